@@ -1,0 +1,41 @@
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/installed
+EDITION ?= public
+
+.DEFAULT_GOAL := help
+.PHONY: help setup course test notebooks book grade format clean
+
+help:  ## list what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(INSTALLED)  ## make .venv with everything in it
+
+course: setup  ## notebooks, book, graded sample class: then look where it says
+	@$(BIN)/course all
+
+test: setup  ## check the style and run the tests
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/python -m pytest
+
+notebooks: setup  ## masters -> answer notebooks -> assignments with their kits
+	@$(BIN)/course notebooks
+
+book: setup  ## build the book (EDITION=instructor for the one with answers)
+	@$(BIN)/course book --edition $(EDITION)
+
+grade: setup  ## grade what lies in submitted/
+	@$(BIN)/course grade
+
+format: setup  ## put the code in order
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+clean:  ## remove what was built; .venv and the gradebook stay
+	rm -rf build book/_build
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[course,test]"
+	@touch $@

@@ -1,0 +1,109 @@
+"""The experiment of unit 05: every word must look up several others at once.
+
+Nothing here imports an exercise: the attention is handed in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class LookUpTask:
+    """Ask every word of a sentence for the words at fixed distances from it.
+
+    A sentence is a ring: after its last word comes its first. Sentences are drawn at
+    random, so that no word can be guessed from its neighbours.
+
+    Attributes:
+        n_words: words of the vocabulary.
+        length: words of a sentence, t.
+        distances: where the words asked for stand; -1 is the word before.
+    """
+
+    n_words: int
+    length: int
+    distances: Sequence[int]
+
+    def draw(self, n_sentences: int, generator: torch.Generator) -> Tensor:
+        """Draw sentences: ids (b, t)."""
+        shape = (n_sentences, self.length)
+        return torch.randint(self.n_words, shape, generator=generator)
+
+    def answers(self, ids: Tensor) -> Tensor:
+        """Return what each word is to find: ids (b, t, number of distances)."""
+        found = [ids.roll(-distance, dims=1) for distance in self.distances]
+        return torch.stack(found, dim=-1)
+
+
+class LookUpModel(nn.Module):
+    """Embed words and positions, attend once, and name the words found.
+
+    Args:
+        attention: self-attention of width `d_model`: called with queries, keys and
+            values (b, t, d_model), it returns an output of that shape and its weights.
+        d_model: width.
+        task: what is asked.
+    """
+
+    def __init__(self, attention: nn.Module, d_model: int, task: LookUpTask) -> None:
+        """Make the embeddings and the output layer."""
+        super().__init__()
+        self.n_answers = len(task.distances)
+        self.words = nn.Embedding(task.n_words, d_model)
+        self.positions = nn.Embedding(task.length, d_model)
+        self.attention = attention
+        self.answer = nn.Linear(d_model, self.n_answers * task.n_words)
+        for table in (self.words, self.positions):
+            nn.init.normal_(table.weight, std=0.3)
+
+    def forward(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Answer for every word of the sentences.
+
+        Args:
+            ids: (b, t).
+
+        Returns:
+            Logits (b, t, number of distances, n_words), and what the attention returns
+            as its weights.
+        """
+        x = self.words(ids) + self.positions.weight
+        found, weights = self.attention(x, x, x)
+        return self.answer(found).unflatten(-1, (self.n_answers, -1)), weights
+
+
+def train_look_up(
+    model: LookUpModel, task: LookUpTask, steps: int = 300, seed: int = 0
+) -> list[float]:
+    """Train on new sentences at every step.
+
+    Args:
+        model: changed in place.
+        task: what is asked.
+        steps: batches of 64 sentences.
+        seed: of the sentences.
+
+    Returns:
+        The share of right answers for each distance, on 500 new sentences.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=4e-3)
+    for _ in range(steps):
+        ids = task.draw(64, generator)
+        logits, _ = model(ids)
+        loss = F.cross_entropy(logits.flatten(0, 2), task.answers(ids).flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return shares_right(model, task, task.draw(500, generator))
+
+
+@torch.no_grad()
+def shares_right(model: LookUpModel, task: LookUpTask, ids: Tensor) -> list[float]:
+    """Return the share of right answers for each distance."""
+    model.eval()
+    is_right = model(ids)[0].argmax(dim=-1) == task.answers(ids)
+    return is_right.float().mean(dim=(0, 1)).tolist()

@@ -1,0 +1,137 @@
+"""The experiments of unit 06: what deep stacks do to gradients, tokens and training.
+
+Nothing here imports an exercise: the layers are handed in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+N_BITS = 6
+
+
+@dataclass(frozen=True)
+class ParitySettings:
+    """Hold how a stack is trained.
+
+    Attributes:
+        steps: number of batches.
+        warmup: steps over which the learning rate rises; 0 = full from the first.
+        learning_rate: the rate after the warm-up.
+        seed: of the batches.
+    """
+
+    steps: int = 250
+    warmup: int = 0
+    learning_rate: float = 2e-3
+    seed: int = 0
+
+    def rate(self, step: int) -> float:
+        """Return the learning rate of a step, counted from 0."""
+        return self.learning_rate * min(1.0, (step + 1) / max(1, self.warmup))
+
+
+class ParityModel(nn.Module):
+    """Widen each token's bits, pass them through a stack, and say odd or even.
+
+    Args:
+        layers: maps from (b, t, d_model) to the same shape.
+        d_model: width.
+        last_norm: whether a LayerNorm stands behind the stack, as pre-norm needs it.
+    """
+
+    def __init__(
+        self, layers: Sequence[nn.Module], d_model: int, last_norm: bool = False
+    ) -> None:
+        """Make the first and the last map, and draw the layers' matrices (Xavier)."""
+        super().__init__()
+        self.widen = nn.Linear(N_BITS, d_model)
+        self.layers = nn.ModuleList(layers)
+        self.norm = nn.LayerNorm(d_model) if last_norm else nn.Identity()
+        self.answer = nn.Linear(d_model, 2)
+        draw_weights(layers)
+
+    def forward(self, bits: Tensor) -> Tensor:
+        """Map bits (b, t, 6), each -1 or 1, to logits (b, t, 2)."""
+        x = self.widen(bits)
+        for layer in self.layers:
+            x = layer(x)
+        return self.answer(self.norm(x))
+
+
+def train_parity(
+    model: nn.Module, settings: ParitySettings | None = None
+) -> list[float]:
+    """Teach a model whether the number of positive bits of each token is odd.
+
+    Args:
+        model: changed in place; maps bits (b, t, 6) to logits (b, t, 2).
+        settings: as in `ParitySettings` if None.
+
+    Returns:
+        The loss of each step, in nats; guessing costs ln 2 = 0.69.
+    """
+    settings = settings or ParitySettings()
+    generator = torch.Generator().manual_seed(settings.seed)
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98))
+    losses = []
+    for step in range(settings.steps):
+        for group in optimizer.param_groups:
+            group["lr"] = settings.rate(step)
+        bits = torch.randint(2, (32, 8, N_BITS), generator=generator)
+        logits = model(2.0 * bits - 1.0)
+        odd = bits.sum(dim=-1) % 2
+        loss = F.cross_entropy(logits.flatten(0, 1), odd.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def draw_weights(layers: Sequence[nn.Module]) -> None:
+    """Draw all matrices of the layers anew, by Xavier initialisation."""
+    for layer in layers:
+        for parameter in layer.parameters():
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+
+
+def gradient_norms(layers: Sequence[nn.Module], x: Tensor) -> list[float]:
+    """Send a gradient back through a stack, and measure what each layer gets of it.
+
+    Args:
+        layers: maps from (b, t, d_model) to the same shape.
+        x: (b, t, d_model).
+
+    Returns:
+        The norm of the gradient of each layer's parameters, from the first layer on.
+        The gradient that comes from above is random, with the norm 1.
+    """
+    for layer in layers:
+        layer.zero_grad(set_to_none=True)
+        x = layer(x)
+    upstream = torch.randn(x.shape, generator=torch.Generator().manual_seed(0))
+    x.backward(upstream / upstream.norm())
+    return [gradient_norm(layer) for layer in layers]
+
+
+def gradient_norm(layer: nn.Module) -> float:
+    """Return the norm of the gradient of all parameters of a layer."""
+    gradients = [p.grad.norm() for p in layer.parameters() if p.grad is not None]
+    return torch.stack(gradients).norm().item()
+
+
+@torch.no_grad()
+def similarity(x: Tensor) -> float:
+    """Return the mean cosine between every two token vectors of x (b, t, d_model).
+
+    It is near 0 for unrelated vectors, and 1 if all of them point the same way.
+    """
+    directions = F.normalize(x.flatten(0, 1), dim=-1)
+    cosines = directions @ directions.T
+    n = len(cosines)
+    return ((cosines.sum() - n) / (n * (n - 1))).item()

@@ -1,0 +1,114 @@
+"""Choose the part of the package that students of a unit are given.
+
+The kit of unit N holds what its notebook imports, and what that imports in turn. It
+never holds what is written in unit N and later, nor the command line, nor a solution
+marker.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from autograder.assemble.markers import without_markers
+from autograder.course import Course, Unit
+
+IMPORT = re.compile(
+    r"^\s*(?:from\s+(?P<base>[\w.]+)\s+import\s+(?P<names>\([^)]*\)|[^\n]+)"
+    r"|import\s+(?P<module>[\w.]+))",
+    re.MULTILINE,
+)
+IGNORED = ("__pycache__", ".ipynb_checkpoints")
+
+
+def kit_files(course: Course, unit: Unit) -> dict[str, bytes]:
+    """Return the files of a unit's kit: the path beside the notebook, the content."""
+    given = kit_modules(course, unit)
+    files = {}
+    for path, module in _files(course):
+        if path.suffix != ".py" and module in given:
+            files[_beside(course, path)] = path.read_bytes()
+        elif path.suffix == ".py" and module in given:
+            text = without_markers(path.read_text(encoding="utf-8"))
+            files[_beside(course, path)] = text.encode()
+    return files
+
+
+def kit_modules(course: Course, unit: Unit) -> frozenset[str]:
+    """Name the modules of a unit's kit, without the package: `data.grammar`."""
+    modules = {module: path for path, module in _files(course) if path.suffix == ".py"}
+    imports = {
+        module: _imports(course, module, path, frozenset(modules))
+        for module, path in modules.items()
+    }
+    out = {module for module in modules if _withheld(course, unit, module)}
+    while more := {name for name in set(modules) - out if imports[name] & out}:
+        out |= more
+    given = {""} | (_asked_for(course, unit) & set(modules)) - out
+    while more := {name for module in given for name in imports[module]} - given:
+        given |= more
+    return frozenset(given)
+
+
+def _asked_for(course: Course, unit: Unit) -> frozenset[str]:
+    """Name what the master of a unit imports from the package."""
+    found: set[str] = set()
+    if not course.master(unit).exists():
+        return frozenset()
+    for match in IMPORT.finditer(course.master(unit).read_text(encoding="utf-8")):
+        base = match["base"] or match["module"]
+        names = re.findall(r"\w+", match["names"] or "")
+        found |= {base, *(f"{base}.{name}" for name in names)}
+    return _inside(course, found)
+
+
+def _withheld(course: Course, unit: Unit, module: str) -> bool:
+    written_in = course.unit_of_module(module)
+    if written_in is not None and written_in.number >= unit.number:
+        return True
+    return module.partition(".")[0] in course.private_modules
+
+
+def _files(course: Course) -> Iterator[tuple[Path, str]]:
+    """Yield each file of the package and its module; of data files, their folder."""
+    for path in sorted(course.package_dir.rglob("*")):
+        parts = path.relative_to(course.package_dir).with_suffix("").parts
+        if path.is_file() and not set(IGNORED) & set(parts) and path.suffix != ".pyc":
+            own = path.suffix == ".py" and path.stem != "__init__"
+            yield path, ".".join(parts if own else parts[:-1])
+
+
+def _beside(course: Course, path: Path) -> str:
+    inside = path.relative_to(course.package_dir).as_posix()
+    return str(PurePosixPath(course.package) / inside)
+
+
+def _imports(
+    course: Course, module: str, path: Path, modules: frozenset[str]
+) -> frozenset[str]:
+    """Name the modules of the package that a module imports, its parents included."""
+    inside = path.stem == "__init__"
+    package = [course.package, *module.split(".")] if module else [course.package]
+    base = package if inside else package[:-1]
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            up = base[: len(base) - node.level + 1] if node.level else []
+            start = ".".join((*up, *filter(None, [node.module])))
+            found |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
+    found.add(".".join(package))
+    return _inside(course, found) & modules - {module}
+
+
+def _inside(course: Course, names: set[str]) -> frozenset[str]:
+    """Name the package's modules among dotted names, with the packages around them."""
+    return frozenset(
+        ".".join(name.split(".")[1:length])
+        for name in names
+        if name.split(".")[0] == course.package
+        for length in range(1, len(name.split(".")) + 1)
+    )

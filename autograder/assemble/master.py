@@ -1,0 +1,63 @@
+"""Read a master: the MyST text, as jupytext splits it into cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jupytext.myst import MystMetadataParsingError, myst_to_notebook
+
+from autograder.assemble.problems import AssemblyError, Problem
+
+HEADER = (
+    "start the file with `---`, `kernelspec: {name: python3, display_name: Python 3, "
+    "language: python}`, `accelerator: GPU`, `colab: {provenance: []}`, `---`"
+)
+
+
+@dataclass(frozen=True)
+class MasterCell:
+    """A cell as it stands in the master."""
+
+    cell_type: str
+    source: str
+    options: Mapping[str, Any]
+    line: int
+
+
+@dataclass(frozen=True)
+class Master:
+    """A master: its header and its cells."""
+
+    path: Path
+    metadata: Mapping[str, Any]
+    cells: tuple[MasterCell, ...]
+
+
+def read_master(path: Path, shown_path: str) -> Master:
+    """Split a master into cells; `shown_path` names it in messages.
+
+    Raises:
+        AssemblyError: if it is no UTF-8 text, its options are no YAML or JSON, or its
+            header is not the one of all masters.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        notebook = myst_to_notebook(text, add_source_map=True)
+    except (UnicodeDecodeError, yaml.YAMLError, MystMetadataParsingError) as error:
+        remedy = "write the options as solutions/notebooks/README.md shows them"
+        raise AssemblyError([Problem(shown_path, str(error), remedy)]) from None
+    lines = notebook.metadata.pop("source_map")
+    metadata = dict(notebook.metadata)
+    metadata.pop("jupytext", None)  # jupytext notes the lexer of `{code-cell} python`
+    if metadata.get("kernelspec", {}).get("name") != "python3":
+        what = "the header has no kernelspec with the name python3"
+        raise AssemblyError([Problem(shown_path, what, HEADER)])
+    cells = tuple(
+        MasterCell(cell.cell_type, cell.source, dict(cell.metadata), line)
+        for cell, line in zip(notebook.cells, lines, strict=True)
+    )
+    return Master(path, metadata, cells)

@@ -1,0 +1,80 @@
+"""The course's own steps in `nbgrader generate_assignment`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
+from traitlets import Unicode
+
+from autograder.assemble.kit import kit_files
+from autograder.course import load_course
+
+KEPT_METADATA = ("accelerator", "colab", "kernelspec", "language_info")
+STUB_NAME = "{name of the function}"
+CODE_STUB = f'# YOUR CODE HERE\nraise NotImplementedError("Write {STUB_NAME}.")'
+BEGIN = re.compile(r"^(?P<indent>\s*)### BEGIN SOLUTION\s*$")
+DEFINITION = re.compile(r"^(?P<indent>\s*)(?P<kind>(?:async )?def|class) (?P<name>\w+)")
+
+
+class NamedStubs(ClearSolutions):
+    """Clear solutions as nbgrader does; each stub names what is to be written."""
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: Any, cell_index: int
+    ) -> tuple[NotebookNode, Any]:
+        """Replace the bodies between the markers of one cell by stubs."""
+        names = stub_names(cell.source) if cell.cell_type == "code" else []
+        cell, resources = super().preprocess_cell(cell, resources, cell_index)
+        for name in names:
+            cell.source = cell.source.replace(STUB_NAME, name, 1)
+        return cell, resources
+
+
+def stub_names(source: str) -> list[str]:
+    """Name the function or method around each marked body, in order."""
+    lines = source.split("\n")
+    return [
+        _enclosing(lines[:number], len(match["indent"]))
+        for number, line in enumerate(lines)
+        if (match := BEGIN.match(line))
+    ]
+
+
+def _enclosing(above: list[str], indent: int) -> str:
+    """Name the innermost definition around a line that is indented by `indent`."""
+    names: list[str] = []
+    for line in reversed(above):
+        match = DEFINITION.match(line)
+        if match and len(match["indent"]) < indent:
+            names.insert(0, match["name"])
+            indent = len(match["indent"])
+    return ".".join(names)
+
+
+class AddKit(NbGraderPreprocessor):
+    """Put the unit's kit beside the released notebook."""
+
+    root = Unicode("", help="The course's folder; empty: this repository.").tag(
+        config=True
+    )
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Hand the files of the kit to nbconvert's writer."""
+        course = load_course(Path(self.root) if self.root else None)
+        unit = course.unit(resources["nbgrader"]["assignment"])
+        resources.setdefault("outputs", {}).update(kit_files(course, unit))
+        return nb, resources
+
+
+class StableMetadata(NbGraderPreprocessor):
+    """Keep the notebook metadata that students need, and no more."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Drop metadata that differs from run to run."""
+        for key in set(nb.metadata) - set(KEPT_METADATA):
+            del nb.metadata[key]
+        return nb, resources

@@ -1,0 +1,100 @@
+"""What must hold among the cells of a notebook, and of it and the hidden checks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from autograder.assemble.cells import GRADED_ROLES, Cell
+from autograder.assemble.hidden_checks import checked_exercises
+from autograder.assemble.markers import marked_bodies
+from autograder.assemble.problems import Complaint, Problem
+from autograder.course import Course, Unit
+
+FULL_MARKS = 100
+
+
+def problems_between_cells(
+    course: Course, unit: Unit, cells: Sequence[Cell]
+) -> Iterator[Problem]:
+    """Yield what is wrong with the notebook as a whole."""
+    master = course.master(unit).relative_to(course.root).as_posix()
+    yield from _repeated_ids(master, cells)
+    yield from _unpaired(master, cells)
+    yield from _points(master, cells)
+    yield from _hidden_checks(course, unit, master, cells)
+
+
+def unasked_answers(course: Course, unit: Unit, asked: set[str]) -> Iterator[str]:
+    """Yield a warning for each marked function that the notebook does not ask for."""
+    for module in unit.modules:
+        path = course.package_dir / f"{module}.py"
+        for body in marked_bodies(path) if path.is_file() else ():
+            name = f"{course.package}.{module}.{body.qualname}"
+            if name not in asked:
+                yield f"{unit.slug}: {name} has markers, but no cell asks for it"
+
+
+def _repeated_ids(master: str, cells: Sequence[Cell]) -> Iterator[Problem]:
+    first: dict[str, Cell] = {}
+    for cell in cells:
+        if cell.grade_id and cell.grade_id in first:
+            yield Problem(
+                f"{master}:{cell.line}",
+                f"the grade_id '{cell.grade_id}' is also that of the cell in line "
+                f"{first[cell.grade_id].line}",
+                "give one of them another name",
+            )
+        elif cell.grade_id:
+            first[cell.grade_id] = cell
+
+
+def _unpaired(master: str, cells: Sequence[Cell]) -> Iterator[Problem]:
+    """Yield exercises without a check, and checks without an exercise above."""
+    checks = {cell.name for cell in cells if cell.role == "check"}
+    above: set[str | None] = set()
+    for cell in cells:
+        if cell.role == "exercise":
+            above.add(cell.name)
+        if cell.role == "exercise" and cell.name not in checks:
+            what = f"the exercise '{cell.name}' has no check cell"
+            remedy = f"add a code cell with `:check: {cell.name}` and `:points:`"
+            yield Problem(f"{master}:{cell.line} ({cell.label})", what, remedy)
+        if cell.role == "check" and cell.name not in above:
+            what = f"no exercise '{cell.name}' stands above its check"
+            remedy = (
+                f"add a code cell with `:exercise: {cell.name}` above, or correct it"
+            )
+            yield Problem(f"{master}:{cell.line} ({cell.label})", what, remedy)
+
+
+def _points(master: str, cells: Sequence[Cell]) -> Iterator[Problem]:
+    graded = [cell for cell in cells if cell.role in GRADED_ROLES]
+    total = sum(cell.points or 0 for cell in graded)
+    if total != FULL_MARKS:
+        each = ", ".join(f"{cell.grade_id} {cell.points:g}" for cell in graded)
+        what = f"the points add up to {total:g}, expected {FULL_MARKS} ({each})"
+        yield Problem(master, what, "change the points of some cells")
+
+
+def _hidden_checks(
+    course: Course, unit: Unit, master: str, cells: Sequence[Cell]
+) -> Iterator[Problem]:
+    path = course.checks_file(unit)
+    shown = path.relative_to(course.root).as_posix()
+    try:
+        checked = checked_exercises(path)
+    except Complaint as complaint:
+        yield Problem(shown, complaint.what, complaint.remedy)
+        return
+    names = Counter(cell.name for cell in cells if cell.role == "check")
+    for cell in cells:
+        if cell.role == "check" and cell.name not in checked:
+            what = f"the graded cell has no hidden check named '{cell.name}'"
+            remedy = f'write @check("{cell.name}", …) in {shown}'
+            yield Problem(f"{master}:{cell.line} ({cell.label})", what, remedy)
+    for name in sorted(checked - set(names)):
+        what = f"hidden checks for '{name}', which {master} does not have"
+        yield Problem(
+            shown, what, f"remove them, or add `:check: {name}` to the master"
+        )

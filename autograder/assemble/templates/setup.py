@@ -1,0 +1,32 @@
+"""The set-up cell of every notebook. The assembler fills in the names between @."""
+
+# Run this cell first: it finds the course's code; on Colab it fetches it.
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import torch
+
+UNIT, COURSE = "@unit@", "@repository@"
+FETCH = f"""set -e
+[ -d {UNIT} ] || git clone -q --depth 1 --filter=blob:none --sparse -b @branch@ \\
+    {COURSE} {UNIT}
+git -C {UNIT} sparse-checkout set assignments/{UNIT}
+pip="{sys.executable} -m pip install -q"
+$pip --no-deps @install_alone@
+{sys.executable} -c "import @install_imports@" || $pip @install@"""
+
+on_colab = find_spec("google") and find_spec("google.colab")
+if on_colab and not os.path.isdir("@package@"):
+    fetched = subprocess.run(FETCH, shell=True, capture_output=True, text=True)
+    if fetched.returncode:
+        raise RuntimeError(f"{fetched.stderr}\nRun this cell again; is the network up?")
+    os.chdir(f"{UNIT}/assignments/{UNIT}")
+if not find_spec("@package@"):
+    raise ModuleNotFoundError(
+        f"The folder `@package@` is not beside this notebook. Get the whole folder "
+        f"assignments/{UNIT} from {COURSE} and open the notebook in it."
+    )
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+print(f"{UNIT} is set up: PyTorch {torch.__version__} on {device}.")

@@ -1,0 +1,15 @@
+"""Give the hidden checks their options and fixtures under pytest."""
+
+from autograder.pytest_plugin import (
+    draw,
+    notebook_under_check,
+    pytest_addoption,
+    student,
+)
+
+__all__ = [
+    "draw",
+    "notebook_under_check",
+    "pytest_addoption",
+    "student",
+]

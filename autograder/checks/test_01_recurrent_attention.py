@@ -1,0 +1,641 @@
+"""Hidden checks of unit 01: shifting, scores, attention, final states, Bi-LSTM."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.checking import (
+    check,
+    expect_close,
+    expect_equal,
+    expect_no_call,
+    expect_shape,
+    fail,
+)
+from autograder.expectations import (
+    blame,
+    expect_dtype,
+    expect_gradients,
+    expect_parts,
+    expect_unchanged,
+)
+from transformer import recurrent as reference
+from transformer.recurrent_models import run_packed
+
+B, S, H, M, A, D = 3, 5, 4, 6, 7, 2
+LENGTHS = (5, 3, 1)
+PAD = 0  # not the course's 1: a model must use the id that it was given
+WORDS, CLASSES, WIDTH, HIDDEN = 20, 4, 6, 5
+BUILT_INS = [
+    "torch.nn.functional.scaled_dot_product_attention",
+    "torch.nn.MultiheadAttention",
+]
+Named = dict[str, Callable[[], Any]]
+
+
+# --- shift_right ------------------------------------------------------------------
+
+
+def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
+    """Name what goes wrong when a target is shifted."""
+    start = torch.full_like(tgt[:, :1], sos_id)
+    return {
+        "the target, not shifted at all": lambda: tgt,
+        "the target shifted left: the decoder reads the word after the next": lambda: (
+            torch.cat([tgt[:, 1:], start], dim=1)
+        ),
+        "the target with its first word replaced, not shifted": lambda: torch.cat(
+            [start, tgt[:, 1:]], dim=1
+        ),
+        "the start token and the whole target, one too long": lambda: torch.cat(
+            [start, tgt], dim=1
+        ),
+        "the target without its last word, and no start token": lambda: tgt[:, :-1],
+        "the target rolled round, with its last word first": lambda: tgt.roll(1, 1),
+        "the target shifted along the batch": lambda: torch.cat(
+            [torch.full_like(tgt[:1], sos_id), tgt[:-1]]
+        ),
+        "the shifted target backwards": lambda: torch.cat(
+            [start, tgt[:, :-1]], dim=1
+        ).flip(1),
+        "a start token that is always 2, whatever sos_id says": lambda: torch.cat(
+            [torch.full_like(start, 2), tgt[:, :-1]], dim=1
+        ),
+        "a start token that is always 0, whatever sos_id says": lambda: torch.cat(
+            [torch.zeros_like(start), tgt[:, :-1]], dim=1
+        ),
+        "start tokens everywhere": lambda: torch.full_like(tgt, sos_id),
+    }
+
+
+@check("shift-right", share=1, title="As many words as before: (b, t)")
+def test_shift_shape(student, draw):
+    expect_shape(student.shift_right(draw.ids(B, S), 2), (B, S), "the shifted target")
+
+
+@check("shift-right", share=3, title="Each position gets the word before")
+def test_shift_values(student, draw):
+    tgt, sos_id = draw.ids(B, S), draw.integer(60, 90)
+    want = reference.shift_right(tgt, sos_id)
+    got = student.shift_right(tgt, sos_id)
+    expect_equal(got, want, "the shifted target", shift_mistakes(tgt, sos_id))
+
+
+@check("shift-right", share=1, title="One sentence of one word; a transposed tensor")
+def test_shift_of_little(student, draw):
+    with blame("code that counts on more than one word or sentence"):
+        got = student.shift_right(draw.ids(1, 1), 2)
+        expect_equal(got, torch.tensor([[2]]), "the shifted target of one word")
+    tgt = draw.ids(S, B).T
+    with blame("`view` on a tensor that is not contiguous; `reshape` can copy"):
+        got = student.shift_right(tgt, 2)
+    expect_equal(got, reference.shift_right(tgt, 2), "the shifted target")
+
+
+@check("shift-right", share=1, title="Ids stay int64, and the target stays as it was")
+def test_shift_keeps_its_promises(student, draw):
+    tgt = draw.ids(B, S)
+    got, after = student.call_and_return_inputs(student.shift_right, tgt, 2)
+    expect_unchanged(after[:1], [tgt])
+    expect_shape(got, (B, S), "the shifted target")
+    expect_dtype(got, torch.int64, "the shifted target")
+
+
+# --- additive_score ---------------------------------------------------------------
+
+
+def score_inputs(draw, b: int = B, dtype: torch.dtype = torch.float32) -> list[Tensor]:
+    """Draw a state, a memory, W, U and v with no two sizes alike."""
+    shapes = [(b, H), (b, S, M), (A, H), (A, M), (A,)]
+    return [draw.normal(*shape, dtype=dtype) for shape in shapes]
+
+
+def score_mistakes(given: list[Tensor]) -> Named:
+    """Name what goes wrong with the scores."""
+    state, memory, w_state, w_memory, v = (x.double() for x in given)
+    query, keys = (state @ w_state.T)[:, None], memory @ w_memory.T
+    both = query + keys
+    right = both.tanh() @ v
+    return {
+        "the scores without the tanh": lambda: both @ v,
+        "the scores with the tanh after v instead of before": lambda: (both @ v).tanh(),
+        "the scores with a sigmoid instead of the tanh": lambda: both.sigmoid() @ v,
+        "the scores with a ReLU instead of the tanh": lambda: both.relu() @ v,
+        "the scores without the state": lambda: keys.tanh() @ v,
+        "the scores without the memory": lambda: (query + 0 * keys).tanh() @ v,
+        "the scores with W s times U h instead of their sum": lambda: (
+            (query * keys).tanh() @ v
+        ),
+        "the scores with W s minus U h instead of their sum": lambda: (
+            (query - keys).tanh() @ v
+        ),
+        "the scores with one tanh for each term": lambda: (
+            (query.tanh() + keys.tanh()) @ v
+        ),
+        "the scores without v: the hidden units summed": lambda: both.tanh().sum(-1),
+        "the scores without v: the hidden units averaged": lambda: both.tanh().mean(-1),
+        "the dot products of W s and U h": lambda: (query * keys).sum(-1),
+        "the scores after a softmax, which belongs to attend": lambda: right.softmax(
+            dim=-1
+        ),
+        "the scores divided by the root of a width": lambda: right / A**0.5,
+        "the scores of the first sentence's state for all": lambda: (
+            (query[:1] + keys).tanh() @ v
+        ),
+        "the scores summed over the source positions": lambda: right.sum(dim=1),
+        "the scores with a last axis of length 1": lambda: right[..., None],
+    }
+
+
+def score_of(given: list[Tensor]) -> Tensor:
+    """Compute the right scores in float64."""
+    return reference.additive_score(*(x.double() for x in given))
+
+
+@check("additive-score", share=1, title="One score for each source position: (b, s)")
+def test_score_shape(student, draw):
+    expect_shape(student.additive_score(*score_inputs(draw)), (B, S), "scores")
+
+
+@check("additive-score", share=4, title="Scores have the right values")
+def test_score_values(student, draw):
+    given = score_inputs(draw)
+    got = student.additive_score(*given)
+    expect_close(got, score_of(given), "scores", mistakes=score_mistakes(given))
+
+
+@check("additive-score", share=1, title="As many sentences as positions, and only one")
+def test_score_of_other_sizes(student, draw):
+    for b in (S, 1):
+        given = score_inputs(draw, b)
+        with blame("a state that is added along the wrong axis"):
+            got = student.additive_score(*given)
+            expect_close(got, score_of(given), f"scores of a batch of {b}")
+
+
+@check("additive-score", share=1, title="Float64, a memory that is not contiguous")
+def test_score_of_views(student, draw):
+    given = score_inputs(draw, dtype=torch.float64)
+    given[1] = draw.normal(S, B, M, dtype=torch.float64).transpose(0, 1)
+    with blame("`view` on a tensor that is not contiguous; `reshape` can copy"):
+        got = student.additive_score(*given)
+    expect_close(got, score_of(given), "scores", mistakes=score_mistakes(given))
+    expect_dtype(got, torch.float64, "scores")
+
+
+@check("additive-score", share=1, title="Gradients reach all five; inputs unchanged")
+def test_score_gradients(student, draw):
+    given, upstream = score_inputs(draw), draw.normal(B, S)
+    _, after = student.call_and_return_inputs(student.additive_score, *given)
+    expect_unchanged(after, given)
+    run = student.gradients(student.additive_score, *given, upstream=upstream)
+    expect_gradients(run, reference.additive_score, given, upstream)
+
+
+# --- attend -----------------------------------------------------------------------
+
+
+def attend_inputs(draw) -> tuple[Tensor, Tensor]:
+    """Draw scores and values."""
+    return draw.normal(B, S), draw.normal(B, S, D)
+
+
+def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
+    """Name what goes wrong between the scores and the weights."""
+    x = scores.double()
+    hidden = torch.zeros_like(x, dtype=torch.bool) if mask is None else ~mask
+    low = x.masked_fill(hidden, -1e30)
+    right = low.softmax(dim=-1)
+    return {
+        "the result of a softmax over the batch instead of the source": lambda: (
+            low.softmax(dim=0)
+        ),
+        "the result of one softmax over all sentences together": lambda: (
+            low.flatten().softmax(0).view_as(x)
+        ),
+        "the result when the mask is ignored": lambda: x.softmax(dim=-1),
+        "the result of an inverted mask (True means: may be attended to)": lambda: (
+            x.masked_fill(~hidden, -1e30).softmax(dim=-1)
+        ),
+        "the result of masking after the softmax without dividing by the new sum": (
+            lambda: x.softmax(dim=-1).masked_fill(hidden, 0)
+        ),
+        "the result when masked scores become 0 (a score of 0 still gets weight)": (
+            lambda: x.masked_fill(hidden, 0).softmax(dim=-1)
+        ),
+        "the result when masked scores become -1 (they still get weight)": lambda: (
+            x.masked_fill(hidden, -1).softmax(dim=-1)
+        ),
+        "the scores, not the weights": lambda: x,
+        "the logarithm of the weights (log-softmax)": lambda: right.log(),
+        "the result of scores divided by the root of the width": lambda: (
+            low / D**0.5
+        ).softmax(dim=-1),
+        "equal weights for all that may be attended to": lambda: (
+            (~hidden).double() / (~hidden).sum(-1, keepdim=True)
+        ),
+        "weights of 1 at the highest score (argmax) and 0 elsewhere": lambda: (
+            nn.functional.one_hot(low.argmax(-1), S).double()
+        ),
+    }
+
+
+def context_mistakes(scores: Tensor, values: Tensor, mask: Tensor | None) -> Named:
+    """Name what goes wrong with the context."""
+    v = values.double()
+    right = reference.attend(scores.double(), v, mask)[1]
+    named = {
+        phrase: lambda wrong=wrong: (wrong()[:, None] @ v)[:, 0]
+        for phrase, wrong in weight_mistakes(scores, mask).items()
+    }
+    return {
+        "the sum of the values, without the weights": lambda: v.sum(1),
+        "the mean of the values, without the weights": lambda: v.mean(1),
+        "the mean of the weighted values instead of their sum": lambda: (
+            right[..., None] * v
+        ).mean(1),
+        "the weighted values, not summed": lambda: right[..., None] * v,
+        "the context with an axis of length 1 left in it": lambda: right[:, None] @ v,
+        **named,
+    }
+
+
+def run_attend(student, *args) -> tuple[Tensor, Tensor]:
+    """Call the student's function and see that it returns a pair."""
+    result = student.attend(*args)
+    return expect_parts(result, 2, "two things, the context and the weights")
+
+
+def expect_order(context: Any, weights: Any) -> None:
+    """Fail if context and weights come back in the opposite order."""
+    shapes = [getattr(x, "shape", None) for x in (context, weights)]
+    if shapes == [(B, S), (B, D)]:
+        fail(
+            "You return the weights and then the context: turn the two round.",
+            mistake="the results in the opposite order",
+        )
+
+
+@check("attend", share=1, title="Context (b, d) and weights (b, s)")
+def test_attend_shapes(student, draw):
+    context, weights = run_attend(student, *attend_inputs(draw))
+    expect_order(context, weights)
+    expect_shape(context, (B, D), "the context")
+    expect_shape(weights, (B, S), "the weights")
+
+
+@check("attend", share=2, title="Right context and weights without a mask")
+def test_attend_without_mask(student, draw):
+    scores, values = attend_inputs(draw)
+    context, weights = run_attend(student, scores, values)
+    want = reference.attend(scores.double(), values.double())
+    named = context_mistakes(scores, values, None)
+    expect_close(context, want[0], "the context", mistakes=named)
+    named = weight_mistakes(scores, None)
+    expect_close(weights, want[1], "the weights", mistakes=named)
+
+
+@check("attend", share=3, title="Right context and weights with a mask")
+def test_attend_with_mask(student, draw):
+    (scores, values), mask = attend_inputs(draw), draw.mask(B, S)
+    context, weights = run_attend(student, scores, values, mask)
+    want = reference.attend(scores.double(), values.double(), mask)
+    named = weight_mistakes(scores, mask)
+    expect_close(weights, want[1], "the weights", mistakes=named)
+    named = context_mistakes(scores, values, mask)
+    expect_close(context, want[0], "the context", mistakes=named)
+
+
+@check("attend", share=1, title="A sentence with nothing to attend to: zeros")
+def test_attend_to_nothing(student, draw):
+    (scores, values), mask = attend_inputs(draw), draw.mask(B, S)
+    mask[1] = False
+    context, weights = run_attend(student, scores, values, mask)
+    expect_shape(weights, (B, S), "the weights")
+    if weights[1].isnan().any():
+        fail(
+            "The weights of a sentence with nothing to attend to are NaN: the softmax "
+            "of a row of -inf divides 0 by 0. They should be 0.",
+            mistake="NaN where there is nothing to attend to",
+        )
+    if torch.allclose(weights[1].double(), torch.full((S,), 1 / S).double(), atol=1e-5):
+        fail(
+            "The weights of a sentence with nothing to attend to are 1/s each: it "
+            "attends to everything that is masked. They should be 0.",
+            mistake="equal weights where there is nothing to attend to",
+        )
+    expect_close(weights[1], torch.zeros(S), "weights without anything to attend to")
+    expect_close(context[1], torch.zeros(D), "context without anything to attend to")
+
+
+@check("attend", share=1, title="Gradients reach scores and values, none of them NaN")
+def test_attend_gradients(student, draw):
+    (scores, values), mask = attend_inputs(draw), draw.mask(B, S)
+    mask[1] = False
+    upstream = draw.normal(B, D)
+    run = student.gradients(student.attend, scores, values, mask, upstream=upstream)
+    if run.inputs[0] is not None and run.inputs[0].isnan().any():
+        fail(
+            "The gradient of the scores holds NaN: repairing the weights afterwards "
+            "does not repair the gradient of a softmax over nothing but -inf.",
+            mistake="NaN in the gradient",
+        )
+    expect_gradients(
+        run, lambda x, v: reference.attend(x, v, mask)[0], [scores, values], upstream
+    )
+
+
+@check("attend", share=1, title="Written by you; float64, batch of 1, inputs unchanged")
+def test_attend_keeps_its_promises(student, draw):
+    expect_no_call(student, "attend", BUILT_INS)
+    (scores, values), mask = attend_inputs(draw), draw.mask(B, S)
+    _, after = student.call_and_return_inputs(student.attend, scores, values, mask)
+    expect_unchanged(after, [scores, values, mask])
+    one = [scores[:1].double(), values[:1].double(), mask[:1]]
+    with blame("`squeeze` without an axis, which takes a batch of 1 away too"):
+        context, _ = run_attend(student, *one)
+        expect_shape(context, (1, D), "the context of one sentence")
+    expect_close(context, reference.attend(*one)[0], "the context of one sentence")
+    expect_dtype(context, torch.float64, "the context")
+
+
+# --- concat_final_states ----------------------------------------------------------
+
+
+def state_mistakes(h_n: Tensor) -> Named:
+    """Name what goes wrong when final states are joined."""
+    x = h_n.double()
+    h, b = x.size(2), x.size(1)
+    ahead, back = x[-2], x[-1]
+    return {
+        "the result of `view` or `reshape`, which mixes the sentences of the batch": (
+            lambda: x[-2:].reshape(-1, 2 * h)
+        ),
+        "the result of `view` over all layers, which mixes the sentences": lambda: (
+            x.reshape(-1, 2 * h)
+        ),
+        "the result of a `view` to (b, …), which mixes the sentences": lambda: (
+            x.reshape(b, -1)
+        ),
+        "the backward state first": lambda: torch.cat([back, ahead], -1),
+        "the sum of both directions": lambda: ahead + back,
+        "the mean of both directions": lambda: (ahead + back) / 2,
+        "the first layer's states, not the last's": lambda: torch.cat([x[0], x[1]], -1),
+        "the states of all layers": lambda: x.transpose(0, 1).reshape(b, -1),
+        "the forward state twice": lambda: torch.cat([ahead, ahead], -1),
+        "the backward state twice": lambda: torch.cat([back, back], -1),
+        "the backward states of two layers": lambda: torch.cat([x[1], x[-1]], -1),
+        "the first and the last of all states": lambda: torch.cat([x[0], x[-1]], -1),
+        "the directions one below the other, 2b rows": lambda: torch.cat([ahead, back]),
+        "the numbers of both directions in turn": lambda: torch.stack(
+            [ahead, back], -1
+        ).flatten(1),
+    }
+
+
+@check("concat-final-states", share=1, title="Two states side by side: (b, 2h)")
+def test_states_shape(student, draw):
+    got = student.concat_final_states(draw.normal(2, B, H))
+    expect_shape(got, (B, 2 * H), "the joined states")
+
+
+@check("concat-final-states", share=3, title="Each sentence gets its own two states")
+def test_states_values(student, draw):
+    h_n = draw.normal(2, B + 1, H)
+    got = student.concat_final_states(h_n)
+    want = reference.concat_final_states(h_n.double())
+    expect_close(got, want, "the joined states", mistakes=state_mistakes(h_n))
+
+
+@check("concat-final-states", share=2, title="Of two layers, the last")
+def test_states_of_two_layers(student, draw):
+    h_n = draw.normal(4, B, H)
+    got = student.concat_final_states(h_n)
+    want = reference.concat_final_states(h_n.double())
+    expect_close(got, want, "the joined states", mistakes=state_mistakes(h_n))
+
+
+@check("concat-final-states", share=1, title="A batch equals its sentences alone")
+def test_states_of_batch_mates(student, draw):
+    h_n = draw.normal(2, B, H)
+    together = student.concat_final_states(h_n)
+    expect_shape(together, (B, 2 * H), "the joined states")
+    for row in range(B):
+        alone = student.concat_final_states(h_n[:, row : row + 1].contiguous())
+        if not torch.equal(together[row : row + 1], alone):
+            fail(
+                "A sentence gets other states in a batch than alone: the batch is "
+                "mixed. `view` reads on in memory, past the end of a sentence.",
+                mistake="mixes the sentences",
+            )
+
+
+@check("concat-final-states", share=1, title="Gradients, float64, not contiguous")
+def test_states_keep_their_promises(student, draw):
+    h_n, upstream = draw.normal(2, B, H), draw.normal(B, 2 * H)
+    run = student.gradients(student.concat_final_states, h_n, upstream=upstream)
+    expect_gradients(run, reference.concat_final_states, [h_n], upstream)
+    turned = draw.normal(B, 2, H, dtype=torch.float64).transpose(0, 1)
+    with blame("`view` on a tensor that is not contiguous; `reshape` can copy"):
+        got = student.concat_final_states(turned)
+    expect_close(got, reference.concat_final_states(turned), "the joined states")
+    expect_dtype(got, torch.float64, "the joined states")
+
+
+# --- BiLSTMAttention.forward ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Twins:
+    """The student's classifier and the trusted one, with the same random weights."""
+
+    student: Any
+    trusted: nn.Module
+
+
+def twins(student, draw) -> Twins:
+    """Build both classifiers and give them fresh weights."""
+    sizes = (WORDS, CLASSES, WIDTH, HIDDEN, PAD)
+    trusted = reference.BiLSTMAttention(*sizes)
+    shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
+    state = draw.state(shapes)
+    trusted.load_state_dict(state)
+    theirs = student.BiLSTMAttention(*sizes)
+    theirs.load_state_dict(state)
+    theirs.eval()
+    return Twins(theirs, trusted.double().eval())
+
+
+def sentences(draw) -> Tensor:
+    """Draw ids (3, 5) of sentences of 5, 3 and 1 words; 1 is a word like others."""
+    ids = draw.ids(B, S, low=1, high=WORDS)
+    ids[0, 1] = 1
+    return ids.masked_fill(torch.arange(S) >= torch.tensor(LENGTHS)[:, None], PAD)
+
+
+def classify(model, ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Call a student's classifier and see that it returns a pair."""
+    return expect_parts(model(ids), 2, "two things, the logits and the weights")
+
+
+@torch.no_grad()
+def classifier_mistakes(model: nn.Module, ids: Tensor, index: int) -> Named:
+    """Name what goes wrong in a classifier; `index` 0 is the logits, 1 the weights."""
+    mask, vectors = ids != PAD, model.embedding(ids)
+    packed, final = run_packed(model.lstm, vectors, mask)
+    read_on, (h_n, _) = model.lstm(vectors)
+    query = reference.concat_final_states(final)
+    last = torch.tensor(LENGTHS)[: len(ids)] - 1
+
+    def run(states=packed, q=query, may=mask, scale=1.0, feed="context", softmax=-1):
+        scores = (states @ q[..., None])[..., 0] * scale
+        if may is not None:
+            scores = scores.masked_fill(~may, -1e30)
+        weights = scores.softmax(softmax)
+        context = (weights[:, None] @ states)[:, 0]
+        fed = {"context": context, "query": q, "sum": context + q}[feed]
+        return (model.output(fed), weights)[index]
+
+    def cell_state() -> Tensor:
+        found = nn.utils.rnn.pack_padded_sequence(
+            vectors, mask.sum(1), batch_first=True, enforce_sorted=False
+        )
+        return reference.concat_final_states(model.lstm(found)[1][1])
+
+    def mean() -> Tensor:
+        weights = mask.double() / mask.sum(1, keepdim=True)
+        return (model.output((weights[:, None] @ packed)[:, 0]), weights)[index]
+
+    read_query = reference.concat_final_states(h_n)
+    mixed = "mixes the sentences of the batch"
+    return {
+        f"a classifier whose query {mixed} (`view`)": lambda: run(
+            q=final.reshape(-1, 2 * HIDDEN)
+        ),
+        "a classifier that attends to padding (no mask)": lambda: run(may=None),
+        "a classifier whose LSTM reads the padding (not packed)": lambda: run(
+            read_on, read_query
+        ),
+        "a classifier that reads the padding and attends to it": lambda: run(
+            read_on, read_query, None
+        ),
+        f"a classifier that reads the padding and {mixed}": lambda: run(
+            read_on, h_n.reshape(-1, 2 * HIDDEN)
+        ),
+        "a classifier whose query is the output at the last position": lambda: run(
+            q=packed[:, -1]
+        ),
+        "a classifier whose query is the output at the last word": lambda: run(
+            q=packed[torch.arange(len(ids)), last]
+        ),
+        "a classifier whose query is the output at the first word": lambda: run(
+            q=packed[:, 0]
+        ),
+        "a classifier whose query has the directions swapped": lambda: run(
+            q=query.roll(HIDDEN, dims=1)
+        ),
+        "a classifier whose query is the cell state": lambda: run(q=cell_state()),
+        "a classifier whose scores are divided by the root of the width": lambda: run(
+            scale=(2 * HIDDEN) ** -0.5
+        ),
+        "a classifier that does not feed the context to the output": lambda: run(
+            feed="query"
+        ),
+        "a classifier that feeds context and query, summed": lambda: run(feed="sum"),
+        "a classifier whose softmax runs over the batch": lambda: run(softmax=0),
+        "a classifier that averages the states with equal weights": mean,
+    }
+
+
+@check("bilstm-attention", share=1, title="Logits (b, classes) and weights (b, s)")
+def test_classifier_shapes(student, draw):
+    logits, weights = classify(twins(student, draw).student, sentences(draw))
+    expect_shape(logits, (B, CLASSES), "the logits")
+    expect_shape(weights, (B, S), "the weights")
+
+
+@check("bilstm-attention", share=2, title="Right logits for sentences of equal length")
+def test_classifier_without_padding(student, draw):
+    pair, ids = twins(student, draw), draw.ids(B + 1, S, low=2, high=WORDS)
+    logits, _ = classify(pair.student, ids)
+    want, _ = pair.trusted(ids)
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    states, final = run_packed(pair.trusted.lstm, pair.trusted.embedding(ids), mask)
+
+    def output_of(query: Tensor) -> Tensor:
+        scores = (states @ query[..., None])[..., 0]
+        return pair.trusted.output(reference.attend(scores, states)[0])
+
+    named = {
+        "a classifier whose query mixes the sentences of the batch (`view`)": lambda: (
+            output_of(final.reshape(-1, 2 * HIDDEN))
+        )
+    }
+    expect_close(logits, want, "the logits", mistakes=named, tolerance=2e-5)
+
+
+@check("bilstm-attention", share=3, title="Right logits for lengths 5, 3 and 1")
+def test_classifier_logits(student, draw):
+    pair, ids = twins(student, draw), sentences(draw)
+    logits, _ = classify(pair.student, ids)
+    named = classifier_mistakes(pair.trusted, ids, 0)
+    want, _ = pair.trusted(ids)
+    expect_close(logits, want, "the logits", mistakes=named, tolerance=2e-5)
+
+
+@check("bilstm-attention", share=2, title="Right weights, none on padding")
+def test_classifier_weights(student, draw):
+    pair, ids = twins(student, draw), sentences(draw)
+    _, weights = classify(pair.student, ids)
+    named = classifier_mistakes(pair.trusted, ids, 1)
+    _, want = pair.trusted(ids)
+    named["the scores, not the weights"] = lambda: scores_of(pair.trusted, ids)
+    expect_close(weights, want, "the weights", mistakes=named, tolerance=2e-5)
+
+
+def scores_of(model: nn.Module, ids: Tensor) -> Tensor:
+    """Compute the scores of a trusted classifier, before the mask."""
+    states, final = run_packed(model.lstm, model.embedding(ids), ids != PAD)
+    return (states @ reference.concat_final_states(final)[..., None])[..., 0]
+
+
+@check("bilstm-attention", share=2, title="A batch of 3 equals three batches of 1")
+def test_classifier_ignores_batch_mates(student, draw):
+    model, ids = twins(student, draw).student, sentences(draw)
+    together, _ = classify(model, ids)
+    expect_shape(together, (B, CLASSES), "the logits")
+    for row, length in enumerate(LENGTHS):
+        alone, _ = classify(model, ids[row : row + 1, :length].contiguous())
+        expect_shape(alone, (1, CLASSES), "the logits of one sentence")
+        if not torch.allclose(together[row : row + 1], alone, atol=2e-5):
+            fail(
+                "A sentence gets other logits in a batch than alone: padding or "
+                "other sentences take part.",
+                mistake="a classifier in which padding or batch-mates take part",
+            )
+
+
+@check("bilstm-attention", share=1, title="Gradients reach every weight")
+def test_classifier_gradients(student, draw):
+    pair, ids = twins(student, draw), sentences(draw)
+    upstream = draw.normal(B, CLASSES)
+    run = student.gradients(pair.student, ids, upstream=upstream)
+    silent = [n for n, g in run.parameters.items() if g is None or not g.any()]
+    if silent:
+        fail(f"No gradient reaches {silent[0]}.", mistake="the gradient is cut off")
+
+
+@check(
+    "bilstm-attention", share=1, title="Float64 stays float64; ids stay as they were"
+)
+def test_classifier_keeps_its_promises(student, draw):
+    model, ids = twins(student, draw).student, sentences(draw)
+    _, after = student.call_and_return_inputs(model, ids)
+    expect_unchanged(after, [ids])
+    model.double()
+    logits, weights = classify(model, ids)
+    expect_dtype(logits, torch.float64, "the logits")
+    expect_dtype(weights, torch.float64, "the weights")

@@ -1,0 +1,635 @@
+"""Hidden checks of unit 02: vocabulary, one-hot, lookup gradient, embedding, tying."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from autograder.checking import check, expect_close, expect_equal, expect_shape, fail
+from autograder.expectations import (
+    blame,
+    expect_dtype,
+    expect_gradients,
+    expect_parts,
+    expect_unchanged,
+)
+from transformer import embeddings as reference
+
+B, T, V, D = 2, 3, 11, 6
+SPECIALS = ["<unk>", "<pad>", "<sos>", "<eos>"]
+WORDS = ["apfel", "brot", "dorf", "ente", "frau", "glas", "hund", "igel", "junge"]
+WORDS += ["katze", "lampe", "maus"]
+Sentences = list[list[str]]
+
+
+def corpus(draw, counts: dict[str, int]) -> Sentences:
+    """Draw sentences of 3, 5 and 1 words in turn that hold each word so many times."""
+    words = [word for word, count in counts.items() for _ in range(count)]
+    order = torch.randperm(len(words), generator=draw.generator).tolist()
+    words = [words[i] for i in order]
+    sentences, lengths = [], (3, 5, 1)
+    while words:
+        length = lengths[len(sentences) % 3]
+        sentences.append(words[:length])
+        words = words[length:]
+    return sentences
+
+
+def shuffled(draw, items: Sequence[str]) -> list[str]:
+    """Draw an order of the items."""
+    order = torch.randperm(len(items), generator=draw.generator)
+    return [items[i] for i in order.tolist()]
+
+
+def words_by(sentences: Sentences, key: Callable, least: int = 1) -> list[str]:
+    """List the words that occur at least so often, in the order of a key."""
+    counts = Counter(word for sentence in sentences for word in sentence)
+    return sorted(
+        (w for w in counts if counts[w] >= least), key=lambda w: key(w, counts)
+    )
+
+
+def by_frequency(word: str, counts: Counter) -> tuple[int, str]:
+    """Put frequent words first, equally frequent ones in alphabetical order."""
+    return -counts[word], word
+
+
+def vocabulary_mistakes(sentences: Sentences) -> dict[str, Callable[[], list[str]]]:
+    """Name what goes wrong with the list of words."""
+    right = words_by(sentences, by_frequency)
+    flat = [word for sentence in sentences for word in sentence]
+    in_sentences = Counter(word for sentence in sentences for word in set(sentence))
+    first_seen = list(dict.fromkeys(flat))
+    counts = Counter(flat)
+    return {
+        "the words in alphabetical order, whatever their frequency": lambda: (
+            SPECIALS + sorted(right)
+        ),
+        "the words in the order in which they occur": lambda: SPECIALS + first_seen,
+        "the rarest words first": lambda: (
+            SPECIALS + words_by(sentences, lambda w, c: (c[w], w))
+        ),
+        "frequent words first, but equally frequent ones as they happen to occur": (
+            lambda: SPECIALS + sorted(first_seen, key=lambda w: -counts[w])
+        ),
+        "frequent words first, but equally frequent ones from z to a": lambda: (
+            SPECIALS + sorted(sorted(right, reverse=True), key=lambda w: -counts[w])
+        ),
+        "the words by the number of sentences they occur in, not of occurrences": (
+            lambda: SPECIALS + sorted(right, key=lambda w: (-in_sentences[w], w))
+        ),
+        "the special tokens at the end": lambda: right + SPECIALS,
+        "no special tokens at all": lambda: right,
+        "the letters of the words instead of the words": lambda: (
+            SPECIALS + words_by([list("".join(flat))], by_frequency)
+        ),
+    }
+
+
+def built(student, *args) -> tuple[list[str], dict[str, int]]:
+    """Call the student's function and see that it returns a list and a dictionary."""
+    parts = expect_parts(
+        student.build_vocabulary(*args), 2, "two things, the list and the dictionary"
+    )
+    itos, stoi = parts
+    if isinstance(itos, dict) and isinstance(stoi, (list, tuple)):
+        fail(
+            "You should return the list first and the dictionary second.",
+            mistake="the dictionary first, the list second",
+        )
+    if not isinstance(itos, (list, tuple)) or not isinstance(stoi, dict):
+        fail("You should return a list of words and a dictionary of their numbers.")
+    return list(itos), stoi
+
+
+def expect_words(
+    student, sentences: Sentences, least: int = 1, mistakes: dict | None = None
+) -> None:
+    """Fail unless the list of words is right."""
+    itos, _ = built(student, sentences, least)
+    want = SPECIALS + words_by(sentences, by_frequency, least)
+    named = (mistakes or {}) | vocabulary_mistakes(sentences)
+    expect_equal(itos, want, "The list of words", mistakes=named)
+
+
+# --- build_vocabulary -------------------------------------------------------------
+
+
+@check("build-vocabulary", share=1, title="A list of all words, and a dictionary")
+def test_vocabulary_is_complete(student, draw):
+    sentences = corpus(draw, {word: draw.integer(1, 4) for word in WORDS})
+    itos, stoi = built(student, sentences)
+    mistakes = {
+        phrase: lambda wrong=wrong: sorted(wrong())
+        for phrase, wrong in vocabulary_mistakes(sentences).items()
+        if "letters" in phrase or "no special" in phrase
+    }
+    want = sorted(SPECIALS + WORDS)
+    expect_equal(sorted(map(str, itos)), want, "The set of words", mistakes=mistakes)
+    if set(stoi) != set(itos):
+        fail(
+            "The dictionary should have an entry for every word of the list.",
+            mistake="the dictionary lacks words of the list",
+        )
+
+
+@check("build-vocabulary", share=2, title="Special tokens, then frequent words first")
+def test_vocabulary_order(student, draw):
+    words = shuffled(draw, WORDS[:7])
+    counts = {word: 2 + 2 * place for place, word in enumerate(words)}
+    sentences = [*corpus(draw, counts), [words[0]] * 3]  # often, in few sentences
+    expect_words(student, sentences)
+
+
+@check("build-vocabulary", share=1, title="Equally frequent: the alphabet decides")
+def test_vocabulary_ties(student, draw):
+    words = shuffled(draw, WORDS)
+    counts = dict.fromkeys(words[:5], 3) | dict.fromkeys(words[5:], 2)
+    sentences = corpus(draw, counts)
+    sentences[0] = sorted(sentences[0], reverse=True)
+    expect_words(student, sentences)
+
+
+@check("build-vocabulary", share=2, title="min_freq lets in what occurs so often")
+def test_vocabulary_min_freq(student, draw):
+    words, least = shuffled(draw, WORDS), draw.integer(3, 6)
+    counts = {word: least - 2 + place // 2 for place, word in enumerate(words[:9])}
+    sentences = corpus(draw, counts)
+
+    def cut(bound: int) -> list[str]:
+        return SPECIALS + words_by(sentences, by_frequency, bound)
+
+    mistakes = {
+        "the result when a word must occur more than min_freq times": lambda: cut(
+            least + 1
+        ),
+        "the result when min_freq is ignored": lambda: cut(1),
+        "the result when the rare words are kept and the frequent ones dropped": (
+            lambda: SPECIALS + [word for word in cut(1)[4:] if counts[word] < least]
+        ),
+    }
+    expect_words(student, sentences, least, mistakes)
+
+
+@check("build-vocabulary", share=1, title="Other special tokens, and some in the text")
+def test_vocabulary_specials(student, draw):
+    specials = shuffled(draw, ["<zero>", "<one>", "<two>"])
+    words = shuffled(draw, WORDS[:5])
+    counts = {word: 2 + place for place, word in enumerate(words)}
+    sentences = corpus(draw, counts | {"<two>": 9, "<one>": 1})
+    itos, stoi = built(student, sentences, 2, specials)
+    frequent = words[::-1]
+    everything = words_by(sentences, by_frequency, 2)
+    mistakes = {
+        "special tokens of the text listed a second time": lambda: (
+            specials + everything
+        ),
+        "the special tokens sorted, not in the order given": lambda: (
+            sorted(specials) + frequent
+        ),
+        "the default special tokens, whatever `specials` says": lambda: (
+            SPECIALS + everything
+        ),
+        "only the special tokens that occur at least min_freq times": lambda: (
+            [token for token in specials if token == "<two>"] + frequent
+        ),
+        "the special tokens sorted among the words": lambda: (
+            everything + [token for token in specials if token not in everything]
+        ),
+    }
+    expect_equal(itos, specials + frequent, "The list of words", mistakes=mistakes)
+    if len(stoi) != len(itos):
+        fail("The dictionary should have as many entries as the list.")
+
+
+@check("build-vocabulary", share=1, title="The dictionary gives each word its place")
+def test_vocabulary_numbers(student, draw):
+    sentences = corpus(draw, {word: draw.integer(1, 5) for word in WORDS})
+    itos, stoi = built(student, sentences)
+    want = {word: place for place, word in enumerate(itos)}
+    counts = Counter(word for sentence in sentences for word in sentence)
+    mistakes = {
+        "a dictionary that counts from 1": {word: i + 1 for word, i in want.items()},
+        "a dictionary without the special tokens": {
+            word: i for word, i in want.items() if word not in SPECIALS
+        },
+        "a dictionary whose numbers leave out the special tokens": {
+            word: i - 4 for word, i in want.items() if word not in SPECIALS
+        },
+        "the frequency of each word, not its number": dict(counts),
+        "a dictionary from numbers to words": dict(enumerate(itos)),
+    }
+    expect_equal(stoi, want, "The dictionary", mistakes=mistakes)
+
+
+@check("build-vocabulary", share=1, title="Words as they are; sentences read once")
+def test_vocabulary_of_an_iterator(student, draw):
+    words = [*shuffled(draw, WORDS[:5]), "Frau", "Übung"]
+    sentences = corpus(draw, {word: 2 + i for i, word in enumerate(words)})
+    once = student.load("builtins.iter")(sentences)
+    itos, _ = built(student, once)
+    want = SPECIALS + words_by(sentences, by_frequency)
+    lower = [[word.lower() for word in sentence] for sentence in sentences]
+    mistakes = {
+        "words turned into lower case": lambda: (
+            SPECIALS + words_by(lower, by_frequency)
+        ),
+        "an empty vocabulary: the sentences were read twice": lambda: SPECIALS,
+    }
+    expect_equal(itos, want, "The list of words", mistakes=mistakes)
+
+
+# --- one_hot_embedding ------------------------------------------------------------
+
+
+def embedding_mistakes(ids: Tensor, weight: Tensor) -> dict[str, Callable[[], Tensor]]:
+    """Name what goes wrong with the vectors of words."""
+    w = weight.double()
+    right = w[ids]
+    return {
+        "the rows of other words: each number is off by one": lambda: w[ids - 1],
+        "the rows of the words after": lambda: w[(ids + 1) % len(w)],
+        "the vectors times √d_model (that is the next layer's task)": lambda: (
+            right * w.size(1) ** 0.5
+        ),
+        "one vector for all words of a sentence, their sum": lambda: right.sum(-2),
+        "one vector for all words of a sentence, their mean": lambda: right.mean(-2),
+        "the one-hot vectors themselves": lambda: torch.eye(len(w))[ids],
+        "the table read with rows and columns confused": lambda: w.reshape(
+            w.size(1), -1
+        ).T[ids],
+    }
+
+
+@check("one-hot-embedding", share=1, title="(b, t) numbers give (b, t, d) vectors")
+def test_one_hot_shape(student, draw):
+    ids, weight = draw.ids(B, T, low=0, high=V), draw.normal(V, D)
+    expect_shape(student.one_hot_embedding(ids, weight), (B, T, D), "The vectors")
+
+
+@check("one-hot-embedding", share=3, title="Each word gets its row of the table")
+def test_one_hot_values(student, draw):
+    ids, weight = draw.ids(B, T, low=0, high=V), draw.normal(V, D)
+    ids[0, 0] = V - 1
+    got = student.one_hot_embedding(ids, weight)
+    mistakes = embedding_mistakes(ids, weight)
+    expect_close(got, weight.double()[ids], "The vectors", mistakes=mistakes)
+
+
+@check(
+    "one-hot-embedding", share=1, title="A batch without the last words of the table"
+)
+def test_one_hot_without_last_words(student, draw):
+    ids, weight = draw.ids(B, T, low=0, high=V - 3), draw.normal(V, D)
+    with blame("a one-hot vector only as long as the largest number in the batch"):
+        got = student.one_hot_embedding(ids, weight)
+        mistakes = embedding_mistakes(ids, weight)
+        expect_close(got, weight.double()[ids], "The vectors", mistakes=mistakes)
+
+
+@check("one-hot-embedding", share=1, title="Numbers of any shape: (), (t,), (b, h, t)")
+def test_one_hot_any_shape(student, draw):
+    weight = draw.normal(V, D)
+    for shape in [(), (5,), (1, 1), (2, 3, 4)]:
+        ids = draw.ids(*shape, low=0, high=V)
+        with blame("code that works for ids of (b, t) only"):
+            got = student.one_hot_embedding(ids, weight)
+            mistakes = embedding_mistakes(ids, weight)
+            expect_close(got, weight.double()[ids], "The vectors", mistakes=mistakes)
+
+
+@check("one-hot-embedding", share=1, title="Gradients reach the table")
+def test_one_hot_gradients(student, draw):
+    ids, weight = draw.ids(B, T, low=0, high=V), draw.normal(V, D)
+    upstream = draw.normal(B, T, D)
+    run = student.gradients(student.one_hot_embedding, ids, weight, upstream=upstream)
+    run = replace(run, inputs=run.inputs[1:])
+    expect_gradients(run, lambda w: w[ids], [weight], upstream)
+
+
+@check("one-hot-embedding", share=1, title="In float64, a transposed table, unchanged")
+def test_one_hot_float64(student, draw):
+    ids = draw.ids(T, B, low=0, high=V).T
+    weight = draw.normal(D, V, dtype=torch.float64).T
+    function = student.one_hot_embedding
+    got, after = student.call_and_return_inputs(function, ids, weight)
+    expect_unchanged(after, [ids, weight])
+    mistakes = embedding_mistakes(ids, weight)
+    expect_close(got, weight[ids], "The vectors", mistakes=mistakes)
+    expect_dtype(got, torch.float64, "The result")
+
+
+# --- lookup_gradient --------------------------------------------------------------
+
+
+def one_row_each(ids: Tensor, upstream: Tensor, last: bool) -> Tensor:
+    """Keep one gradient for each word, that of its last or first place."""
+    table = torch.zeros(V, upstream.size(-1), dtype=torch.float64)
+    rows = upstream.double().reshape(-1, upstream.size(-1))
+    places = range(len(rows)) if last else reversed(range(len(rows)))
+    for place in places:
+        table[ids.flatten()[place]] = rows[place]
+    return table
+
+
+def gradient_mistakes(ids: Tensor, upstream: Tensor) -> dict[str, Callable[[], Tensor]]:
+    """Name what goes wrong with the gradient of a table."""
+    g = upstream.double()
+    right = reference.lookup_gradient(ids, g, V)
+    counts = torch.bincount(ids.flatten(), minlength=V).double()[:, None]
+    return {
+        "the gradient of each word's last place alone; places should add up": lambda: (
+            one_row_each(ids, upstream, last=True)
+        ),
+        "the gradient of each word's first place alone; places should add up": lambda: (
+            one_row_each(ids, upstream, last=False)
+        ),
+        "the mean over the places of a word, not the sum": lambda: (
+            right / counts.clamp(min=1)
+        ),
+        "the sum divided by the number of sentences": lambda: right / len(ids),
+        "the sum divided by the number of tokens": lambda: right / ids.numel(),
+        "the transposed gradient": lambda: right.T,
+        "the number of places of each word, without their gradients": lambda: (
+            counts.expand_as(right)
+        ),
+        "the gradient with the opposite sign": lambda: -right,
+        "the sum times √d_model": lambda: right * g.size(-1) ** 0.5,
+        "each word's gradient times the number of its places": lambda: right * counts,
+        "nothing but zeros: a method without underscore returns a new tensor": lambda: (
+            torch.zeros_like(right)
+        ),
+        "the gradient without the rows of words that do not occur": lambda: right[
+            counts[:, 0] > 0
+        ],
+        "a table with rows only up to the largest number in the batch": lambda: right[
+            : int(ids.max()) + 1
+        ],
+        "a table for each sentence; their gradients should add up": lambda: torch.stack(
+            [
+                reference.lookup_gradient(row, own, V)
+                for row, own in zip(ids, g, strict=True)
+            ]
+        ),
+        "padding's row set to zero, although it was looked up": lambda: (
+            right * (torch.arange(V) != 1)[:, None]
+        ),
+    }
+
+
+def repeating_ids(draw, *shape: int) -> Tensor:
+    """Draw numbers: one word several times, padding once, the last words never."""
+    ids = draw.ids(*shape, low=2, high=V - 2)
+    flat = ids.flatten()
+    flat[0], flat[1] = 1, flat[2]
+    flat[-1] = flat[2]
+    return flat.view(shape)
+
+
+@check("lookup-gradient", share=1, title="One row for each word of the vocabulary")
+def test_lookup_gradient_shape(student, draw):
+    ids, upstream = repeating_ids(draw, B, 5), draw.normal(B, 5, D)
+    got = student.lookup_gradient(ids, upstream, V)
+    if isinstance(got, Tensor) and got.shape != (V, D):
+        mistakes = gradient_mistakes(ids, upstream)
+        expect_close(got, torch.zeros(V, D), "The gradient", mistakes=mistakes)
+    expect_shape(got, (V, D), "The gradient")
+
+
+@check("lookup-gradient", share=3, title="A word's places add up")
+def test_lookup_gradient_values(student, draw):
+    ids, upstream = repeating_ids(draw, B, 5), draw.normal(B, 5, D)
+    got = student.lookup_gradient(ids, upstream, V)
+    want = reference.lookup_gradient(ids, upstream.double(), V)
+    mistakes = gradient_mistakes(ids, upstream)
+    expect_close(got, want, "The gradient", mistakes=mistakes)
+
+
+@check("lookup-gradient", share=1, title="It is what autograd finds, for any shape")
+def test_lookup_gradient_is_autograds(student, draw):
+    for shape in [(), (5,), (1, 1), (2, 3, 4)]:
+        ids = draw.ids(*shape, low=0, high=V)
+        upstream = draw.normal(*shape, D)
+        weight = draw.normal(V, D, dtype=torch.float64).requires_grad_()
+        (weight[ids] * upstream.double()).sum().backward()
+        with blame("code that works for ids of (b, t) only"):
+            got = student.lookup_gradient(ids, upstream, V)
+            mistakes = gradient_mistakes(ids, upstream) if shape else None
+            expect_close(got, weight.grad, "The gradient", mistakes=mistakes)
+
+
+@check("lookup-gradient", share=1, title="Not contiguous, in float64")
+def test_lookup_gradient_float64(student, draw):
+    ids = repeating_ids(draw, 5, B).T
+    upstream = draw.normal(D, 5, B, dtype=torch.float64).permute(2, 1, 0)
+    with blame("`view` on a tensor that is not contiguous; `reshape` can copy"):
+        got = student.lookup_gradient(ids, upstream, V)
+    want = reference.lookup_gradient(ids, upstream, V)
+    expect_close(got, want, "The gradient", mistakes=gradient_mistakes(ids, upstream))
+    expect_dtype(got, torch.float64, "The gradient")
+
+
+@check("lookup-gradient", share=1, title="The arguments are left as they were")
+def test_lookup_gradient_leaves_inputs(student, draw):
+    ids, upstream = repeating_ids(draw, B, 5), draw.normal(B, 5, D)
+    function = student.lookup_gradient
+    got, after = student.call_and_return_inputs(function, ids, upstream, V)
+    expect_unchanged(after[:2], [ids, upstream])
+    expect_shape(got, (V, D), "The gradient")
+
+
+# --- TokenEmbedding ---------------------------------------------------------------
+
+
+def layer_with_table(student, draw, dtype=torch.float32) -> tuple:
+    """Make the student's layer with a drawn table; return both."""
+    layer = student.TokenEmbedding(V, D)
+    shapes = layer.parameters_by_name()
+    if list(shapes.values()) != [(V, D)]:
+        fail(
+            "TokenEmbedding(vocab_size, d_model) should have one parameter, the table "
+            f"of shape ({V}, {D}), but yours have the shapes {list(shapes.values())}."
+        )
+    state = draw.state(shapes)
+    layer.load_state_dict(state)
+    if dtype != torch.float32:
+        layer.to(dtype)
+    return layer, next(iter(state.values())).to(dtype)
+
+
+def layer_mistakes(ids: Tensor, table: Tensor) -> dict[str, Callable[[], Tensor]]:
+    """Name what goes wrong with the scaled vectors."""
+    vectors = table.double()[ids]
+    root = D**0.5
+    return {
+        "the vectors without the factor √d_model": lambda: vectors,
+        "the vectors divided by √d_model": lambda: vectors / root,
+        "the vectors times d_model, without the root": lambda: vectors * D,
+        "the vectors with the factor √vocab_size": lambda: vectors * V**0.5,
+        "the vectors with the root of the number of tokens as factor": lambda: (
+            vectors * ids.size(-1) ** 0.5
+        ),
+        "the vectors scaled to the length √d_model": lambda: (
+            vectors / vectors.norm(dim=-1, keepdim=True) * root
+        ),
+        "the vectors plus √d_model, not times": lambda: vectors + root,
+        "one vector for all words of a sentence": lambda: vectors.sum(-2) * root,
+    }
+
+
+@check("token-embedding", share=1, title="(b, t) numbers give (b, t, d) vectors")
+def test_layer_shape(student, draw):
+    layer, _ = layer_with_table(student, draw)
+    got = layer(draw.ids(B, T, low=0, high=V))
+    expect_shape(got, (B, T, D), "The vectors")
+
+
+@check("token-embedding", share=3, title="Looked up, and times √d_model")
+def test_layer_values(student, draw):
+    layer, table = layer_with_table(student, draw)
+    ids = draw.ids(B, 5, low=0, high=V)
+    want = table.double()[ids] * D**0.5
+    mistakes = layer_mistakes(ids, table)
+    expect_close(layer(ids), want, "The vectors", mistakes=mistakes)
+
+
+@check("token-embedding", share=2, title="Gradients reach the table")
+def test_layer_gradients(student, draw):
+    layer, _ = layer_with_table(student, draw)
+    ids, upstream = draw.ids(B, T, low=0, high=V), draw.normal(B, T, D)
+    run = student.gradients(layer, ids, upstream=upstream)
+    (got,) = run.parameters.values()
+    if got is None:
+        fail(
+            "No gradient reaches the table: .detach(), .data, torch.no_grad() or a "
+            "new tensor of its numbers cuts it off. The words could never be trained.",
+            mistake="the gradient is cut off",
+        )
+    right = reference.lookup_gradient(ids, upstream.double(), V)
+    mistakes = {
+        "the gradient of vectors that are not scaled": right,
+        "the gradient of vectors that are divided by √d_model": right / D**0.5,
+        "the gradient of vectors times d_model": right * D,
+    }
+    want = right * D**0.5
+    expect_close(got, want, "The table's gradient", mistakes, tolerance=1e-4)
+
+
+@check("token-embedding", share=1, title="float64, twice the same, the table unchanged")
+def test_layer_leaves_its_table(student, draw):
+    layer, table = layer_with_table(student, draw, torch.float64)
+    ids = draw.ids(1, T, low=0, high=V)
+    first, second = layer(ids), layer(ids)
+    expect_dtype(first, torch.float64, "The result")
+    (now,) = layer.state_dict().values()
+    if not torch.equal(now, table):
+        fail(
+            "Calling the layer changed its table: the next call looks up other "
+            "numbers. Scale what you return, not the table.",
+            mistake="the table is changed by the call",
+        )
+    expect_close(second, first, "The result of a second call")
+
+
+# --- tie_weights ------------------------------------------------------------------
+
+
+def two_layers(student, draw) -> tuple:
+    """Make an embedding's table and a projection with drawn weights."""
+    embedding = student.load("torch.nn.Module")()
+    table = student.load("torch.nn.Embedding")(V, D)
+    embedding.add_module("table", table)
+    projection = student.load("torch.nn.Linear")(D, V)
+    states = [draw.state(m.parameters_by_name()) for m in (table, projection)]
+    for module, state in zip((table, projection), states, strict=True):
+        module.load_state_dict(state)
+    return embedding, table, projection, states
+
+
+@check("tie-weights", share=1, title="The projection has the embedding's matrix")
+def test_tying_values(student, draw):
+    embedding, table, projection, (rows, old) = two_layers(student, draw)
+    student.tie_weights(embedding, projection)
+    tied, kept = projection.state_dict(), table.state_dict()
+    if torch.equal(kept["weight"], old["weight"]):
+        fail(
+            "The embedding has lost its matrix: the projection's stands in its place. "
+            "It should be the other way round.",
+            mistake="the projection's matrix in the embedding",
+        )
+    expect_close(kept["weight"], rows["weight"], "The embedding's matrix")
+    mistakes = {
+        "the old one: nothing was tied": old["weight"],
+        "the embedding's matrix in another order (a view instead of itself)": (
+            rows["weight"].reshape(D, V).T
+        ),
+    }
+    expect_close(tied["weight"], rows["weight"], "The projection's matrix", mistakes)
+    if "bias" not in tied:
+        fail("The projection has lost its bias.", mistake="the bias is gone")
+    expect_close(tied["bias"], old["bias"], "The projection's bias")
+
+
+@check("tie-weights", share=2, title="Both ends are one parameter")
+def test_tying_makes_one_parameter(student, draw):
+    embedding, table, projection, _ = two_layers(student, draw)
+    student.tie_weights(embedding, projection)
+    both = student.load("torch.nn.ModuleList")([table, projection])
+    shapes = both.parameters_by_name()
+    if sorted(shapes) == ["0.weight", "1.bias"]:
+        return
+    if "1.weight" not in shapes:
+        fail(f"Expected one matrix and one bias, found {sorted(shapes)}.")
+    new = {"weight": draw.normal(V, D)}
+    table.load_state_dict(new)
+    if torch.equal(projection.state_dict()["weight"], new["weight"]):
+        fail(
+            "The two matrices share their memory, but they are still two parameters: "
+            "an optimiser would move the same numbers twice.",
+            mistake="memory shared through .data, still two parameters",
+        )
+    fail(
+        "The two matrices are still two parameters, each trained by itself.",
+        mistake="a copy, not one parameter",
+    )
+
+
+@check("tie-weights", share=1, title="What moves one end moves the other")
+def test_tying_lasts(student, draw):
+    embedding, table, projection, _ = two_layers(student, draw)
+    student.tie_weights(embedding, projection)
+    new = {"weight": draw.normal(V, D)}
+    table.load_state_dict(new)
+    moved = projection.state_dict()["weight"]
+    if not torch.equal(moved, new["weight"]):
+        fail(
+            "The embedding's matrix was changed, as training does, and the "
+            "projection's stayed behind.",
+            mistake="a copy, not one parameter",
+        )
+
+
+@check("tie-weights", share=1, title="The gradients of both ends add up")
+def test_tying_gradients(student, draw):
+    embedding, table, projection, (rows, _) = two_layers(student, draw)
+    student.tie_weights(embedding, projection)
+    both = student.load("torch.nn.Sequential")(table, projection)
+    ids, upstream = draw.ids(B, T, low=0, high=V), draw.normal(B, T, V)
+    run = student.gradients(both, ids, upstream=upstream)
+    weight = rows["weight"].double().requires_grad_()
+    other = weight.detach().clone().requires_grad_()
+    (weight[ids] @ other.T * upstream.double()).sum().backward()
+    got = run.parameters.get("0.weight")
+    if got is None:
+        fail(
+            "No gradient reaches the shared matrix. Is it still a trained parameter?",
+            mistake="the gradient is cut off",
+        )
+    mistakes = {
+        "that of the lookup alone: a copy, not one parameter": weight.grad,
+        "that of the projection alone": other.grad,
+    }
+    want = weight.grad + other.grad
+    expect_close(got, want, "The matrix's gradient", mistakes, tolerance=1e-4)

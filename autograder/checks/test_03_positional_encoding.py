@@ -1,0 +1,497 @@
+"""Hidden checks of unit 03: sines, the offset matrix, and the two layers."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from autograder.checking import check, expect_close, expect_shape, fail
+from autograder.expectations import blame, expect_dtype, expect_unchanged
+
+B, T, D, LENGTH, MAX_LEN = 2, 4, 10, 7, 13
+Mistakes = dict[str, Callable[[], Tensor]]
+
+
+def rates_of(d_model: int, base: float = 10000.0, factor: float = 1.0) -> Tensor:
+    """Compute one rate a pair: base ** (-factor * 2i / d_model)."""
+    two_i = torch.arange(0, d_model, 2, dtype=torch.float64)
+    return base ** (-factor * two_i / d_model)
+
+
+def waves(
+    angles: Tensor, even: Callable = torch.sin, odd: Callable = torch.cos
+) -> Tensor:
+    """Put a function of the angles into even columns and another into odd ones."""
+    return torch.stack([even(angles), odd(angles)], dim=-1).flatten(start_dim=-2)
+
+
+def encoding(length: int, rates: Tensor, first: int = 0) -> Tensor:
+    """Compute the encoding with given rates in float64."""
+    places = torch.arange(first, first + length, dtype=torch.float64)
+    return waves(places[:, None] * rates)
+
+
+def wrong_rates(d_model: int) -> dict[str, Tensor]:
+    """Name what goes wrong with the rates, for the table and for the matrix."""
+    halves = torch.arange(d_model // 2, dtype=torch.float64)
+    exponents = 2 * halves / d_model
+    return {
+        "the exponent 2·(2i)/d_model: `arange(0, d_model, 2)` is 2i already": rates_of(
+            d_model, factor=2
+        ),
+        "the exponent i/d_model: `arange(d_model // 2)` is i, not 2i": rates_of(
+            d_model, factor=0.5
+        ),
+        "the base 1000 in place of 10000": rates_of(d_model, base=1000),
+        "a multiplication by 10000^(2i/d_model) where the formula divides": (
+            1 / rates_of(d_model)
+        ),
+        "log10 in place of the natural logarithm": torch.exp(-exponents * 4),
+        "angles in turns: a factor 2π that the formula does not have": (
+            2 * math.pi * rates_of(d_model)
+        ),
+        "one rate for all pairs": torch.ones(d_model // 2, dtype=torch.float64),
+        "the exponent 2i/(d_model - 2), so that the last rate is 1/10000": (
+            10000.0 ** (-2 * halves / max(d_model - 2, 1))
+        ),
+        "2i/d_model alone, without the power of 10000": exponents,
+    }
+
+
+def encoding_mistakes(length: int, d_model: int) -> Mistakes:
+    """Name what goes wrong with the table."""
+    rates = rates_of(d_model)
+    angles = torch.arange(length, dtype=torch.float64)[:, None] * rates
+    columns = torch.arange(d_model, dtype=torch.float64)
+    each = torch.arange(length)[:, None] * 10000.0 ** (-columns / d_model)
+    mistakes: Mistakes = {
+        f"the result of {phrase}": lambda wrong=wrong: encoding(length, wrong)
+        for phrase, wrong in wrong_rates(d_model).items()
+    }
+    return mistakes | {
+        "the result with sine and cosine swapped": lambda: waves(
+            angles, torch.cos, torch.sin
+        ),
+        "sines everywhere": lambda: waves(angles, torch.sin, torch.sin),
+        "cosines everywhere": lambda: waves(angles, torch.cos, torch.cos),
+        "all sines first and all cosines behind; they should alternate": lambda: (
+            torch.cat([angles.sin(), angles.cos()], dim=-1)
+        ),
+        "a rate of its own for each column; a pair shares one": lambda: torch.where(
+            columns % 2 == 0, each.sin(), each.cos()
+        ),
+        "the positions counted from 1, not from 0": lambda: encoding(length, rates, 1),
+        "the positions divided by the length": lambda: waves(angles / length),
+        "the positions in degrees": lambda: waves(torch.deg2rad(angles)),
+        "the transposed table": lambda: waves(angles).T,
+        "the angles, without sine and cosine": lambda: waves(
+            angles, lambda x: x, lambda x: x
+        ),
+        "positions from the last to the first": lambda: waves(angles).flip(0),
+    }
+
+
+# --- sinusoidal_encoding ----------------------------------------------------------
+
+
+@check("sinusoidal-encoding", share=1, title="(length, d_model), in float32")
+def test_encoding_shape(student, draw):
+    table = student.sinusoidal_encoding(LENGTH, D)
+    if isinstance(table, Tensor) and table.shape == (D, LENGTH):
+        fail(
+            f"The table should have one row for each position, ({LENGTH}, {D}), but "
+            "it is transposed.",
+            mistake="the transposed table",
+        )
+    expect_shape(table, (LENGTH, D), "The table")
+    if table.dtype != torch.float32:
+        fail(
+            f"The table should be float32, but it is {table.dtype}: added to a "
+            "model's float32 vectors it would change their dtype.",
+            mistake="a table that is not float32",
+        )
+
+
+@check("sinusoidal-encoding", share=4, title="The table has the right values")
+def test_encoding_values(student, draw):
+    length, d_model = draw.integer(6, 12), 2 * draw.integer(3, 8)
+    table = student.sinusoidal_encoding(length, d_model)
+    want = encoding(length, rates_of(d_model))
+    mistakes = encoding_mistakes(length, d_model)
+    expect_close(table, want, "The table", mistakes=mistakes)
+
+
+@check("sinusoidal-encoding", share=1, title="Position 0: zeros and ones in turn")
+def test_encoding_of_the_first_position(student, draw):
+    for d_model in (2, D):
+        table = student.sinusoidal_encoding(1, d_model)
+        want = torch.tensor([0.0, 1.0]).repeat(d_model // 2)[None]
+        mistakes = encoding_mistakes(1, d_model)
+        expect_close(table, want, "The first row", mistakes=mistakes)
+
+
+@check("sinusoidal-encoding", share=1, title="A longer table begins like a shorter one")
+def test_encoding_of_many_positions(student, draw):
+    length = draw.integer(60, 100)
+    table = student.sinusoidal_encoding(length, D)
+    want = encoding(length, rates_of(D))
+    mistakes = encoding_mistakes(length, D)
+    expect_close(table, want, "The table", mistakes=mistakes, tolerance=1e-4)
+
+
+# --- offset_matrix ----------------------------------------------------------------
+
+
+def matrix_of(k: float, rates: Tensor, sign: float = 1.0) -> Tensor:
+    """Compute the block-diagonal matrix of rotations in float64."""
+    cos, sin = torch.cos(k * rates), sign * torch.sin(k * rates)
+    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).view(-1, 2, 2)
+    return torch.block_diag(*blocks)
+
+
+def matrix_mistakes(k: int, d_model: int) -> Mistakes:
+    """Name what goes wrong with the matrix."""
+    rates = rates_of(d_model)
+    cos, sin = torch.cos(k * rates).diag(), torch.sin(k * rates).diag()
+    mistakes: Mistakes = {
+        f"the matrix of {phrase}": lambda wrong=wrong: matrix_of(k, wrong)
+        for phrase, wrong in wrong_rates(d_model).items()
+    }
+    both = torch.stack([torch.cos(k * rates), torch.sin(k * rates)], dim=-1)
+    return mistakes | {
+        "the matrix that moves back by k: its minus sign stands in the other place": (
+            lambda: matrix_of(k, rates, sign=-1)
+        ),
+        "the matrix for sines in the first half and cosines in the second": lambda: (
+            torch.cat([torch.cat([cos, sin], 1), torch.cat([-sin, cos], 1)])
+        ),
+        "the matrix that moves by 1, whatever k is": lambda: matrix_of(1, rates),
+        "a matrix with sine and cosine swapped": lambda: (
+            matrix_of(k, rates) @ matrix_of(1, torch.full_like(rates, -math.pi / 2))
+        ),
+        "blocks without a minus sign, which stretch and do not turn": lambda: (
+            matrix_of(k, rates).abs() * _sines_positive(k, rates)
+        ),
+        "only the cosines on the diagonal": lambda: (
+            torch.cos(k * rates).repeat_interleave(2).diag()
+        ),
+        "the identity": lambda: torch.eye(d_model),
+        "the blocks in a row, not along the diagonal": lambda: both.flatten(),
+        "the first pair's block for all pairs": lambda: matrix_of(
+            k, torch.ones_like(rates)
+        ),
+    }
+
+
+def _sines_positive(k: int, rates: Tensor) -> Tensor:
+    """Compute the signs of a matrix whose blocks are [cos, sin; sin, cos]."""
+    cos, sin = torch.cos(k * rates).sign(), torch.sin(k * rates).sign()
+    blocks = torch.stack([cos, sin, sin, cos], dim=-1).view(-1, 2, 2)
+    return torch.block_diag(*blocks)
+
+
+def offset_of(draw) -> int:
+    """Draw an offset at which no two mistakes look alike."""
+    return draw.choice([2, 3, 4, 5, 7, 8, 9])
+
+
+@check("offset-matrix", share=1, title="(d_model, d_model)")
+def test_matrix_shape(student, draw):
+    expect_shape(student.offset_matrix(offset_of(draw), D), (D, D), "The matrix")
+
+
+@check("offset-matrix", share=3, title="The matrix has the right values")
+def test_matrix_values(student, draw):
+    k, d_model = offset_of(draw), 2 * draw.integer(3, 7)
+    got = student.offset_matrix(k, d_model)
+    want = matrix_of(k, rates_of(d_model))
+    mistakes = matrix_mistakes(k, d_model)
+    expect_close(got, want, "The matrix", mistakes=mistakes)
+
+
+@check("offset-matrix", share=2, title="M @ PE[p] is PE[p + k], for every p")
+def test_matrix_moves_positions(student, draw):
+    k = draw.integer(2, 9)
+    got = student.offset_matrix(k, D)
+    expect_shape(got, (D, D), "The matrix")
+    table = encoding(20, rates_of(D))
+    moved, want = table[:10] @ got.double().T, table[k : k + 10]
+    right = matrix_of(k, rates_of(D))
+    mistakes = {
+        "PE[p - k]: it moves back": lambda: table[:10] @ right,
+        "PE[p + 1], whatever k is": table[1:11],
+        "PE[p]: it moves nothing": table[:10],
+    }
+    expect_close(moved, want, "M @ PE[p]", mistakes=mistakes)
+
+
+@check("offset-matrix", share=1, title="k = 0 stays, k < 0 goes back")
+def test_matrix_of_other_offsets(student, draw):
+    zero = student.offset_matrix(0, D)
+    expect_close(zero, torch.eye(D), "The matrix for k = 0")
+    k = -draw.integer(2, 9)
+    with blame("code that works for k above 0 only"):
+        got = student.offset_matrix(k, D)
+        mistakes = matrix_mistakes(k, D)
+        del mistakes["the identity"]  # here it has a reason, which `blame` names
+        expect_close(got, matrix_of(k, rates_of(D)), "The matrix", mistakes=mistakes)
+
+
+@check("offset-matrix", share=1, title="One pair alone: d_model = 2; large offsets")
+def test_matrix_of_one_pair(student, draw):
+    k = draw.integer(100, 200)
+    for d_model in (2, D):
+        got = student.offset_matrix(k, d_model)
+        want = matrix_of(k, rates_of(d_model))
+        mistakes = matrix_mistakes(k, d_model)
+        expect_close(got, want, "The matrix", mistakes=mistakes, tolerance=1e-4)
+
+
+# --- both layers ------------------------------------------------------------------
+
+
+def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
+    """Name what goes wrong when rows of a table are added."""
+    x, table = x.double(), table.double()
+    b, t, d = x.shape
+    right = x + table[start : start + t]
+    root = d**0.5
+    return {
+        "the words alone: no position is added": lambda: x,
+        "the positions alone: they are not added to the words": lambda: table[
+            start : start + t
+        ].expand_as(x),
+        "the words times the positions, not plus": lambda: x * table[start : start + t],
+        "the words minus the positions": lambda: x - table[start : start + t],
+        "the sum times √d_model: only the words should be scaled, before this layer": (
+            lambda: right * root
+        ),
+        "the words scaled by √d_model a second time": lambda: (
+            x * root + table[start : start + t]
+        ),
+        "positions counted along the batch: `x.size(0)` is the number of sentences": (
+            lambda: x + table[start : start + b, None]
+        ),
+        "positions counted from 1": lambda: x + table[start + 1 : start + 1 + t],
+        "the positions from 0 on, whatever `start` is": lambda: x + table[:t],
+        "one position for all words": lambda: x + table[start],
+        "the position of the last word for all words": lambda: x + table[start + t - 1],
+        "the last rows of the table": lambda: x + table[-t:],
+        "the positions from the last word to the first": lambda: (
+            x + table[start : start + t].flip(0)
+        ),
+        "the positions of all earlier words added up": lambda: (
+            x + table[start : start + t].cumsum(0)
+        ),
+        "the words with the mean of their positions": lambda: (
+            x + table[start : start + t].mean(0)
+        ),
+        "the sum divided by 2": lambda: right / 2,
+        "sines in place of the learned rows": lambda: (
+            x + encoding(len(table), rates_of(d))[start : start + t]
+        ),
+        "the words and positions side by side": lambda: torch.cat(
+            [x, table[start : start + t].expand_as(x)], dim=-1
+        ),
+    }
+
+
+def expect_sum(layer, x: Tensor, table: Tensor, start: int = 0) -> None:
+    """Fail unless a layer adds the rows of a table, from `start`."""
+    got = layer(x, start) if start else layer(x)
+    want = x.double() + table.double()[start : start + x.size(1)]
+    mistakes = layer_mistakes(x, table, start)
+    expect_close(got, want, "The result", mistakes=mistakes)
+
+
+def expect_any_batch(draw, layer, table: Tensor) -> None:
+    """Fail unless a layer works when there are not as many sentences as words."""
+    expect_sum(layer, draw.normal(3, 3, D), table)
+    with blame(
+        "positions counted along the batch: `x.size(0)` is the number of sentences"
+    ):
+        for b, t in [(B, 5), (5, 3), (1, 1), (1, MAX_LEN)]:
+            expect_sum(layer, draw.normal(b, t, D), table)
+
+
+def expect_start(draw, layer, table: Tensor) -> None:
+    """Fail unless a layer counts from `start`, up to the end of its table."""
+    for start, t in [
+        (draw.integer(1, 6), 5),
+        (draw.integer(2, 9), 3),
+        (MAX_LEN - 1, 1),
+    ]:
+        expect_sum(layer, draw.normal(B, t, D), table, start)
+
+
+def expect_pure(student, draw, layer) -> None:
+    """Fail unless a layer leaves its input alone, and says the same twice."""
+    x = draw.normal(T, B, D).transpose(0, 1)
+    first, (after,) = student.call_and_return_inputs(layer, x)
+    expect_unchanged([after], [x])
+    second = layer(x)
+    if isinstance(second, Tensor) and not torch.equal(first, second):
+        fail(
+            "Two calls with the same words give different results. Dropout is the "
+            "task of the layer above, which adds it to the sum.",
+            mistake="the result is random",
+        )
+
+
+def expect_dtype_kept(draw, layer, move: str) -> None:
+    """Fail unless a layer that was moved to another dtype gives that dtype."""
+    dtype = getattr(torch, move)
+    layer.to(dtype)
+    got = layer(draw.normal(B, T, D, dtype=dtype))
+    if isinstance(got, Tensor) and got.dtype != dtype:
+        fail(
+            f"After layer.to(torch.{move}) the result is still {got.dtype}: the table "
+            "stayed behind. It would stay on the CPU too. register_buffer takes it "
+            "along.",
+            mistake="a table that does not move with the layer",
+        )
+    expect_dtype(got, dtype, "The result")
+
+
+# --- SinusoidalPositionalEncoding -------------------------------------------------
+
+
+def sines(student) -> tuple:
+    """Make the student's layer, and the table that it should add.
+
+    A mistake in the student's `sinusoidal_encoding` has cost its points already: a
+    layer that adds that very table, row by row, is right here.
+    """
+    layer = student.SinusoidalPositionalEncoding(D, MAX_LEN)
+    table = encoding(MAX_LEN, rates_of(D))
+    own = student.sinusoidal_encoding(MAX_LEN, D)
+    added = layer(torch.zeros(1, MAX_LEN, D))
+    if isinstance(own, Tensor) and isinstance(added, Tensor):
+        same = own.shape == table.shape and added.shape == (1, *own.shape)
+        if same and torch.allclose(added[0].float(), own.float(), atol=1e-5):
+            return layer, own
+    return layer, table
+
+
+@check("sinusoidal-positional-encoding", share=1, title="(b, t, d) stays (b, t, d)")
+def test_sines_shape(student, draw):
+    layer, _ = sines(student)
+    expect_shape(layer(draw.normal(B, T, D)), (B, T, D), "The result")
+
+
+@check("sinusoidal-positional-encoding", share=2, title="Row 0, 1, … is added")
+def test_sines_values(student, draw):
+    layer, table = sines(student)
+    expect_sum(layer, draw.normal(B, T, D), table)
+
+
+@check("sinusoidal-positional-encoding", share=1, title="As many rows as words")
+def test_sines_any_batch(student, draw):
+    expect_any_batch(draw, *sines(student))
+
+
+@check("sinusoidal-positional-encoding", share=1, title="With `start`, from row start")
+def test_sines_start(student, draw):
+    expect_start(draw, *sines(student))
+
+
+@check("sinusoidal-positional-encoding", share=1, title="Nothing is trained")
+def test_sines_are_not_trained(student, draw):
+    layer, _ = sines(student)
+    if layer.parameters_by_name():
+        fail(
+            "The table is a parameter, so an optimiser would train it. Sines and "
+            "cosines should stay what they are: use register_buffer.",
+            mistake="a trainable table",
+        )
+    x, upstream = draw.normal(B, T, D), draw.normal(B, T, D)
+    run = student.gradients(layer, x, upstream=upstream)
+    if run.inputs[0] is None:
+        fail(
+            "No gradient reaches the words through this layer.",
+            mistake="the gradient is cut off",
+        )
+    expect_close(run.inputs[0], upstream, "The gradient of the words")
+
+
+@check(
+    "sinusoidal-positional-encoding", share=1, title="The table moves with the layer"
+)
+def test_sines_move(student, draw):
+    layer, _ = sines(student)
+    expect_dtype_kept(draw, layer, "bfloat16")
+
+
+@check(
+    "sinusoidal-positional-encoding", share=1, title="Words unchanged, no randomness"
+)
+def test_sines_are_pure(student, draw):
+    layer, _ = sines(student)
+    expect_pure(student, draw, layer)
+
+
+# --- LearnedPositionalEncoding ----------------------------------------------------
+
+
+def learned(student, draw) -> tuple:
+    """Make the student's layer with a drawn table; return both."""
+    layer = student.LearnedPositionalEncoding(D, MAX_LEN)
+    shapes = layer.parameters_by_name()
+    if list(shapes.values()) != [(MAX_LEN, D)]:
+        fail(
+            "LearnedPositionalEncoding(d_model, max_len) should have one parameter of "
+            f"shape ({MAX_LEN}, {D}), but yours have the shapes "
+            f"{list(shapes.values())}."
+        )
+    state = draw.state(shapes)
+    layer.load_state_dict(state)
+    return layer, next(iter(state.values()))
+
+
+@check("learned-positional-encoding", share=1, title="(b, t, d) stays (b, t, d)")
+def test_learned_shape(student, draw):
+    layer, _ = learned(student, draw)
+    expect_shape(layer(draw.normal(B, T, D)), (B, T, D), "The result")
+
+
+@check("learned-positional-encoding", share=2, title="Row 0, 1, … is added")
+def test_learned_values(student, draw):
+    layer, table = learned(student, draw)
+    expect_sum(layer, draw.normal(B, T, D), table)
+
+
+@check("learned-positional-encoding", share=1, title="As many rows as words")
+def test_learned_any_batch(student, draw):
+    expect_any_batch(draw, *learned(student, draw))
+
+
+@check("learned-positional-encoding", share=1, title="With `start`, from row start")
+def test_learned_start(student, draw):
+    expect_start(draw, *learned(student, draw))
+
+
+@check("learned-positional-encoding", share=1, title="Gradients reach rows and words")
+def test_learned_gradients(student, draw):
+    layer, _ = learned(student, draw)
+    x, upstream = draw.normal(B, T, D), draw.normal(B, T, D)
+    run = student.gradients(layer, x, upstream=upstream)
+    (got,) = run.parameters.values()
+    if got is None or run.inputs[0] is None:
+        whom = "the words" if got is not None else "the table: it is never trained"
+        fail(
+            f"No gradient reaches {whom}. .detach(), .data or torch.no_grad() cuts "
+            "it off.",
+            mistake="the gradient is cut off",
+        )
+    want = torch.zeros(MAX_LEN, D)
+    want[:T] = upstream.sum(dim=0)
+    expect_close(got, want, "The table's gradient", tolerance=1e-4)
+    expect_close(run.inputs[0], upstream, "The gradient of the words")
+
+
+@check("learned-positional-encoding", share=1, title="float64, unchanged, not random")
+def test_learned_is_pure(student, draw):
+    layer, _ = learned(student, draw)
+    expect_pure(student, draw, layer)
+    expect_dtype_kept(draw, layer, "float64")

@@ -1,0 +1,785 @@
+"""Hidden checks of unit 06: feed-forward, LayerNorm, and the residual around them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from autograder.checking import (
+    Callback,
+    check,
+    expect_close,
+    expect_no_call,
+    expect_shape,
+    fail,
+)
+from autograder.expectations import (
+    blame,
+    expect_dtype,
+    expect_gradients,
+    expect_unchanged,
+)
+from transformer import feed_forward as reference
+
+B, T, D, D_FF = 2, 3, 5, 7
+LINEAR, CONV = "torch.nn.Linear", "torch.nn.Conv1d"
+BUILT_INS = [
+    "torch.nn.functional.layer_norm",
+    "torch.nn.functional.rms_norm",
+    "torch.nn.functional.batch_norm",
+    "torch.nn.functional.group_norm",
+    "torch.nn.functional.instance_norm",
+    "torch.layer_norm",
+    "torch.native_layer_norm",
+    "torch.nn.LayerNorm",
+    "torch.nn.RMSNorm",
+    "torch.nn.GroupNorm",
+]
+Run = Callable[[], Tensor]
+State = Mapping[str, Tensor]
+
+
+# --- building ---------------------------------------------------------------------
+
+
+def drawn_state(draw, module: Any) -> dict[str, Tensor]:
+    """Give a module of the student's fresh weights, and return them."""
+    state = draw.state(module.parameters_by_name())
+    module.load_state_dict(state)
+    return state
+
+
+def build_feed_forward(
+    student, draw, dropout: float = 0.0
+) -> tuple[Any, dict[str, Tensor]]:
+    """Build the student's feed-forward layer with fresh weights."""
+    module = student.PositionwiseFeedForward(D, D_FF, dropout)
+    wanted = {
+        "linear1.weight": (D_FF, D),
+        "linear1.bias": (D_FF,),
+        "linear2.weight": (D, D_FF),
+        "linear2.bias": (D,),
+    }
+    found = module.parameters_by_name()
+    without_bias = {k: v for k, v in wanted.items() if "bias" not in k}
+    if found == without_bias:
+        fail("The linear maps have no bias.", mistake="no bias")
+    if found != wanted:
+        fail(
+            "The module should have the parameters of the constructor that you were "
+            "given: linear1 from d_model to d_ff, linear2 back, both with a bias.",
+            mistake="other layers than those of the constructor",
+        )
+    state = drawn_state(draw, module)
+    module.eval()
+    return module, state
+
+
+def build_convolutions(student, draw) -> tuple[Any, Any, dict[str, Tensor]]:
+    """Build two convolutions of width 1 on the student's side."""
+    convolutions = [student.load(CONV)(D, D_FF, 1), student.load(CONV)(D_FF, D, 1)]
+    state = {}
+    for number, convolution in enumerate(convolutions, start=1):
+        for name, value in drawn_state(draw, convolution).items():
+            state[f"linear{number}.{name}"] = value.squeeze(-1)
+    return *convolutions, state
+
+
+# --- feed-forward: what goes wrong ------------------------------------------------
+
+
+def feed_forward(state: State, x: Tensor, inner=torch.relu, outer=None) -> Tensor:
+    """Compute the layer in float64; `inner` and `outer` replace what is right."""
+    w = {name: value.double() for name, value in state.items()}
+    hidden = inner(x.double() @ w["linear1.weight"].T + w["linear1.bias"])
+    output = hidden @ w["linear2.weight"].T + w["linear2.bias"]
+    return outer(output) if outer else output
+
+
+def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
+    """Name what goes wrong with the layer."""
+
+    def but(**changed: Tensor) -> Run:
+        return lambda: feed_forward({**state, **changed}, x)
+
+    def with_inner(inner: Callable[[Tensor], Tensor]) -> Run:
+        return lambda: feed_forward(state, x, inner)
+
+    zeros = {name: torch.zeros_like(state[name]) for name in state if "bias" in name}
+    right = feed_forward(state, x)
+    return {
+        "the result without the ReLU": with_inner(lambda y: y),
+        "the result with a ReLU on the output too": lambda: right.relu(),
+        "the result with the ReLU on the output only": lambda: feed_forward(
+            state, x, lambda y: y, torch.relu
+        ),
+        "the result with the ReLU on the input": lambda: feed_forward(
+            state, x.relu(), lambda y: y
+        ),
+        "the result with a GELU in place of the ReLU": with_inner(F.gelu),
+        "the result with the approximate GELU in place of the ReLU": with_inner(
+            lambda y: F.gelu(y, approximate="tanh")
+        ),
+        "the result with a leaky ReLU": with_inner(F.leaky_relu),
+        "the result with a sigmoid in place of the ReLU": with_inner(torch.sigmoid),
+        "the result with a tanh in place of the ReLU": with_inner(torch.tanh),
+        "the result with the smaller of 0 and x: min for max": with_inner(
+            lambda y: y.clamp(max=0)
+        ),
+        "the result without the biases": but(**zeros),
+        "the result without the first bias": but(
+            **{"linear1.bias": zeros["linear1.bias"]}
+        ),
+        "the result without the second bias": but(
+            **{"linear2.bias": zeros["linear2.bias"]}
+        ),
+        "the result with the residual x added: that comes in AddNorm": lambda: (
+            x.double() + right
+        ),
+        "the result of a mean over the tokens": lambda: feed_forward(
+            state, x.mean(dim=1, keepdim=True).expand_as(x)
+        ),
+        "the result with hidden activations averaged over the tokens": with_inner(
+            lambda y: y.relu().mean(dim=1, keepdim=True).expand_as(y)
+        ),
+        "the result of a view or reshape in place of a transpose": lambda: (
+            feed_forward(
+                state, x.reshape(x.size(0), x.size(2), x.size(1)).transpose(1, 2)
+            )
+            .transpose(1, 2)
+            .reshape(x.shape)
+        ),
+        "the result of a transpose on the way in and a reshape on the way back": (
+            lambda: right.transpose(1, 2).reshape(x.shape)
+        ),
+        "the result of a reshape on the way in and a transpose on the way back": (
+            lambda: feed_forward(
+                state, x.reshape(x.size(0), x.size(2), x.size(1)).transpose(1, 2)
+            )
+        ),
+    }
+
+
+def expect_by_token(apply: Callable[[Tensor], Tensor], x: Tensor) -> None:
+    """Fail if the outputs of other tokens change when the last token does."""
+    changed = x.clone()
+    changed[:, -1] += 1.0
+    first, second = apply(x), apply(changed)
+    expect_shape(first, x.shape, "the output")
+    expect_shape(second, x.shape, "the output")
+    if not torch.allclose(first[:, :-1], second[:, :-1], atol=1e-5):
+        fail(
+            "One token was changed, and the outputs of others changed too: this layer "
+            "should see each token by itself.",
+            mistake="positions are mixed",
+        )
+
+
+# --- PositionwiseFeedForward ------------------------------------------------------
+
+
+@check("positionwise-feed-forward", share=1, title="The output is as wide as the input")
+def test_feed_forward_shape(student, draw):
+    module, _ = build_feed_forward(student, draw)
+    got = module(draw.normal(B, T, D))
+    if isinstance(got, Tensor) and tuple(got.shape) == (B, T, D_FF):
+        fail("The output is still d_ff wide.", mistake="the second map is missing")
+    expect_shape(got, (B, T, D), "the output")
+
+
+@check("positionwise-feed-forward", share=3, title="The output has the right values")
+def test_feed_forward_values(student, draw):
+    module, state = build_feed_forward(student, draw)
+    x = draw.normal(B, T, D)
+    mistakes = feed_forward_mistakes(state, x)
+    expect_close(module(x), feed_forward(state, x), "the output", mistakes)
+
+
+@check("positionwise-feed-forward", share=1, title="Each token by itself")
+def test_feed_forward_is_by_token(student, draw):
+    module, _ = build_feed_forward(student, draw)
+    expect_by_token(module, draw.normal(B, T, D))
+
+
+@check("positionwise-feed-forward", share=1, title="Dropout inside, while training")
+def test_feed_forward_dropout(student, draw):
+    module, state = build_feed_forward(student, draw, dropout=0.5)
+    x = draw.normal(B, T, D)
+    want = feed_forward(state, x)
+    if not torch.equal(module(x), module(x)):
+        fail(
+            "After eval() two calls differ: something is dropped although the module "
+            "is not training.",
+            mistake="dropout in evaluation",
+        )
+    expect_close(module(x), want, "the output", feed_forward_mistakes(state, x))
+    w = {name: torch.zeros_like(value) for name, value in state.items()}
+    w["linear1.bias"] += 1.0
+    w["linear2.weight"] += torch.eye(D, D_FF)  # output i is hidden activation i
+    module.load_state_dict(w)
+    module.train()
+    used = module(torch.zeros(50, T, D)).float()
+    if torch.allclose(used, torch.ones_like(used)):
+        fail("dropout=0.5 changed nothing in training", mistake="dropout is ignored")
+    doubled = torch.isclose(used, torch.tensor(2.0))
+    if not bool((doubled | (used == 0)).all()):
+        fail(
+            "With dropout 0.5 every inner activation should become 0 or be doubled, "
+            "once.",
+            mistake="dropout in more places than one",
+        )
+    w["linear1.bias"] -= 1.0
+    w["linear2.bias"] += 1.0  # an output without any inner activation
+    module.load_state_dict(w)
+    if not torch.allclose(module(torch.zeros(50, T, D)).float(), torch.ones(1)):
+        fail(
+            "Outputs are dropped; the dropout belongs between the two linear maps.",
+            mistake="dropout on the output",
+        )
+
+
+@check("positionwise-feed-forward", share=1, title="Gradients reach every parameter")
+def test_feed_forward_gradients(student, draw):
+    module, state = build_feed_forward(student, draw)
+    x, upstream = draw.normal(B, T, D), draw.normal(B, T, D)
+    run = student.gradients(module, x, upstream=upstream)
+    leaves = {n: p.double().requires_grad_() for n, p in state.items()}
+    (feed_forward(leaves, x) * upstream).sum().backward()
+    for name, leaf in leaves.items():
+        got = run.parameters[name]
+        if got is None:
+            fail(f"No gradient reaches {name}.", mistake=f"no gradient for {name}")
+        expect_close(got, leaf.grad, f"The gradient of {name}", tolerance=1e-4)
+    expect_gradients(run, lambda y: feed_forward(state, y), [x], upstream)
+
+
+@check("positionwise-feed-forward", share=1, title="The input is left as it was")
+def test_feed_forward_leaves_its_input(student, draw):
+    module, _ = build_feed_forward(student, draw)
+    x = draw.normal(B, T, D)
+    _, after = student.call_and_return_inputs(module, x.clone())
+    expect_unchanged(after, [x])
+
+
+@check("positionwise-feed-forward", share=1, title="float64, one token, any strides")
+def test_feed_forward_double(student, draw):
+    module, state = build_feed_forward(student, draw)
+    module.double()
+    strided = draw.normal(T, B, D, dtype=torch.float64).transpose(0, 1)
+    for x in (strided, draw.normal(1, 1, D, dtype=torch.float64)):
+        with blame("code for float32, contiguous tensors or more tokens only"):
+            got = module(x)
+            mistakes = feed_forward_mistakes(state, x)
+            expect_close(got, feed_forward(state, x), "the output", mistakes)
+        expect_dtype(got, torch.float64, "the output")
+
+
+# --- conv_feed_forward ------------------------------------------------------------
+
+
+@check("conv-feed-forward", share=1, title="The output is (b, t, d_model)")
+def test_conv_shape(student, draw):
+    conv1, conv2, _ = build_convolutions(student, draw)
+    got = student.conv_feed_forward(draw.normal(B, T, D), conv1, conv2)
+    if isinstance(got, Tensor) and tuple(got.shape) == (B, D, T):
+        fail(
+            "The output is (b, d_model, t): the channels still stand in front.",
+            mistake="not transposed back",
+        )
+    expect_shape(got, (B, T, D), "the output")
+
+
+@check("conv-feed-forward", share=3, title="The output has the right values")
+def test_conv_values(student, draw):
+    conv1, conv2, state = build_convolutions(student, draw)
+    x = draw.normal(B, T, D)
+    got = student.conv_feed_forward(x, conv1, conv2)
+    mistakes = feed_forward_mistakes(state, x)
+    expect_close(got, feed_forward(state, x), "the output", mistakes)
+
+
+@check("conv-feed-forward", share=2, title="As many tokens as columns")
+def test_conv_square(student, draw):
+    conv1, conv2, state = build_convolutions(student, draw)
+    x = draw.normal(B, D, D)
+    got = student.conv_feed_forward(x, conv1, conv2)
+    columns = feed_forward(state, x.transpose(1, 2))
+    mistakes = {
+        "the result of taking tokens for channels: no transpose at all": (
+            lambda: columns.transpose(1, 2)
+        ),
+        "the result without the transpose on the way in": lambda: columns,
+        "the result without the transpose on the way back": lambda: feed_forward(
+            state, x
+        ).transpose(1, 2),
+    } | feed_forward_mistakes(state, x)
+    expect_close(got, feed_forward(state, x), "the output", mistakes)
+
+
+@check("conv-feed-forward", share=1, title="Each token by itself")
+def test_conv_is_by_token(student, draw):
+    conv1, conv2, _ = build_convolutions(student, draw)
+    expect_by_token(
+        lambda x: student.conv_feed_forward(x, conv1, conv2), draw.normal(B, T, D)
+    )
+
+
+@check("conv-feed-forward", share=1, title="Gradients reach the input")
+def test_conv_gradients(student, draw):
+    conv1, conv2, state = build_convolutions(student, draw)
+    x, upstream = draw.normal(B, T, D), draw.normal(B, T, D)
+    run = student.gradients(
+        student.conv_feed_forward, x, conv1, conv2, upstream=upstream
+    )
+    expect_gradients(run, lambda y: feed_forward(state, y), [x], upstream)
+
+
+@check("conv-feed-forward", share=1, title="float64, one token, input left alone")
+def test_conv_double(student, draw):
+    conv1, conv2, state = build_convolutions(student, draw)
+    conv1.double()
+    conv2.double()
+    strided = draw.normal(T, B, D, dtype=torch.float64).transpose(0, 1)
+    for x in (strided, draw.normal(1, 1, D, dtype=torch.float64)):
+        with blame("code for float32, contiguous tensors or more tokens only"):
+            got, after = student.call_and_return_inputs(
+                student.conv_feed_forward, x.clone(), conv1, conv2
+            )
+            mistakes = feed_forward_mistakes(state, x)
+            expect_close(got, feed_forward(state, x), "the output", mistakes)
+        expect_dtype(got, torch.float64, "the output")
+        expect_unchanged(after[:1], [x])
+
+
+# --- layer_norm: what goes wrong --------------------------------------------------
+
+
+def norm_by(
+    x: Tensor, mean: Tensor, spread: Tensor, gamma: Tensor, beta: Tensor
+) -> Tensor:
+    """Shift by a mean, divide by a spread, scale and shift."""
+    return gamma.double() * (x.double() - mean) / spread + beta.double()
+
+
+def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
+    """Name what goes wrong with a layer normalisation."""
+    y = x.double()
+    mean = y.mean(-1, keepdim=True)
+    biased = y.var(-1, unbiased=False, keepdim=True)
+    unbiased = y.var(-1, keepdim=True)
+    spread = (biased + eps).sqrt()
+    one, zero = torch.ones_like(gamma), torch.zeros_like(beta)
+
+    def over(*dims: int) -> Tensor:
+        m = y.mean(dims, keepdim=True)
+        v = y.var(dims, unbiased=False, keepdim=True)
+        return norm_by(x, m, (v + eps).sqrt(), gamma, beta)
+
+    return {
+        "the result with the unbiased variance (division by d - 1)": lambda: norm_by(
+            x, mean, (unbiased + eps).sqrt(), gamma, beta
+        ),
+        "the result with the unbiased standard deviation, ε outside the root": (
+            lambda: norm_by(x, mean, unbiased.sqrt() + eps, gamma, beta)
+        ),
+        "the result with ε outside the root": lambda: norm_by(
+            x, mean, biased.sqrt() + eps, gamma, beta
+        ),
+        "the result with a fixed ε, whatever is asked for": lambda: norm_by(
+            x, mean, (biased + 1e-5).sqrt(), gamma, beta
+        ),
+        "the result with ε added to the variance twice": lambda: norm_by(
+            x, mean, (biased + 2 * eps).sqrt(), gamma, beta
+        ),
+        "the result of a division by the variance, without the root": lambda: norm_by(
+            x, mean, biased + eps, gamma, beta
+        ),
+        "the result of a multiplication by the standard deviation": lambda: norm_by(
+            x, mean, 1 / spread, gamma, beta
+        ),
+        "the result of a normalisation over the tokens": lambda: over(1),
+        "the result of a normalisation over the batch": lambda: over(0),
+        "the result of a normalisation over tokens and columns together": (
+            lambda: over(-2, -1)
+        ),
+        "the result of a normalisation over batch and tokens (BatchNorm)": (
+            lambda: over(0, 1)
+        ),
+        "the result of a normalisation over everything": lambda: over(*range(y.dim())),
+        "the result with the mean not subtracted": lambda: norm_by(
+            x, 0 * mean, spread, gamma, beta
+        ),
+        "the root mean square norm: the mean not subtracted, not even in the spread": (
+            lambda: norm_by(
+                x,
+                0 * mean,
+                (y.square().mean(-1, keepdim=True) + eps).sqrt(),
+                gamma,
+                beta,
+            )
+        ),
+        "the result with the mean of the squares in place of the variance": (
+            lambda: norm_by(
+                x, mean, (y.square().mean(-1, keepdim=True) + eps).sqrt(), gamma, beta
+            )
+        ),
+        "the result with the sum of squares in place of their mean": lambda: norm_by(
+            x, mean, (biased * y.size(-1) + eps).sqrt(), gamma, beta
+        ),
+        "the result without γ and β": lambda: norm_by(x, mean, spread, one, zero),
+        "the result without γ": lambda: norm_by(x, mean, spread, one, beta),
+        "the result without β": lambda: norm_by(x, mean, spread, gamma, zero),
+        "the result with γ and β exchanged": lambda: norm_by(
+            x, mean, spread, beta, gamma
+        ),
+        "the result with β added before γ scales": lambda: (
+            gamma.double() * (norm_by(x, mean, spread, one, beta))
+        ),
+        "the result with the opposite sign of β": lambda: norm_by(
+            x, mean, spread, gamma, -beta
+        ),
+    }
+
+
+def expect_norm(
+    student, x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5
+) -> Tensor:
+    """Compare the student's layer_norm with the reference, and return it."""
+    args = (x, gamma, beta) if eps == 1e-5 else (x, gamma, beta, eps)
+    got = student.layer_norm(*args)
+    want = reference.layer_norm(x.double(), gamma.double(), beta.double(), eps)
+    expect_close(got, want, "the result", norm_mistakes(x, gamma, beta, eps))
+    return got
+
+
+def scaled(draw, *shape: int, dtype: torch.dtype = torch.float32) -> list[Tensor]:
+    """Draw x with a mean and a spread of its own, γ and β."""
+    x = 2 * draw.normal(*shape, dtype=dtype) + draw.normal(shape[-1], dtype=dtype)
+    return [x, draw.normal(shape[-1], dtype=dtype), draw.normal(shape[-1], dtype=dtype)]
+
+
+# --- layer_norm -------------------------------------------------------------------
+
+
+@check("layer-norm", share=1, title="The result has the shape of x")
+def test_norm_shape(student, draw):
+    got = student.layer_norm(*scaled(draw, B, T, D))
+    expect_shape(got, (B, T, D), "the result")
+
+
+@check("layer-norm", share=3, title="The right values, with random γ and β")
+def test_norm_values(student, draw):
+    expect_norm(student, *scaled(draw, B, T, D))
+
+
+@check("layer-norm", share=2, title="ε: in the variance, and as large as asked for")
+def test_norm_eps(student, draw):
+    expect_norm(student, *scaled(draw, B, T, D), eps=0.7)
+
+
+@check("layer-norm", share=1, title="A vector of equal numbers gives β, not NaN")
+def test_norm_of_a_constant(student, draw):
+    x, gamma, beta = scaled(draw, B, T, D)
+    x[1, 2] = 0.5
+    got = student.layer_norm(x, gamma, beta)
+    if isinstance(got, Tensor) and got[1, 2].isnan().any():
+        fail(
+            "A vector of equal numbers gives NaN: its variance is 0, and nothing was "
+            "added to it before the division.",
+            mistake="the result without ε",
+        )
+    want = reference.layer_norm(x.double(), gamma.double(), beta.double())
+    expect_close(got, want, "the result", norm_mistakes(x, gamma, beta, 1e-5))
+
+
+@check("layer-norm", share=1, title="One vector alone, and four axes")
+def test_norm_axes(student, draw):
+    for shape in ((D,), (B, 4, T, D)):
+        with blame("code for x of (b, t, d_model) only"):
+            x, gamma, beta = scaled(draw, *shape)
+            expect_norm(student, x, gamma, beta)
+
+
+@check("layer-norm", share=1, title="A token does not notice its neighbours")
+def test_norm_is_by_token(student, draw):
+    x, gamma, beta = scaled(draw, B, T, D)
+    alone = student.layer_norm(x[1:, 2:], gamma, beta)
+    together = expect_norm(student, x, gamma, beta)
+    expect_close(alone, together[1:, 2:].double(), "the result of one token alone")
+
+
+@check("layer-norm", share=1, title="Gradients reach x, γ and β")
+def test_norm_gradients(student, draw):
+    given, upstream = scaled(draw, B, T, D), draw.normal(B, T, D)
+    run = student.gradients(student.layer_norm, *given, upstream=upstream)
+    x, gamma, beta = (one.double().requires_grad_() for one in given)
+    mean = x.mean(-1, keepdim=True)
+    constant = (x.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt().detach()
+    detached = norm_by(x, mean, constant, gamma, beta)
+    (wrong,) = torch.autograd.grad((detached * upstream).sum(), x)
+    named = {"the gradient when the variance is detached, as if it were fixed": wrong}
+    expect_gradients(run, reference.layer_norm, given, upstream, [named])
+
+
+@check("layer-norm", share=1, title="float64, any strides, inputs left alone")
+def test_norm_double(student, draw):
+    x, gamma, beta = scaled(draw, T, B, D, dtype=torch.float64)
+    x = x.transpose(0, 1)
+    before = [x.clone(), gamma.clone(), beta.clone()]
+    got, after = student.call_and_return_inputs(student.layer_norm, x, gamma, beta)
+    want = reference.layer_norm(*before)
+    expect_unchanged(after, before)
+    with blame("code for float32 or contiguous tensors only"):
+        expect_close(got, want, "the result", norm_mistakes(*before, 1e-5))
+    expect_dtype(got, torch.float64, "the result")
+
+
+@check("layer-norm", share=1, title="Written by you")
+def test_norm_is_written_by_hand(student, draw):
+    expect_no_call(student, "layer_norm", BUILT_INS)
+
+
+# --- AddNorm ----------------------------------------------------------------------
+
+
+def build_add_norm(
+    student, draw, norm_first: bool, dropout: float = 0.0
+) -> tuple[Any, Tensor, Tensor]:
+    """Build the student's AddNorm with random γ and β, and return all three."""
+    module = student.AddNorm(D, dropout, norm_first)
+    if module.parameters_by_name() != {"norm.weight": (D,), "norm.bias": (D,)}:
+        fail(
+            "The module should have the one LayerNorm of the constructor that you were "
+            "given, and no other parameters.",
+            mistake="other layers than those of the constructor",
+        )
+    state = drawn_state(draw, module)
+    module.eval()
+    return module, state["norm.weight"], state["norm.bias"]
+
+
+def build_sublayer(student, draw) -> tuple[Any, Callable[[Tensor], Tensor]]:
+    """Build a linear map on the student's side, and the same in float64 here."""
+    sublayer = student.load(LINEAR)(D, D)
+    state = drawn_state(draw, sublayer)
+    w, bias = state["weight"].double(), state["bias"].double()
+    return sublayer, lambda x: x.double() @ w.T + bias
+
+
+def add_norm(x: Tensor, f: Any, gamma: Tensor, beta: Tensor, first: bool) -> Tensor:
+    """Compute AddNorm in float64."""
+    x, norm = x.double(), normaliser(gamma, beta)
+    return x + f(norm(x)) if first else norm(x + f(x))
+
+
+def normaliser(gamma: Tensor, beta: Tensor) -> Callable[[Tensor], Tensor]:
+    """Return the layer normalisation with γ and β, in float64."""
+    return lambda x: reference.layer_norm(x.double(), gamma.double(), beta.double())
+
+
+def add_norm_mistakes(
+    x: Tensor, f: Any, gamma: Tensor, beta: Tensor, first: bool
+) -> dict[str, Run]:
+    """Name what goes wrong around a sub-layer."""
+    x, norm = x.double(), normaliser(gamma, beta)
+    other = "pre-norm where post-norm is asked for"
+    if first:
+        other = "post-norm where pre-norm is asked for"
+    named = {
+        f"the result of {other}": lambda: add_norm(x, f, gamma, beta, not first),
+        "norm(x) + f(x): the residual is normalised, f's input is not": lambda: (
+            norm(x) + f(x)
+        ),
+        "x + norm(f(x)): only the sub-layer's output is normalised": lambda: (
+            x + norm(f(x))
+        ),
+        "norm(x) + f(norm(x)): the residual should be x itself": lambda: (
+            norm(x) + f(norm(x))
+        ),
+        "norm(x) + norm(f(x)): both normalised before the sum": lambda: (
+            norm(x) + norm(f(x))
+        ),
+        "norm(f(x)): no residual": lambda: norm(f(x)),
+        "f(norm(x)): no residual": lambda: f(norm(x)),
+        "f(x): neither residual nor normalisation": lambda: f(x),
+        "x + f(x): no normalisation": lambda: x + f(x),
+        "the result of a normalisation without γ and β": lambda: add_norm(
+            x, f, torch.ones_like(gamma), torch.zeros_like(beta), first
+        ),
+        "norm(x): the sub-layer is not used": lambda: norm(x),
+        "norm(2 x): the sub-layer is not used": lambda: norm(2 * x),
+        "norm(norm(x) + f(norm(x))): normalised before and after": lambda: norm(
+            norm(x) + f(norm(x))
+        ),
+        "norm(x + f(norm(x))): normalised before and after": lambda: norm(
+            x + f(norm(x))
+        ),
+        "norm(x - f(x)): a difference in place of the sum": lambda: norm(x - f(x)),
+        "x - f(norm(x)): a difference in place of the sum": lambda: x - f(norm(x)),
+        "f(x) + f(f(x)): the residual is the sub-layer's output": lambda: norm(
+            f(x) + f(f(x))
+        ),
+        "norm(f(x) + f(x)): the residual is the sub-layer's output": lambda: norm(
+            2 * f(x)
+        ),
+        "norm(x + x + f(x)): the residual is added twice": lambda: norm(2 * x + f(x)),
+        "x + x + f(norm(x)): the residual is added twice": lambda: 2 * x + f(norm(x)),
+        "norm(x + f(f(x))): the sub-layer is applied twice": lambda: norm(x + f(f(x))),
+    }
+    return named
+
+
+def expect_add_norm(student, draw, norm_first: bool) -> None:
+    """Compare one order of AddNorm with the reference."""
+    module, gamma, beta = build_add_norm(student, draw, norm_first)
+    sublayer, f = build_sublayer(student, draw)
+    x = 2 * draw.normal(B, T, D) + 1
+    got = module(x, sublayer)
+    expect_shape(got, (B, T, D), "the result")
+    want = add_norm(x, f, gamma, beta, norm_first)
+    mistakes = add_norm_mistakes(x, f, gamma, beta, norm_first)
+    expect_close(got, want, "the result", mistakes)
+
+
+@check("add-norm", share=1, title="The result has the shape of x, in both orders")
+def test_add_norm_shape(student, draw):
+    for norm_first in (False, True):
+        module, _, _ = build_add_norm(student, draw, norm_first)
+        sublayer, _ = build_sublayer(student, draw)
+        got = module(draw.normal(B, T, D), sublayer)
+        expect_shape(got, (B, T, D), "the result")
+
+
+@check("add-norm", share=3, title="Post-norm, the order of the paper")
+def test_post_norm(student, draw):
+    expect_add_norm(student, draw, norm_first=False)
+
+
+@check("add-norm", share=3, title="Pre-norm, with norm_first")
+def test_pre_norm(student, draw):
+    expect_add_norm(student, draw, norm_first=True)
+
+
+@check("add-norm", share=1, title="Any function will do as a sub-layer; called once")
+def test_add_norm_calls(student, draw):
+    for norm_first in (False, True):
+        module, gamma, beta = build_add_norm(student, draw, norm_first)
+        seen: list[Tensor] = []
+
+        def sublayer(y: Tensor, seen: list[Tensor] = seen) -> Tensor:
+            seen.append(y)
+            return y.flip(1).sin()
+
+        x = draw.normal(B, T, D)
+        got = module(x, Callback(sublayer))
+        if len(seen) != 1:
+            fail(
+                f"The sub-layer is called {len(seen)} times; once is enough, and with "
+                "dropout inside it, two calls do not return the same.",
+                mistake="the sub-layer is not called exactly once",
+            )
+        norm = normaliser(gamma, beta)
+        given = norm(x) if norm_first else x
+        wrong = x if norm_first else norm(x)
+        mistakes = {
+            "the input as it came (pre-norm normalises it first)"
+            if norm_first
+            else "the normalised input (post-norm hands over x itself)": wrong
+        }
+        expect_close(seen[0], given, "What the sub-layer is given", mistakes)
+        want = add_norm(x, lambda y: y.flip(1).sin(), gamma, beta, norm_first)
+        expect_close(got, want, "the result")
+
+
+@check("add-norm", share=2, title="Dropout on the sub-layer's output, while training")
+def test_add_norm_dropout(student, draw):
+    module, _, _ = build_add_norm(student, draw, norm_first=True, dropout=0.5)
+    x = draw.normal(20, T, D)
+    result = module(x, Callback(torch.ones_like))
+    if not torch.allclose(result.float(), x + 1, atol=1e-5):
+        expect_close(
+            result,
+            x.double() + 1,
+            "the result after eval()",
+            {"the input: the sub-layer is not used": x},
+        )
+    module.train()
+    added = module(x, Callback(torch.ones_like)).float() - x
+    if torch.allclose(added, torch.ones_like(added), atol=1e-5):
+        fail("dropout=0.5 changed nothing in training", mistake="dropout is ignored")
+    kept = torch.isclose(added, torch.tensor(2.0), atol=1e-4)
+    if not bool((kept | (added.abs() < 1e-4)).all()):
+        fail(
+            "With dropout 0.5 what the sub-layer adds should become 0 or be doubled, "
+            "and x itself should stay whole: drop f's output before it is added.",
+            mistake="dropout on something else than the sub-layer's output",
+        )
+
+
+@check("add-norm", share=1, title="Dropout in post-norm, before the normalisation")
+def test_post_norm_dropout(student, draw):
+    module, gamma, beta = build_add_norm(student, draw, norm_first=False, dropout=0.5)
+    x = draw.normal(20, T, D)
+    want = add_norm(x, torch.ones_like, gamma, beta, False)
+    mistakes = add_norm_mistakes(x, torch.ones_like, gamma, beta, False)
+    result = module(x, Callback(torch.ones_like))
+    expect_close(result, want, "the result after eval()", mistakes)
+    module.train()
+    got = module(x, Callback(torch.ones_like)).double()
+    if torch.allclose(got, want, atol=1e-4):
+        fail("dropout=0.5 changed nothing in training", mistake="dropout is ignored")
+    whole = module(x, Callback(torch.zeros_like)).double()
+    if torch.allclose(whole, normaliser(gamma, beta)(x), atol=1e-4):
+        return
+    if bool((whole == 0).any()):
+        fail(
+            "In training some results are 0: something is dropped after the "
+            "normalisation.",
+            mistake="dropout after the normalisation",
+        )
+    fail(
+        "In training, with a sub-layer that returns 0, numbers of x are missing: drop "
+        "f's output before it is added, not the sum.",
+        mistake="dropout on something else than the sub-layer's output",
+    )
+
+
+@check("add-norm", share=1, title="Gradients: along the residual and through f")
+def test_add_norm_gradients(student, draw):
+    for norm_first in (False, True):
+        module, gamma, beta = build_add_norm(student, draw, norm_first)
+        sublayer, f = build_sublayer(student, draw)
+        x, upstream = draw.normal(B, T, D), draw.normal(B, T, D)
+        run = student.gradients(module, x, sublayer, upstream=upstream)
+        norm = normaliser(gamma, beta)
+
+        def trusted(y: Tensor, first=norm_first, norm=norm, f=f) -> Tensor:
+            return y + f(norm(y)) if first else norm(y + f(y))
+
+        def cut(y: Tensor, first=norm_first, norm=norm, f=f) -> Tensor:
+            z = y.detach()
+            return z + f(norm(y)) if first else norm(z + f(y))
+
+        leaf = x.double().requires_grad_()
+        (wrong,) = torch.autograd.grad((cut(leaf) * upstream).sum(), leaf)
+        named = {"the gradient through the sub-layer alone: the residual is cut": wrong}
+        expect_gradients(run, trusted, [x], upstream, [named])
+
+
+@check("add-norm", share=1, title="x is left as it was; float64; a batch of one")
+def test_add_norm_double(student, draw):
+    for norm_first in (False, True):
+        module, gamma, beta = build_add_norm(student, draw, norm_first)
+        sublayer, f = build_sublayer(student, draw)
+        module.double()
+        sublayer.double()
+        x = draw.normal(T, 1, D, dtype=torch.float64).transpose(0, 1)
+        got, after = student.call_and_return_inputs(module, x.clone(), sublayer)
+        expect_unchanged(after[:1], [x])
+        want = add_norm(x, f, gamma, beta, norm_first)
+        with blame("code for float32 or larger batches only"):
+            mistakes = add_norm_mistakes(x, f, gamma, beta, norm_first)
+            expect_close(got, want, "the result", mistakes)
+        expect_dtype(got, torch.float64, "the result")

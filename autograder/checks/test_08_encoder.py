@@ -1,0 +1,604 @@
+"""Hidden checks of unit 08: encoder layer, encoder, its states, and their drift."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.checking import (
+    check,
+    expect_close,
+    expect_no_call,
+    expect_shape,
+    fail,
+)
+from autograder.comparing import describe
+from autograder.expectations import (
+    expect_dtype,
+    expect_gradients,
+    expect_unchanged,
+)
+from transformer import encoder as reference
+from transformer.config import TransformerConfig
+
+B, S, D, H, D_FF, N = 2, 5, 12, 3, 20, 3
+SIZES = {"d_model": D, "n_heads": H, "n_layers": N, "d_ff": D_FF, "dropout": 0.0}
+BUILT_INS = [
+    "torch.nn.TransformerEncoderLayer",
+    "torch.nn.TransformerEncoder",
+    "torch.nn.MultiheadAttention",
+    "torch.nn.functional.multi_head_attention_forward",
+    "torch.nn.functional.scaled_dot_product_attention",
+]
+
+Mistakes = dict[str, Tensor]
+
+
+def drawn_state(draw, module: nn.Module) -> dict[str, Tensor]:
+    """Draw weights of a sensible size, with γ and β of every LayerNorm at random."""
+    shapes = {name: value.shape for name, value in module.state_dict().items()}
+    state = draw.state(shapes)
+    return {
+        name: 1 + 0.5 * value if "norm" in name and "weight" in name else 0.4 * value
+        for name, value in state.items()
+    }
+
+
+def config_of(student, **changes) -> Any:
+    """Make a configuration on the student's side."""
+    make = student.load("transformer.config.TransformerConfig")
+    return make(30, 31, **{**SIZES, **changes})
+
+
+def pair_of(student, draw, name: str, **changes) -> tuple[Any, nn.Module]:
+    """Make the student's module and the trusted one, float64, with equal weights."""
+    trusted = getattr(reference, name)(TransformerConfig(30, 31, **SIZES | changes))
+    state = drawn_state(draw, trusted)
+    trusted.double().eval().load_state_dict(state)
+    own = student[name](config_of(student, **changes))
+    own.double().eval().load_state_dict(state)
+    return own, trusted
+
+
+def words(draw, *shape: int) -> Tensor:
+    """Draw vectors in float64: by default a batch (B, S, D)."""
+    return draw.normal(*(shape or (B, S, D)), dtype=torch.float64)
+
+
+# --- EncoderLayer -----------------------------------------------------------------
+
+
+def layer_mistakes(
+    layer: reference.EncoderLayer, x: Tensor, mask: Tensor | None
+) -> Mistakes:
+    """Name what goes wrong in a layer that is asked to be post-norm."""
+    ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
+    inverted = None if mask is None else ~mask
+
+    def attend(y: Tensor, mask: Tensor | None = mask) -> Tensor:
+        return layer.self_attention(y, y, y, mask)[0]
+
+    def second(y: Tensor) -> Tensor:
+        return n2(y + ff(y))
+
+    y, pre = n1(x + attend(x)), x + attend(n1(x))
+    swapped, bare, fed = n2(x + attend(x)), n1(attend(x)), n1(x + ff(x))
+    twice = n1(x + x + attend(x))
+    return {
+        "a pre-norm layer, where the configuration asks for post-norm": (
+            pre + ff(n2(pre))
+        ),
+        "a layer without residual connections": n2(ff(bare)),
+        "a layer without the residual connection around attention": second(bare),
+        "a layer without the residual connection around the feed-forward": n2(ff(y)),
+        "a layer with two residual connections around each sub-layer": (
+            n2(twice + twice + ff(twice))
+        ),
+        "a layer with two residual connections around attention": second(twice),
+        "a layer that uses the first LayerNorm twice": n1(y + ff(y)),
+        "a layer that uses the second LayerNorm twice": second(swapped),
+        "a layer with its two LayerNorms exchanged": n1(swapped + ff(swapped)),
+        "a layer with the feed-forward before attention": n2(fed + attend(fed)),
+        "a layer with the feed-forward and its norm before attention": (
+            n1(second(x) + attend(second(x)))
+        ),
+        "a layer whose attention ignores the mask": second(n1(x + attend(x, None))),
+        "a layer with an inverted mask (True means: may attend)": (
+            second(n1(x + attend(x, inverted)))
+        ),
+        "a layer without its first LayerNorm": second(x + attend(x)),
+        "a layer without its second LayerNorm": y + ff(y),
+        "a layer without LayerNorm": x + attend(x) + ff(x + attend(x)),
+        "a layer whose second residual connection starts from the layer's input": (
+            n2(x + ff(y))
+        ),
+        "a layer whose feed-forward reads the layer's input": n2(y + ff(x)),
+        "attention alone: the feed-forward is missing": y,
+        "the feed-forward alone: attention is missing": second(x),
+        "norm(x) + f(x), where norm(x + f(x)) is asked for": (
+            (lambda z: n2(z) + ff(z))(n1(x) + attend(x))
+        ),
+        "x + norm(f(x)), where norm(x + f(x)) is asked for": (
+            (lambda z: z + n2(ff(z)))(x + n1(attend(x)))
+        ),
+    }
+
+
+def pre_norm_mistakes(
+    layer: reference.EncoderLayer, x: Tensor, mask: Tensor
+) -> Mistakes:
+    """Name what goes wrong in a layer that is asked to be pre-norm."""
+    ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
+
+    def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return layer.self_attention(query, key, value, mask)[0]
+
+    def second(y: Tensor) -> Tensor:
+        return y + ff(n2(y))
+
+    z = n1(x)
+    y = n1(x + attend(x, x, x))
+    after_norm = n2(z + attend(z, z, z))
+    return {
+        "a post-norm layer, where the configuration asks for pre-norm": n2(y + ff(y)),
+        "a pre-norm layer that normalises the queries, but not keys and values": (
+            second(x + attend(z, x, x))
+        ),
+        "a pre-norm layer that normalises queries and keys, but not values": (
+            second(x + attend(z, z, x))
+        ),
+        "a pre-norm layer whose residual connections start after the norm": (
+            after_norm + ff(after_norm)
+        ),
+        "a pre-norm layer that ignores the mask": (
+            second(x + layer.self_attention(z, z, z)[0])
+        ),
+        "a pre-norm layer with another LayerNorm at its end": (
+            n2(second(x + attend(z, z, z)))
+        ),
+        "a layer without LayerNorm": (lambda a: a + ff(a))(x + attend(x, x, x)),
+        "a pre-norm layer without residual connections": ff(n2(attend(z, z, z))),
+        "a pre-norm layer with the feed-forward before attention": (
+            (lambda a: a + attend(n2(a), n2(a), n2(a)))(x + ff(z))
+        ),
+    }
+
+
+@check("encoder-layer", share=1, title="The shape stays (b, s, d_model)")
+def test_layer_shape(student, draw):
+    layer, _ = pair_of(student, draw, "EncoderLayer")
+    got = layer(words(draw), draw.mask(B, 1, 1, S))
+    expect_shape(got, (B, S, D), "What the layer returns")
+
+
+@check("encoder-layer", share=3, title="Right values: post-norm, with a padding mask")
+def test_layer_values(student, draw):
+    layer, trusted = pair_of(student, draw, "EncoderLayer")
+    x, mask = words(draw), draw.mask(B, 1, 1, S)
+    mistakes = layer_mistakes(trusted, x, mask)
+    expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
+
+
+@check("encoder-layer", share=1, title="Without a mask every token sees every token")
+def test_layer_without_mask(student, draw):
+    layer, trusted = pair_of(student, draw, "EncoderLayer")
+    x = words(draw)
+    mistakes = layer_mistakes(trusted, x, None)
+    expect_close(layer(x), trusted(x), "The layer's output", mistakes)
+
+
+@check("encoder-layer", share=2, title="norm_first=True: pre-norm")
+def test_layer_pre_norm(student, draw):
+    layer, trusted = pair_of(student, draw, "EncoderLayer", norm_first=True)
+    x, mask = words(draw), draw.mask(B, 1, 1, S)
+    mistakes = pre_norm_mistakes(trusted, x, mask)
+    expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
+
+
+@check("encoder-layer", share=1, title="Any feed-forward layer, any shape of mask")
+def test_layer_with_convolutions(student, draw):
+    layer, trusted = pair_of(student, draw, "EncoderLayer", feed_forward="conv")
+    x, mask = words(draw), draw.mask(1, 1, S, S)
+    mistakes = layer_mistakes(trusted, x, mask)
+    expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
+
+
+@check("encoder-layer", share=1, title="Dropout acts in training, and only there")
+def test_layer_dropout(student, draw):
+    layer, trusted = pair_of(
+        student,
+        draw,
+        "EncoderLayer",
+        dropout=0.5,
+        attention_dropout=0.0,
+        ff_dropout=0.0,
+    )
+    x, mask = words(draw), draw.mask(B, 1, 1, S)
+    expect_close(layer(x, mask), trusted(x, mask), "The layer's output in eval mode")
+    layer.train()
+    if torch.allclose(layer(x, mask), layer(x, mask)):
+        fail(
+            "In training mode the layer returns the same thing twice: the dropout of "
+            "the sub-layers' outputs is missing. It stands inside AddNorm.",
+            mistake="the dropout of the sub-layers is missing",
+        )
+
+
+@check("encoder-layer", share=1, title="Gradients reach the input and every parameter")
+def test_layer_gradients(student, draw):
+    layer, trusted = pair_of(student, draw, "EncoderLayer")
+    x, mask, upstream = words(draw), draw.mask(B, 1, 1, S), words(draw)
+    run = student.gradients(layer, x, mask, upstream=upstream)
+    expect_every_parameter(run.parameters)
+    expect_gradients(run, lambda x: trusted(x, mask), [x], upstream)
+
+
+@check("encoder-layer", share=1, title="Written by you; the input is left as it was")
+def test_layer_leaves_its_input(student, draw):
+    expect_no_call(student, "EncoderLayer", BUILT_INS)
+    layer, trusted = pair_of(student, draw, "EncoderLayer")
+    x, mask = words(draw, S, 1, D).transpose(0, 1), draw.mask(1, 1, 1, S)
+    got, after = student.call_and_return_inputs(layer, x, mask)
+    expect_unchanged(after, [x, mask])
+    mistakes = layer_mistakes(trusted, x, mask)
+    expect_close(got, trusted(x, mask), "The output for a batch of one", mistakes)
+    expect_dtype(got, torch.float64, "the output")
+
+
+def expect_every_parameter(gradients: dict[str, Tensor | None]) -> None:
+    """Fail if a parameter gets no gradient."""
+    left_out = [name for name, value in gradients.items() if value is None]
+    if left_out:
+        fail(
+            f"No gradient reaches {len(left_out)} of {len(gradients)} parameters, "
+            f"such as {left_out[0]}: they take no part in the output.",
+            mistake="a parameter without a gradient",
+        )
+
+
+# --- Encoder ----------------------------------------------------------------------
+# Here the layers are PyTorch's, so that a mistake in EncoderLayer counts only once.
+
+
+def foreign_layers(draw) -> list[nn.TransformerEncoderLayer]:
+    """Make N trusted layers with random weights; they take a mask of numbers to add."""
+    layers = []
+    for _ in range(N):
+        layer = nn.TransformerEncoderLayer(D, H, D_FF, 0.0, batch_first=True).double()
+        layer.load_state_dict(drawn_state(draw, layer))
+        layers.append(layer)
+    return layers
+
+
+def encoder_around(student, draw, layers: Sequence[nn.Module], **changes) -> Any:
+    """Make the student's encoder and put copies of trusted layers into it."""
+    copies = []
+    for layer in layers:
+        make = student.load("torch.nn.TransformerEncoderLayer")
+        copy = make(D, H, D_FF, 0.0, batch_first=True)
+        copy.double().load_state_dict(layer.state_dict())
+        copies.append(copy)
+    encoder = student.Encoder(config_of(student, **changes))
+    encoder.add_module("layers", student.load("torch.nn.ModuleList")(copies))
+    encoder.double()
+    return encoder
+
+
+def last_norm(draw, encoder: Any) -> nn.LayerNorm:
+    """Give the last LayerNorm of a pre-norm encoder random weights; return a copy."""
+    norm = nn.LayerNorm(D).double()
+    state = drawn_state(draw, nn.ModuleDict({"norm": norm}))
+    norm.load_state_dict({name.removeprefix("norm."): v for name, v in state.items()})
+    encoder.attribute("norm").load_state_dict(norm.state_dict())
+    return norm
+
+
+def added_mask(draw) -> Tensor:
+    """Draw a mask in the form that PyTorch's layers take: numbers (S, S) to add."""
+    return draw.normal(S, S, dtype=torch.float64)
+
+
+def through(layers: Sequence[nn.Module], x: Tensor, mask: Tensor | None) -> Tensor:
+    """Pass x through trusted layers."""
+    for layer in layers:
+        x = layer(x, mask)
+    return x
+
+
+def stack_mistakes(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Mistakes:
+    """Name what goes wrong between the layers."""
+    each = [layer(x, mask) for layer in layers]
+    whole = through(layers, x, mask)
+    return {
+        "the output of the first layer": each[0],
+        "the output of the last layer alone, reading the encoder's input": each[-1],
+        "the stack without its last layer": through(layers[:-1], x, mask),
+        "the stack without its first layer": through(layers[1:], x, mask),
+        "the first layer, N times": through([layers[0]] * N, x, mask),
+        "the last layer, N times": through([layers[-1]] * N, x, mask),
+        "the layers in reverse order": through(layers[::-1], x, mask),
+        "the stack when no layer gets the mask": through(layers, x, None),
+        "the stack when only the first layer gets the mask": (
+            through(layers[1:], each[0], None)
+        ),
+        "the sum of what each layer makes of the encoder's input": sum(each),
+        "the stack with another residual connection around it": x + whole,
+        "the stack with another residual connection around each layer": (
+            with_residuals(layers, x, mask)
+        ),
+        "the input, unchanged": x,
+    }
+
+
+def with_residuals(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Tensor:
+    """Add each layer's input to its output."""
+    for layer in layers:
+        x = x + layer(x, mask)
+    return x
+
+
+def normed_mistakes(
+    layers: Sequence[nn.Module], norm: nn.Module, x: Tensor, mask: Any
+) -> Mistakes:
+    """Name what goes wrong with the last normalisation of a pre-norm encoder."""
+    whole, after_each = through(layers, x, mask), x
+    for layer in layers:
+        after_each = norm(layer(after_each, mask))
+    wrong = stack_mistakes(layers, x, mask)
+    return {
+        "the stack without its last normalisation": whole,
+        "the stack with the normalisation before the first layer": (
+            through(layers, norm(x), mask)
+        ),
+        "the stack with the normalisation after each layer": after_each,
+        "the stack normalised twice": norm(norm(whole)),
+    } | {phrase: norm(value) for phrase, value in wrong.items()}
+
+
+@check("encoder", share=1, title="The memory has the shape (b, s, d_model)")
+def test_encoder_shape(student, draw):
+    encoder = encoder_around(student, draw, foreign_layers(draw))
+    expect_shape(encoder(words(draw), added_mask(draw)), (B, S, D), "The memory")
+
+
+@check("encoder", share=3, title="Layer after layer, each with the mask")
+def test_encoder_values(student, draw):
+    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
+    encoder = encoder_around(student, draw, layers)
+    mistakes = stack_mistakes(layers, x, mask)
+    expect_close(encoder(x, mask), through(layers, x, mask), "The memory", mistakes)
+
+
+@check("encoder", share=2, title="Pre-norm layers: one more normalisation at the end")
+def test_encoder_last_norm(student, draw):
+    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
+    encoder = encoder_around(student, draw, layers, norm_first=True)
+    norm = last_norm(draw, encoder)
+    want = norm(through(layers, x, mask))
+    mistakes = normed_mistakes(layers, norm, x, mask)
+    expect_close(encoder(x, mask), want, "The memory", mistakes)
+
+
+@check("encoder", share=1, title="No two layers share a parameter")
+def test_encoder_parameters(student, draw):
+    encoder = student.Encoder(config_of(student))
+    trusted = reference.Encoder(TransformerConfig(30, 31, **SIZES))
+    wanted = {name: tuple(p.shape) for name, p in trusted.named_parameters()}
+    found = encoder.parameters_by_name()
+    if not found:
+        fail(
+            "The encoder has no parameters: layers in a Python list are not seen by "
+            "nn.Module. nn.ModuleList is.",
+            mistake="layers in a Python list, so without parameters",
+        )
+    if len(found) == len(wanted) // N:
+        fail(
+            f"The encoder has the parameters of one layer, not of {N}: "
+            "[layer] * n is the same layer n times.",
+            mistake="one layer used N times, so shared parameters",
+        )
+    if found != wanted:
+        fail("The encoder's parameters are not those of its layers as they were given.")
+    encoder_around(student, draw, foreign_layers(draw))(words(draw))  # is it written?
+
+
+@check("encoder", share=1, title="With your own layers: the whole encoder")
+def test_encoder_with_own_layers(student, draw):
+    encoder, trusted = pair_of(student, draw, "Encoder")
+    x, mask = words(draw), draw.mask(B, 1, 1, S)
+    want = trusted(x, mask)
+    mistakes = stack_mistakes(list(trusted.layers), x, mask)
+    expect_close(encoder(x, mask), want, "The memory", mistakes)
+
+
+@check("encoder", share=1, title="Gradients reach every layer; no input is changed")
+def test_encoder_gradients(student, draw):
+    expect_no_call(student, "Encoder", BUILT_INS)
+    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
+    encoder, upstream = encoder_around(student, draw, layers), words(draw)
+    run = student.gradients(encoder, x, mask, upstream=upstream)
+    expect_every_parameter(run.parameters)
+    expect_gradients(run, lambda x: through(layers, x, mask), [x], upstream)
+    one = words(draw, S, 1, D).transpose(0, 1)
+    got, after = student.call_and_return_inputs(encoder, one, mask)
+    expect_unchanged(after, [one, mask])
+    expect_close(got, through(layers, one, mask), "The memory of a batch of one")
+
+
+# --- layer_states -----------------------------------------------------------------
+
+
+def states_of(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> list[Tensor]:
+    """Collect the trusted states."""
+    return [through(layers[:count], x, mask) for count in range(len(layers) + 1)]
+
+
+def listed(states: Any) -> list[Tensor]:
+    """Return a student's states as a list; a stacked tensor will do."""
+    if isinstance(states, Tensor) and states.dim() == 4:
+        return list(states)
+    if not isinstance(states, (list, tuple)):
+        fail(
+            f"layer_states should return a list of tensors, not {describe(states)}.",
+            mistake="something else than a list",
+        )
+    return list(states)
+
+
+@check(
+    "layer-states", share=2, title="N + 1 states: the input, then one for each layer"
+)
+def test_states_count(student, draw):
+    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
+    encoder = encoder_around(student, draw, layers)
+    states = listed(student.layer_states(encoder, x, mask))
+    if len(states) == N:
+        fail(
+            f"{N} layers make {N + 1} states, with the input; you return {N}.",
+            mistake="a state too few: the input or the last layer is missing",
+        )
+    if len(states) != N + 1:
+        fail(f"{N} layers make {N + 1} states, with the input, not {len(states)}.")
+    for number, state in enumerate(states):
+        expect_shape(state, (B, S, D), f"State {number}")
+
+
+@check("layer-states", share=3, title="Each state is what its layer makes of the last")
+def test_states_values(student, draw):
+    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
+    encoder = encoder_around(student, draw, layers)
+    states = listed(student.layer_states(encoder, x, mask))
+    wanted = states_of(layers, x, mask)
+    unmasked = states_of(layers, x, None)
+    if len(states) == N and states[0].shape == x.shape:
+        expect_not_input(states[0], x)
+    for number, want in enumerate(wanted[: len(states)]):
+        mistakes = {
+            "the last state, as all others do": lambda: wanted[-1],
+            "what its layer makes of the encoder's input": lambda n=number: layers[
+                n - 1
+            ](x, mask),
+            "the state without the mask": lambda n=number: unmasked[n],
+            "the state of the layer behind it": lambda n=number: wanted[n + 1],
+            "the input of its layer, not the output": lambda n=number: wanted[n - 1],
+        }
+        expect_close(states[number], want, f"State {number}", mistakes)
+    if len(states) != len(wanted):
+        fail(f"There should be {N + 1} states, not {len(states)}.")
+
+
+def expect_not_input(first: Tensor, x: Tensor) -> None:
+    """Say it if the states begin with the first layer's output."""
+    if not torch.allclose(first, x):
+        phrase = "a state too few: the input or the last layer is missing"
+        fail("The first state should be the encoder's input itself.", phrase)
+
+
+@check("layer-states", share=1, title="Before any last normalisation")
+def test_states_of_a_pre_norm_encoder(student, draw):
+    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
+    encoder = encoder_around(student, draw, layers, norm_first=True)
+    norm = last_norm(draw, encoder)
+    states = listed(student.layer_states(encoder, x, mask))
+    want = through(layers, x, mask)
+    mistakes = {"the memory, after the last normalisation": norm(want)}
+    expect_close(states[-1], want, "The last state", mistakes)
+
+
+@check("layer-states", share=1, title="Gradients pass, without a mask too")
+def test_states_gradients(student, draw):
+    layers, x, upstream = foreign_layers(draw), words(draw), words(draw)
+    encoder = encoder_around(student, draw, layers)
+    run = student.gradients(
+        student.layer_states, encoder, x, upstream=upstream, output=N
+    )
+    run.inputs.pop(0)  # the encoder; x is the second argument
+    expect_gradients(run, lambda x: through(layers, x, None), [x], upstream)
+
+
+@check("layer-states", share=1, title="The input is left as it was")
+def test_states_leave_their_input(student, draw):
+    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
+    encoder = encoder_around(student, draw, layers)
+    _, after = student.call_and_return_inputs(student.layer_states, encoder, x, mask)
+    expect_unchanged(after[1:], [x, mask])
+
+
+# --- drift ------------------------------------------------------------------------
+
+
+def cosines(states: Sequence[Tensor], others: Sequence[Tensor], dim: int) -> Tensor:
+    """Stack the cosines of pairs of states."""
+    pairs = zip(states, others, strict=True)
+    return torch.stack([torch.cosine_similarity(a, b, dim=dim) for a, b in pairs])
+
+
+def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
+    """Name what goes wrong with the drift."""
+    start = [states[0]] * len(states)
+    right = cosines(states, start, -1)
+    stacked = torch.stack(list(states)).double()
+    each = 1 - right
+    return {
+        "the cosine itself; the drift is 1 minus the cosine": right,
+        "the drift with its sign turned": -each,
+        "the drift from one layer to the next, not from the start": (
+            1 - cosines(states, [states[0], *states[:-1]], -1)
+        ),
+        "the drift from the last state, not from the first": (
+            1 - cosines(states, [states[-1]] * len(states), -1)
+        ),
+        "the dot product, not divided by the lengths of the vectors": (
+            1 - (stacked * stacked[0]).sum(dim=-1)
+        ),
+        "the dot product, divided by one of the two lengths": (
+            1 - (stacked * stacked[0]).sum(dim=-1) / stacked[0].norm(dim=-1)
+        ),
+        "the distance of the vectors, where their angle counts": (
+            (stacked - stacked[0]).norm(dim=-1)
+        ),
+        "the squared distance of the vectors, where their angle counts": (
+            (stacked - stacked[0]).square().sum(dim=-1)
+        ),
+        "the angle itself, where its cosine is asked for": right.clamp(-1, 1).arccos(),
+        "one number a state: the mean over batch and tokens": each.mean(dim=(1, 2)),
+        "one number a state and sentence: the mean over tokens": each.mean(dim=2),
+        "the cosines over the tokens, not over d_model": 1 - cosines(states, start, 1),
+        "the cosines over the batch, not over d_model": 1 - cosines(states, start, 0),
+        "the drift without the first state": each[1:],
+    }
+
+
+@check("drift", share=1, title="One number for each state, sentence and token")
+def test_drift_shape(student, draw):
+    states = [words(draw) for _ in range(N + 1)]
+    expect_shape(student.drift(states), (N + 1, B, S), "The drift")
+
+
+@check("drift", share=3, title="1 minus the cosine to where it began")
+def test_drift_values(student, draw):
+    states = [draw.normal(B, S, D) * (1 + count) for count in range(N + 1)]
+    wanted = 1 - cosines(
+        [s.double() for s in states], [states[0].double()] * (N + 1), -1
+    )
+    got = student.drift(states)
+    expect_close(got, wanted, "The drift", drift_mistakes(states))
+
+
+@check("drift", share=1, title="Two states are enough; a tuple will do")
+def test_drift_of_two_states(student, draw):
+    states = (words(draw, 1, S, D), words(draw, 1, S, D))
+    got = student.drift(states)
+    wanted = 1 - cosines(states, [states[0]] * 2, -1)
+    expect_close(got, wanted, "The drift of two states", drift_mistakes(states))
+    expect_dtype(got, torch.float64, "the drift")
+
+
+@check("drift", share=1, title="The states are left as they were")
+def test_drift_leaves_its_input(student, draw):
+    states = [words(draw, S, B, D).transpose(0, 1) for _ in range(N)]
+    got, after = student.call_and_return_inputs(student.drift, states)
+    expect_unchanged(after[0], states)
+    wanted = 1 - cosines(states, [states[0]] * N, -1)
+    expect_close(got, wanted, "The drift", drift_mistakes(states))

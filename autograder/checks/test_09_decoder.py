@@ -1,0 +1,415 @@
+"""Hidden checks of unit 09: the decoder layer, the stack, and what it looks at."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.checking import check, expect_close, expect_shape, fail
+from autograder.expectations import blame, expect_dtype, expect_parts, expect_unchanged
+from transformer import decoder as reference
+from transformer.config import TransformerConfig
+from transformer.masks import causal_mask
+
+B, H, T, S, D = 3, 2, 4, 5, 12
+SIZES = {"src_vocab_size": 20, "tgt_vocab_size": 21, "d_model": D, "n_heads": H}
+SIZES |= {"n_layers": 2, "d_ff": 20, "dropout": 0.0}
+CONFIG = "transformer.config.TransformerConfig"
+
+
+@dataclass(frozen=True)
+class Twins:
+    """The student's module and the trusted one, with the same random weights."""
+
+    student: Any
+    trusted: nn.Module
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What goes into a decoder: sources of length 5, 3 and 1, targets of 4, 3 and 2."""
+
+    x: Tensor
+    memory: Tensor
+    tgt_mask: Tensor
+    src_mask: Tensor
+
+    @property
+    def all(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The four arguments in their order."""
+        return self.x, self.memory, self.tgt_mask, self.src_mask
+
+    @property
+    def exact(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The same in float64."""
+        return self.x.double(), self.memory.double(), self.tgt_mask, self.src_mask
+
+
+def twins(student, draw, kind: str, **changes) -> Twins:
+    """Build the student's and the trusted module and give both fresh weights."""
+    options = SIZES | changes
+    trusted = getattr(reference, kind)(TransformerConfig(**options))
+    shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
+    state = {name: 0.5 * value for name, value in draw.state(shapes).items()}
+    trusted.load_state_dict(state)
+    theirs = getattr(student, kind)(student.load(CONFIG)(**options))
+    theirs.load_state_dict(state)
+    theirs.eval()
+    return Twins(theirs, trusted.double().eval())
+
+
+def inputs(draw) -> Inputs:
+    """Draw a batch whose sentences differ in length."""
+    src_lengths, tgt_lengths = torch.tensor([5, 3, 1]), torch.tensor([4, 3, 2])
+    src_mask = (torch.arange(S) < src_lengths[:, None])[:, None, None, :]
+    tgt_padding = (torch.arange(T) < tgt_lengths[:, None])[:, None, None, :]
+    return Inputs(
+        draw.normal(B, T, D),
+        draw.normal(B, S, D),
+        tgt_padding & causal_mask(T),
+        src_mask,
+    )
+
+
+def run_layer(layer, given: Inputs) -> tuple[Tensor, Tensor]:
+    """Call a student's layer and see that it returns a pair."""
+    return expect_parts(layer(*given.all), 2, "two things, x and the weights")
+
+
+def post_norm(add_norm, x: Tensor, output: Tensor) -> Tensor:
+    """Add and normalise as the paper does."""
+    return add_norm.norm(x + output)
+
+
+def layer_mistakes(
+    layer: nn.Module, given: Inputs
+) -> dict[str, Callable[[], tuple[Tensor, Tensor]]]:
+    """Name what goes wrong in a layer; each gives the output and the weights."""
+    x, memory, tgt_mask, src_mask = given.exact
+    n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
+    feed_forward = layer.feed_forward
+
+    def by_steps(
+        self_mask=tgt_mask,
+        cross_mask=src_mask,
+        self_attention=layer.self_attention,
+        cross_attention=layer.cross_attention,
+        norms=(n1, n2, n3),
+        skip=False,
+        returns="cross",
+    ) -> tuple[Tensor, Tensor]:
+        def add(norm, y, output):
+            return norm.norm(output) if skip else post_norm(norm, y, output)
+
+        attended, self_weights = self_attention(x, x, x, self_mask)
+        y = add(norms[0], x, attended)
+        looked_up, weights = cross_attention(y, memory, memory, cross_mask)
+        y = add(norms[1], y, looked_up)
+        y = add(norms[2], y, feed_forward(y))
+        return y, weights if returns == "cross" else self_weights
+
+    def swapped() -> tuple[Tensor, Tensor]:
+        y = post_norm(n1, x, layer.self_attention(x, x, x, tgt_mask)[0])
+        looked_up, weights = layer.cross_attention(memory, y, y)
+        y = post_norm(n2, y, looked_up)
+        return post_norm(n3, y, feed_forward(y)), weights
+
+    def cross_first() -> tuple[Tensor, Tensor]:
+        looked_up, weights = layer.cross_attention(x, memory, memory, src_mask)
+        y = post_norm(n1, x, looked_up)
+        y = post_norm(n2, y, layer.self_attention(y, y, y, tgt_mask)[0])
+        return post_norm(n3, y, feed_forward(y)), weights
+
+    def feed_forward_first() -> tuple[Tensor, Tensor]:
+        y = post_norm(n1, x, feed_forward(x))
+        y = post_norm(n2, y, layer.self_attention(y, y, y, tgt_mask)[0])
+        looked_up, weights = layer.cross_attention(y, memory, memory, src_mask)
+        return post_norm(n3, y, looked_up), weights
+
+    def pre_norm() -> tuple[Tensor, Tensor]:
+        z = n1.norm(x)
+        y = x + layer.self_attention(z, z, z, tgt_mask)[0]
+        looked_up, weights = layer.cross_attention(n2.norm(y), memory, memory, src_mask)
+        y = y + looked_up
+        return y + feed_forward(n3.norm(y)), weights
+
+    def stale_query() -> tuple[Tensor, Tensor]:
+        y = post_norm(n1, x, layer.self_attention(x, x, x, tgt_mask)[0])
+        looked_up, weights = layer.cross_attention(x, memory, memory, src_mask)
+        y = post_norm(n2, y, looked_up)
+        return post_norm(n3, y, feed_forward(y)), weights
+
+    return {
+        "a layer whose self-attention has no mask": lambda: by_steps(self_mask=None),
+        "a layer whose cross-attention has no mask": lambda: by_steps(cross_mask=None),
+        "a layer without residual connections": lambda: by_steps(skip=True),
+        "a layer that uses one normalisation three times": lambda: by_steps(
+            norms=(n1, n1, n1)
+        ),
+        "a layer that uses its self-attention for both": lambda: by_steps(
+            cross_attention=layer.self_attention
+        ),
+        "a layer that uses its cross-attention for both": lambda: by_steps(
+            self_attention=layer.cross_attention
+        ),
+        "a layer whose cross-attention swaps query and key": swapped,
+        "a layer that looks at the source before itself": cross_first,
+        "a layer whose feed-forward comes first": feed_forward_first,
+        "a layer that normalises before each sub-layer (pre-norm)": pre_norm,
+        "a layer whose cross-attention asks with the layer's input": stale_query,
+        "a layer that returns the self-attention's weights": lambda: by_steps(
+            returns="self"
+        ),
+    }
+
+
+def outputs_of(named: dict, index: int) -> dict[str, Callable[[], Tensor]]:
+    """Take one of the two results of each mistake."""
+    return {phrase: lambda make=make: make()[index] for phrase, make in named.items()}
+
+
+# --- DecoderLayer.forward ---------------------------------------------------------
+
+
+@check("decoder-layer", share=1, title="Output (b, t, d_model), weights (b, h, t, s)")
+def test_layer_shapes(student, draw):
+    layer = twins(student, draw, "DecoderLayer").student
+    x, weights = run_layer(layer, inputs(draw))
+    expect_shape(x, (B, T, D), "x")
+    expect_shape(weights, (B, H, T, S), "weights")
+
+
+@check("decoder-layer", share=4, title="Right values with both masks")
+def test_layer_values(student, draw):
+    pair, given = twins(student, draw, "DecoderLayer"), inputs(draw)
+    x, _ = run_layer(pair.student, given)
+    want, _ = pair.trusted(*given.exact)
+    named = outputs_of(layer_mistakes(pair.trusted, given), 0)
+    expect_close(x, want, "x", mistakes=named, tolerance=2e-5)
+
+
+@check("decoder-layer", share=2, title="It returns the cross-attention's weights")
+def test_layer_weights(student, draw):
+    pair, given = twins(student, draw, "DecoderLayer"), inputs(draw)
+    square = Inputs(
+        given.x, given.memory[:, :T], given.tgt_mask, given.src_mask[..., :T]
+    )
+    _, weights = run_layer(pair.student, square)
+    _, want = pair.trusted(*square.exact)
+    named = outputs_of(layer_mistakes(pair.trusted, square), 1)
+    expect_close(weights, want, "weights", mistakes=named, tolerance=2e-5)
+
+
+@check("decoder-layer", share=1, title="The same layer as pre-norm (norm_first)")
+def test_layer_pre_norm(student, draw):
+    pair = twins(student, draw, "DecoderLayer", norm_first=True)
+    given = inputs(draw)
+    x, _ = run_layer(pair.student, given)
+    want, _ = pair.trusted(*given.exact)
+    with blame("a layer that always normalises after the sub-layer"):
+        expect_close(x, want, "x", tolerance=5e-5)
+
+
+@check("decoder-layer", share=1, title="No mask means that all may attend")
+def test_layer_without_masks(student, draw):
+    pair, given = twins(student, draw, "DecoderLayer"), inputs(draw)
+    with blame("code that needs a mask; both are None by default"):
+        result = pair.student(given.x, given.memory)
+        x, _ = expect_parts(result, 2, "two things, x and the weights")
+    want, _ = pair.trusted(given.x.double(), given.memory.double())
+    expect_close(x, want, "x", tolerance=2e-5)
+
+
+@check("decoder-layer", share=1, title="A later word changes no earlier one")
+def test_layer_is_causal(student, draw):
+    layer, given = twins(student, draw, "DecoderLayer").student, inputs(draw)
+    before, _ = run_layer(layer, given)
+    later = given.x.clone()
+    later[:, 2:] = draw.normal(B, T - 2, D)
+    after, _ = run_layer(
+        layer, Inputs(later, given.memory, given.tgt_mask, given.src_mask)
+    )
+    expect_shape(after, (B, T, D), "x")
+    if not torch.allclose(before[:, :2], after[:, :2], atol=1e-5):
+        fail(
+            "Changing words 3 and 4 of the target changes what comes out before.",
+            mistake="a layer whose self-attention has no mask",
+        )
+    if torch.allclose(before[:, 2:], after[:, 2:], atol=1e-5):
+        fail("Changing words 3 and 4 of the target changes nothing at all.")
+
+
+@check("decoder-layer", share=1, title="Gradients reach every weight and the memory")
+def test_layer_gradients(student, draw):
+    pair, given = twins(student, draw, "DecoderLayer"), inputs(draw)
+    upstream = draw.normal(B, T, D)
+    run = student.gradients(pair.student, *given.all, upstream=upstream)
+    if run.inputs[1] is None or not run.inputs[1].any():
+        fail("No gradient reaches the memory.", mistake="the gradient is cut off")
+    silent = [n for n, g in run.parameters.items() if g is None or not g.any()]
+    silent = [name for name in silent if "w_k.bias" not in name]
+    if silent:
+        fail(f"No gradient reaches {silent[0]}.", mistake="the gradient is cut off")
+
+
+@check(
+    "decoder-layer", share=1, title="Inputs stay as they were; float64 stays float64"
+)
+def test_layer_keeps_its_promises(student, draw):
+    layer, given = twins(student, draw, "DecoderLayer").student, inputs(draw)
+    _, after = student.call_and_return_inputs(layer, *given.all)
+    expect_unchanged(after, given.all)
+    layer.double()
+    x, _ = expect_parts(layer(*given.exact), 2, "two things, x and the weights")
+    expect_dtype(x, torch.float64, "x")
+
+
+# --- Decoder.forward --------------------------------------------------------------
+
+
+def stack_mistakes(decoder: nn.Module, given: Inputs) -> dict[str, Callable]:
+    """Name what goes wrong in the stack."""
+    x, memory, tgt_mask, src_mask = given.exact
+    first, second = decoder.layers
+
+    def again(layer) -> Tensor:
+        y, _ = layer(x, memory, tgt_mask, src_mask)
+        return layer(y, memory, tgt_mask, src_mask)[0]
+
+    def parallel() -> Tensor:
+        first(x, memory, tgt_mask, src_mask)
+        return second(x, memory, tgt_mask, src_mask)[0]
+
+    def unmasked(tgt, src) -> Tensor:
+        y, _ = first(x, memory, tgt, src)
+        return second(y, memory, tgt, src)[0]
+
+    def memory_replaced() -> Tensor:
+        y, _ = first(x, memory, tgt_mask, src_mask)
+        return second(y, y, tgt_mask, tgt_mask)[0]
+
+    return {
+        "a stack that runs one layer twice": lambda: again(first),
+        "a stack that runs its last layer twice": lambda: again(second),
+        "a stack whose layers all start from the same x": parallel,
+        "the first layer alone": lambda: first(x, memory, tgt_mask, src_mask)[0],
+        "a stack without the target's mask": lambda: unmasked(None, src_mask),
+        "a stack without the source's mask": lambda: unmasked(tgt_mask, None),
+        "a stack whose second layer looks at the first one's output": memory_replaced,
+    }
+
+
+def run_stack(decoder, given: Inputs) -> tuple[Tensor, list]:
+    """Call a student's stack and see that it returns x and a list."""
+    result = decoder(*given.all)
+    x, weights = expect_parts(result, 2, "x and a list of weights")
+    return x, expect_parts(weights, 2, "the weights of each layer, in a list")
+
+
+@check("decoder-stack", share=1, title="x, and one tensor of weights for each layer")
+def test_stack_shapes(student, draw):
+    decoder = twins(student, draw, "Decoder").student
+    x, weights = run_stack(decoder, inputs(draw))
+    expect_shape(x, (B, T, D), "x")
+    for number, one in enumerate(weights):
+        expect_shape(one, (B, H, T, S), f"the weights of layer {number}")
+
+
+@check("decoder-stack", share=3, title="Right values through two layers")
+def test_stack_values(student, draw):
+    pair, given = twins(student, draw, "Decoder"), inputs(draw)
+    x, _ = run_stack(pair.student, given)
+    want, _ = pair.trusted(*given.exact)
+    named = stack_mistakes(pair.trusted, given)
+    expect_close(x, want, "x", mistakes=named, tolerance=5e-5)
+
+
+@check("decoder-stack", share=1, title="Each layer's weights, in the layers' order")
+def test_stack_weights(student, draw):
+    pair, given = twins(student, draw, "Decoder"), inputs(draw)
+    _, got = run_stack(pair.student, given)
+    _, want = pair.trusted(*given.exact)
+    named = {"the weights in the opposite order": want[1]}
+    named["the same layer's weights twice"] = want[-1]
+    expect_close(got[0], want[0], "the first layer's weights", named, tolerance=5e-5)
+    expect_close(got[1], want[1], "the second layer's weights", tolerance=5e-5)
+
+
+@check("decoder-stack", share=2, title="A pre-norm stack ends with a normalisation")
+def test_stack_pre_norm(student, draw):
+    pair, given = twins(student, draw, "Decoder", norm_first=True), inputs(draw)
+    x, _ = run_stack(pair.student, given)
+    want, _ = pair.trusted(*given.exact)
+
+    def without_norm() -> Tensor:
+        y = given.x.double()
+        for layer in pair.trusted.layers:
+            y, _ = layer(y, *given.exact[1:])
+        return y
+
+    named = {"a stack without its last normalisation": without_norm}
+    expect_close(x, want, "x", mistakes=named, tolerance=5e-5)
+
+
+@check("decoder-stack", share=1, title="Padding and batch-mates change nothing")
+def test_stack_ignores_batch_mates(student, draw):
+    decoder, given = twins(student, draw, "Decoder").student, inputs(draw)
+    together, _ = run_stack(decoder, given)
+    alone = Inputs(
+        given.x[1:2, :3],
+        given.memory[1:2, :3],
+        given.tgt_mask[1:2, :, :3, :3],
+        given.src_mask[1:2, ..., :3],
+    )
+    x, _ = run_stack(decoder, alone)
+    expect_shape(x, (1, 3, D), "x of one sentence alone")
+    expect_shape(together, (B, T, D), "x")
+    if not torch.allclose(together[1:2, :3], x, atol=5e-5):
+        fail(
+            "A sentence gives another result alone than padded in a batch.",
+            mistake="padding that takes part",
+        )
+
+
+# --- average_heads ----------------------------------------------------------------
+
+
+def many_weights(draw) -> list[Tensor]:
+    """Draw the weights of three layers; rows sum to 1."""
+    return [draw.normal(B, H, T, S).softmax(dim=-1) for _ in range(3)]
+
+
+@check("average-heads", share=1, title="One matrix (t, s) for each sentence")
+def test_average_shape(student, draw):
+    expect_shape(student.average_heads(many_weights(draw)), (B, T, S), "average")
+
+
+@check("average-heads", share=3, title="The mean over layers and heads")
+def test_average_values(student, draw):
+    weights = many_weights(draw)
+    exact = torch.stack([w.double() for w in weights])
+    named = {
+        "the last layer's mean, without the other layers": lambda: exact[-1].mean(1),
+        "the first layer's mean, without the other layers": lambda: exact[0].mean(1),
+        "the first head's mean over the layers": lambda: exact[:, :, 0].mean(0),
+        "the sum over the layers": lambda: exact.mean(2).sum(0),
+        "the sum over the heads": lambda: exact.sum(2).mean(0),
+        "the sum over layers and heads": lambda: exact.sum(2).sum(0),
+        "the largest weight of any head": lambda: exact.amax((0, 2)),
+        "the mean over the batch instead of the heads": lambda: exact.mean((0, 1)),
+        "the mean over the layers alone": lambda: exact.mean(0),
+    }
+    got = student.average_heads(weights)
+    expect_close(got, exact.mean((0, 2)), "average", mistakes=named)
+
+
+@check("average-heads", share=1, title="Any number of layers, the inputs unchanged")
+def test_average_of_one_layer(student, draw):
+    weights = many_weights(draw)
+    with blame("code that counts on two layers"):
+        got = student.average_heads(weights[:1])
+        expect_close(got, weights[0].double().mean(1), "average of one layer")
+    _, after = student.call_and_return_inputs(student.average_heads, weights)
+    expect_unchanged(after[0], weights)

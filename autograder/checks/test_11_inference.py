@@ -1,0 +1,1294 @@
+"""Hidden checks of unit 11: greedy and beam search, the cached step, and BLEU.
+
+The searches are given a model of the grader's: a table of scores that depends on every
+earlier word, on the source and on its padding, and that notes how it was called.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from autograder.checking import (
+    Callback,
+    check,
+    expect_close,
+    expect_equal,
+    expect_shape,
+    fail,
+)
+from autograder.expectations import blame, expect_parts, expect_unchanged
+from transformer import bleu
+from transformer.config import TransformerConfig
+from transformer.decoder import DecoderLayer
+from transformer.masks import causal_mask
+from transformer.search import SearchSettings
+
+UNK, PAD, SOS, EOS = 0, 1, 2, 3
+SRC_WORDS, TGT_WORDS = 12, 11
+CONFIG = "transformer.config.TransformerConfig"
+SETTINGS = "transformer.search.SearchSettings"
+
+# --- The grader's model -----------------------------------------------------------
+
+
+@dataclass
+class Rows:
+    """A cache of the words that each row of a batch has been fed so far."""
+
+    words: list[list[int]]
+    about: Tensor
+
+    def __getitem__(self, rows: Tensor) -> Callback:
+        """Return these rows, in this order, as a cache of their own."""
+        order = torch.arange(len(self.words))[rows].tolist()
+        words = [list(self.words[row]) for row in order]
+        return Callback(Rows(words, self.about[order]), ["__getitem__"])
+
+
+@dataclass
+class TableModel:
+    """A "Transformer" that reads its scores from tables.
+
+    Attributes:
+        after: scores of the next word by the last one.
+        earlier: scores by each earlier word.
+        source: scores by each word of the source.
+        ending: by how much `<eos>` gains with every word.
+        special: numbers of padding, start and end.
+        cached: whether it takes one word at a time and remembers the others.
+        calls: the shape of each `tgt` it was given.
+        encoded: how often the source was read.
+    """
+
+    after: Tensor
+    earlier: Tensor
+    source: Tensor
+    ending: float = 0.7
+    special: tuple[int, int, int] = (PAD, SOS, EOS)
+    cached: bool = False
+    calls: list[tuple[int, ...]] = field(default_factory=list)
+    encoded: int = 0
+
+    def encode(self, src: Tensor) -> Any:
+        """Read the source (b, s)."""
+        self.encoded += 1
+        memory = self.source[src]
+        if not self.cached:
+            return memory
+        empty = [[] for _ in range(len(src))]
+        return Callback(Rows(empty, self._about(memory, src)), ["__getitem__"])
+
+    def _about(self, memory: Tensor, src: Tensor) -> Tensor:
+        kept = (src != self.special[0]).unsqueeze(-1)
+        return (memory * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
+
+    def decode(self, tgt: Tensor, memory: Any, src: Tensor) -> tuple[Tensor, list]:
+        """Score the next word after each of `tgt` (b, t), or after its last."""
+        self.calls.append(tuple(tgt.shape))
+        if not self.cached:
+            return self.scores(tgt, self._about(memory, src)), []
+        if any(len(row) + 1 != tgt.size(1) for row in memory.words):
+            raise ValueError("the cache takes a sentence that is one word longer")
+        for row, word in zip(memory.words, tgt[:, -1].tolist(), strict=True):
+            row.append(word)
+        return self.scores(torch.tensor(memory.words), memory.about)[:, -1:], []
+
+    def scores(self, tgt: Tensor, about: Tensor) -> Tensor:
+        """Compute all scores (b, t, v)."""
+        place = torch.arange(tgt.size(1)).view(1, -1, 1)
+        history = self.earlier[tgt]
+        past = (history.cumsum(dim=1) - history) / (place + 1)
+        pad, start, end = self.special
+        scores = self.after[tgt] + past + about.unsqueeze(1)
+        scores[..., [pad, start]] = -15.0 + place * 0.1
+        scores[..., [end]] = scores[..., [end]] + self.ending * place - 1.5
+        return scores
+
+    def handed_to(self, student) -> Any:
+        """Make an object on the student's side whose methods ask this model."""
+        pad = self.special[0]
+        config = student.load(CONFIG)(SRC_WORDS, TGT_WORDS, pad_id=pad)
+        return student.load("types.SimpleNamespace")(
+            encode=Callback(self.encode),
+            decode=Callback(self.decode),
+            eval=Callback(lambda: None),
+            train=Callback(lambda mode=True: None),
+            config=config,
+            training=False,
+        )
+
+
+def draw_model(draw, **options) -> TableModel:
+    """Draw the tables of a model."""
+    return TableModel(
+        1.2 * draw.normal(TGT_WORDS, TGT_WORDS),
+        0.8 * draw.normal(TGT_WORDS, TGT_WORDS),
+        draw.normal(SRC_WORDS, TGT_WORDS),
+        **options,
+    )
+
+
+def draw_sources(draw, pad: int = PAD) -> Tensor:
+    """Draw sources of length 5, 3 and 1."""
+    src = draw.ids(3, 5, low=4, high=9)
+    src[1, 3:], src[2, 1:] = pad, pad
+    return src
+
+
+# --- greedy_decode ----------------------------------------------------------------
+
+MAX_LEN = 8
+
+
+def greedy(
+    model: TableModel,
+    src: Tensor,
+    max_len: int = MAX_LEN,
+    place: int = -1,
+    alone: bool = False,
+    freeze: bool = True,
+    fill: int | None = None,
+    stop: Callable[[Tensor], Tensor] = torch.all,
+    pick: Callable[[Tensor], Tensor] = lambda scores: scores.argmax(dim=-1),
+) -> Tensor:
+    """Search greedily, rightly or with one of its parts exchanged."""
+    pad, start, end = model.special
+    memory = model.encode(src)
+    tgt = torch.full((len(src), 1), start)
+    ended = torch.zeros(len(src), dtype=torch.bool)
+    for _ in range(max_len):
+        scores, _ = model.decode(tgt[:, -1:] if alone else tgt, memory, src)
+        word = pick(scores[:, place])
+        if freeze:
+            word = torch.where(ended, pad if fill is None else fill, word)
+        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
+        ended = ended | (word == end)
+        if stop(ended):
+            break
+    return tgt
+
+
+def never(_ended: Tensor) -> bool:
+    """Go on to the greatest length."""
+    return False
+
+
+def greedy_mistakes(model: TableModel, src: Tensor) -> dict[str, Callable[[], Tensor]]:
+    """Name what goes wrong in greedy search."""
+    nothing = torch.full((len(src), 1), model.special[1])
+    return {
+        "the words of a search that never stops at <eos>": lambda: greedy(
+            model, src, freeze=False, stop=never
+        ),
+        "a search that goes on writing after <eos> in a batch": lambda: greedy(
+            model, src, freeze=False
+        ),
+        "a search that pads to max_len after all sentences have ended": lambda: greedy(
+            model, src, stop=never
+        ),
+        "a search that stops when the first sentence ends": lambda: greedy(
+            model, src, stop=torch.any
+        ),
+        "<eos> again and again after the end, where padding belongs": lambda: greedy(
+            model, src, fill=model.special[2]
+        ),
+        "zeros after the end, where padding belongs": lambda: greedy(
+            model, src, fill=UNK
+        ),
+        "the argmax of the first position": lambda: greedy(model, src, place=0),
+        "the argmax of the first position without an end": lambda: greedy(
+            model, src, place=0, freeze=False
+        ),
+        "what is written when only the last token is fed, without a cache": lambda: (
+            greedy(model, src, alone=True)
+        ),
+        "the least probable words": lambda: greedy(
+            model, src, pick=lambda scores: scores.argmin(dim=-1)
+        ),
+        "<sos> alone: no token was appended": nothing,
+        "the words without <sos>": lambda: greedy(model, src)[:, 1:],
+        "the words without the last token": lambda: greedy(model, src)[:, :-1],
+        "one word less than max_len": lambda: greedy(model, src, MAX_LEN - 1),
+    }
+
+
+def uneven(tgt: Tensor, end: int = EOS) -> bool:
+    """Tell whether all sentences have ended, the first well before the last."""
+    ends = (tgt == end).long().argmax(dim=1)
+    all_end = bool((tgt == end).any(dim=1).all())
+    first, last = int(ends.min()), int(ends.max())
+    return all_end and 2 <= first <= last - 2 and last < MAX_LEN - 1
+
+
+def draw_uneven(draw, **options) -> tuple[TableModel, Tensor]:
+    """Draw a model and sources whose translations differ in length."""
+    pad, _, end = options.get("special", (PAD, SOS, EOS))
+    for _ in range(400):
+        model, src = draw_model(draw, **options), draw_sources(draw, pad)
+        right = greedy(model, src)
+        wrong = (greedy(model, src, place=0), greedy(model, src, alone=True))
+        wordy, ended = greedy(model, src, freeze=False), greedy(model, src, fill=end)
+        telling = not any(map(right.equal, wrong)) and not wordy.equal(ended)
+        if uneven(right, end) and telling:
+            model.calls.clear()
+            model.encoded = 0
+            return model, src
+    raise RuntimeError("no model was drawn whose sentences differ in length")
+
+
+@check("greedy-decode", share=5, title="Every sentence of a batch, padding after <eos>")
+def test_greedy_words(student, draw):
+    model, src = draw_uneven(draw)
+    got = student.greedy_decode(model.handed_to(student), src, MAX_LEN)
+    named = greedy_mistakes(model, src)
+    expect_equal(got, greedy(model, src), "what you wrote", named)
+
+
+@check("greedy-decode", share=2, title="One sentence alone gives the same words")
+def test_greedy_alone(student, draw):
+    model, src = draw_uneven(draw)
+    model.ending = 3.0
+    row = src[1:2, :3]
+    got = student.greedy_decode(model.handed_to(student), row, MAX_LEN)
+    named = greedy_mistakes(model, row)
+    expect_equal(got, greedy(model, row), "what you wrote", named)
+
+
+@check("greedy-decode", share=2, title="At most max_len tokens after <sos>")
+def test_greedy_stops_at_max_len(student, draw):
+    model, src = draw_model(draw, ending=-9.0), draw_sources(draw)
+    got = student.greedy_decode(model.handed_to(student), src, 4)
+    named = {
+        "one word less than max_len": lambda: greedy(model, src, 3),
+        "one word more than max_len": lambda: greedy(model, src, 5),
+        "the words without <sos>": lambda: greedy(model, src, 4)[:, 1:],
+    }
+    expect_equal(got, greedy(model, src, 4), "what you wrote", named)
+
+
+@check("greedy-decode", share=2, title="The model reads once and stops in time")
+def test_greedy_calls(student, draw):
+    model, src = draw_uneven(draw)
+    steps = greedy(model, src).size(1) - 1
+    model.calls.clear()
+    model.encoded = 0
+    student.greedy_decode(model.handed_to(student), src, MAX_LEN)
+    if model.encoded != 1:
+        fail(
+            f"The source should be encoded once, but it was {model.encoded} times.",
+            mistake="the source encoded again and again",
+        )
+    if max((shape[1] for shape in model.calls), default=0) > steps:
+        fail(
+            "You call the decoder after every sentence has ended.",
+            mistake="a search that never stops at <eos>",
+        )
+
+
+@check("greedy-decode", share=2, title="sos_id, eos_id and the model's pad_id are used")
+def test_greedy_other_numbers(student, draw):
+    pad, start, end = special = (3, 9, 10)
+    model, src = draw_uneven(draw, special=special)
+    handed = model.handed_to(student)
+    got = student.greedy_decode(handed, src, MAX_LEN, sos_id=start, eos_id=end)
+
+    def named_numbers(tgt: Tensor, old: int, new: int) -> Tensor:
+        return torch.where(tgt == old, new, tgt)
+
+    right = greedy(model, src)
+    named = {
+        "padding with number 1, where the model has another pad_id": named_numbers(
+            right, pad, PAD
+        )
+    }
+    with blame("code that counts on the usual numbers of the special tokens"):
+        expect_equal(got, right, "what you wrote", named)
+
+
+@check("greedy-decode", share=1, title="A cached model works too; src stays as it was")
+def test_greedy_cached(student, draw):
+    model, src = draw_uneven(draw)
+    right = greedy(model, src)
+    model.cached = True
+    handed = model.handed_to(student)
+    with blame("code that does not work with a CachedTransformer"):
+        got, after = student.call_and_return_inputs(
+            student.greedy_decode, handed, src, MAX_LEN
+        )
+        expect_equal(got, right, "what you wrote")
+    expect_unchanged([after[1]], [src])
+
+
+# --- beam_search ------------------------------------------------------------------
+
+K = 3
+
+
+class Hypothesis(NamedTuple):
+    """A beginning of a sentence, and its log-probability."""
+
+    words: list[int]
+    score: float
+    ended: bool = False
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a beam search works; every default is right.
+
+    Attributes:
+        add: new score from the old one and the word's log-probability.
+        divisor: of the score, by length and α.
+        logits: whether plain scores stand where log-probabilities belong.
+        frozen: whether an ended hypothesis stays as it is.
+        apart: whether each hypothesis is continued by itself alone.
+        crossed: whether a word goes to the hypothesis at its own place, not its parent.
+        copies: hypotheses at the start.
+        cut_plainly: whether the length penalty counts at the very end alone.
+        mixed: whether hypotheses look at the memory of other sentences.
+        stale: whether the memory's rows stay where they were, words in a cache too.
+        stop: when a sentence's search is over.
+        worth: whether the worth is returned, and not the log-probability.
+        reverse: whether the best comes last.
+        tail: whether the greatest length is one less.
+    """
+
+    add: Callable[[float, float], float] = lambda old, new: old + new
+    divisor: Callable[[int, float], float] = lambda n, a: ((5 + n) / 6) ** a
+    logits: bool = False
+    frozen: bool = True
+    apart: bool = False
+    crossed: bool = False
+    copies: int = 1
+    cut_plainly: bool = False
+    mixed: bool = False
+    stale: bool = False
+    stop: Callable[..., bool] = all
+    worth: bool = True
+    reverse: bool = False
+    tail: int = 0
+
+
+RIGHT = Rule()
+
+
+def search(
+    model: TableModel, src: Tensor, settings: SearchSettings, rule: Rule = RIGHT
+) -> tuple[Tensor, Tensor]:
+    """Search each sentence by itself: hypotheses (b, k, t) and worth (b, k)."""
+    found = beams_of(model, src, settings, rule)
+    longest = max(len(h.words) for beam in found for h in beam)
+    pad = model.special[0]
+    rows = [
+        [h.words + [pad] * (longest - len(h.words)) for h in beam] for beam in found
+    ]
+    worth = [[h.score for h in beam] for beam in found]
+    return torch.tensor(rows), torch.tensor(worth, dtype=torch.float64)
+
+
+def beams_of(
+    model: TableModel, src: Tensor, settings: SearchSettings, rule: Rule
+) -> list[list[Hypothesis]]:
+    """Search all sentences; a wrong rule may tie a sentence to its batch-mates."""
+    if rule.frozen and rule.stop is all:
+        return [search_one(model, src, i, settings, rule) for i in range(len(src))]
+    for steps in range(1, settings.max_len + 1):
+        shorter, endless = replace(settings, max_len=steps), replace(rule, stop=never)
+        found = [search_one(model, src, i, shorter, endless) for i in range(len(src))]
+        if rule.stop(h.ended for beam in found for h in beam):
+            break
+    return found
+
+
+def search_one(
+    model: TableModel, src: Tensor, row: int, settings: SearchSettings, rule: Rule
+) -> list[Hypothesis]:
+    """Search sentence `row` of `src`; the score of what comes back is its worth."""
+    k, alpha, end = settings.beam_size, settings.length_penalty, settings.eos_id
+
+    def worth(h: Hypothesis) -> float:
+        return h.score / rule.divisor(len(h.words) - 1, alpha)
+
+    memory = model.encode(src)
+    beam = [Hypothesis([settings.sos_id], 0.0)] * rule.copies
+    fed = [[settings.sos_id] for _ in range(k)]
+    for _ in range(settings.max_len - rule.tail):
+        grown = []
+        for place, h in enumerate(beam):
+            if h.ended and rule.frozen:
+                grown.append([h])
+                continue
+            of = (row * k + place) % len(src) if rule.mixed else row
+            words = torch.tensor([fed[place] if rule.stale else h.words])
+            scores, _ = model.decode(words, memory[of : of + 1], src[of : of + 1])
+            scores = scores[0, -1].double()
+            scores = scores if rule.logits else scores.log_softmax(dim=-1)
+            grown.append(
+                [
+                    Hypothesis(
+                        [*h.words, word],
+                        rule.add(h.score, value),
+                        h.ended or word == end,
+                    )
+                    for word, value in enumerate(scores.tolist())
+                ]
+            )
+        by = (lambda h: h.score) if rule.cut_plainly else worth
+        if rule.apart and len(beam) > 1:
+            beam = [max(own, key=by) for own in grown]
+        else:
+            kept = sorted((h for own in grown for h in own), key=by, reverse=True)[:k]
+            if rule.crossed and len(beam) == k:
+                kept = [
+                    h._replace(words=[*beam[i].words, h.words[-1]])
+                    if len(h.words) > len(beam[i].words)
+                    else h
+                    for i, h in enumerate(kept)
+                ]
+            beam = kept
+        for place, h in enumerate(beam):
+            fed[place].append(h.words[-1])
+        if rule.stop(h.ended for h in beam):
+            break
+    beam = sorted(beam, key=worth, reverse=not rule.reverse)
+    return [h._replace(score=worth(h)) if rule.worth else h for h in beam]
+
+
+def rules() -> dict[str, Rule]:
+    """Name what goes wrong in beam search."""
+    return {
+        "a search that uses the length penalty only at the end": Rule(cut_plainly=True),
+        "a search without the length penalty": Rule(divisor=lambda n, a: 1.0),
+        "a search that multiplies by the length penalty": Rule(
+            divisor=lambda n, a: ((5 + n) / 6) ** -a
+        ),
+        "a search that divides by n^α": Rule(divisor=lambda n, a: n**a),
+        "a search whose length counts <sos>": Rule(
+            divisor=lambda n, a: ((6 + n) / 6) ** a
+        ),
+        "a search whose length leaves the newest token out": Rule(
+            divisor=lambda n, a: ((4 + n) / 6) ** a
+        ),
+        "a search that adds probabilities": Rule(
+            add=lambda old, new: old + math.exp(new)
+        ),
+        "a search that multiplies log-probabilities": Rule(
+            add=lambda old, new: (old or 1.0) * new
+        ),
+        "a search that adds scores, not log-probabilities": Rule(logits=True),
+        "a search that keeps the newest word's log-probability alone": Rule(
+            add=lambda old, new: new
+        ),
+        "a search whose finished hypotheses go on growing": Rule(frozen=False),
+        "k greedy searches side by side": Rule(apart=True),
+        "a search that adds a word to the wrong hypothesis": Rule(crossed=True),
+        "a search that starts with k equal hypotheses": Rule(copies=K),
+        "a search that looks at the memory of another sentence": Rule(mixed=True),
+        "a search that stops at the first hypothesis that ends": Rule(stop=any),
+        "the hypotheses with the worst first": Rule(reverse=True),
+        "the log-probability, not divided by the length penalty": Rule(worth=False),
+        "one word less than max_len": Rule(tail=1),
+    }
+
+
+def settled(tgt: Tensor, pad: int = PAD) -> Tensor:
+    """Take away columns of nothing but padding at the end."""
+    while tgt.dim() == 3 and tgt.size(2) > 1 and bool((tgt[..., -1] == pad).all()):
+        tgt = tgt[..., :-1]
+    return tgt
+
+
+def varied(model: TableModel, src: Tensor, settings: SearchSettings) -> bool:
+    """Tell whether the search shows every mistake that words alone can show."""
+    tgt, worth = search(model, src, settings)
+    lengths = (tgt != model.special[0]).sum(dim=-1)
+    if not bool(((lengths.amax(1) - lengths.amin(1)) > 1).any()):
+        return False
+    gaps = (worth[:, :-1] - worth[:, 1:]).min()
+    blind = [Rule(cut_plainly=True), Rule(crossed=True), Rule(apart=True)]
+    blind.append(Rule(stale=True))
+    found = [worth, *(search(model, src, settings, rule)[1] for rule in blind)]
+    seen = not any(torch.allclose(a, b) for a, b in combinations(found, 2))
+    return seen and bool(gaps > 1e-3)
+
+
+def draw_varied(draw, settings: SearchSettings) -> tuple[TableModel, Tensor]:
+    """Draw a model and sources for which a beam search can go wrong."""
+    for _ in range(200):
+        model, src = draw_model(draw), draw_sources(draw)
+        if varied(model, src, settings):
+            model.calls.clear()
+            model.encoded = 0
+            return model, src
+    raise RuntimeError("no model was drawn that shows the mistakes of a beam search")
+
+
+def run_beam(student, model: TableModel, src: Tensor, settings: SearchSettings):
+    """Call a student's beam search and see that it returns a pair."""
+    theirs = student.load(SETTINGS)(
+        settings.beam_size,
+        settings.length_penalty,
+        settings.max_len,
+        settings.sos_id,
+        settings.eos_id,
+    )
+    result = student.beam_search(model.handed_to(student), src, theirs)
+    return expect_parts(result, 2, "two things, the hypotheses and what they are worth")
+
+
+def named_searches(
+    model: TableModel, src: Tensor, settings: SearchSettings, part: int
+) -> dict[str, Callable[[], Tensor]]:
+    """Compute what each wrong rule finds, when it is needed."""
+    return {
+        phrase: lambda rule=rule: settled(search(model, src, settings, rule)[part])
+        for phrase, rule in rules().items()
+    }
+
+
+SEARCH = SearchSettings(K, 1.4, 5)
+
+
+@check("beam-search", share=5, title="What the k best hypotheses are worth")
+def test_beam_worth(student, draw):
+    model, src = draw_varied(draw, SEARCH)
+    _, worth = run_beam(student, model, src, SEARCH)
+    expect_shape(worth, (3, K), "what the hypotheses are worth")
+    _, want = search(model, src, SEARCH)
+    named = named_searches(model, src, SEARCH, 1)
+    expect_close(worth, want, "what the hypotheses are worth", named, tolerance=2e-5)
+
+
+@check("beam-search", share=4, title="The words of the k best hypotheses, best first")
+def test_beam_words(student, draw):
+    model, src = draw_varied(draw, SEARCH)
+    tgt, _ = run_beam(student, model, src, SEARCH)
+    if not isinstance(tgt, Tensor) or tgt.dim() != 3:
+        fail("The hypotheses should be a tensor of shape (b, k, t).")
+    want, _ = search(model, src, SEARCH)
+    named = named_searches(model, src, SEARCH, 0)
+    expect_equal(settled(tgt), settled(want), "your hypotheses", named)
+
+
+@check("beam-search", share=2, title="α = 0 compares plain log-probabilities")
+def test_beam_without_penalty(student, draw):
+    settings = SearchSettings(2, 0.0, 4)
+    model, src = draw_model(draw), draw_sources(draw)
+    _, worth = run_beam(student, model, src, settings)
+    _, want = search(model, src, settings)
+    named = named_searches(model, src, settings, 1)
+    expect_close(worth, want, "what the hypotheses are worth", named, tolerance=2e-5)
+
+
+@check(
+    "beam-search", share=2, title="A beam of 1 is greedy search, alone or in a batch"
+)
+def test_beam_of_one(student, draw):
+    settings = SearchSettings(1, 0.6, MAX_LEN)
+    model, src = draw_uneven(draw)
+    with blame("code that counts on a beam of more than 1 or on a batch"):
+        tgt, _ = run_beam(student, model, src, settings)
+        want = greedy(model, src).unsqueeze(1)
+        expect_equal(settled(tgt), settled(want), "your hypotheses")
+        tgt, _ = run_beam(student, model, src[1:2], settings)
+        expect_equal(settled(tgt), settled(want[1:2]), "your hypothesis")
+
+
+@check("beam-search", share=2, title="It is cut back to k, and ends with the sentences")
+def test_beam_calls(student, draw):
+    model, src = draw_model(draw, ending=6.0), draw_sources(draw)
+    settings = SearchSettings(K, 0.6, 30)
+    steps = search(model, src, settings)[0].size(2) - 1
+    model.calls.clear()
+    run_beam(student, model, src, settings)
+    widest = max((shape[0] for shape in model.calls), default=0)
+    if widest > 3 * K:
+        fail(
+            f"The decoder was called with {widest} rows, though there are never more "
+            f"than b k = {3 * K} hypotheses.",
+            mistake="a tree that grows, and is not cut back to k",
+        )
+    if max((shape[1] for shape in model.calls), default=0) > steps:
+        fail(
+            "You call the decoder after every hypothesis has ended.",
+            mistake="a search that never stops at <eos>",
+        )
+
+
+@check("beam-search", share=2, title="Other numbers for <sos>, <eos> and padding")
+def test_beam_other_numbers(student, draw):
+    pad, start, end = special = (3, 9, 10)
+    settings = SearchSettings(2, 0.6, MAX_LEN, start, end)
+    model, src = draw_uneven(draw, special=special)
+    with blame("code that counts on the usual numbers of the special tokens"):
+        tgt, worth = run_beam(student, model, src, settings)
+        want, wanted_worth = search(model, src, settings)
+        expect_equal(settled(tgt, pad), settled(want, pad), "your hypotheses")
+        expect_close(worth, wanted_worth, "their worth", tolerance=2e-5)
+
+
+@check("beam-search", share=2, title="A cached model works too: its rows move along")
+def test_beam_cached(student, draw):
+    model, src = draw_varied(draw, SEARCH)
+    want, wanted_worth = search(model, src, SEARCH)
+    model.cached = True
+    with blame("code that does not pick the memory's rows as it picks hypotheses"):
+        tgt, worth = run_beam(student, model, src, SEARCH)
+        expect_equal(settled(tgt), settled(want), "your hypotheses")
+        expect_close(worth, wanted_worth, "what they are worth", tolerance=2e-5)
+
+
+# --- decode_step_cached -----------------------------------------------------------
+
+B, H, T, S, D = 3, 2, 4, 5, 12
+SIZES = {"src_vocab_size": 20, "tgt_vocab_size": 21, "d_model": D, "n_heads": H}
+SIZES |= {"n_layers": 2, "d_ff": 20, "dropout": 0.0}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a layer: the student's layer and cache, and the trusted layer.
+
+    Attributes:
+        layer: the student's handle.
+        trusted: the same layer in float64.
+        x: all t tokens.
+        memory: the encoder's.
+        tgt_mask: the row of the newest token, (b, 1, 1, t).
+        src_mask: (b, 1, 1, s).
+    """
+
+    layer: Any
+    trusted: nn.Module
+    x: Tensor
+    memory: Tensor
+    tgt_mask: Tensor
+    src_mask: Tensor
+
+    def right(self, masked: bool = True) -> tuple[Tensor, Tensor]:
+        """Compute all tokens without a cache, and return the newest one's."""
+        mask = causal_mask(self.x.size(1))
+        both = self.tgt_mask & mask if masked else mask
+        y, weights = self.trusted(
+            self.x.double(),
+            self.memory.double(),
+            both,
+            self.src_mask if masked else None,
+        )
+        return y[:, -1:], weights[:, :, -1:]
+
+    def projected(self, count: int) -> list[Tensor]:
+        """Compute the cache of the first `count` tokens: of the memory, of them."""
+        x, add_norm = self.x[:, :count].double(), self.trusted.add_norm1
+        x = add_norm.norm(x) if add_norm.norm_first else x
+        memory = self.memory.double()
+        return [
+            *self.trusted.cross_attention.project_key_value(memory, memory),
+            *self.trusted.self_attention.project_key_value(x, x),
+        ]
+
+    def cache(self, student, count: int) -> Any:
+        """Make the student's cache of the first `count` tokens."""
+        tensors = [part.float() for part in self.projected(count)]
+        return student.load("transformer.cache.LayerCache")(*tensors)
+
+
+def draw_step(student, draw, **changes) -> Step:
+    """Draw a layer and t tokens, of which some are padding."""
+    options = SIZES | changes
+    trusted = DecoderLayer(TransformerConfig(**options))
+    shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
+    state = {name: 0.5 * value for name, value in draw.state(shapes).items()}
+    trusted.load_state_dict(state)
+    layer = student.load("transformer.decoder.DecoderLayer")(
+        student.load(CONFIG)(**options)
+    )
+    layer.load_state_dict(state)
+    layer.eval()
+    tgt_mask = torch.ones(B, 1, 1, T, dtype=torch.bool)
+    tgt_mask[1, ..., 2], tgt_mask[2, ..., 1] = False, False
+    lengths = torch.tensor([5, 3, 1])
+    src_mask = (torch.arange(S) < lengths[:, None])[:, None, None, :]
+    return Step(
+        layer,
+        trusted.double().eval(),
+        draw.normal(B, T, D),
+        draw.normal(B, S, D),
+        tgt_mask,
+        src_mask,
+    )
+
+
+def run_step(student, step: Step, cache: Any, masked: bool = True):
+    """Call a student's step with the newest token, and see that it returns a pair."""
+    masks = (step.tgt_mask, step.src_mask) if masked else ()
+    result = student.decode_step_cached(step.layer, step.x[:, -1:], cache, *masks)
+    return expect_parts(result, 2, "two things, x and the weights")
+
+
+def step_mistakes(step: Step) -> dict[str, Callable[[], tuple[Tensor, Tensor]]]:
+    """Name what goes wrong in a cached step (post-norm)."""
+    layer, x = step.trusted, step.x[:, -1:].double()
+    count = T - 1
+    memory_key, memory_value, old_key, old_value = step.projected(count)
+    new_key, new_value = layer.self_attention.project_key_value(x, x)
+    key = torch.cat([old_key, new_key], dim=2)
+    value = torch.cat([old_value, new_value], dim=2)
+    z = layer.add_norm1.norm(x)
+    normed_key, normed_value = layer.self_attention.project_key_value(z, z)
+
+    def by_steps(
+        key=key,
+        value=value,
+        tgt_mask=step.tgt_mask,
+        src_mask=step.src_mask,
+        memory=(memory_key, memory_value),
+        norms=(layer.add_norm1, layer.add_norm2, layer.add_norm3),
+        skip=False,
+        stale=False,
+        self_weights=False,
+        feed_forward=True,
+        pre=False,
+        projector=None,
+    ) -> tuple[Tensor, Tensor]:
+        def around(add_norm, y, function):
+            if pre:
+                return y + function(add_norm.norm(y))
+            return add_norm.norm(function(y) if skip else y + function(y))
+
+        kept = {}
+
+        def look_back(y):
+            q = layer.self_attention.project_query(y)
+            output, kept["self"] = layer.self_attention.attend(q, key, value, tgt_mask)
+            return output
+
+        def look_up(y):
+            q = (projector or layer.cross_attention).project_query(x if stale else y)
+            output, kept["cross"] = layer.cross_attention.attend(q, *memory, src_mask)
+            return output
+
+        y = around(norms[0], x, look_back)
+        y = around(norms[1], y, look_up)
+        y = around(norms[2], y, layer.feed_forward) if feed_forward else y
+        return y, kept["self" if self_weights else "cross"]
+
+    return {
+        "a step that attends before the newest token is in the cache": lambda: by_steps(
+            old_key, old_value, step.tgt_mask[..., :-1]
+        ),
+        "a step that attends to the newest token alone": lambda: by_steps(
+            new_key, new_value, step.tgt_mask[..., -1:]
+        ),
+        "a step that adds the newest token in front": lambda: by_steps(
+            torch.cat([new_key, old_key], 2), torch.cat([new_value, old_value], 2)
+        ),
+        "a step that adds the newest token twice": lambda: by_steps(
+            torch.cat([key, new_key], 2), torch.cat([value, new_value], 2), None
+        ),
+        "a step whose keys and values change places": lambda: by_steps(
+            torch.cat([old_key, new_value], 2), torch.cat([old_value, new_key], 2)
+        ),
+        "a step that reads keys where values belong": lambda: by_steps(value=key),
+        "a step whose self-attention has no mask": lambda: by_steps(tgt_mask=None),
+        "a step whose cross-attention has no mask": lambda: by_steps(src_mask=None),
+        "a step that has no mask at all": lambda: by_steps(
+            tgt_mask=None, src_mask=None
+        ),
+        "a step without residual connections": lambda: by_steps(skip=True),
+        "a step that uses one normalisation three times": lambda: by_steps(
+            norms=(layer.add_norm1,) * 3
+        ),
+        "a step whose cross-attention asks with the layer's input": lambda: by_steps(
+            stale=True
+        ),
+        "a step that projects the cross-attention's query with the self-attention": (
+            lambda: by_steps(projector=layer.self_attention)
+        ),
+        "a step without the feed-forward layer": lambda: by_steps(feed_forward=False),
+        "a step that normalises before each sub-layer (pre-norm)": lambda: by_steps(
+            torch.cat([old_key, normed_key], 2),
+            torch.cat([old_value, normed_value], 2),
+            pre=True,
+        ),
+        "a step that returns the self-attention's weights": lambda: by_steps(
+            self_weights=True
+        ),
+    }
+
+
+def part_of(named: dict, index: int) -> dict[str, Callable[[], Tensor]]:
+    """Take one of the two results of each mistake."""
+    return {phrase: lambda make=make: make()[index] for phrase, make in named.items()}
+
+
+@check("decode-step-cached", share=4, title="The newest token, as without a cache")
+def test_step_values(student, draw):
+    step = draw_step(student, draw)
+    x, _ = run_step(student, step, step.cache(student, T - 1))
+    named = part_of(step_mistakes(step), 0)
+    expect_close(x, step.right()[0], "x", named, tolerance=5e-5)
+
+
+@check(
+    "decode-step-cached", share=2, title="The cross-attention's weights (b, h, 1, s)"
+)
+def test_step_weights(student, draw):
+    step = draw_step(student, draw)
+    _, weights = run_step(student, step, step.cache(student, T - 1))
+    named = part_of(step_mistakes(step), 1)
+    expect_close(weights, step.right()[1], "weights", named, tolerance=5e-5)
+
+
+@check("decode-step-cached", share=3, title="The cache grows by the newest token")
+def test_step_grows_the_cache(student, draw):
+    step = draw_step(student, draw)
+    cache = step.cache(student, T - 1)
+    run_step(student, step, cache)
+    memory_key, memory_value, key, value = step.projected(T)
+    got = cache.attribute("key")
+    if isinstance(got, Tensor) and got.size(2) == T - 1:
+        fail(
+            "The cache has not grown: the next step will not see this token.",
+            mistake="a step that leaves the cache as it was",
+        )
+    if isinstance(got, Tensor) and got.size(2) == T + 1:
+        fail(
+            "The cache has grown by two tokens.",
+            mistake="a step that adds the newest token twice",
+        )
+    newest_first = torch.cat([key[:, :, -1:], key[:, :, :-1]], dim=2)
+    swapped = torch.cat([key[:, :, :-1], value[:, :, -1:]], dim=2)
+    named = {
+        "a step that adds the newest token in front": newest_first,
+        "a step whose keys and values change places": swapped,
+    }
+    expect_close(got, key, "the cache's keys", named, tolerance=5e-5)
+    expect_close(cache.attribute("value"), value, "the cache's values", tolerance=5e-5)
+    got = cache.attribute("memory_key")
+    expect_close(got, memory_key, "the cache's keys of the source", tolerance=5e-5)
+    got = cache.attribute("memory_value")
+    expect_close(got, memory_value, "its values of the source", tolerance=5e-5)
+
+
+@check("decode-step-cached", share=2, title="Two steps, one after the other; no masks")
+def test_step_twice(student, draw):
+    step = draw_step(student, draw)
+    cache = step.cache(student, T - 2)
+    early = Step(
+        step.layer,
+        step.trusted,
+        step.x[:, :-1],
+        step.memory,
+        step.tgt_mask[..., :-1],
+        step.src_mask,
+    )
+    with blame("code that needs a mask; both are None by default"):
+        run_step(student, early, cache, masked=False)
+        x, _ = run_step(student, step, cache, masked=False)
+    expect_shape(x, (B, 1, D), "x")
+    want, _ = step.right(masked=False)
+    expect_close(x, want, "x after two steps", tolerance=5e-5)
+
+
+@check("decode-step-cached", share=2, title="The first token, in an empty cache")
+def test_step_from_nothing(student, draw):
+    step = draw_step(student, draw)
+    first = Step(
+        step.layer,
+        step.trusted,
+        step.x[:, :1],
+        step.memory,
+        step.tgt_mask[..., :1],
+        step.src_mask,
+    )
+    x, _ = run_step(student, first, first.cache(student, 0))
+    expect_close(x, first.right()[0], "x", tolerance=5e-5)
+
+
+@check("decode-step-cached", share=2, title="The same step as pre-norm (norm_first)")
+def test_step_pre_norm(student, draw):
+    step = draw_step(student, draw, norm_first=True)
+    x, _ = run_step(student, step, step.cache(student, T - 1))
+    with blame("a step that always normalises after the sub-layer"):
+        expect_close(x, step.right()[0], "x", tolerance=5e-5)
+
+
+# --- BLEU -------------------------------------------------------------------------
+
+WORDS = ["die", "frau", "ruft", "den", "alten", "mann", "an"]
+Corpus = tuple[list[list[str]], list[Any]]
+
+
+def some_words(draw, count: int) -> list[str]:
+    """Draw a sentence with words that come again."""
+    return [draw.choice(WORDS) for _ in range(count)]
+
+
+def spoil(draw, words: Sequence[str]) -> list[str]:
+    """Change a word or two, and lose or repeat one."""
+    spoiled = list(words)
+    spoiled[draw.integer(0, len(spoiled))] = draw.choice(WORDS)
+    if draw.integer(0, 2):
+        spoiled.insert(draw.integer(0, len(spoiled)), spoiled[0])
+    return spoiled
+
+
+def draw_corpus(draw, several: bool, shorter: int = 0) -> Corpus:
+    """Draw references and hypotheses that partly agree with them."""
+    references, hypotheses = [], []
+    for length in (12, 9, 7):
+        reference = some_words(draw, length + shorter)
+        written = spoil(draw, reference[:length])
+        hypotheses.append(written)
+        other = spoil(draw, spoil(draw, reference))
+        references.append([other[:-2], reference, other] if several else reference)
+    return hypotheses, references
+
+
+def lists_of(references: Sequence[Any]) -> list[list[list[str]]]:
+    """Return the references of each sentence as a list of several."""
+    return [ref if isinstance(ref[0], list) else [ref] for ref in references]
+
+
+def grams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    """List the n-grams of a sentence."""
+    return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+
+
+def matches(corpus: Corpus, n: int, how: str = "right") -> tuple[int, int]:
+    """Count matches and n-grams, rightly or as `how` says."""
+    found = total = 0
+    for words, known in zip(corpus[0], lists_of(corpus[1]), strict=True):
+        written = Counter(grams(words, n))
+        counts = [Counter(grams(ref, n)) for ref in known]
+        largest = Counter()
+        for count in counts:
+            largest = largest + count if how == "summed" else largest | count
+        largest = {"first": counts[0], "last": counts[-1]}.get(how, largest)
+        if how == "all":
+            for count in counts:
+                largest = Counter({g: min(largest[g], count[g]) for g in largest})
+        if how == "no clipping":
+            found += sum(c for gram, c in written.items() if largest[gram])
+        elif how == "distinct":
+            found += len(written.keys() & largest.keys())
+        elif how == "once":
+            found += len([1 for gram in written if largest[gram]])
+        else:
+            found += (written & largest).total()
+        total += len(written) if how == "distinct" else written.total()
+    return found, total
+
+
+def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
+    """Name what goes wrong when n-grams are counted."""
+    hypotheses, references = corpus
+    several = lists_of(references)
+
+    def ends(words: Sequence[str]) -> list[str]:
+        return ["<sos>", *words, "<eos>"]
+
+    framed = (
+        [ends(h) for h in hypotheses],
+        [[ends(r) for r in refs] for refs in several],
+    )
+    ended = (
+        [[*h, "<eos>"] for h in hypotheses],
+        [[[*r, "<eos>"] for r in refs] for refs in several],
+    )
+    cut = ([h[:-1] for h in hypotheses], several)
+    swapped = ([refs[0] for refs in several], [[h] for h in hypotheses])
+
+    def pooled() -> tuple[int, int]:
+        written, known = Counter(), Counter()
+        for words, refs in zip(hypotheses, several, strict=True):
+            written += Counter(grams(words, n))
+            most = Counter()
+            for ref in refs:
+                most |= Counter(grams(ref, n))
+            known += most
+        return (written & known).total(), written.total()
+
+    def reference_total() -> tuple[int, int]:
+        found, _ = matches(corpus, n)
+        return found, sum(len(grams(refs[0], n)) for refs in several)
+
+    found, total = matches(corpus, n)
+    return {
+        "the counts without clipping": lambda: matches(corpus, n, "no clipping"),
+        "the counts of distinct n-grams": lambda: matches(corpus, n, "distinct"),
+        "the counts when each n-gram may match once": lambda: matches(
+            corpus, n, "once"
+        ),
+        "the counts against the first reference alone": lambda: matches(
+            corpus, n, "first"
+        ),
+        "the counts against the last reference alone": lambda: matches(
+            corpus, n, "last"
+        ),
+        "the counts with the references added up": lambda: matches(corpus, n, "summed"),
+        "the counts of what all references confirm": lambda: matches(corpus, n, "all"),
+        "the counts with the total of the references (arguments swapped?)": (
+            reference_total
+        ),
+        "the counts with the arguments swapped": lambda: matches(swapped, n),
+        "the counts of a corpus clipped as a whole, not by sentence": pooled,
+        "the counts of (n + 1)-grams": lambda: matches(corpus, n + 1),
+        "the counts of (n - 1)-grams": lambda: matches(corpus, n - 1),
+        "the counts with <sos> and <eos> left in": lambda: matches(framed, n),
+        "the counts with <eos> left in": lambda: matches(ended, n),
+        "the counts with the last token always cut": lambda: matches(cut, n),
+        "the counts with one added to both": (found + 1, total + 1),
+        "the quotient, not the two counts": lambda: found / total,
+    }
+
+
+def shown(corpus: Corpus, n: int, blind: Sequence[str]) -> bool:
+    """Tell whether a corpus shows each of these mistakes, and tells them apart."""
+    named = precision_mistakes(corpus, n)
+    values = {phrase: named[phrase]() for phrase in blind}
+    values["right"] = matches(corpus, n)
+    return values["right"][0] > 0 and len(set(values.values())) == len(values)
+
+
+def draw_telling(draw, several: bool, n: int, blind: Sequence[str]) -> Corpus:
+    """Draw a corpus that shows each of these mistakes."""
+    for _ in range(2000):
+        corpus = draw_corpus(draw, several)
+        if shown(corpus, n, blind):
+            return corpus
+    raise RuntimeError("no corpus was drawn that shows the mistakes")
+
+
+SINGLE = [
+    "the counts without clipping",
+    "the counts of distinct n-grams",
+    "the counts when each n-gram may match once",
+    "the counts of a corpus clipped as a whole, not by sentence",
+    "the counts with the total of the references (arguments swapped?)",
+    "the counts with <eos> left in",
+    "the counts with the last token always cut",
+]
+SEVERAL = [
+    "the counts against the first reference alone",
+    "the counts against the last reference alone",
+    "the counts with the references added up",
+    "the counts of what all references confirm",
+    "the counts without clipping",
+]
+
+
+def expect_counts(got: Any, corpus: Corpus, n: int) -> None:
+    """Compare a pair of counts with the right one."""
+    named = precision_mistakes(corpus, n)
+    expect_equal(got, matches(corpus, n), "what you counted", named)
+
+
+@check("ngram-precision", share=4, title="Words, clipped to the reference")
+def test_counts_of_words(student, draw):
+    corpus = draw_telling(draw, False, 1, SINGLE)
+    expect_counts(student.ngram_precision(*corpus, 1), corpus, 1)
+
+
+@check("ngram-precision", share=2, title="Longer n-grams")
+def test_counts_of_longer_ones(student, draw):
+    for n in (2, 3):
+        corpus = draw_corpus(draw, False)
+        expect_counts(student.ngram_precision(*corpus, n), corpus, n)
+
+
+@check("ngram-precision", share=2, title="Several references")
+def test_counts_with_several_references(student, draw):
+    corpus = draw_telling(draw, True, 1, SEVERAL)
+    expect_counts(student.ngram_precision(*corpus, 1), corpus, 1)
+
+
+@check("ngram-precision", share=1, title="Sentences shorter than n, and empty ones")
+def test_counts_of_short_sentences(student, draw):
+    corpus = ([[], ["die"], some_words(draw, 2)], [["die"], ["die"], ["an"]])
+    with blame("code that counts on n words in every sentence"):
+        expect_counts(student.ngram_precision(*corpus, 3), corpus, 3)
+
+
+@check("ngram-precision", share=1, title="The lists stay as they were")
+def test_counts_change_nothing(student, draw):
+    corpus = draw_corpus(draw, True)
+    result = student.call_and_return_inputs(student.ngram_precision, *corpus, 2)
+    if result[1][0] != corpus[0] or result[1][1] != corpus[1]:
+        fail(
+            "Your function changed the lists that it was given.",
+            mistake="an input is changed in place",
+        )
+
+
+def score_with(
+    corpus: Corpus,
+    max_n: int = 4,
+    how: str = "right",
+    mean: str = "geometric",
+    penalty: Callable[[int, int], float] = lambda c, r: min(1.0, math.exp(1 - r / c)),
+    length: Callable[[int, list[int]], int] | None = None,
+    add: int = 0,
+    factor: float = 100.0,
+) -> float:
+    """Compute BLEU, rightly or with one of its parts exchanged."""
+    counts = [matches(corpus, n + 1, how) for n in range(max_n)]
+    counts = [(found + add, total + add) for found, total in counts]
+    ratios = [found / total for found, total in counts]
+    if mean == "geometric":
+        middle = math.prod(ratios) ** (1 / max_n) if all(ratios) else 0.0
+    elif mean == "sum":
+        middle = math.prod(ratios) if all(ratios) else 0.0
+    elif mean == "last":
+        middle = ratios[-1]
+    else:
+        middle = sum(ratios) / max_n
+
+    def nearest(c: int, lengths: list[int]) -> int:
+        return min((abs(r - c), r) for r in lengths)[1]
+
+    pick = length or nearest
+    several = lists_of(corpus[1])
+    c = sum(len(h) for h in corpus[0])
+    r = sum(
+        pick(len(h), [len(ref) for ref in refs])
+        for h, refs in zip(corpus[0], several, strict=True)
+    )
+    return factor * middle * penalty(c, r)
+
+
+def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], float]]:
+    """Name what goes wrong with BLEU."""
+    hypotheses, references = corpus
+    several = lists_of(references)
+    pairs = [([h], [refs]) for h, refs in zip(hypotheses, several, strict=True)]
+    ended = (
+        [[*h, "<eos>"] for h in hypotheses],
+        [[[*r, "<eos>"] for r in refs] for refs in several],
+    )
+    framed = (
+        [["<sos>", *h] for h in ended[0]],
+        [[["<sos>", *r] for r in refs] for refs in ended[1]],
+    )
+    cut = ([h[:-1] for h in hypotheses], several)
+    swapped = ([refs[0] for refs in several], [[h] for h in hypotheses])
+
+    def score(**changes) -> Callable[[], float]:
+        return lambda: score_with(corpus, max_n, **changes)
+
+    def by_sentence() -> float:
+        return sum(score_with(pair, max_n) for pair in pairs) / len(pairs)
+
+    return {
+        "BLEU without the brevity penalty": score(penalty=lambda c, r: 1.0),
+        "BLEU with the brevity penalty inverted": score(
+            penalty=lambda c, r: min(1.0, math.exp(1 - c / r))
+        ),
+        "BLEU with a penalty for what is too long as well": score(
+            penalty=lambda c, r: math.exp(1 - r / c)
+        ),
+        "BLEU with the quotient of the lengths as penalty": score(
+            penalty=lambda c, r: min(1.0, c / r)
+        ),
+        "BLEU without clipping": score(how="no clipping"),
+        "BLEU of distinct n-grams": score(how="distinct"),
+        "BLEU with an arithmetic mean of the precisions": score(mean="arithmetic"),
+        "BLEU with the product of the precisions, without the root": score(mean="sum"),
+        "BLEU of the longest n-grams alone": score(mean="last"),
+        "the mean of the sentences' scores": by_sentence,
+        "BLEU with one added to every count (smoothing)": score(add=1),
+        "BLEU with the arguments swapped": lambda: score_with(swapped, max_n),
+        "BLEU with <eos> left in": lambda: score_with(ended, max_n),
+        "BLEU with <sos> and <eos> left in": lambda: score_with(framed, max_n),
+        "BLEU with the last token always cut": lambda: score_with(cut, max_n),
+        "BLEU as a fraction, not times 100": score(factor=1.0),
+        "BLEU with n-grams up to another length": lambda: score_with(corpus, 4),
+        "BLEU with one length of n-grams too few": lambda: score_with(
+            corpus, max_n - 1
+        ),
+        "BLEU with the first reference's length": score(length=lambda c, rs: rs[0]),
+        "BLEU with the shortest reference's length": score(
+            length=lambda c, rs: min(rs)
+        ),
+        "BLEU with the longest reference's length": score(length=lambda c, rs: max(rs)),
+        "BLEU against the first reference alone": score(how="first"),
+    }
+
+
+def draw_scored(draw, several: bool, shorter: int, blind: Sequence[str] = ()) -> Corpus:
+    """Draw a corpus whose score is neither 0 nor that of a named mistake."""
+    for _ in range(400):
+        corpus = draw_corpus(draw, several, shorter)
+        right = score_with(corpus)
+        named = bleu_mistakes(corpus)
+        if right > 5 and all(abs(named[one]() - right) > 0.01 for one in blind):
+            return corpus
+    raise RuntimeError("no corpus was drawn that shows the mistakes")
+
+
+def expect_bleu(got: Any, corpus: Corpus, max_n: int = 4) -> None:
+    """Compare a score with the right one."""
+    want = bleu.corpus_bleu(*corpus, max_n)
+    named = bleu_mistakes(corpus, max_n)
+    expect_close(got, want, "your score", named, tolerance=1e-5)
+
+
+@check("corpus-bleu", share=4, title="A corpus that is too short for its references")
+def test_bleu_of_short_hypotheses(student, draw):
+    blind = ["BLEU without clipping", "BLEU of distinct n-grams"]
+    blind += ["BLEU with the last token always cut", "BLEU with <eos> left in"]
+    corpus = draw_scored(draw, False, 3, blind)
+    expect_bleu(student.corpus_bleu(*corpus), corpus)
+
+
+@check("corpus-bleu", share=2, title="A corpus that is longer than its references")
+def test_bleu_of_long_hypotheses(student, draw):
+    for _ in range(400):
+        references = [some_words(draw, n) for n in (9, 7, 6)]
+        hypotheses = [[*spoil(draw, r), *some_words(draw, 2)] for r in references]
+        corpus = (hypotheses, references)
+        if score_with(corpus) > 5:
+            break
+    expect_bleu(student.corpus_bleu(*corpus), corpus)
+
+
+@check("corpus-bleu", share=2, title="Of several references the nearest length counts")
+def test_bleu_with_several_references(student, draw):
+    hypotheses, known = [], []
+    for number, length in enumerate((12, 9, 7)):
+        r = some_words(draw, length)
+        written = r[:-1]
+        written[1] = draw.choice(WORDS)
+        lengths = (11, 9) if number == 0 else (4, 8)
+        refs = [[*r, *some_words(draw, extra)] for extra in lengths]
+        hypotheses.append(written)
+        known.append(refs if number == 0 else [*refs, r[:-4], r])
+    corpus = (hypotheses, known)
+    expect_bleu(student.corpus_bleu(*corpus), corpus)
+
+
+@check("corpus-bleu", share=1, title="Without a matching n-gram the score is 0")
+def test_bleu_of_nothing(student, draw):
+    words = list(dict.fromkeys([*some_words(draw, 4), *WORDS]))
+    corpus = ([[words[0], words[1], words[2], words[3], words[4]]], [words[::-1]])
+    with blame("code that takes the logarithm of 0, or smooths"):
+        got = student.corpus_bleu(*corpus)
+        named = {
+            "BLEU with one added to every count (smoothing)": score_with(corpus, add=1)
+        }
+        expect_close(got, 0.0, "your score", named)
+        expect_close(student.corpus_bleu([[]], [words]), 0.0, "the score of nothing")
+
+
+@check("corpus-bleu", share=1, title="max_n is the length of the longest n-grams")
+def test_bleu_with_another_length(student, draw):
+    corpus = draw_scored(draw, False, 2)
+    with blame("code that always counts n-grams up to 4"):
+        expect_bleu(student.corpus_bleu(*corpus, 2), corpus, 2)

@@ -1,0 +1,169 @@
+"""Execute a notebook's cells with IPython, and keep a bounded copy of their output."""
+
+import contextlib
+import io
+import os
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from IPython.core.compilerop import CachingCompiler
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from .errors import error_report
+
+MAX_OUTPUTS = 40
+TRUNCATED = "\n… output truncated …\n"
+
+
+class NamingCompiler(CachingCompiler):
+    """Name each cell's code ``<cell N>``, so that an error can say where it was."""
+
+    number = 0
+
+    def get_code_name(self, *_ignored: Any) -> str:
+        """Return the name of the cell that is about to run."""
+        return f"<cell {self.number}>"
+
+
+class KeepingDisplayHook(DisplayHook):
+    """Keep the values that cells end with, in place of printing them."""
+
+    kept: list[dict[str, Any]]
+
+    def write_output_prompt(self) -> None:
+        """Write no prompt."""
+
+    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+        """Keep the value's representations."""
+        self.kept.append({"data": format_dict, "metadata": md_dict})
+
+    def finish_displayhook(self) -> None:
+        """Write no line end."""
+
+
+class BoundedText(io.TextIOBase):
+    """Keep the first characters that are written, and forget the rest."""
+
+    def __init__(self, limit: int):
+        """Keep at most ``limit`` characters."""
+        self.limit = limit
+        self.parts: list[str] = []
+        self.kept = 0
+        self.cut = False
+
+    def write(self, text: str) -> int:
+        """Keep what still fits of ``text``."""
+        fits = text[: self.limit - self.kept]
+        if fits:
+            self.parts.append(fits)
+            self.kept += len(fits)
+        self.cut |= len(fits) < len(text)
+        return len(text)
+
+    def writable(self) -> bool:
+        """Say that it can be written to."""
+        return True
+
+    def isatty(self) -> bool:
+        """Say that nobody watches."""
+        return False
+
+    def text(self) -> str:
+        """Return what was kept, and say so if something was not."""
+        return "".join(self.parts) + (TRUNCATED if self.cut else "")
+
+
+class CellRunner:
+    """Run cells one after another in one namespace."""
+
+    def __init__(self, output_limit: int = 64_000):
+        """Make the shell; each cell's output is kept to ``output_limit`` characters."""
+        config = Config()
+        config.HistoryManager.enabled = False
+        config.InteractiveShell.colors = "nocolor"
+        config.InteractiveShell.cache_size = 0
+        module = types.ModuleType("__main__")
+        self.output_limit = output_limit
+        self.shell = InteractiveShell(config=config, user_module=module)
+        self.shell.compile = NamingCompiler()
+        self.shell.display_pub = CapturingDisplayPublisher(shell=self.shell)
+        self.shell.displayhook = KeepingDisplayHook(shell=self.shell)
+        self.shell.display_trap.hook = self.shell.displayhook
+        self.shell.showtraceback = _nothing
+        self.shell.showsyntaxerror = _nothing
+        self.shell.showindentationerror = _nothing
+        InteractiveShell._instance = self.shell
+
+    @property
+    def namespace(self) -> dict[str, Any]:
+        """Return the names that the cells define."""
+        return self.shell.user_ns
+
+    def run(self, number: int, source: str) -> dict[str, Any]:
+        """Run one cell; return its outputs and, if it raised, the error's report."""
+        self.shell.compile.number = number
+        out, err = BoundedText(self.output_limit), BoundedText(self.output_limit)
+        shown: list[dict[str, Any]] = []
+        with self._capturing(out, err, shown):
+            result = self.shell.run_cell(source, store_history=False)
+        error = result.error_before_exec or result.error_in_exec
+        streams = [
+            {"output_type": "stream", "name": name, "text": stream.text()}
+            for name, stream in (("stdout", out), ("stderr", err))
+            if stream.parts
+        ]
+        return {
+            "outputs": streams + self._bounded(shown),
+            "error": None if error is None else error_report(error),
+        }
+
+    @contextlib.contextmanager
+    def _capturing(
+        self, out: BoundedText, err: BoundedText, shown: list[dict[str, Any]]
+    ) -> Iterator[None]:
+        publisher = self.shell.display_pub
+        publisher.outputs = []
+        self.shell.displayhook.kept = publisher.outputs
+        saved = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = out, err
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = saved
+            shown += [item for item in publisher.outputs if isinstance(item, dict)]
+
+    def _bounded(self, shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Keep the displayed texts that fit the limit; pictures and scripts go."""
+        kept, left = [], self.output_limit
+        for item in shown[:MAX_OUTPUTS]:
+            data = {
+                kind: str(text)
+                for kind, text in (item.get("data") or {}).items()
+                if kind in ("text/plain", "text/html", "text/markdown", "text/latex")
+            }
+            size = sum(map(len, data.values()))
+            if data and size <= left:
+                left -= size
+                kept.append({"output_type": "display_data", "data": data})
+        return kept
+
+
+def _nothing(*_args: Any, **_kwargs: Any) -> None:
+    """Show no traceback: the grader is told of the error in another way."""
+
+
+def quiet_environment(folder: str) -> None:
+    """Point everything that writes files into ``folder``, and windows nowhere."""
+    os.environ.update(
+        HOME=folder,
+        TMPDIR=folder,
+        IPYTHONDIR=os.path.join(folder, ".ipython"),
+        MPLCONFIGDIR=os.path.join(folder, ".matplotlib"),
+        MPLBACKEND="agg",
+        PYTHONDONTWRITEBYTECODE="1",
+    )

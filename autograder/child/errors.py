@@ -1,0 +1,49 @@
+"""Describe an error of the student's code: type, message, own line; no traceback."""
+
+import re
+import traceback
+from typing import Any
+
+MAX_MESSAGE = 400
+CELL_NAME = re.compile(r"<cell (\d+)>")
+
+
+class MissingName(Exception):
+    """Report that the notebook does not define a name."""
+
+
+def error_report(error: BaseException) -> dict[str, Any]:
+    """Return what is told about ``error``, as plain values."""
+    kind = "raised"
+    if isinstance(error, MissingName):
+        kind = "missing"
+    elif isinstance(error, NotImplementedError):
+        kind = "not written"
+    return {
+        "kind": kind,
+        "type": type(error).__name__[:100],
+        "message": _message(error),
+        **_place(error),
+    }
+
+
+def _message(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except BaseException:  # a student's __str__ may raise too
+        return ""
+    return text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE] + " …"
+
+
+def _place(error: BaseException) -> dict[str, Any]:
+    """Return the last line of the student's cells that the error went through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        match = CELL_NAME.fullmatch(frame.filename)
+        if match:
+            return {
+                "cell": int(match[1]),
+                "line": frame.lineno,
+                "code": (frame.line or "")[:200],
+            }
+    return {"cell": None, "line": None, "code": ""}

@@ -1,0 +1,111 @@
+"""Send and receive messages: a JSON header and raw tensor bytes, never pickle."""
+
+import json
+import socket
+import struct
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+HEADER = struct.Struct(">4sIQ")
+MAGIC = b"ATG1"
+CHUNK = 1 << 20
+
+
+class ProtocolError(Exception):
+    """Report a message that breaks the protocol or is larger than allowed."""
+
+
+class ChannelClosed(Exception):
+    """Report that the other side closed the channel."""
+
+
+@dataclass
+class Message:
+    """One message: what JSON can hold, and the bytes that its tensors refer to."""
+
+    body: dict[str, Any]
+    blob: bytearray = field(default_factory=bytearray)
+
+
+@dataclass(frozen=True)
+class FrameLimits:
+    """How large a received message may be, in bytes."""
+
+    json_bytes: int = 8 << 20
+    blob_bytes: int = 256 << 20
+
+
+class Channel:
+    """Exchange messages over a connected socket."""
+
+    def __init__(self, connection: socket.socket, limits: FrameLimits | None = None):
+        """Take over ``connection``; received messages must keep to ``limits``."""
+        self.connection = connection
+        self.limits = limits or FrameLimits()
+
+    def send(self, message: Message, deadline: float | None = None) -> None:
+        """Send one message whole.
+
+        Raises:
+            ChannelClosed: If the other side is gone.
+            TimeoutError: If it does not take the message before ``deadline``.
+        """
+        text = json.dumps(message.body, separators=(",", ":")).encode()
+        header = HEADER.pack(MAGIC, len(text), len(message.blob))
+        self._set_timeout(deadline)
+        try:
+            self.connection.sendall(header + text)
+            if message.blob:
+                self.connection.sendall(message.blob)
+        except (BrokenPipeError, ConnectionError) as error:
+            raise ChannelClosed(str(error)) from error
+
+    def receive(self, deadline: float | None = None) -> Message:
+        """Receive one message whole.
+
+        Raises:
+            ChannelClosed: If the other side is gone.
+            ProtocolError: If what came is no message or is too large.
+            TimeoutError: If it is not there before ``deadline``.
+        """
+        header = self._read(HEADER.size, deadline)
+        magic, json_size, blob_size = HEADER.unpack(header)
+        if magic != MAGIC:
+            raise ProtocolError("the message does not begin as messages do")
+        if json_size > self.limits.json_bytes or blob_size > self.limits.blob_bytes:
+            raise ProtocolError(f"a message of {json_size} + {blob_size} bytes")
+        text = self._read(json_size, deadline)
+        try:
+            body = json.loads(text.decode())
+        except (ValueError, RecursionError) as error:
+            raise ProtocolError("the message's header is not JSON") from error
+        if not isinstance(body, dict):
+            raise ProtocolError("the message's header is not a JSON object")
+        return Message(body, self._read(blob_size, deadline))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+    def _read(self, size: int, deadline: float | None) -> bytearray:
+        parts = bytearray()
+        while len(parts) < size:
+            self._set_timeout(deadline)
+            try:
+                part = self.connection.recv(min(size - len(parts), CHUNK))
+            except ConnectionError as error:
+                raise ChannelClosed(str(error)) from error
+            if not part:
+                raise ChannelClosed("the other side closed the channel")
+            parts += part
+        return parts
+
+    def _set_timeout(self, deadline: float | None) -> None:
+        if deadline is None:
+            self.connection.settimeout(None)
+            return
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("no time is left")
+        self.connection.settimeout(left)

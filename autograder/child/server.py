@@ -1,0 +1,211 @@
+"""The pre-warmed parent: imports torch once, and forks a child for each exercise.
+
+It runs no torch operation itself: a process that has run a multi-threaded one hangs
+when it is forked.
+"""
+
+import gc
+import importlib
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+import traceback
+from typing import Any
+
+from .cells import CellRunner
+from .frames import Channel, FrameLimits
+from .isolation import (
+    become_nobody,
+    become_subreaper,
+    die_with_parent,
+    enter_namespaces,
+    forbid_nested_namespaces,
+    give_up_rights,
+    mount_own_folders,
+)
+from .serving import limit_resources, serve
+
+SIZE = struct.Struct(">I")
+WARM = ["matplotlib.pyplot", "torch.nn.functional"]
+
+
+def warm_up() -> CellRunner:
+    """Import what submissions import, and make the shell that children inherit."""
+    import torch
+
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
+    os.environ["MPLBACKEND"] = "agg"
+    import_quietly(WARM)
+    return CellRunner()
+
+
+def import_quietly(modules: list[str]) -> None:
+    """Import what can be imported, and keep the garbage collector off it."""
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except Exception:  # what is missing here will be missing in a child, and said
+            continue
+    gc.collect()
+    gc.freeze()
+
+
+class ForkServer:
+    """Fork children when the grader asks, and end them when it asks."""
+
+    def __init__(self, control: socket.socket, runner: CellRunner):
+        """Take orders from ``control``; children start with ``runner``'s shell."""
+        self.control = control
+        self.runner = runner
+        self.children: dict[int, int] = {}
+
+    def run(self) -> None:
+        """Carry out orders until the grader is gone."""
+        self._reply({"ready": os.getpid()})
+        while True:
+            order, descriptors = self._receive()
+            if order is None:
+                break
+            if order["do"] == "fork":
+                self._fork(order, descriptors[0])
+            elif order["do"] == "import":
+                import_quietly(order["modules"])
+                self._reply({})
+            else:
+                self._end(order["key"], order["patience"])
+        for key in list(self.children):
+            self._kill(key)
+
+    def _fork(self, order: dict[str, Any], descriptor: int) -> None:
+        """Fork a child that serves on ``descriptor``; report how that went."""
+        read_end, write_end = os.pipe()
+        middle = os.fork()
+        if middle == 0:
+            os.close(read_end)
+            self.control.close()
+            _child(order, descriptor, write_end, self.runner)
+        os.close(descriptor)
+        os.close(write_end)
+        with os.fdopen(read_end) as pipe:
+            lines = dict(line.rstrip().split("=", 1) for line in pipe)
+        problem = lines.get("problem")
+        inner = int(lines.get("pid", middle))
+        if inner != middle:
+            os.waitpid(middle, 0)
+        self.children[order["key"]] = inner
+        if problem:
+            self._kill(order["key"])
+        self._reply({"problem": problem})
+
+    def _end(self, key: int, patience: float) -> None:
+        self._reply({"status": self._kill(key, patience)})
+
+    def _kill(self, key: int, patience: float = 0.0) -> int | None:
+        """Kill a child with all that it started; return how it had ended, if it had.
+
+        ``patience`` is how many seconds it gets to end by itself.
+        """
+        pid = self.children.pop(key, None)
+        if pid is None:
+            return None
+        until = time.monotonic() + patience
+        while True:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                return status
+            if time.monotonic() >= until:
+                break
+            time.sleep(0.002)
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except ProcessLookupError:  # it leads no group: it is process 1 of its own
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        return None
+
+    def _receive(self) -> tuple[dict[str, Any] | None, list[int]]:
+        head, descriptors, _, _ = socket.recv_fds(self.control, SIZE.size, 1)
+        if len(head) < SIZE.size:
+            return None, []
+        (size,) = SIZE.unpack(head)
+        text = b""
+        while len(text) < size:
+            part = self.control.recv(size - len(text))
+            if not part:
+                return None, []
+            text += part
+        return json.loads(text), list(descriptors)
+
+    def _reply(self, report: dict[str, Any]) -> None:
+        text = json.dumps(report).encode()
+        self.control.sendall(SIZE.pack(len(text)) + text)
+
+
+def _child(
+    order: dict[str, Any], descriptor: int, report: int, runner: CellRunner
+) -> None:
+    """Become the process that runs a submission; never return."""
+    try:
+        if order["isolate"] == "none":
+            os.setsid()
+            die_with_parent()
+        else:
+            _isolate(order, report)
+        _close_all_but(descriptor, report)
+        limit_resources(order["limits"])
+        os.close(report)
+    except BaseException as error:
+        words = f"problem={type(error).__name__}: {error}".replace("\n", " ")
+        os.write(report, f"{words}\n".encode())
+        os._exit(70)
+    _serve_and_exit(order, descriptor, runner)
+
+
+def _isolate(order: dict[str, Any], report: int) -> None:
+    """Fork into namespaces of its own and go on there, without rights."""
+    enter_namespaces(order["isolate"])
+    inner = os.fork()
+    if inner:
+        os.write(report, f"pid={inner}\n".encode())
+        os._exit(0)
+    is_root = order["isolate"] == "root"
+    user = order["user"] if is_root else os.getuid()
+    mount_own_folders(order["folder"], order["folder_bytes"], user)
+    if is_root:
+        become_nobody(user)
+    forbid_nested_namespaces()
+    give_up_rights()
+
+
+def _serve_and_exit(order: dict[str, Any], descriptor: int, runner: CellRunner) -> None:
+    try:
+        connection = socket.socket(fileno=descriptor)
+        serve(Channel(connection, FrameLimits()), runner, order["folder"])
+    except BaseException:
+        traceback.print_exc()
+        os._exit(71)
+    os._exit(0)
+
+
+def _close_all_but(*kept: int) -> None:
+    """Close every descriptor but ours; input, output and errors go nowhere."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
+    low = 3
+    for descriptor in sorted(kept):
+        os.closerange(low, descriptor)
+        low = descriptor + 1
+    os.closerange(low, 4096)
+
+
+def main() -> None:
+    """Warm up and serve on the socket whose descriptor is the first argument."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    become_subreaper()
+    ForkServer(control, warm_up()).run()

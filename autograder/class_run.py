@@ -1,0 +1,149 @@
+"""Grade one submission, and write its outcome through nbgrader."""
+
+import re
+import shutil
+import time
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde
+from nbgrader.utils import capture_log
+from sqlalchemy.exc import SAWarning
+from traitlets import Any as AnyTrait
+
+from autograder.class_folder import ClassFolder, Submission
+from autograder.grade_submission import Graded, grade
+from autograder.graded_unit import GradedUnit
+from autograder.nbgrader_steps import clear_scores, keep_repair, keep_results
+from autograder.repair import Refused, read_submission, rebuild
+from autograder.student.limits import Limits
+from autograder.student.warm_parent import WarmParent
+
+Status = Literal["graded", "refused", "failed"]
+MAX_REASON = 300
+
+
+@dataclass
+class Outcome:
+    """What became of one submission.
+
+    Attributes:
+        submission: Whose it is.
+        status: "graded"; "refused": it cannot be graded; "failed": the grader's fault.
+        reason: Why it was refused or failed.
+        notebook: The rebuilt notebook with scores and reports.
+        graded: The checks' results.
+        notes: What was repaired.
+        doubtful: What a human should look at.
+        seconds: How long it took.
+        is_kept: Whether it was graded before, and nothing has changed since.
+    """
+
+    submission: Submission
+    status: Status
+    reason: str = ""
+    notebook: NotebookNode | None = None
+    graded: Graded | None = None
+    notes: list[str] = field(default_factory=list)
+    doubtful: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    is_kept: bool = False
+
+
+class WriteOutcome(Autograde):
+    """nbgrader's own autograding, with the outcome already known."""
+
+    outcome = AnyTrait()
+
+
+def grade_one(
+    unit: GradedUnit,
+    submission: Submission,
+    parent: WarmParent,
+    limits: Limits | None = None,
+) -> Outcome:
+    """Read, repair, run and check one submission; nothing is written anywhere."""
+    started = time.monotonic()
+    try:
+        outcome = _grade(unit, submission, parent, limits)
+    except Refused as refused:
+        outcome = Outcome(submission, "refused", str(refused)[:MAX_REASON])
+    except FileNotFoundError:
+        words = f"there is no notebook {submission.path.name} in what was handed in"
+        outcome = Outcome(submission, "refused", words)
+    except Exception as error:  # one submission must not stop the class
+        words = f"{type(error).__name__}: {error}"[:MAX_REASON]
+        outcome = Outcome(submission, "failed", words)
+    outcome.seconds = time.monotonic() - started
+    return outcome
+
+
+def _grade(
+    unit: GradedUnit,
+    submission: Submission,
+    parent: WarmParent,
+    limits: Limits | None,
+) -> Outcome:
+    repaired = rebuild(unit, read_submission(submission.path))
+    graded = grade(unit, repaired, submission.student, parent, limits)
+    keep_repair(repaired)
+    keep_results(repaired.notebook, graded)
+    outcome = Outcome(submission, "graded", graded.problem or "")
+    if graded.problem:
+        outcome.status = "failed"
+    outcome.notebook, outcome.graded = repaired.notebook, graded
+    outcome.notes, outcome.doubtful = repaired.notes, repaired.doubtful
+    return outcome
+
+
+def write(folder: ClassFolder, outcome: Outcome) -> None:
+    """Write an outcome into gradebook and files; a failure becomes the outcome's."""
+    submission = outcome.submission
+    if outcome.notebook is None:
+        folder.remove_written(submission)
+        clear_scores(submission.slug, submission.student, folder.db_url)
+        return
+    _put_in_place(folder, submission)
+    folder.coursedir.assignment_id = submission.slug
+    folder.coursedir.student_id = submission.student
+    app = WriteOutcome(coursedir=folder.coursedir, config=folder.config)
+    app.outcome = outcome
+    app.force = True
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, harmless
+        done = capture_log(app)
+    if not done["success"]:
+        outcome.status = "failed"
+        outcome.reason = _last_line(done.get("log") or done["error"])
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in re.split(r"\r?\n", text) if re.search(r"Error|:", line)]
+    return lines[-1][:MAX_REASON] if lines else "nbgrader did not say why"
+
+
+def _put_in_place(folder: ClassFolder, submission: Submission) -> None:
+    """Copy a notebook that has another name or lies deeper to where nbgrader looks."""
+    submitted = folder.root / folder.coursedir.submitted_directory
+    home = submitted / submission.student / submission.slug
+    expected = home / f"{submission.slug}.ipynb"
+    if not expected.exists():
+        shutil.copyfile(submission.path, expected)
+
+
+def scores_in_gradebook(db_url: str, slug: str) -> dict[str, float]:
+    """Return each student's score of a unit as the gradebook has it."""
+    with Gradebook(db_url) as gradebook:
+        submissions = gradebook.assignment_submissions(slug)
+        return {item.student.id: item.score for item in submissions}
+
+
+def gradebook_path(db_url: str) -> str:
+    """Return where the gradebook is, in words for the user."""
+    return (
+        str(Path(db_url.removeprefix("sqlite:///"))) if "sqlite" in db_url else db_url
+    )

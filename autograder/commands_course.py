@@ -1,0 +1,70 @@
+"""The commands `course book` and `course all`."""
+
+import subprocess
+import sys
+from typing import Annotated
+
+import typer
+
+from autograder.course import ROOT, load_course
+
+SAMPLE_CLASS = ROOT / "build" / "sample-class"
+# One of the class loops for ever in every unit: wait for it less long than usual.
+SETTINGS = """\
+\"\"\"Settings of the sample class: the course's own, with shorter limits.\"\"\"
+
+from autograder.nbgrader_settings import configure
+
+configure(get_config())  # noqa: F821 (nbgrader defines it)
+get_config().RunHiddenChecks.limits = {"exercise_seconds": 8.0}  # noqa: F821
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `book` and `all` to the command `course`."""
+    app.command()(book)
+    app.command(name="all")(everything)
+
+
+def book(
+    edition: Annotated[
+        str, typer.Option(help="public, or instructor with the answers.")
+    ] = "public",
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print warnings only.")
+    ] = False,
+) -> None:
+    """Build the book; a warning is an error."""
+    run(sys.executable, ROOT / "book" / "build.py", "--edition", edition, quiet=quiet)
+
+
+def everything() -> None:
+    """Make the notebooks, build the book, and grade a sample class of every unit."""
+    course = load_course()
+    run_course("notebooks")
+    run_course("book", "--quiet")
+    for unit in course.units:
+        if course.master(unit).exists():
+            run_course("sample-class", unit.slug, "--to", SAMPLE_CLASS / "submitted")
+    (SAMPLE_CLASS / "nbgrader_config.py").write_text(SETTINGS, encoding="utf-8")
+    run_course("grade", "--course-root", SAMPLE_CLASS)
+    typer.echo(f"""
+The book:            {ROOT / "book" / "_build" / "html" / "index.html"}
+The notebooks:       {ROOT / "assignments"}
+The sample class:    {SAMPLE_CLASS / "submitted"}
+  its scores:        {SAMPLE_CLASS / "gradebook.db"}, and the tables above
+  its feedback:      {SAMPLE_CLASS / "feedback"}
+""")
+
+
+def run_course(*arguments: object) -> None:
+    """Run another command of `course` in a process of its own."""
+    run(sys.executable, "-m", "autograder.cli", *arguments)
+
+
+def run(*command: object, quiet: bool = False) -> None:
+    """Run a command in the course's folder; leave with its status if it fails."""
+    extra = ["--quiet"] if quiet else []
+    done = subprocess.run([*map(str, command), *extra], cwd=ROOT)
+    if done.returncode:
+        raise typer.Exit(done.returncode)

@@ -1,0 +1,179 @@
+"""The commands `course grade` and `course sample-class`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from autograder.class_run import Outcome
+
+Root = Annotated[
+    Path, typer.Option("--course-root", help="The folder with submitted/ in it.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `course`."""
+    app.command()(grade)
+    app.command("sample-class")(sample_class)
+
+
+def grade(
+    unit: Annotated[
+        str | None, typer.Argument(help="Such as 04 or attention; default: all.")
+    ] = None,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Only this student; may be repeated.")
+    ] = None,
+    course_root: Root = Path("."),
+    feedback: Annotated[
+        bool, typer.Option(help="Also write the feedback pages.")
+    ] = True,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Submissions at a time; default: one a core."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Grade again what is graded already.")
+    ] = False,
+) -> None:
+    """Grade what was handed in: hidden checks, gradebook, feedback.
+
+    What is graded already and has not changed since is kept: a run that was
+    interrupted or killed goes on where it was. Each submission has its line in
+    grading/audit.jsonl.
+    """
+    from autograder.class_folder import ClassFolder
+    from autograder.class_run import gradebook_path
+    from autograder.course import CourseError
+    from autograder.grade_class import Choice
+
+    console = Console()
+    choice = Choice(feedback, workers, force)
+    try:
+        folder = ClassFolder(course_root)
+        slugs = [folder.course.unit(unit).slug] if unit else folder.units()
+    except CourseError as error:
+        typer.echo(error, err=True)
+        raise typer.Exit(2) from None
+    if not slugs:
+        typer.echo(f"Nothing is handed in under {folder.root / 'submitted'}.", err=True)
+        raise typer.Exit(2)
+    outcomes = []
+    for slug in slugs:
+        outcomes += _grade_unit(folder, slug, student, console, choice)
+    console.print(f"Gradebook: {gradebook_path(folder.db_url)}", soft_wrap=True)
+    pages = folder.root / folder.coursedir.feedback_directory
+    if feedback and pages.is_dir():
+        console.print(f"Feedback: {pages}", soft_wrap=True)
+    if any(outcome.status == "failed" for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _grade_unit(folder, slug, students, console, choice) -> list:
+    """Grade one unit with a progress bar, and print its table of scores."""
+    from autograder.grade_class import grade_all
+    from autograder.graded_unit import graded_unit
+
+    unit = graded_unit(slug, folder.root)
+    folder.register(slug)
+    chosen = [
+        item
+        for item in folder.submissions(slug)
+        if not students or item.student in students
+    ]
+    with _progress(console) as progress:
+        task = progress.add_task(slug, total=len(chosen), failures=0)
+
+        def done(outcome: "Outcome") -> None:
+            bad = int(outcome.status != "graded")
+            failures = progress.tasks[task].fields["failures"] + bad
+            progress.update(task, advance=1, failures=failures)
+            progress.console.print(line_of(outcome), highlight=False, markup=False)
+
+        outcomes = grade_all(folder, unit, chosen, done, choice)
+    console.print(table_of(slug, outcomes))
+    return outcomes
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[failures]} not graded"),
+        console=console,
+    )
+
+
+def line_of(outcome: "Outcome") -> str:
+    """Say in one line what became of a submission."""
+    from autograder.report import number
+    from autograder.student.words import clean
+
+    who = clean(outcome.submission.student, 60)
+    if outcome.graded is None or outcome.status != "graded":
+        return f"{who}: {outcome.status}: {clean(outcome.reason)}"
+    score, most = number(outcome.graded.score), number(outcome.graded.max_score)
+    notes = f"; repaired: {'; '.join(outcome.notes)}" if outcome.notes else ""
+    took = "as before" if outcome.is_kept else f"in {outcome.seconds:.1f} s"
+    return f"{who}: {score} of {most} {took}{clean(notes)}"
+
+
+def table_of(slug: str, outcomes: "list[Outcome]") -> Table:
+    """Return the table of scores: a student a row, an exercise a column."""
+    from autograder.report import number, score_of
+    from autograder.student.words import clean
+
+    graded = [o.graded for o in outcomes if o.graded is not None]
+    exercises = list(dict.fromkeys(r.exercise for g in graded for r in g.results))
+    table = Table("student", *exercises, "checks", "remarks", title=slug)
+    for outcome in outcomes:
+        scores, total = [""] * len(exercises), "–"
+        if outcome.graded is not None:
+            results = outcome.graded.results
+            by_exercise = [[r for r in results if r.exercise == e] for e in exercises]
+            scores = [number(score_of(own)) for own in by_exercise]
+            total = number(outcome.graded.score)
+        remark = outcome.reason or "; ".join(outcome.doubtful)
+        if outcome.status != "graded":
+            remark = f"{outcome.status}: {remark}"
+        table.add_row(
+            clean(outcome.submission.student, 60), *scores, total, clean(remark, 200)
+        )
+    return table
+
+
+def sample_class(
+    unit: Annotated[str, typer.Argument(help="Such as 04 or attention.")] = "04",
+    to: Annotated[
+        Path, typer.Option("--to", help="Where the students' folders go.")
+    ] = Path("submitted"),
+) -> None:
+    """Make twelve submissions of a unit, and the score that each must get."""
+    from autograder.course import CourseError
+    from autograder.sample_class import write_sample_class
+
+    try:
+        expected = write_sample_class(unit, to)
+    except (CourseError, FileNotFoundError) as error:
+        typer.echo(error, err=True)
+        raise typer.Exit(2) from None
+    table = Table("student", "what it is", "score of the checks")
+    for student, entry in expected.items():
+        score = "refused" if entry["score"] is None else f"{entry['score']:g}"
+        table.add_row(student, entry["what"], score)
+    console = Console()
+    console.print(table)
+    console.print(f"Made in {to}; the scores are in {to / 'expected.json'} too.")

@@ -1,0 +1,101 @@
+"""Compare what a student's code returned with what was expected, and say it in words.
+
+Nothing here ever puts an expected value or an input into a message.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def shape_words(shape: Sequence[int]) -> str:
+    """Write a shape as Python writes a tuple: ``(2, 3)``."""
+    return str(tuple(int(size) for size in shape))
+
+
+def describe(value: Any) -> str:
+    """Say what kind of thing ``value`` is, with its shape or length, not its value."""
+    if value is None:
+        return "None"
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {shape_words(value.shape)} and {value.dtype}"
+    if isinstance(value, (list, tuple, dict, set, frozenset)):
+        return f"a {type(value).__name__} of {len(value)}"
+    name = getattr(value, "type_name", None) or type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def difference(
+    actual: Any, expected: Tensor, what: str, tolerance: float
+) -> str | None:
+    """Say in words how ``actual`` differs from ``expected``, or return None."""
+    if not isinstance(actual, Tensor):
+        is_number = isinstance(actual, (int, float)) and not isinstance(actual, bool)
+        if not (is_number and expected.dim() == 0):
+            wanted = "a number" if expected.dim() == 0 else "a tensor"
+            return f"{what} should be {wanted}, but it is {describe(actual)}."
+        actual = torch.tensor(actual)
+    if actual.shape != expected.shape:
+        return (
+            f"{what} should have the shape {shape_words(expected.shape)}, "
+            f"but it has {shape_words(actual.shape)}."
+        )
+    if actual.is_complex() and not expected.is_complex():
+        return f"{what} should hold real numbers, but it is {actual.dtype}."
+    return _value_difference(actual, expected, what, tolerance)
+
+
+def _value_difference(
+    actual: Tensor, expected: Tensor, what: str, tolerance: float
+) -> str | None:
+    wrong = ~_close(actual, expected, tolerance)
+    if not bool(wrong.any()):
+        return None
+    numbers = _comparable(actual)
+    for bad, words in ((numbers.isnan(), "NaN"), (numbers.isinf(), "infinity")):
+        count = int((bad & wrong).sum())
+        if count:
+            return f"{what} holds {words} in {count} of {bad.numel()} places."
+    return (
+        f"{what} has the right shape {shape_words(actual.shape)}, but "
+        f"{int(wrong.sum())} of its {wrong.numel()} values are not those expected."
+    )
+
+
+def name_of_mistake(
+    actual: Any, mistakes: Mapping[str, Any], tolerance: float
+) -> str | None:
+    """Return the phrase of the first mistake whose value ``actual`` equals."""
+    if isinstance(actual, (int, float)) and not isinstance(actual, bool):
+        actual = torch.tensor(actual)
+    if not isinstance(actual, Tensor):
+        return None
+    for phrase, value in mistakes.items():
+        try:
+            wrong = torch.as_tensor(value() if callable(value) else value)
+            same_shape = wrong.shape == actual.shape
+            if same_shape and bool(_close(actual, wrong, tolerance).all()):
+                return phrase
+        except Exception:  # a mistake that cannot be computed is not the one made
+            continue
+    return None
+
+
+def _comparable(value: Tensor) -> Tensor:
+    kind = torch.complex64 if value.is_complex() else torch.float32
+    return value.detach().cpu().to(kind)
+
+
+def _close(actual: Tensor, expected: Tensor, tolerance: float) -> Tensor:
+    if not _has_fractions(actual) and not _has_fractions(expected):
+        return actual.cpu() == expected.cpu()
+    left, right = _comparable(actual), _comparable(expected)
+    if left.dtype != right.dtype:
+        left, right = left.to(torch.complex64), right.to(torch.complex64)
+    return torch.isclose(left, right, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def _has_fractions(value: Tensor) -> bool:
+    return value.is_floating_point() or value.is_complex()

@@ -1,0 +1,163 @@
+"""The facts of the course, read from `course.toml`."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # jupyterlab brings it on Python 3.10
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class CourseError(ValueError):
+    """`course.toml`, or what was asked of it, is wrong."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One unit: a chapter, a notebook and its hidden checks."""
+
+    number: int
+    slug: str
+    title: str
+    modules: tuple[str, ...]
+
+    @property
+    def topic(self) -> str:
+        """Name the unit without its number: `attention` for `04_attention`."""
+        return self.slug.partition("_")[2]
+
+
+@dataclass(frozen=True)
+class Course:
+    """The whole course, and where its files are."""
+
+    root: Path
+    title: str
+    repository: str
+    branch: str
+    package: str
+    private_modules: tuple[str, ...]
+    colab_install_alone: tuple[str, ...]
+    colab_install: tuple[str, ...]
+    units: tuple[Unit, ...]
+
+    @property
+    def package_dir(self) -> Path:
+        """Locate the package that holds the answers."""
+        return self.root / "solutions" / self.package
+
+    def source_dir(self, unit: Unit) -> Path:
+        """Locate the folder of the master and of the answer notebook."""
+        return self.root / "solutions" / "notebooks" / unit.slug
+
+    def master(self, unit: Unit) -> Path:
+        """Locate the master, the one file of a notebook that is edited by hand."""
+        return self.source_dir(unit) / f"{unit.slug}.md"
+
+    def answer_notebook(self, unit: Unit) -> Path:
+        """Locate the generated notebook with the answers in."""
+        return self.source_dir(unit) / f"{unit.slug}.ipynb"
+
+    def release_dir(self, unit: Unit) -> Path:
+        """Locate the generated folder that students get."""
+        return self.root / "assignments" / unit.slug
+
+    def release_notebook(self, unit: Unit) -> Path:
+        """Locate the generated notebook that students fill in."""
+        return self.release_dir(unit) / f"{unit.slug}.ipynb"
+
+    def checks_file(self, unit: Unit) -> Path:
+        """Locate the hidden checks."""
+        return self.root / "autograder" / "checks" / f"test_{unit.slug}.py"
+
+    def colab_url(self, unit: Unit) -> str:
+        """Return the address at which Colab opens the published notebook."""
+        repository = self.repository.removeprefix("https://github.com/")
+        return (
+            f"https://colab.research.google.com/github/{repository}/blob/{self.branch}/"
+            f"assignments/{unit.slug}/{unit.slug}.ipynb"
+        )
+
+    def unit(self, name: str) -> Unit:
+        """Find a unit by its number, topic or slug: `4`, `04`, `attention`.
+
+        Raises:
+            CourseError: if there is no such unit.
+        """
+        for unit in self.units:
+            number = name.isdecimal() and int(name) == unit.number
+            if number or name in (unit.slug, unit.topic):
+                return unit
+        slugs = [unit.slug for unit in self.units]
+        near = difflib.get_close_matches(name, slugs, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(slugs)}"
+        raise CourseError(f"unknown unit '{name}': {hint}")
+
+    def unit_of_module(self, module: str) -> Unit | None:
+        """Find the unit in which a module is written; None for support modules."""
+        top = module.partition(".")[0]
+        return next((unit for unit in self.units if top in unit.modules), None)
+
+
+def load_course(root: Path | None = None) -> Course:
+    """Read `autograder/course.toml` under `root`, by default this repository.
+
+    Raises:
+        CourseError: if the file is missing or wrong; names the entry.
+    """
+    root = (root or ROOT).resolve()
+    path = root / "autograder" / "course.toml"
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CourseError(
+            f"{path} is not there: is {root} the course's folder?"
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"{path}: {error}") from None
+    try:
+        return _course(root, table)
+    except KeyError as error:
+        raise CourseError(f"{path}: the entry {error} is missing") from None
+    except CourseError as error:
+        raise CourseError(f"{path}: {error}") from None
+
+
+def _course(root: Path, table: dict[str, Any]) -> Course:
+    units = tuple(_unit(entry) for entry in table["unit"])
+    _refuse_repeats("slug", [unit.slug for unit in units])
+    _refuse_repeats("number", [str(unit.number) for unit in units])
+    _refuse_repeats("module", [name for unit in units for name in unit.modules])
+    return Course(
+        root=root,
+        title=table["title"],
+        repository=table["repository"],
+        branch=table["branch"],
+        package=table["package"],
+        private_modules=tuple(table["private_modules"]),
+        colab_install_alone=tuple(table["colab"]["install_alone"]),
+        colab_install=tuple(table["colab"]["install"]),
+        units=tuple(sorted(units, key=lambda unit: unit.number)),
+    )
+
+
+def _unit(entry: dict[str, Any]) -> Unit:
+    slug = entry["slug"]
+    number, _, topic = slug.partition("_")
+    if not (number.isdecimal() and len(number) == 2 and topic.isidentifier()):
+        raise CourseError(f"slug '{slug}': expected two digits and a topic, '04_topic'")
+    return Unit(int(number), slug, entry["title"], tuple(entry["modules"]))
+
+
+def _refuse_repeats(what: str, names: list[str]) -> None:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise CourseError(f"{what} given twice: {', '.join(repeated)}")

@@ -1,0 +1,61 @@
+"""Draw the inputs of hidden checks: fresh for each student, the same at a regrade."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+Item = TypeVar("Item")
+
+
+def seed_of(*parts: object) -> int:
+    """Return a 63-bit seed that depends on every one of ``parts`` and nothing else."""
+    text = "\0".join(str(part) for part in parts)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+
+
+class Draw:
+    """Draw random values from one seeded generator, always on the CPU."""
+
+    def __init__(self, assignment: str, student: str, check: str, seed: int = 0):
+        """Seed the generator by assignment, student, check and a number for tests."""
+        self.seed = seed_of(assignment, student, check, seed)
+        self.generator = torch.Generator().manual_seed(self.seed)
+
+    def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Draw from the standard normal distribution: a tensor of ``shape``."""
+        drawn = torch.randn(*shape, generator=self.generator, dtype=torch.float64)
+        return drawn.to(dtype)
+
+    def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Draw uniformly from [0, 1): a tensor of ``shape``."""
+        drawn = torch.rand(*shape, generator=self.generator, dtype=torch.float64)
+        return drawn.to(dtype)
+
+    def ids(self, *shape: int, low: int = 4, high: int = 50) -> Tensor:
+        """Draw token ids from [low, high), above the four special tokens."""
+        return torch.randint(low, high, shape, generator=self.generator)
+
+    def mask(self, *shape: int) -> Tensor:
+        """Draw a bool mask with True and False in each last-dimension row."""
+        mask = torch.rand(*shape, generator=self.generator) < 0.5
+        if shape[-1] < 2:
+            return mask
+        noise = torch.rand(*shape, generator=self.generator)
+        order = noise.argsort(dim=-1)
+        mask = mask.scatter(-1, order[..., :1], True)
+        return mask.scatter(-1, order[..., 1:2], False)
+
+    def integer(self, low: int, high: int) -> int:
+        """Draw one integer from [low, high)."""
+        return int(torch.randint(low, high, (), generator=self.generator))
+
+    def state(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, Tensor]:
+        """Draw a state dict: a normal tensor of each named shape."""
+        return {name: self.normal(*shape) for name, shape in shapes.items()}
+
+    def choice(self, items: Sequence[Item]) -> Item:
+        """Draw one of ``items``."""
+        return items[self.integer(0, len(items))]

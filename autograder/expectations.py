@@ -1,0 +1,98 @@
+"""Expectations about how a function behaves: its gradient, its dtype, its inputs."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.checking import Mistakes, expect_close, fail
+from autograder.comparing import describe
+from autograder.failure import CheckFailed, StudentError
+
+
+@contextmanager
+def blame(mistake: str) -> Iterator[None]:
+    """Name the mistake for whatever goes wrong inside, unless it has a name already.
+
+    Around what only one mistake makes fail, once the other checks have passed: inputs
+    of another dtype, without a batch, not contiguous, very large.
+
+    Args:
+        mistake: The phrase, such as "code that works with a batch and heads only".
+    """
+    try:
+        yield
+    except CheckFailed as failed:
+        if failed.mistake:
+            raise
+        fail(f"{failed.message} This looks like {mistake}.", mistake)
+    except StudentError as error:
+        if error.kind != "raised":
+            raise
+        fail(f"{error.message} This looks like {mistake}.", mistake)
+
+
+def expect_parts(actual: Any, count: int, what: str) -> Sequence[Any]:
+    """Fail unless a function returned `count` things, and return them."""
+    if not isinstance(actual, (tuple, list)) or len(actual) != count:
+        fail(
+            f"You should return {what}, but what came back is {describe(actual)}.",
+            mistake="another number of results",
+        )
+    return actual
+
+
+def expect_dtype(actual: Tensor, dtype: torch.dtype, what: str) -> None:
+    """Fail unless a tensor has kept the dtype of what went in."""
+    if actual.dtype != dtype:
+        fail(
+            f"For inputs of {dtype} {what} should be {dtype}, but it is "
+            f"{actual.dtype}. Something on the way made a tensor of a fixed dtype.",
+            mistake="a fixed dtype",
+        )
+
+
+def expect_gradients(
+    run: Any,
+    function: Callable[..., Tensor],
+    inputs: Sequence[Tensor],
+    upstream: Tensor,
+    mistakes: Sequence[Mistakes] = (),
+) -> None:
+    """Fail unless the gradients of the inputs are those of a trusted function.
+
+    Args:
+        run: What `student.gradients` returned; its first inputs are `inputs`.
+        function: The trusted function of the same inputs; it is run in float64.
+        inputs: The float tensors that were handed over first.
+        upstream: The gradient that comes from above.
+        mistakes: For each input, wrong gradients by name.
+    """
+    leaves = [x.double().requires_grad_() for x in inputs]
+    weighted = (function(*leaves) * upstream.double()).sum()
+    wanted = torch.autograd.grad(weighted, leaves)
+    for number, want in enumerate(wanted):
+        got = run.inputs[number]
+        if got is None:
+            fail(
+                f"No gradient reaches argument {number + 1}: .detach(), .data, "
+                ".item(), torch.no_grad() or a new tensor of its numbers cuts it off.",
+                mistake="the gradient is cut off",
+            )
+        named = mistakes[number] if number < len(mistakes) else None
+        expect_close(
+            got, want, f"The gradient of argument {number + 1}", named, tolerance=1e-4
+        )
+
+
+def expect_unchanged(after: Sequence[Tensor], before: Sequence[Tensor]) -> None:
+    """Fail if a function wrote into one of the tensors it was given."""
+    for number, (now, then) in enumerate(zip(after, before, strict=True)):
+        if not torch.equal(now, then):
+            fail(
+                f"Your function changed its argument {number + 1}. A method that ends "
+                "in an underscore, such as masked_fill_, writes into its tensor.",
+                mistake="an input is changed in place",
+            )

@@ -1,0 +1,54 @@
+"""Say how a check can end early: a failed expectation, or the student's own error."""
+
+from dataclasses import dataclass
+
+
+class CheckFailed(AssertionError):
+    """Stop a check that failed, with words for the student.
+
+    Attributes:
+        message: What was expected and what was found, without values of the check.
+        mistake: The phrase that names the recognised mistake, or None.
+    """
+
+    def __init__(self, message: str, mistake: str | None = None):
+        """Keep the message and the mistake."""
+        super().__init__(message)
+        self.message = message
+        self.mistake = mistake
+
+
+@dataclass
+class StudentError(Exception):
+    """Report that the student's code could not do what the check asked of it.
+
+    Attributes:
+        kind: "missing", "not written" or "raised".
+        name: The name that was asked for.
+        message: What happened, in words for the student.
+    """
+
+    kind: str
+    name: str
+    message: str
+
+    def __str__(self) -> str:
+        """Return the message alone."""
+        return self.message
+
+
+@dataclass
+class StudentGone(Exception):
+    """Report that the student's process ended, hung or broke the protocol.
+
+    Attributes:
+        reason: Why, in words: "it took longer than 20 s", "the process ended".
+        limit: The name of the limit that was hit, or None.
+    """
+
+    reason: str
+    limit: str | None = None
+
+    def __str__(self) -> str:
+        """Return the reason alone."""
+        return self.reason

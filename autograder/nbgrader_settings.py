@@ -1,0 +1,48 @@
+"""The course's nbgrader settings; ``nbgrader_config.py`` hands over to them."""
+
+from pathlib import Path
+
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    OverwriteCells,
+    OverwriteKernelspec,
+    SaveAutoGrades,
+)
+from traitlets.config import Config
+
+from autograder.assemble.release import configure_release
+from autograder.nbgrader_steps import (
+    RepairSubmission,
+    RunHiddenChecks,
+    SubmissionExporter,
+    set_links_aside,
+)
+from autograder.safe_markdown import configure_pages
+
+
+def configure(c: Config, root: Path | None = None) -> None:
+    """Make nbgrader release, grade and give feedback as the course does.
+
+    Args:
+        c: nbgrader's configuration object.
+        root: The course's folder; by default the one that nbgrader is started in.
+    """
+    configure_release(c, root)
+    configure_pages(c)
+    if root is not None:
+        c.CourseDirectory.root = str(root)
+    c.Autograde.exporter_class = SubmissionExporter
+    c.Autograde.pre_convert_hook = set_links_aside
+    c.Autograde.sanitize_preprocessors = [
+        RepairSubmission,
+        OverwriteKernelspec,
+        OverwriteCells,
+        CheckCellMetadata,
+    ]
+    c.Autograde.autograde_preprocessors = [
+        RunHiddenChecks,
+        SaveAutoGrades,
+        AssignLatePenalties,
+        CheckCellMetadata,
+    ]

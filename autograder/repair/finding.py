@@ -1,0 +1,28 @@
+"""Find the notebook in what a student handed in: also renamed, zipped or deeper."""
+
+from pathlib import Path
+
+
+def find_notebook(folder: Path, slug: str) -> Path:
+    """Return the path of the notebook of unit ``slug`` in ``folder``.
+
+    The one that has the unit's name is taken; else the only notebook, then the only
+    archive, also in a subfolder. If there is none or no saying which, the path where it
+    should be is returned: reading it gives the reason.
+    """
+    expected = folder / f"{slug}.ipynb"
+    if expected.is_file() or expected.is_symlink() or not folder.is_dir():
+        return expected
+    for pattern in ("*.ipynb", "*.zip", "**/*.ipynb", "**/*.zip"):
+        found = sorted(path for path in folder.glob(pattern) if _counts(path, folder))
+        named = [path for path in found if slug in path.name]
+        for candidates in (named, found):
+            if len(candidates) == 1:
+                return candidates[0]
+    return expected
+
+
+def _counts(path: Path, folder: Path) -> bool:
+    parts = path.relative_to(folder).parts
+    hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
+    return path.is_file() and not path.is_symlink() and not hidden

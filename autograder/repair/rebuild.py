@@ -1,0 +1,189 @@
+"""Put the answers found into the released notebook."""
+
+import ast
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from autograder.graded_unit import GradedUnit, is_graded_code
+from autograder.repair.matching import Match, Matcher, Slot, top_names
+from autograder.repair.reading import Refused, SubmittedCell
+from autograder.syntax import parse_cell
+
+
+@dataclass
+class Repaired:
+    """A submission on the released notebook.
+
+    Attributes:
+        notebook: Ready for nbgrader and for the checks.
+        notes: What was done to it, one line each, in words.
+        doubtful: The notes that a human should look at.
+        unwritten: Exercises whose answer is as it was handed out.
+    """
+
+    notebook: NotebookNode
+    notes: list[str] = field(default_factory=list)
+    doubtful: list[str] = field(default_factory=list)
+    unwritten: frozenset[str] = frozenset()
+
+
+def rebuild(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> Repaired:
+    """Rebuild a submission of ``unit`` on the released notebook.
+
+    Raises:
+        Refused: If none of the unit's answers is there.
+    """
+    slots = [Slot(c, n) for n, c in enumerate(unit.released.cells) if _is_slot(c)]
+    matches = Matcher(slots, cells, unit.released.cells).match()
+    if not any(match.source is not None for match in matches):
+        raise Refused(
+            f"none of the cells to answer in {unit.slug} is in it: "
+            "is it the notebook of another unit?"
+        )
+    return _Builder(unit, cells, matches).build()
+
+
+def _is_slot(cell: NotebookNode) -> bool:
+    details = cell.metadata.get("nbgrader", {})
+    return bool(details.get("solution") or details.get("task"))
+
+
+class _Builder:
+    """Walk the released notebook and lay the student's parts into it."""
+
+    def __init__(
+        self, unit: GradedUnit, cells: Sequence[SubmittedCell], matches: list[Match]
+    ):
+        self.unit = unit
+        self.cells = cells
+        self.matches = {match.slot.position: match for match in matches}
+        self.anchors = self._anchors()
+        self.repaired = Repaired(copy.deepcopy(unit.released))
+
+    def build(self) -> Repaired:
+        """Return the rebuilt notebook with notes."""
+        released = self.repaired.notebook.cells
+        extras = self._extras()
+        built = list(extras.get(-1, []))
+        for position, cell in enumerate(released):
+            match = self.matches.get(position)
+            if match is not None:
+                self._fill(cell, match)
+            built += [cell, *extras.get(position, [])]
+        self.repaired.notebook.cells = built
+        self._note_changed_cells()
+        self.repaired.unwritten = frozenset(self._unwritten())
+        return self.repaired
+
+    def _fill(self, cell: NotebookNode, match: Match) -> None:
+        name = match.slot.grade_id
+        if match.source is None:
+            self._note(f"{name}: no answer was found", doubtful=True)
+            return
+        cell.source = match.source
+        if match.how:
+            self._note(f"{name}: {match.how}", match.doubtful)
+
+    def _note(self, words: str, doubtful: bool = False) -> None:
+        self.repaired.notes.append(words)
+        if doubtful:
+            self.repaired.doubtful.append(words)
+
+    def _anchors(self) -> dict[int, int]:
+        """Map submitted cells to the places of the released ones they stand for."""
+        anchors = {}
+        for position, match in self.matches.items():
+            for number in match.used:
+                anchors[number] = position
+        by_source, by_name = {}, {}
+        for position, cell in enumerate(self.unit.released.cells):
+            if position in self.matches:
+                continue
+            by_source.setdefault("".join(cell.source.split()), position)
+            by_name[cell.id] = position
+            by_name[cell.metadata.get("nbgrader", {}).get("grade_id")] = position
+        by_name.pop(None, None)
+        for number, cell in enumerate(self.cells):
+            names = [cell.grade_id, *sorted(cell.ids)]
+            position = next((by_name[n] for n in names if n in by_name), None)
+            if position is None:
+                position = by_source.get("".join(cell.source.split()))
+            if position is not None and number not in anchors:
+                anchors[number] = position
+        return anchors
+
+    def _extras(self) -> dict[int, list[NotebookNode]]:
+        """Return the student's own cells by the released cell that they follow."""
+        extras: dict[int, list[NotebookNode]] = {}
+        after, count = -1, 0
+        for number, cell in enumerate(self.cells):
+            source = cell.source
+            if number in self.anchors:
+                after = self.anchors[number]
+                source = self._own_part(number, after)
+            if not source.strip() or cell.cell_type == "raw":
+                continue
+            count += 1
+            make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
+            extra = make(source, id=f"extra-{count}")
+            extras.setdefault(after, []).append(extra)
+        return extras
+
+    def _own_part(self, number: int, position: int) -> str:
+        """Return what of a changed cell of ours still counts: nothing, or code."""
+        ours, theirs = self.unit.released.cells[position], self.cells[number]
+        same = "".join(ours.source.split()) == "".join(theirs.source.split())
+        if same or position in self.matches or theirs.cell_type != "code":
+            return ""
+        if is_graded_code(ours) or ours.metadata.get("nbgrader"):
+            return ""
+        if "demo" in ours.metadata.get("tags", []):
+            return definitions_of(theirs.source)
+        return theirs.source
+
+    def _note_changed_cells(self) -> None:
+        """Note checks that were deleted, repeated or changed: ours are used."""
+        for position, ours in enumerate(self.unit.released.cells):
+            if not is_graded_code(ours):
+                continue
+            name = ours.metadata.nbgrader.grade_id
+            found = [n for n, place in self.anchors.items() if place == position]
+            if not found:
+                self._note(f"{name}: the check was missing; ours is used")
+            elif len(found) > 1:
+                self._note(f"{name}: the check was there {len(found)} times")
+            elif "".join(self.cells[found[0]].source.split()) != "".join(
+                ours.source.split()
+            ):
+                self._note(f"{name}: the check was changed; ours is used")
+
+    def _unwritten(self) -> list[str]:
+        """Return the exercises that no cell writes."""
+        elsewhere = {
+            name
+            for cell in self.repaired.notebook.cells
+            if cell.cell_type == "code" and cell.id.startswith("extra-")
+            for name in top_names(cell.source)
+        }
+        return [
+            match.slot.grade_id
+            for match in self.matches.values()
+            if match.slot.is_code
+            and (match.source is None or match.slot.is_stub(match.source))
+            and not elsewhere & set(match.slot.names)
+        ]
+
+
+def definitions_of(source: str) -> str:
+    """Return only the imports, functions and classes of a cell."""
+    kinds = (
+        *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
+        *(ast.Import, ast.ImportFrom),
+    )
+    tree = parse_cell(source)
+    kept = [node for node in tree.body if isinstance(node, kinds)] if tree else []
+    return "\n\n".join(ast.unparse(node) for node in kept)

@@ -1,0 +1,80 @@
+"""Names and objects of the student's side, as a check holds them."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from autograder.child.values import Reference
+
+if TYPE_CHECKING:
+    from autograder.student.proxy import Student
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """What a forward and a backward pass of the student's code gave."""
+
+    output: Tensor
+    inputs: list[Tensor | None]
+    parameters: dict[str, Tensor | None]
+
+
+class Name:
+    """A name of the student's notebook, looked up when it is called."""
+
+    def __init__(self, student: "Student", reference: Reference):
+        """Stand for ``reference`` on the student's side."""
+        self._student = student
+        self._reference = reference
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it with values that are handed over."""
+        return self._student._request(
+            "call", target=self, args=args, kwargs=kwargs, about=self
+        )
+
+    def __repr__(self) -> str:
+        """Name it as the notebook does."""
+        return str(self._reference.key)
+
+    @property
+    def _words(self) -> str:
+        return f"{self._reference.key}"
+
+
+class Handle(Name):
+    """An object that stays on the student's side, such as a module."""
+
+    @property
+    def type_name(self) -> str:
+        """Return the name of the object's class, as the student's side gives it."""
+        return str(self._reference.details)
+
+    def __getattr__(self, method: str) -> Any:
+        """Return a function that calls the method of that name."""
+        if method.startswith("_"):
+            raise AttributeError(method)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return self._student._request(
+                "method", target=self, name=method, args=args, kwargs=kwargs, about=self
+            )
+
+        return call
+
+    def __repr__(self) -> str:
+        """Say what it is a handle of."""
+        return f"<{self.type_name} of the student>"
+
+    @property
+    def _words(self) -> str:
+        return self.type_name
+
+    def attribute(self, name: str) -> Any:
+        """Return an attribute, as a value or a handle."""
+        return self._student._request("attribute", target=self, name=name, about=self)
+
+    def parameters_by_name(self) -> dict[str, tuple[int, ...]]:
+        """Return the shape of each parameter of a module."""
+        return self._student._request("parameters_by_name", target=self, about=self)

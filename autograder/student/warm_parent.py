@@ -1,0 +1,206 @@
+"""Start the pre-warmed parent, and get forked children from it."""
+
+import json
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.child.frames import Channel, FrameLimits
+from autograder.failure import StudentGone
+from autograder.student.limits import Limits
+from autograder.student.sandbox import (
+    CHILD,
+    FOLDER,
+    NO_SANDBOX,
+    SCRATCH,
+    sandbox_command,
+    sandbox_kind,
+)
+
+SIZE = struct.Struct(">I")
+START_SECONDS = 60
+FIRST_USER, USERS = 61184, 4096  # nobody's numbers: systemd's range for such a use
+
+
+class NoParent(Exception):
+    """Report that the pre-warmed parent did not start or is gone."""
+
+
+class Unprotected(UserWarning):
+    """Warn that submissions run without a sandbox."""
+
+
+@dataclass
+class Child:
+    """A forked child: its channel, its number, its folder outside a sandbox."""
+
+    channel: Channel
+    key: int
+    folder: str | None
+
+
+class WarmParent:
+    """One pre-warmed parent process, which forks one child at a time or several."""
+
+    def __init__(self, sandbox: str | None = None):
+        """Start it in the best sandbox there is, or in the one asked for.
+
+        Raises:
+            NoParent: If it does not come up.
+        """
+        self.sandbox = sandbox or sandbox_kind()
+        if not self.is_protected:
+            warnings.warn(NO_SANDBOX, Unprotected, stacklevel=2)
+        self.warmed: set[str] = set()
+        self._last_key = 0
+        self._home = tempfile.mkdtemp(prefix="course-grader-")
+        self._control, theirs = socket.socketpair()
+        said = Path(self._home, "said.txt")
+        with theirs, said.open("wb") as errors:
+            self._process = subprocess.Popen(
+                self._command(theirs.fileno()),
+                env=self._environment(),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                cwd="/",
+            )
+        self._control.settimeout(START_SECONDS)
+        try:
+            self._receive()
+        except (OSError, NoParent) as error:
+            words = said.read_text(errors="replace")[-2000:]
+            self.close()
+            raise NoParent(f"the child process did not start: {words}") from error
+
+    @property
+    def is_protected(self) -> bool:
+        """Say whether there is a sandbox."""
+        return self.sandbox != "none"
+
+    def _command(self, descriptor: int) -> list[str]:
+        python = [sys.executable, "-I"]
+        if not self.is_protected:
+            return [*python, str(CHILD / "__main__.py"), str(descriptor)]
+        settings = [
+            part
+            for name, value in self._environment().items()
+            for part in ("--setenv", name, value)
+        ]
+        here = [*sandbox_command(self.sandbox), *settings]
+        return [*here, *python, "/grader/__main__.py", str(descriptor)]
+
+    def _environment(self) -> dict[str, str]:
+        home = SCRATCH if self.is_protected else self._home
+        return {
+            "HOME": home,
+            "IPYTHONDIR": os.path.join(home, ".ipython"),
+            "MPLCONFIGDIR": os.path.join(home, ".matplotlib"),
+            "TMPDIR": home,
+            "PATH": "/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "OMP_NUM_THREADS": "1",
+            "MKL_NUM_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def warm(self, label: str, modules: list[str]) -> None:
+        """Import modules in the parent, once for all that it will fork."""
+        self._order({"do": "import", "modules": modules})
+        self.warmed.add(label)
+
+    def fork(self, limits: Limits) -> Child:
+        """Get a fresh child.
+
+        Raises:
+            NoParent: If the parent is gone or cannot fork.
+        """
+        self._last_key += 1
+        folder = (
+            None if self.is_protected else tempfile.mkdtemp(prefix="course-student-")
+        )
+        ours, theirs = socket.socketpair()
+        order = {
+            "do": "fork",
+            "key": self._last_key,
+            "isolate": self.sandbox,
+            "user": FIRST_USER + (os.getpid() + self._last_key) % USERS,
+            "folder": folder or FOLDER,
+            "folder_bytes": limits.folder_bytes,
+            "limits": limits.resource_limits(),
+        }
+        with theirs:
+            report = self._order(order, [theirs.fileno()])
+        if report.get("problem"):
+            ours.close()
+            raise NoParent(f"no child could be made: {report['problem']}")
+        frames = FrameLimits(blob_bytes=limits.reply_bytes)
+        return Child(Channel(ours, frames), self._last_key, folder)
+
+    def end(self, child: Child, patience: float = 0.0) -> int | None:
+        """Kill a child with all that it started; return how it had ended before.
+
+        A child that has closed its channel gets ``patience`` seconds to end by itself.
+        """
+        child.channel.close()
+        order = {"do": "end", "key": child.key, "patience": patience}
+        try:
+            return self._order(order).get("status")
+        finally:
+            if child.folder is not None:
+                shutil.rmtree(child.folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """End the parent and every child."""
+        self._control.close()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def _order(
+        self, order: dict[str, Any], descriptors: list[int] | None = None
+    ) -> dict[str, Any]:
+        text = json.dumps(order).encode()
+        try:
+            head = [SIZE.pack(len(text))]
+            socket.send_fds(self._control, head, descriptors or [])
+            self._control.sendall(text)
+            return self._receive()
+        except OSError as error:
+            raise NoParent(f"the pre-warmed parent is gone: {error}") from error
+
+    def _receive(self) -> dict[str, Any]:
+        (size,) = SIZE.unpack(self._exactly(SIZE.size))
+        return json.loads(self._exactly(size))
+
+    def _exactly(self, size: int) -> bytes:
+        text = b""
+        while len(text) < size:
+            part = self._control.recv(size - len(text))
+            if not part:
+                raise NoParent("the pre-warmed parent closed its channel")
+            text += part
+        return text
+
+
+def how_it_ended(status: int | None) -> StudentGone:
+    """Put the end of a child process into words."""
+    if status is None:
+        return StudentGone("its process closed the connection", "closed")
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return StudentGone(f"its process was ended by signal {number}", "signal")
+    code = os.waitstatus_to_exitcode(status)
+    return StudentGone(f"its process ended by itself (exit code {code})", "exit")

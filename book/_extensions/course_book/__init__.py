@@ -1,0 +1,70 @@
+"""What the course adds to Jupyter Book: its facts, its numbers, its editions."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ExtensionError
+
+from autograder.course import load_course
+
+from .directives import IntoTheNotebook, UnitTable
+from .editions import add_instructor_part
+from .freshness import find_outdated
+from .numbering import number_by_unit
+
+MATHJAX = Path("mathjax") / "tex-svg-full.js"
+
+
+def apply_facts(app: Sphinx, config: Config) -> None:
+    """Set the title, the repository and the cache from the course's own table."""
+    course = load_course(Path(app.srcdir).parent)
+    config.course_facts = course
+    config.html_title = course.title
+    config.html_theme_options |= {
+        "repository_url": course.repository,
+        "repository_branch": course.branch,
+        "path_to_docs": "book",
+        "use_repository_button": True,
+        "use_issues_button": True,
+        "logo": {"text": course.title},
+    }
+    if not config.nb_execution_cache_path:
+        cache = Path(app.srcdir) / "_build" / ".jupyter_cache"
+        config.nb_execution_cache_path = str(cache)
+
+
+def require_mathjax(app: Sphinx, config: Config) -> None:
+    """Raise ExtensionError where MathJax has not been fetched."""
+    folders = [Path(app.srcdir) / path for path in config.html_extra_path]
+    if not any((folder / MATHJAX).is_file() for folder in folders):
+        raise ExtensionError(
+            f"expected {MATHJAX.as_posix()} in one of {config.html_extra_path}, found "
+            "none. Run `python book/fetch_mathjax.py` once, with a network."
+        )
+
+
+def mark_edition(app: Sphinx) -> None:
+    """Set a Sphinx tag with the edition's name, for `{only}` and templates."""
+    app.tags.add(app.config.course_edition)
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    """Register the extension with Sphinx."""
+    edition = os.environ.get("COURSE_EDITION") or "public"
+    app.add_config_value("course_edition", edition, "env")
+    app.add_config_value("course_facts", None, "env")
+    # Jupyter Book sets it for sphinx_comments, which the book does without.
+    app.add_config_value("comments_config", {}, "html")
+    app.add_directive("units", UnitTable)
+    app.add_directive("into-the-notebook", IntoTheNotebook)
+    app.connect("config-inited", apply_facts, priority=100)
+    app.connect("config-inited", require_mathjax)
+    app.connect("builder-inited", mark_edition)
+    app.connect("source-read", add_instructor_part)
+    app.connect("env-get-outdated", find_outdated)
+    app.connect("env-get-updated", number_by_unit, priority=900)
+    return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,0 +1,83 @@
+"""Directives that take the course's facts from its one table."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+from autograder.course import Course, Unit
+
+
+class CourseDirective(SphinxDirective):
+    """A directive that writes MyST with the course's facts in it."""
+
+    has_content = True
+
+    @property
+    def course(self) -> Course:
+        """The course's facts."""
+        return self.config.course_facts
+
+    def parse(self, lines: list[str]) -> list[nodes.Node]:
+        """Return the nodes that `lines` of MyST stand for."""
+        box = nodes.container()
+        self.state.nested_parse(StringList(lines, "course"), self.content_offset, box)
+        return box.children
+
+
+class UnitTable(CourseDirective):
+    """Write the table of units; each line of the content describes one: `04 text`."""
+
+    def row(self, unit: Unit, text: str) -> str:
+        """Return one row of the table, linked where the chapter is written."""
+        written = unit.slug in self.env.found_docs
+        title = f"{{doc}}`{unit.title} <{unit.slug}>`" if written else unit.title
+        return f"| {unit.number} | {title} | {text} |"
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        described = dict(line.split(maxsplit=1) for line in self.content if line)
+        missing = {f"{unit.number:02}" for unit in self.course.units} ^ set(described)
+        if missing:
+            raise self.error(
+                "expected one line for each unit of course.toml, such as "
+                f"`04 What it shows`; these units differ: {sorted(missing)}."
+            )
+        rows = [
+            self.row(unit, described[f"{unit.number:02}"]) for unit in self.course.units
+        ]
+        return self.parse(["| | Unit | What you see |", "|--:|---|---|", *rows])
+
+
+class IntoTheNotebook(CourseDirective):
+    """Write the box that leads from a chapter to its notebook: local, or on Colab."""
+
+    option_spec: ClassVar = {}
+
+    def run(self) -> list[nodes.Node]:
+        """Return the box; raise an error on a page that is no unit's chapter."""
+        units = {unit.slug: unit for unit in self.course.units}
+        unit = units.get(self.env.docname)
+        if unit is None:
+            raise self.error(
+                f"{self.env.docname} is no unit of course.toml: use "
+                "`into-the-notebook` in a unit's chapter only."
+            )
+        notebook = self.course.release_notebook(unit).relative_to(self.course.root)
+        lines = [
+            "::::::{admonition} From here",
+            ":class: notebook",
+            "",
+            *self.content,
+            "",
+            "**On your machine:**",
+            "```sh",
+            f"jupyter lab {notebook.as_posix()}",
+            "```",
+            f"**On Colab:** [open the notebook]({self.course.colab_url(unit)})",
+            "::::::",
+        ]
+        return self.parse(lines)

@@ -1,0 +1,97 @@
+"""Execute a chapter again when a module of the system that it imports has changed.
+
+Jupyter Book's cache looks at a chapter's own code alone: without this, the outputs of
+a chapter would stay those of an older `transformer`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+from jupyter_cache import get_cache
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+DOTTED = re.compile(r"\b(?:from|import)\s+(?:transformer)?\.+(\w+)")
+LISTED = re.compile(r"\bfrom\s+(?:transformer|\.+)\s+import\s+\(?([\w\s,]+)")
+RECORD = "digests.json"
+
+
+def imported(text: str) -> set[str]:
+    """Return the modules of `transformer` that the code in `text` names."""
+    names = set(DOTTED.findall(text))
+    for listed in LISTED.findall(text):
+        names.update(re.findall(r"\w+", listed))
+    return names
+
+
+def sources(package: Path, module: str) -> list[Path]:
+    """Return the files of one module, or of all of a package within the package."""
+    if (package / module).is_dir():
+        return sorted((package / module).rglob("*.py"))
+    path = package / f"{module}.py"
+    return [path] if path.is_file() else []
+
+
+def closure(package: Path, text: str) -> list[Path]:
+    """Return every file of `package` that the code in `text` needs, directly or not."""
+    waiting, files = imported(text), set()
+    while waiting:
+        fresh = set(sources(package, waiting.pop())) - files
+        files |= fresh
+        for path in fresh:
+            waiting |= imported(path.read_text("utf-8"))
+    return sorted(files)
+
+
+def digest(package: Path, chapter: Path) -> str:
+    """Return a digest of what the outputs of `chapter` depend on, besides its text."""
+    total = hashlib.sha256()
+    for name in ("torch", "matplotlib"):
+        total.update(f"{name} {version(name)}\n".encode())
+    for path in closure(package, chapter.read_text("utf-8")):
+        total.update(path.relative_to(package).as_posix().encode())
+        total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def forget(folder: Path, digests: dict[str, str]) -> None:
+    """Remove from the cache in `folder` the chapters whose digest has changed."""
+    record = folder / RECORD
+    known = json.loads(record.read_text("utf-8")) if record.is_file() else {}
+    stale = {name for name, new in digests.items() if known.get(name) != new}
+    cache = get_cache(folder)
+    for entry in cache.list_cache_records():
+        if Path(entry.uri).stem in stale:
+            cache.remove_cache(entry.pk)
+    folder.mkdir(parents=True, exist_ok=True)
+    record.write_text(json.dumps(known | digests, indent=1), "utf-8")
+
+
+def find_outdated(
+    app: Sphinx,
+    env: BuildEnvironment,
+    added: Iterable[str],
+    changed: Iterable[str],
+    removed: Iterable[str],
+) -> list[str]:
+    """Return the pages to read again; drop what the cache held of stale chapters."""
+    course = app.config.course_facts
+    chapters = sorted(env.found_docs & {unit.slug for unit in course.units})
+    digests = {
+        name: digest(course.package_dir, Path(env.doc2path(name))) for name in chapters
+    }
+    forget(Path(app.config.nb_execution_cache_path), digests)
+    before = getattr(env, "course_digests", {})
+    env.course_digests = digests
+    if app.config.course_edition == "instructor":
+        stale = chapters  # their answers come from files that Sphinx does not watch
+    else:
+        stale = [name for name in chapters if before.get(name) != digests[name]]
+    # The preface links to the chapters that there are.
+    return [*stale, app.config.root_doc] if added or removed else stale

@@ -1,0 +1,34 @@
+"""Number a chapter as its unit: chapter 04_attention is 4, and its figures 4.1, 4.2."""
+
+from __future__ import annotations
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.environment.collectors.toctree import TocTreeCollector
+
+
+def renumber(env: BuildEnvironment, docname: str, number: int) -> None:
+    """Replace the first part of every section number of `docname` by `number`."""
+    sections = env.toc_secnumbers[docname]
+    for anchor, old in sections.items():
+        if old:  # sections below the depth that is numbered have none
+            sections[anchor] = (number, *old[1:])
+    entries = env.tocs[docname].findall(nodes.reference)
+    for node in (env.titles[docname], *entries):
+        if node.get("secnumber"):
+            node["secnumber"] = [number, *node["secnumber"][1:]]
+
+
+def number_by_unit(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Number chapters as units, then figures again; return the pages that changed.
+
+    Sphinx counts the chapters that are there; a unit keeps its number whether or not
+    the units before it have been written.
+    """
+    units = {unit.slug: unit for unit in app.config.course_facts.units}
+    for docname in env.toc_secnumbers:
+        unit = units.get(docname)
+        if unit is not None:
+            renumber(env, docname, unit.number)
+    return TocTreeCollector().assign_figure_numbers(env)

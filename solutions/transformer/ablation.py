@@ -1,0 +1,71 @@
+"""Encoders with the residual connections, or the normalisations, left out."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer.feed_forward import AddNorm
+
+Stack = TypeVar("Stack", bound=nn.Module)
+
+
+class PartOfAddNorm(nn.Module):
+    """Do what an `AddNorm` does, but for what is left out.
+
+    Args:
+        whole: the `AddNorm` to take the place of.
+        residual: whether to keep the residual connection.
+        norm: whether to keep the normalisation.
+    """
+
+    def __init__(self, whole: AddNorm, residual: bool, norm: bool) -> None:
+        """Keep the parts that are asked for."""
+        super().__init__()
+        self.norm = whole.norm if norm else nn.Identity()
+        self.dropout = whole.dropout
+        self.norm_first = whole.norm_first
+        self.residual = residual
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Apply `sublayer` to x (b, t, d_model), around it what is left."""
+        carried = x if self.residual else 0.0
+        if self.norm_first:
+            return carried + self.dropout(sublayer(self.norm(x)))
+        return self.norm(carried + self.dropout(sublayer(x)))
+
+
+def leave_out(stack: Stack, residual: bool = False, norm: bool = False) -> Stack:
+    """Take residual connections, normalisations or both out of every layer.
+
+    Args:
+        stack: an encoder or a decoder; changed in place.
+        residual: whether to take out the residual connections.
+        norm: whether to take out the normalisations.
+
+    Returns:
+        The same stack.
+    """
+    for module in list(stack.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, AddNorm):
+                part = PartOfAddNorm(child, residual=not residual, norm=not norm)
+                setattr(module, name, part)
+    return stack
+
+
+def likeness(vectors: Tensor) -> float:
+    """Measure how alike the tokens of a sentence are.
+
+    Args:
+        vectors: (b, s, d_model), without padding; s of at least 2.
+
+    Returns:
+        The mean cosine of the angle between two different tokens of a sentence: 1 if
+        all tokens of a sentence point the same way.
+    """
+    unit = F.normalize(vectors.detach(), dim=-1)
+    cosines = unit @ unit.transpose(-2, -1)  # (b, s, s), each token with itself too
+    b, s, _ = vectors.shape
+    return ((cosines.sum() - b * s) / (b * s * (s - 1))).item()

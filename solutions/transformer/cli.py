@@ -1,0 +1,254 @@
+"""The command line: `python -m transformer train|evaluate|translate`."""
+
+import contextlib
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+from rich.console import Console
+
+from transformer.cache import CachedTransformer
+from transformer.checkpoints import (
+    Vocabularies,
+    load_checkpoint,
+    require_same_words,
+)
+from transformer.data import Corpus, make_batches
+from transformer.evaluation import detokenised_bleu, translate_pairs, tutorial_bleu
+from transformer.inference import Translation, decode_step_cached, translate
+from transformer.multi_head import count_parameters
+from transformer.presets import (
+    TRAININGS,
+    USUAL_PRESET,
+    CorpusName,
+    Preset,
+    choose_device,
+    load_corpus,
+    make_data,
+    make_trainer,
+    number_words,
+)
+from transformer.progress import TerminalProgress
+from transformer.search import SearchSettings
+from transformer.trainer import BEST, LAST, Trainer, mean_loss
+from transformer.training import perplexity
+
+app = typer.Typer(
+    help="Train a Transformer, measure it, and translate with it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+console = Console()
+problems = Console(stderr=True)
+
+
+class Split(str, Enum):
+    """The parts of a corpus that a model is measured on."""
+
+    valid = "valid"
+    test = "test"
+
+
+Data = Annotated[CorpusName, typer.Option(help="Corpus.")]
+DataDir = Annotated[
+    Path | None, typer.Option(help="Folder of Multi30k's files; else they are fetched.")
+]
+Device = Annotated[
+    str, typer.Option(help="cpu, cuda, … ; auto takes a GPU if there is one.")
+]
+Threads = Annotated[
+    int, typer.Option(help="CPU threads; on busy cores one is the fastest.")
+]
+Out = Annotated[Path, typer.Option(help="Folder of the checkpoints.")]
+BeamSize = Annotated[int, typer.Option(help="Hypotheses kept; 1 is greedy.")]
+Alpha = Annotated[float, typer.Option(help="Length penalty of the beam search.")]
+MaxLen = Annotated[int, typer.Option(help="Most tokens to write.")]
+USUAL_OUT = Path("runs") / "transformer"
+
+
+def say(text: str) -> None:
+    """Print a line as it is."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextlib.contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn what the user can mend into one line and exit code 2."""
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError:
+        message = "the GPU's memory is too small: give a smaller --batch-size"
+    except (ValueError, OSError, FloatingPointError) as error:
+        message = " ".join(str(error).split())
+    else:
+        return
+    problems.print(f"Error: {message}", style="red", markup=False, soft_wrap=True)
+    raise typer.Exit(2)
+
+
+@app.command()
+def train(
+    data: Data = CorpusName.grammar,
+    data_dir: DataDir = None,
+    config: Annotated[
+        Preset | None,
+        typer.Option(help="Model and training; by the corpus if not given."),
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Epochs in all.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Pairs in a batch.")] = None,
+    epoch_steps: Annotated[
+        int | None, typer.Option(help="Batches to take from each epoch; else all.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of weights, dropout, order.")
+    ] = None,
+    device: Device = "auto",
+    threads: Threads = 1,
+    out: Out = USUAL_OUT,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the last checkpoint in --out.")
+    ] = False,
+) -> None:
+    """Train a model; after every epoch it is measured and kept in --out."""
+    preset = config or USUAL_PRESET[data]
+    changes = {
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "epoch_steps": epoch_steps,
+        "seed": seed,
+    }
+    with one_line_errors():
+        chosen = {name: value for name, value in changes.items() if value is not None}
+        training = TRAININGS[preset](**chosen)
+        check_folder(out, resume)
+        place = choose_device(device, threads)
+        corpus, words = read_corpus(data, data_dir)
+        batches = make_data(corpus, words, training, place)
+        trainer = make_trainer(preset, batches, training, place, out)
+        n_parameters = count_parameters(trainer.model)
+        say(f"{preset.value}: {n_parameters:,} parameters on {place}")
+        run_training(trainer, resume)
+
+
+def read_corpus(name: CorpusName, folder: Path | None) -> tuple[Corpus, Vocabularies]:
+    """Make or read a corpus with its vocabularies, and say how large they are."""
+    with console.status(f"reading {name.value}"):
+        corpus = load_corpus(name, folder)
+        words = number_words(name, corpus)
+    sizes = " / ".join(f"{len(pairs):,}" for _, pairs in corpus.splits())
+    say(f"{name.value}: {sizes} pairs, {len(words[0]):,} and {len(words[1]):,} words")
+    return corpus, words
+
+
+def check_folder(folder: Path, resume: bool) -> None:
+    """Keep a new run from taking the place of an older one, and find that one."""
+    there = (folder / LAST).exists()
+    if there and not resume:
+        raise ValueError(
+            f"{folder} holds the checkpoint of a run: give --resume to go on with it, "
+            "or another folder as --out"
+        )
+    if resume and not there:
+        raise ValueError(f"there is no checkpoint {folder / LAST} to resume from")
+
+
+def run_training(trainer: Trainer, resume: bool) -> None:
+    """Train to the end, or until the user stops it."""
+    if resume:
+        trainer.resume()
+        say(f"going on after epoch {trainer.epoch}")
+    try:
+        with TerminalProgress(console) as progress:
+            trainer.run(progress)
+    except KeyboardInterrupt:
+        done = f"{trainer.epoch} whole epochs are in {trainer.folder}"
+        say(f"stopped; {done}; go on with --resume")
+        raise typer.Exit(130) from None
+    say(f"done: {trainer.folder / BEST} is the best epoch's")
+
+
+@app.command()
+def evaluate(
+    data: Data = CorpusName.grammar,
+    data_dir: DataDir = None,
+    split: Annotated[Split, typer.Option(help="Part of the corpus.")] = Split.test,
+    device: Device = "auto",
+    threads: Threads = 1,
+    out: Out = USUAL_OUT,
+    beam_size: BeamSize = 1,
+    length_penalty: Alpha = 0.6,
+    max_len: MaxLen = 50,
+) -> None:
+    """Print perplexity and BLEU of the best checkpoint, each with its convention."""
+    with one_line_errors():
+        settings = SearchSettings(beam_size, length_penalty, max_len)
+        place = choose_device(device, threads)
+        checkpoint = load_checkpoint(out / BEST)
+        corpus, words = read_corpus(data, data_dir)
+        require_same_words(out / BEST, checkpoint.vocabularies(), words)
+        model = checkpoint.build_model(place)
+        pairs = getattr(corpus, split.value)
+        loss = mean_loss(model, make_batches(pairs, words, 128, device=place))
+        report_perplexity(loss, split, len(pairs))
+        with console.status("translating"):
+            cached = CachedTransformer(model, decode_step_cached)
+            translations = translate_pairs(cached, pairs, words, settings)
+        references = [pair.tgt for pair in pairs]
+        search = "greedy" if beam_size == 1 else f"beam {beam_size}, α {length_penalty}"
+        for score in (tutorial_bleu, detokenised_bleu):
+            bleu = score(translations, references)
+            say(f"BLEU        {bleu.score:6.2f}  ({search}; {bleu.convention})")
+
+
+def report_perplexity(loss: float, split: Split, n_pairs: int) -> None:
+    """Print a loss as a perplexity, and how it was counted."""
+    say(f"{split.value}: {n_pairs:,} sentences")
+    say(
+        f"perplexity  {perplexity(loss):6.3f}  (exp of the mean cross-entropy "
+        f"{loss:.3f} per target token, <eos> included, no label smoothing)"
+    )
+
+
+@app.command(name="translate")
+def translate_command(
+    sentence: Annotated[str, typer.Argument(help="A German sentence.")],
+    attention: Annotated[
+        Path | None, typer.Option(help="Image to draw the heads' attention into.")
+    ] = None,
+    device: Device = "auto",
+    threads: Threads = 1,
+    out: Out = USUAL_OUT,
+    beam_size: BeamSize = 4,
+    length_penalty: Alpha = 0.6,
+    max_len: MaxLen = 50,
+) -> None:
+    """Print the translation of a sentence; draw the last layer's heads if asked."""
+    with one_line_errors():
+        settings = SearchSettings(beam_size, length_penalty, max_len)
+        place = choose_device(device, threads)
+        checkpoint = load_checkpoint(out / BEST)
+        words = checkpoint.vocabularies()
+        found = translate(checkpoint.build_model(place), sentence, words, settings)
+        typer.echo(found.text)
+        if attention is not None:
+            draw_attention(found, attention)
+
+
+def draw_attention(found: Translation, path: Path) -> None:
+    """Draw the heads of the last layer into an image file."""
+    from transformer.plots.attention_heads import attention_heads
+
+    picture = attention_heads(
+        found.cross_attention[-1].cpu(),
+        found.target,
+        found.source,
+        "Cross-attention of the last layer's heads",
+    )
+    try:
+        picture.savefig(path)
+    except ValueError as error:
+        raise ValueError(f"cannot draw into {path}: {error}") from error

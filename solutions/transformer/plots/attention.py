@@ -1,0 +1,88 @@
+"""Figures of attention: entropy against width, and the weights of one query."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib import rc_context
+from torch import Tensor
+
+from transformer.plots.style import BLUE, ORANGE, STYLE, Picture, new_picture
+
+
+@dataclass(frozen=True)
+class WidthSweep:
+    """What was measured at each width d_k, with and without the scale.
+
+    Attributes:
+        widths: the values of d_k.
+        scaled: one measurement for each width, with the scale.
+        unscaled: the same without it.
+    """
+
+    widths: Sequence[int]
+    scaled: Sequence[float]
+    unscaled: Sequence[float]
+
+
+@rc_context(STYLE)
+def entropy_against_width(entropy: WidthSweep, highest: float) -> Picture:
+    """Draw the mean entropy of the weights against d_k.
+
+    Args:
+        entropy: mean entropies in nats.
+        highest: the entropy of even weights, ln s; drawn as a line.
+
+    Returns:
+        The picture.
+    """
+    picture, axes = new_picture(6.4, 3.6)
+    axes.axhline(highest, color="#777777", linestyle=":")
+    axes.text(entropy.widths[0], highest, "even weights: ln s", va="bottom")
+    axes.plot(entropy.widths, entropy.scaled, marker="o", label="divided by √d_k")
+    axes.plot(entropy.widths, entropy.unscaled, marker="s", label="not divided")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(entropy.widths, [str(width) for width in entropy.widths])
+    axes.set_ylim(0, highest * 1.15)
+    axes.set(
+        title="Without the scale, wide queries attend to one key alone",
+        xlabel="width of queries and keys, d_k",
+        ylabel="entropy of the weights (nats)",
+    )
+    axes.legend(loc="lower left")
+    return picture
+
+
+@rc_context(STYLE)
+def weights_of_one_query(scaled: Tensor, unscaled: Tensor, d_k: int) -> Picture:
+    """Draw one query's weights over the keys, with and without the scale.
+
+    Args:
+        scaled: (s,) weights.
+        unscaled: (s,) weights of the same query and keys.
+        d_k: their width, for the title.
+
+    Returns:
+        The picture.
+    """
+    picture, axes = new_picture(6.4, 2.8)
+    places = list(range(len(scaled)))
+    left = [place - 0.2 for place in places]
+    right = [place + 0.2 for place in places]
+    axes.bar(left, scaled.tolist(), width=0.4, color=BLUE, label="divided by √d_k")
+    axes.bar(
+        right,
+        unscaled.tolist(),
+        width=0.4,
+        color=ORANGE,
+        hatch="//",
+        label="not divided",
+    )
+    axes.set_ylim(0, 1)
+    axes.set_xticks(places)
+    axes.set(
+        title=f"The weights of one query at d_k = {d_k}",
+        xlabel="key",
+        ylabel="attention weight",
+    )
+    axes.legend(loc="upper right")
+    return picture

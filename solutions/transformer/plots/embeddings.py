@@ -1,0 +1,113 @@
+"""Figures of embeddings: where words sit, and how loud they are beside positions."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer.plots.style import PALETTE, STYLE, Picture, new_picture
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+def main_plane(table: Tensor) -> Tensor:
+    """Find the plane in which the directions of some vectors differ most.
+
+    Args:
+        table: (n, d_model) vectors, with n of at least 3.
+
+    Returns:
+        (d_model, 2), two orthonormal columns: the first principal components.
+    """
+    directions = F.normalize(table.detach().double(), dim=-1)
+    _, _, v = torch.linalg.svd(directions - directions.mean(dim=0), full_matrices=False)
+    signs = v[:2].abs().argmax(dim=1)  # so that the picture does not flip
+    return (v[:2] * v[:2].gather(1, signs[:, None]).sign()).T
+
+
+def place_words(table: Tensor, plane: Tensor) -> np.ndarray:
+    """Project the directions of vectors (n, d_model) onto a plane: (n, 2)."""
+    return (F.normalize(table.detach().double(), dim=-1) @ plane).numpy()
+
+
+@rc_context(STYLE)
+def word_map(
+    places: ArrayLike, groups: Mapping[str, Sequence[str]], title: str
+) -> Picture:
+    """Draw where words sit, with a marker and a colour for each group.
+
+    Args:
+        places: (n, 2), the words of the first group first.
+        groups: the words of each group, by its name; n words in all.
+        title: what the figure shows.
+
+    Returns:
+        The picture, always with the same axes, for stepping through.
+
+    Raises:
+        ValueError: if there is not one place for each word.
+    """
+    places = np.asarray(places, dtype=float)
+    n_words = sum(map(len, groups.values()))
+    if places.shape != (n_words, 2):
+        raise ValueError(
+            f"expected places of shape ({n_words}, 2), one row a word; "
+            f"found {places.shape}"
+        )
+    picture, axes = new_picture(6.8, 5.2)
+    first = 0
+    for number, (name, words) in enumerate(groups.items()):
+        _draw_group(axes, places[first : first + len(words)], name, words, number)
+        first += len(words)
+    axes.set(xlim=(-1, 1), ylim=(-1, 1), title=title)
+    axes.set(xlabel="first direction of the plane", ylabel="second direction")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9)
+    return picture
+
+
+def _draw_group(
+    axes: Axes, places: np.ndarray, name: str, words: Sequence[str], number: int
+) -> None:
+    colour = PALETTE[number % len(PALETTE)]
+    marker = MARKERS[number % len(MARKERS)]
+    axes.scatter(*places.T, s=34, color=colour, marker=marker, label=name, zorder=2)
+    for word, place in zip(words, places, strict=True):
+        axes.annotate(
+            word, place, xytext=(5, 2), textcoords="offset points", fontsize=8
+        )
+
+
+@rc_context(STYLE)
+def loudness_against_width(
+    widths: Sequence[int], ratios: Mapping[str, Sequence[float]]
+) -> Picture:
+    """Draw how much longer a word's vector is than a position's, against d_model.
+
+    Args:
+        widths: values of d_model.
+        ratios: for each initialisation, by name, the ratio of lengths at each width.
+
+    Returns:
+        The picture.
+    """
+    picture, axes = new_picture(6.8, 3.8)
+    axes.axhline(1.0, color="#777777", linestyle=":", linewidth=1.2)
+    axes.text(widths[0], 0.9, "equally long", va="top", fontsize=9)
+    for (name, values), marker in zip(ratios.items(), MARKERS, strict=False):
+        axes.plot(widths, values, marker=marker, label=name)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(widths, [str(width) for width in widths])
+    axes.set_yticks([0.01, 0.1, 1, 10, 100], ["0.01", "0.1", "1", "10", "100"])
+    axes.set(
+        title="The factor √d_model and the initialisation belong together",
+        xlabel="width of a vector, d_model",
+        ylabel="length of a word / of a position",
+    )
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9)
+    return picture

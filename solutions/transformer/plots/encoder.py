@@ -1,0 +1,125 @@
+"""Figures of the encoder: where a token's vector goes, layer by layer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike, NDArray
+
+from transformer.plots.style import (
+    BLACK,
+    BLUE,
+    ORANGE,
+    PURPLE,
+    STYLE,
+    Picture,
+    Scale,
+    draw_heatmap,
+    new_picture,
+)
+
+DRIFT = Scale(label="1 − cosine", low=0.0, high=1.0, colours="Blues", digits=2)
+KINDS = ((BLUE, "o"), (ORANGE, "s"), (PURPLE, "^"))  # a colour and a marker a meaning
+
+
+@rc_context(STYLE)
+def drift_by_layer(drift: ArrayLike, tokens: Sequence[str]) -> Picture:
+    """Draw how far each token has turned from where it entered, layer by layer.
+
+    Args:
+        drift: (n, s), 1 minus the cosine; row 0 is the encoder's input.
+        tokens: s tokens.
+
+    Returns:
+        The picture.
+    """
+    values = np.asarray(drift, dtype=float).T.round(3) + 0.0  # no "-0.00"
+    columns = ["input", *(f"layer {number}" for number in range(1, values.shape[1]))]
+    picture, axes = new_picture(5.4, 1.4 + 0.3 * len(tokens))
+    image = draw_heatmap(axes, values, tokens, columns, DRIFT)
+    axes.set_aspect("auto")
+    axes.set(title="Every token turns away from the word it was", ylabel="token")
+    picture.colorbar(image, ax=axes, label=DRIFT.label)
+    return picture
+
+
+@dataclass(frozen=True)
+class WordCloud:
+    """Hold one word's vectors in many sentences, at each layer, seen in two dimensions.
+
+    Attributes:
+        points: (n, m, 2): n states of the stack, m occurrences of the word.
+        meanings: the m meanings.
+        examples: sentence to number of the occurrence, for those that are followed.
+        word: the word.
+    """
+
+    points: NDArray[np.float64]
+    meanings: Sequence[str]
+    examples: Mapping[str, int]
+    word: str
+
+
+def view_from(last: ArrayLike, states: Sequence[ArrayLike]) -> NDArray[np.float64]:
+    """See vectors from the direction in which those of one state differ most.
+
+    Args:
+        last: (m, d) vectors whose two principal components are the axes.
+        states: n times (m, d) vectors; each is shifted to the mean 0.
+
+    Returns:
+        (n, m, 2).
+    """
+    _, _, directions = np.linalg.svd(_centred(last), full_matrices=False)
+    largest = directions[:2].T
+    signs = np.sign(largest[np.abs(largest).argmax(axis=0), [0, 1]])  # one of two views
+    return np.stack([_centred(state) @ (largest * signs) for state in states])
+
+
+def _centred(vectors: ArrayLike) -> NDArray[np.float64]:
+    values = np.asarray(vectors, dtype=float)
+    return values - values.mean(axis=0)
+
+
+@rc_context(STYLE)
+def word_at_layer(cloud: WordCloud, layer: int) -> Picture:
+    """Draw a word's occurrences after some layers, with the way of the examples there.
+
+    Args:
+        cloud: the occurrences.
+        layer: number of layers; 0 is the encoder's input.
+
+    Returns:
+        The picture; all layers have the same axes.
+    """
+    picture, axes = new_picture(6.4, 4.2)
+    kinds = sorted(set(cloud.meanings))
+    for kind, (colour, marker) in zip(kinds, KINDS, strict=False):
+        own = [number for number, m in enumerate(cloud.meanings) if m == kind]
+        x, y = cloud.points[layer, own].T
+        look = {"facecolors": "none", "edgecolors": colour, "marker": marker}
+        axes.scatter(x, y, 22, **look, label=kind)
+    for (sentence, number), dash in zip(
+        cloud.examples.items(), ("-", "--"), strict=False
+    ):
+        _draw_way(axes, cloud.points[: layer + 1, number], sentence, dash)
+    reach = 1.1 * np.abs(cloud.points).max(axis=(0, 1))
+    where = "as it enters the encoder" if layer == 0 else f"after layer {layer}"
+    axes.set(
+        xlim=(-reach[0], reach[0]),
+        ylim=(-reach[1], reach[1]),
+        title=f"“{cloud.word}” in {len(cloud.meanings)} sentences, {where}",
+        xlabel="first principal component of the last layer",
+        ylabel="second",
+    )
+    picture.legend(loc="outside lower center", ncols=2)
+    return picture
+
+
+def _draw_way(axes: Axes, way: NDArray[np.float64], sentence: str, dash: str) -> None:
+    axes.plot(*way.T, dash, color=BLACK, linewidth=1.5)
+    kwargs = {"color": BLACK, "markersize": 13, "markerfacecolor": "white"}
+    marker = "*" if dash == "-" else "P"
+    axes.plot(*way[-1], marker, label=sentence, **kwargs)

@@ -1,0 +1,140 @@
+"""Figures of inference: a beam search step by step, and time with and without cache."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+
+from transformer.plots.style import BLUE, ORANGE, STYLE, Picture, new_picture
+
+GREY = "#8a8a8a"
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A beginning of a sentence that a search has considered.
+
+    Attributes:
+        words: what is written so far.
+        probability: of all its words together.
+        kept: whether the search went on with it, or ended with it.
+    """
+
+    words: Words
+    probability: float
+    kept: bool
+
+
+@dataclass(frozen=True)
+class TimeByLength:
+    """Seconds that decoding took, by the number of tokens written.
+
+    Attributes:
+        lengths: numbers of tokens.
+        plain: seconds without a cache.
+        cached: seconds with it.
+    """
+
+    lengths: Sequence[int]
+    plain: Sequence[float]
+    cached: Sequence[float]
+
+
+def heights(tree: Sequence[Branch]) -> dict[Words, float]:
+    """Place branches one above the other, each midway between what grows from it."""
+    inner = {branch.words[:-1] for branch in tree}
+    leaves = [branch.words for branch in tree if branch.words not in inner]
+    order = {branch.words: number for number, branch in enumerate(tree)}
+
+    def path(words: Words) -> list[int]:
+        return [order.get(words[: n + 1], 0) for n in range(len(words))]
+
+    placed = {words: -float(row) for row, words in enumerate(sorted(leaves, key=path))}
+    for words in sorted((b.words for b in tree if b.words in inner), key=len)[::-1]:
+        grown = [y for key, y in placed.items() if key[:-1] == words]
+        placed[words] = sum(grown) / len(grown)
+    return placed
+
+
+def _draw_branch(axes: Axes, branch: Branch, y: float, decided: bool) -> None:
+    kept = branch.kept or not decided
+    axes.text(
+        len(branch.words),
+        y,
+        f"{branch.words[-1]}\n{branch.probability:.3f}",
+        ha="center",
+        va="center",
+        fontsize=8,
+        color="black" if kept else GREY,
+        bbox={
+            "boxstyle": "round,pad=0.25",
+            "facecolor": "#d6e8f5" if branch.kept and decided else "white",
+            "edgecolor": BLUE if kept else GREY,
+            "linestyle": "-" if kept else ":",
+            "linewidth": 1.6 if branch.kept and decided else 0.9,
+        },
+    )
+
+
+@rc_context(STYLE)
+def beam_tree(
+    tree: Sequence[Branch], step: int, greedy: Words, decided: bool = True
+) -> Picture:
+    """Draw all that a beam search has considered after some steps.
+
+    Args:
+        tree: every branch of the whole search, in the order of their steps.
+        step: number of words written; longer branches are not drawn.
+        greedy: the words that greedy search writes; its path is drawn in orange.
+        decided: whether the last step's branches are cut back already.
+
+    Returns:
+        The picture; its size does not depend on `step`.
+    """
+    picture, axes = new_picture(8.6, 4.2)
+    place = heights(tree)
+    for branch in (branch for branch in tree if len(branch.words) <= step):
+        words, column = branch.words, len(branch.words)
+        start = place.get(words[:-1], place[words])
+        on_path = greedy[:column] == words
+        colour, dash = (ORANGE, "--") if on_path else (BLUE, "-")
+        if column > 1:
+            width = 2.4 if on_path else 1.2
+            ends = [column - 1, column], [start, place[words]]
+            axes.plot(*ends, color=colour, linestyle=dash, linewidth=width, zorder=0)
+        _draw_branch(axes, branch, place[words], decided or column < step)
+    axes.set_xlim(0.5, max(len(branch.words) for branch in tree) + 0.5)
+    axes.set_ylim(min(place.values()) - 0.8, max(place.values()) + 0.8)
+    axes.set_yticks([])
+    axes.grid(False)
+    axes.spines["left"].set_visible(False)
+    axes.set(
+        title="Kept: blue boxes. Cut: dotted. Greedy: orange dashes", xlabel="word"
+    )
+    return picture
+
+
+@rc_context(STYLE)
+def time_by_length(time: TimeByLength) -> Picture:
+    """Draw how long decoding takes, with and without the cache.
+
+    Args:
+        time: seconds by number of tokens.
+
+    Returns:
+        The picture.
+    """
+    picture, axes = new_picture(6.0, 3.2)
+    axes.plot(time.lengths, time.plain, marker="s", color=ORANGE, label="no cache")
+    axes.plot(time.lengths, time.cached, marker="o", color=BLUE, label="cache")
+    axes.set_ylim(bottom=0)
+    axes.set_xticks(time.lengths)
+    axes.set(
+        title="The same words, sooner",
+        xlabel="tokens written",
+        ylabel="seconds",
+    )
+    axes.legend(loc="upper left")
+    return picture

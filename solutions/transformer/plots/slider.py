@@ -1,0 +1,99 @@
+"""Figures that a reader steps through with a slider, with no network and no kernel."""
+
+import base64
+import hashlib
+import html
+import io
+from collections.abc import Sequence
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+from PIL import Image
+
+from transformer.plots.style import STYLE
+
+COLOURS = 96  # enough for a figure, and a third of the bytes
+
+# Kept on one line and free of double quotes: it stands in an attribute.
+ON_INPUT = (
+    "const figure = this.closest('figure'); "
+    "const frames = figure.querySelectorAll('img'); "
+    "frames.forEach((frame, i) => { frame.hidden = i !== Number(this.value); }); "
+    "const label = frames[this.value].dataset.label; "
+    "figure.querySelector('output').textContent = label; "
+    "this.setAttribute('aria-valuetext', label);"
+)
+
+
+class SliderFigure:
+    """HTML that holds every frame of a figure; a notebook shows it as it is."""
+
+    def __init__(self, markup: str) -> None:
+        """Keep the markup."""
+        self.markup = markup
+
+    def _repr_html_(self) -> str:
+        return self.markup
+
+
+def encode(figure: Figure, dpi: int = 110) -> str:
+    """Return a figure as the data address of a small PNG image."""
+    drawn, packed = io.BytesIO(), io.BytesIO()
+    with rc_context(STYLE):
+        figure.savefig(drawn, format="png", dpi=dpi)
+    image = Image.open(drawn).convert("RGB").quantize(COLOURS)
+    image.save(packed, format="png", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(packed.getvalue()).decode()
+
+
+def frame(figure: Figure, label: str, alt: str, hidden: bool) -> str:
+    """Return the image of one position of the slider."""
+    text = html.escape(f"{alt} ({label})", quote=True)
+    label = html.escape(label, quote=True)
+    state = " hidden" if hidden else ""
+    source = encode(figure)
+    return f'<img src="{source}" alt="{text}" data-label="{label}"{state}>'
+
+
+def slider_figure(
+    frames: Sequence[Figure],
+    labels: Sequence[str],
+    title: str,
+    alt: str,
+    start: int = 0,
+) -> SliderFigure:
+    """Put figures under a slider that shows one of them at a time.
+
+    Args:
+        frames: one figure for each position, all of the same size.
+        labels: what each position stands for, such as "k = 3".
+        title: what the slider changes, beside it.
+        alt: what the figure shows, for those who cannot see it.
+        start: position shown at first.
+
+    Returns:
+        An object that a notebook and the book show.
+
+    Raises:
+        ValueError: if there is no frame, or not one label for each.
+    """
+    if not frames or len(frames) != len(labels):
+        raise ValueError(
+            "expected one label for each frame, and a frame at least; "
+            f"found {len(frames)} frames and {len(labels)} labels"
+        )
+    images = "\n".join(
+        frame(figure, label, alt, hidden=position != start)
+        for position, (figure, label) in enumerate(zip(frames, labels, strict=True))
+    )
+    name = "slider-" + hashlib.sha256(images.encode()).hexdigest()[:10]
+    label = html.escape(labels[start], quote=True)
+    return SliderFigure(f"""<figure class="slider-figure">
+{images}
+<div class="slider-row">
+<label for="{name}">{html.escape(title)}</label>
+<input id="{name}" type="range" min="0" max="{len(frames) - 1}" value="{start}"
+ autocomplete="off" aria-valuetext="{label}" oninput="{ON_INPUT}">
+<output for="{name}">{label}</output>
+</div>
+</figure>""")

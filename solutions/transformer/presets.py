@@ -1,0 +1,103 @@
+"""Which corpora and configurations there are, and how they become a training run."""
+
+from enum import Enum
+from pathlib import Path
+
+import torch
+
+from transformer.checkpoints import Vocabularies
+from transformer.config import TransformerConfig
+from transformer.data import (
+    Corpus,
+    build_vocabularies,
+    check_device,
+    load_multi30k,
+    make_batches,
+    make_grammar_corpus,
+)
+from transformer.seq2seq import Transformer
+from transformer.trainer import Trainer, TrainingData
+from transformer.training_config import TrainingConfig
+
+
+class CorpusName(str, Enum):
+    """The corpora that there are."""
+
+    grammar = "grammar"
+    multi30k = "multi30k"
+
+
+class Preset(str, Enum):
+    """The configurations that there are, each a model and a way to train it."""
+
+    tiny = "tiny"
+    tutorial = "tutorial"
+
+
+MODELS = {
+    Preset.tiny: TransformerConfig.tiny,
+    Preset.tutorial: TransformerConfig.tutorial,
+}
+TRAININGS = {
+    Preset.tiny: TrainingConfig.tiny,
+    Preset.tutorial: TrainingConfig.tutorial,
+}
+USUAL_PRESET = {
+    CorpusName.grammar: Preset.tiny,
+    CorpusName.multi30k: Preset.tutorial,
+}
+MIN_FREQ = {CorpusName.grammar: 1, CorpusName.multi30k: 2}
+
+
+def choose_device(name: str, threads: int = 1) -> torch.device:
+    """Return the device of that name, or for "auto" the best one here.
+
+    Args:
+        name: "auto", or what PyTorch calls the device.
+        threads: how many the CPU's operations may use.
+
+    Raises:
+        ValueError: if there is no such device, or `threads` is below 1.
+    """
+    if threads < 1:
+        raise ValueError(f"expected at least one thread, found {threads}")
+    torch.set_num_threads(threads)
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    return check_device(name)
+
+
+def load_corpus(name: CorpusName, folder: Path | None) -> Corpus:
+    """Make or read a corpus."""
+    if name is CorpusName.grammar:
+        return make_grammar_corpus()
+    return load_multi30k(folder)
+
+
+def number_words(name: CorpusName, corpus: Corpus) -> Vocabularies:
+    """Build a corpus's two vocabularies from its training pairs."""
+    return build_vocabularies(corpus.train, MIN_FREQ[name])
+
+
+def make_data(
+    corpus: Corpus, words: Vocabularies, config: TrainingConfig, device: torch.device
+) -> TrainingData:
+    """Put the sentences of a corpus into batches."""
+    train = make_batches(
+        corpus.train, words, config.batch_size, device=device, seed=config.seed
+    )
+    valid = make_batches(corpus.valid, words, config.batch_size, device=device)
+    return TrainingData(train, valid, words)
+
+
+def make_trainer(
+    preset: Preset,
+    data: TrainingData,
+    config: TrainingConfig,
+    device: torch.device,
+    folder: Path | None = None,
+) -> Trainer:
+    """Make the model of a preset, with the configuration's seed, and its trainer."""
+    torch.manual_seed(config.seed)
+    model = Transformer(MODELS[preset](*map(len, data.vocabularies))).to(device)
+    return Trainer(model, data, config, folder)

@@ -1,0 +1,5 @@
+"""Support that needs nothing."""
+
+from .letters import ALPHABET
+
+__all__ = ["ALPHABET"]

@@ -1,0 +1,3 @@
+"""Letters."""
+
+ALPHABET = "abc"

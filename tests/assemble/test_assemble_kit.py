@@ -1,0 +1,118 @@
+"""A kit holds what came before, and nothing that is still to be written."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.assemble import assemble
+from autograder.assemble.kit import kit_files, kit_modules
+from autograder.course import Course, Unit, load_course
+
+UNITS = load_course().units
+BASE = {"", "words", "words.letters"}
+
+
+@pytest.mark.parametrize(("number", "more"), [("1", set()), ("2", {"sums"})])
+def test_a_kit_holds_what_the_notebook_imports(
+    pocket: Course, number: str, more: set[str]
+) -> None:
+    assert kit_modules(pocket, pocket.unit(number)) == BASE | more
+
+
+def test_what_the_notebook_does_not_import_stays_out(pocket: Course, edit) -> None:
+    edit("solutions/notebooks/02_means/02_means.md", "from pocket import words", "")
+    assert kit_modules(pocket, pocket.unit("2")) == {"", "sums"}
+
+
+def test_what_a_given_module_imports_goes_with_it(pocket: Course, edit) -> None:
+    master = "solutions/notebooks/02_means/02_means.md"
+    edit(master, "from pocket.sums import add_up, double", "add_up = double = None")
+    edit(
+        "solutions/pocket/words/letters.py",
+        '"""Letters."""',
+        '"""Letters."""\n\nif False:\n    from ..sums import add_up\n',
+    )
+    assert kit_modules(pocket, pocket.unit("2")) == BASE | {"sums"}
+
+
+def test_a_unit_without_a_master_has_an_empty_kit(pocket: Course) -> None:
+    assert kit_modules(pocket, pocket.unit("3")) == {""}
+
+
+def test_an_import_inside_a_function_counts(pocket: Course, edit) -> None:
+    edit("solutions/pocket/words/letters.py", '"abc"', "__import__('sums')")
+    assert "words.letters" in kit_modules(pocket, pocket.unit("1"))
+    edit(
+        "solutions/pocket/words/letters.py",
+        '"""Letters."""',
+        '"""Letters."""\n\nif False:\n    from ..sums import add_up\n',
+    )
+    # the folder's __init__ imports it, so the folder goes too
+    assert kit_modules(pocket, pocket.unit("1")) == {""}
+
+
+def test_markers_go_and_answers_of_earlier_units_stay(pocket: Course) -> None:
+    files = kit_files(pocket, pocket.unit("2"))
+    text = files["pocket/sums.py"].decode()
+    assert "SOLUTION" not in text
+    assert "    total_of_numbers = 0.0\n    for one_number" in text
+    ast.parse(text)
+
+
+def test_data_files_go_with_their_folder(pocket: Course) -> None:
+    files = kit_files(pocket, pocket.unit("1"))
+    assert files["pocket/words/table.csv"] == b"a,b\n1,2\n"
+    assert not [name for name in files if "cli" in name or "__pycache__" in name]
+
+
+def test_the_kit_is_released_and_importable(pocket: Course) -> None:
+    assemble(pocket)
+    folder = pocket.release_dir(pocket.unit("2"))
+    program = (
+        "import pocket, pocket.sums as s; print(pocket.__file__, s.add_up([1, 2]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [str(folder / "pocket" / "__init__.py"), "3.0"]
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.slug)
+def test_real_kits_hold_nothing_of_their_unit_or_later(unit: Unit) -> None:
+    course = load_course()
+    given = kit_modules(course, unit)
+    later = {name for one in UNITS if one.number >= unit.number for name in one.modules}
+    assert not {name for name in given if name.partition(".")[0] in later}
+    assert not {"cli", "__main__"} & given
+    assert "" in given
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.slug)
+def test_real_kits_import_from_themselves_alone(unit: Unit, tmp_path: Path) -> None:
+    course = load_course()
+    for name, content in kit_files(course, unit).items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    dotted = [
+        f"{course.package}.{name}".rstrip(".") for name in kit_modules(course, unit)
+    ]
+    program = (
+        "import importlib, sys; from pathlib import Path\n"
+        f"found = [importlib.import_module(name) for name in {sorted(dotted)}]\n"
+        "package = found[0].__name__\n"
+        "own = {name for name in sys.modules if name.split('.')[0] == package}\n"
+        f"assert own == set({dotted}), own\n"
+        "assert all(Path(m.__file__).is_relative_to(Path.cwd()) for m in found)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)

@@ -1,0 +1,12 @@
+"""What is generated in this repository is what its masters give."""
+
+from __future__ import annotations
+
+from autograder.assemble import assemble
+from autograder.course import load_course
+
+
+def test_generated_files_are_up_to_date() -> None:
+    done = assemble(load_course(), install=False)
+    assert done.changed == (), "run `make notebooks`"
+    assert done.warnings == ()

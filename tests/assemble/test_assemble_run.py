@@ -1,0 +1,59 @@
+"""Notebooks run: handed out they only lack the answers, with answers they pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder.assemble import assemble
+from autograder.assemble.run_notebook import audit_run, run_notebook
+from autograder.course import Course, Unit, load_course
+
+RELEASED = [
+    unit
+    for unit in load_course().units
+    if load_course().release_notebook(unit).is_file()
+]
+
+pytestmark = [
+    pytest.mark.slow,
+    # jupyter_client and zmq warn about this machine's event loop and sockets
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the kernels to one thread."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
+def test_what_a_released_notebook_may_not_do(pocket: Course, edit) -> None:
+    master = "solutions/notebooks/01_sums/01_sums.md"
+    edit(master, ":setup:\n```", "from pocket.words import ALPHABET\n```")
+    edit(master, 'print("plain")', "print(total)")
+    edit(master, 'assert add_up([1.0, 2.0]) == 3.0, "1 and 2 make 3"', "total = 3.0")
+    assemble(pocket)
+    problems = audit_run(pocket, pocket.unit("1"))
+    assert [problem.what for problem in problems] == [
+        "the visible check passes with nothing written"
+    ]
+    edit(master, "total = 3.0", "total = add_up([1.0, 2.0])")
+    assemble(pocket)
+    problems = audit_run(pocket, pocket.unit("1"))
+    assert [problem.what for problem in problems] == [
+        "fails with NameError: name 'total' is not defined"
+    ]
+
+
+@pytest.mark.parametrize("unit", RELEASED, ids=lambda unit: unit.slug)
+def test_released_notebooks_fail_only_for_want_of_answers(unit: Unit) -> None:
+    problems = audit_run(load_course(), unit)
+    assert not problems, "\n".join(map(str, problems))
+
+
+@pytest.mark.parametrize("unit", RELEASED, ids=lambda unit: unit.slug)
+def test_answer_notebooks_run_to_the_end(unit: Unit, tmp_path: Path) -> None:
+    assert run_notebook(load_course().answer_notebook(unit), tmp_path) == []

@@ -1,0 +1,83 @@
+"""The built book, and a browser to read it with."""
+
+import importlib.util
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BOOK = ROOT / "book"
+sys.path.insert(0, str(BOOK / "_extensions"))
+
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+def load_script(name: str) -> ModuleType:
+    """Import a script of `book/`, which is no package."""
+    spec = importlib.util.spec_from_file_location(f"book_{name}", BOOK / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def builder() -> ModuleType:
+    """The script `book/build.py`."""
+    return load_script("build")
+
+
+@pytest.fixture
+def mathjax() -> ModuleType:
+    """The script `book/fetch_mathjax.py`."""
+    return load_script("fetch_mathjax")
+
+
+@pytest.fixture(scope="session")
+def site(builder: ModuleType) -> Path:
+    """The folder of the built public book; what changed since is built first."""
+    assert builder.build("public", quiet=True) == 0, "the book does not build"
+    return builder.front_page("public").parent
+
+
+@pytest.fixture(scope="session")
+def pages(site: Path) -> list[Path]:
+    """Every page that Sphinx wrote in the last build, and the search page."""
+    index = (site / "searchindex.js").read_text("utf-8")
+    names = re.search(r'"docnames":\s*\[([^\]]*)\]', index)[1]
+    found = [site / f"{name}.html" for name in re.findall(r'"([^"]+)"', names)]
+    return [*found, site / "search.html", site / "genindex.html"]
+
+
+@pytest.fixture(scope="session")
+def chapters(pages: list[Path]) -> list[Path]:
+    """The pages of the units."""
+    return [page for page in pages if re.match(r"\d\d_", page.name)]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[object]:
+    """A running Chromium. In CI it must be there."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        if os.environ.get("CI"):
+            pytest.fail("Chromium is not installed: `apt-get install chromium`")
+        pytest.skip("Chromium is not installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=[*ARGUMENTS])
+        yield browser
+        browser.close()

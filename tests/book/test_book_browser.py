@@ -1,0 +1,171 @@
+"""A real browser reads the book from the disk: light and dark, wide and narrow."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+WIDE, NARROW = 1280, 390
+
+# What is wrong with the page that is open, as a list of sentences.
+FAULTS = """() => {
+  const faults = [];
+  const root = document.documentElement;
+  if (root.scrollWidth > root.clientWidth)
+    faults.push(`scrolls sideways: ${root.scrollWidth} > ${root.clientWidth}`);
+  for (const image of document.images) {
+    if (!image.complete || image.naturalWidth === 0)
+      faults.push(`image not loaded: ${image.src.slice(0, 80)}`);
+    if (image.closest('article') && !image.alt.trim())
+      faults.push(`image without text: ${image.src.slice(0, 80)}`);
+  }
+  for (const formula of document.querySelectorAll('.math')) {
+    if (!formula.querySelector('mjx-container[jax="SVG"] svg'))
+      faults.push(`formula not drawn: ${formula.textContent.slice(0, 60)}`);
+    if (formula.querySelector('[data-mml-node="merror"]'))
+      faults.push(`formula with an error: ${formula.textContent.slice(0, 60)}`);
+  }
+  return faults;
+}"""
+
+
+class Reader:
+    """One browser window that notes everything that goes wrong in it."""
+
+    def __init__(self, chromium: object, width: int, theme: str) -> None:
+        self.context = chromium.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=theme
+        )
+        self.page = self.context.new_page()
+        self.faults: list[str] = []
+        self.page.on("console", self.note_message)
+        self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        self.page.on("request", self.note_request)
+        self.page.on("requestfailed", lambda r: self.faults.append(f"failed {r.url}"))
+
+    def note_message(self, message: object) -> None:
+        if message.type in ("error", "warning"):
+            self.faults.append(f"console {message.type}: {message.text[:200]}")
+
+    def note_request(self, request: object) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.faults.append(f"request to {request.url}")
+
+    def open(self, path: Path, query: str = "") -> None:
+        self.page.goto(path.as_uri() + query)
+        self.page.evaluate(
+            "async () => { await window.MathJax?.startup?.promise;"
+            " await document.fonts.ready; }"
+        )
+
+
+@pytest.fixture
+def read(chromium) -> Iterator[Callable[..., Reader]]:
+    readers = []
+
+    def new(width: int = WIDE, theme: str = "light") -> Reader:
+        readers.append(Reader(chromium, width, theme))
+        return readers[-1]
+
+    yield new
+    for reader in readers:
+        reader.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_every_page_is_whole_and_asks_the_network_for_nothing(
+    read, pages, width, theme
+):
+    reader, faults = read(width, theme), {}
+    for path in pages:
+        reader.faults.clear()
+        reader.open(path)
+        found = reader.faults + reader.page.evaluate(FAULTS)
+        shown = reader.page.evaluate("document.documentElement.dataset.theme")
+        if shown != theme:
+            found.append(f"the theme is {shown}, not {theme}")
+        if found:
+            faults[path.name] = found
+    assert faults == {}
+
+
+def test_first_page_leads_to_the_preface(read, site):
+    reader = read()
+    reader.page.goto((site / "index.html").as_uri())
+    reader.page.wait_for_url("**/intro.html")
+    assert reader.faults == []
+
+
+def test_search_finds_a_word_and_opens_its_page(read, site):
+    reader = read()
+    reader.open(site / "intro.html")
+    reader.page.keyboard.press("Control+k")
+    reader.page.keyboard.type("perplexity")
+    reader.page.keyboard.press("Enter")
+    reader.page.wait_for_url("**/search.html?*")
+    hit = reader.page.locator("#search-results li a", has_text="Glossary").first
+    hit.click(timeout=5000)
+    reader.page.wait_for_url("**/glossary.html*")
+    assert "perplexity" in reader.page.locator("article").inner_text().lower()
+    assert reader.faults == []
+
+
+def test_answers_are_folded_and_unfold_from_the_keyboard(read, chapters):
+    reader = read()
+    for path in chapters:
+        reader.open(path)
+        answers = reader.page.locator(".admonition.question details")
+        assert answers.count() >= 3, f"{path.name}: three questions are asked for"
+        body = answers.first.locator(".sd-summary-content")
+        assert not body.is_visible()
+        answers.first.locator("summary").focus()
+        reader.page.keyboard.press("Enter")
+        assert body.is_visible()
+
+
+def test_paper_is_white_and_answers_are_printed_unfolded(read, chapters):
+    reader = read(theme="dark")
+    reader.open(chapters[0])
+    folded = "document.querySelectorAll('.question details:not([open])').length"
+    theme = "document.documentElement.dataset.theme"
+    before = reader.page.evaluate(folded)
+    reader.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert (reader.page.evaluate(folded), reader.page.evaluate(theme)) == (0, "light")
+    reader.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert reader.page.evaluate(folded) == before > 0
+    assert reader.page.evaluate(theme) == "dark"
+
+
+def test_sliders_move_with_the_arrow_keys(read, chapters):
+    reader, moved = read(NARROW, "dark"), 0
+    for path in chapters:
+        reader.open(path)
+        for figure in reader.page.locator(".slider-figure").all():
+            slider = figure.locator("input[type=range]")
+            slider.focus()
+            reader.page.keyboard.press("Home")
+            first = figure.locator("output").inner_text()
+            assert figure.locator("img:visible").count() == 1
+            reader.page.keyboard.press("ArrowRight")
+            second = figure.locator("output").inner_text()
+            assert second != first
+            assert slider.get_attribute("aria-valuetext") == second
+            shown = figure.locator("img:visible")
+            assert shown.count() == 1
+            assert second in shown.get_attribute("alt")
+            moved += 1
+    assert moved >= 1
+
+
+def test_wide_code_scrolls_in_its_own_box(read, chapters):
+    reader = read(NARROW)
+    reader.open(chapters[0])
+    widest = reader.page.evaluate(
+        "Math.max(...[...document.querySelectorAll('article pre')]"
+        ".map((box) => box.scrollWidth - box.clientWidth))"
+    )
+    assert widest > 0, "nothing on this page is wide enough to test"
+    assert reader.page.evaluate(FAULTS) == []

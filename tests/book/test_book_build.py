@@ -1,0 +1,157 @@
+"""How the book is built: its tools, its editions, and the skeleton of a chapter."""
+
+import re
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from course_book import MATHJAX, require_mathjax
+from course_book.editions import add_instructor_part, instructor_part
+from course_book.freshness import closure, digest, imported
+from sphinx.errors import ExtensionError
+
+from autograder.course import load_course
+
+ROOT = Path(__file__).resolve().parents[2]
+BOOK = ROOT / "book"
+COURSE = load_course(ROOT)
+
+TOC = """
+format: jb-book
+root: intro
+parts:
+  - caption: Units
+    numbered: 2
+    chapters: [{file: 04_attention}]
+  - caption: Reference
+    chapters: [{file: shapes}, {file: glossary}, {file: references}]
+"""
+
+
+@pytest.fixture
+def package(tmp_path) -> Path:
+    """A small package in which `a` needs `b`, and `c` stands alone."""
+    folder = tmp_path / "transformer"
+    (folder / "plots").mkdir(parents=True)
+    (folder / "a.py").write_text("from transformer.b import thing\n")
+    (folder / "b.py").write_text("thing = 1\n")
+    (folder / "c.py").write_text("other = 2\n")
+    (folder / "plots" / "style.py").write_text("from ..c import other\n")
+    return folder
+
+
+@pytest.fixture
+def fetched(mathjax, tmp_path, site) -> Path:
+    """A copy of MathJax as it was fetched for the book."""
+    return Path(shutil.copytree(mathjax.TARGET, tmp_path / "mathjax"))
+
+
+@pytest.mark.parametrize(
+    ("code", "modules"),
+    [
+        ("from transformer.masks import causal_mask", {"masks"}),
+        ("import transformer.bleu as bleu", {"bleu"}),
+        ("from transformer import attention, masks", {"attention", "masks"}),
+        ("from .sublayers import Residual", {"sublayers"}),
+        ("from transformer.plots.style import heatmap", {"plots"}),
+        ("from torch.nn import functional", set()),
+    ],
+)
+def test_imports_of_the_system_are_found(code, modules):
+    assert imported(code) == modules
+
+
+def test_closure_follows_imports_and_takes_packages_whole(package):
+    names = [path.name for path in closure(package, "from transformer.a import x")]
+    assert names == ["a.py", "b.py"]
+    names = [path.name for path in closure(package, "import transformer.plots.style")]
+    assert names == ["c.py", "style.py"]
+
+
+def test_a_chapter_is_stale_when_a_module_that_it_needs_has_changed(package, tmp_path):
+    chapter = tmp_path / "chapter.md"
+    chapter.write_text("from transformer.a import x")
+    before = digest(package, chapter)
+    (package / "c.py").write_text("other = 3\n")
+    assert digest(package, chapter) == before
+    (package / "b.py").write_text("thing = 3\n")
+    assert digest(package, chapter) != before
+
+
+def test_mathjax_that_is_there_needs_no_network(mathjax, fetched, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert mathjax.fetch(fetched) is False
+
+
+def test_mathjax_without_npm_says_what_to_install(mathjax, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(mathjax.MathJaxError, match="Install Node"):
+        mathjax.fetch(tmp_path / "nowhere" / "mathjax")
+
+
+def test_a_damaged_mathjax_is_not_taken_for_the_pinned_one(mathjax, fetched):
+    path = fetched / "tex-svg-full.js"
+    path.write_bytes(path.read_bytes() + b" ")
+    assert not mathjax.is_present(fetched)
+
+
+def test_another_tarball_is_refused_and_nothing_is_installed(
+    mathjax, tmp_path, monkeypatch
+):
+    def download(folder: Path) -> Path:
+        (folder / "mathjax.tgz").write_bytes(b"something else")
+        return folder / "mathjax.tgz"
+
+    monkeypatch.setattr(mathjax, "download", download)
+    with pytest.raises(mathjax.MathJaxError, match="expected SHA-512"):
+        mathjax.fetch(tmp_path / "mathjax")
+    assert not (tmp_path / "mathjax").exists()
+
+
+def test_a_build_without_mathjax_says_how_to_get_it(tmp_path):
+    app = SimpleNamespace(srcdir=tmp_path)
+    with pytest.raises(ExtensionError, match=r"fetch_mathjax\.py"):
+        require_mathjax(app, SimpleNamespace(html_extra_path=["_vendor"]))
+    (tmp_path / "_vendor" / MATHJAX).parent.mkdir(parents=True)
+    (tmp_path / "_vendor" / MATHJAX).touch()
+    require_mathjax(app, SimpleNamespace(html_extra_path=["_vendor"]))
+
+
+def test_the_public_edition_reads_no_private_file():
+    config = SimpleNamespace(course_edition="public")  # without the course's facts
+    source = ["# A chapter"]
+    add_instructor_part(SimpleNamespace(config=config), "04_attention", source)
+    assert source == ["# A chapter"]
+
+
+def test_the_instructors_part_has_answers_without_their_markers():
+    part = instructor_part(COURSE, COURSE.unit("attention"))
+    assert "def scaled_dot_product_attention" in part
+    assert "SOLUTION" not in part
+
+
+@pytest.mark.slow
+def test_the_instructors_edition_lies_apart_and_has_the_answers(builder, site):
+    assert builder.build("instructor", quiet=True) == 0
+    private = builder.front_page("instructor").parent
+    assert BOOK not in private.parents
+    assert "For the instructor" in (private / "04_attention.html").read_text("utf-8")
+    assert "For the instructor" not in (site / "04_attention.html").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_the_skeleton_of_a_chapter_builds_without_a_warning(builder, tmp_path, site):
+    book = tmp_path / "book"
+    ignored = shutil.ignore_patterns("_build", "__pycache__", "[01][0-9]_*.md")
+    shutil.copytree(BOOK, book, ignore=ignored)
+    (tmp_path / "autograder").mkdir()
+    shutil.copy(ROOT / "autograder" / "course.toml", tmp_path / "autograder")
+    shutil.move(book / "skeleton.md", book / "04_attention.md")
+    (book / "intro.md").write_text("# Preface\n", "utf-8")
+    (book / "instructor.md").unlink()
+    (book / "_toc.yml").write_text(TOC, "utf-8")
+    assert builder.build(book=book, quiet=True) == 0
+    page = (book / "_build" / "html" / "04_attention.html").read_text("utf-8")
+    assert re.search(r'class="slider-figure"', page)
+    assert "Figure 4.1" in page

@@ -1,0 +1,3 @@
+"""What the exercises may use."""
+
+FACTOR = 2.0

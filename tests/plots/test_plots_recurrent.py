@@ -1,0 +1,29 @@
+"""The figures of unit 01 show what they are given."""
+
+import pytest
+import torch
+
+from transformer.plots.recurrent import accuracy_against_length, one_look
+
+
+def test_accuracy_is_drawn_against_length() -> None:
+    shares = {"without": {2: 1.0, 3: 0.5}, "with attention": {3: 0.9, 2: 0.8}}
+    picture = accuracy_against_length(shares)
+    (axes,) = picture.axes
+    drawn = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
+    assert drawn == {"without": [1.0, 0.5], "with attention": [0.8, 0.9]}
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["2", "3"]
+    assert picture._repr_svg_().lstrip().startswith("<?xml")
+
+
+def test_one_look_draws_the_row_of_the_word() -> None:
+    weights = torch.tensor([[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
+    written = ["b", "a", "<eos>"]
+    (axes,) = one_look(weights, ["a", "b"], written, position=1).axes
+    assert [bar.get_height() for bar in axes.patches] == [0.5, 0.5]
+    assert axes.get_title(loc="left") == "b [a]"
+
+
+def test_one_look_names_weights_that_do_not_fit() -> None:
+    with pytest.raises(ValueError, match=r"expected weights of \(1, 2\)"):
+        one_look(torch.zeros(2, 2), ["a", "b"], ["b"], position=0)

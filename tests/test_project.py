@@ -1,0 +1,97 @@
+"""What the project says about itself in several places is said alike."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from autograder.assemble.readme import END, START, unit_table
+from autograder.course import load_course
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+REQUIREMENT = re.compile(r"^[A-Za-z0-9._-]+")
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def tracked(*patterns: str) -> list[Path]:
+    command = ["git", "ls-files", "-z", "--", *patterns]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    return [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+
+
+def requirements() -> dict[str, str]:
+    groups = PROJECT["project"]["optional-dependencies"].values()
+    every = PROJECT["project"]["dependencies"] + [line for g in groups for line in g]
+    return {normal(REQUIREMENT.match(line)[0]): line for line in every}
+
+
+def test_every_requirement_is_pinned():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {normal(line.partition("==")[0]) for line in lines}
+    assert requirements().keys() - pinned == set()
+    assert all(re.fullmatch(r"[\w.-]+==[\w.!+-]+", line) for line in lines)
+
+
+def test_torch_is_pinned_in_the_constraints_alone():
+    assert "==" not in requirements()["torch"]
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert "torch==2.13.0" in lines
+
+
+def test_conda_installs_what_pip_installs():
+    path = ROOT / "environment.yml"
+    environment = yaml.safe_load(path.read_text(encoding="utf-8"))
+    python, pip, by_pip = environment["dependencies"]
+    assert pip == "pip"
+    wanted = PROJECT["project"]["requires-python"].removeprefix(">=")
+    found = python.removeprefix("python=")
+    assert tuple(map(int, found.split("."))) >= tuple(map(int, wanted.split(".")))
+    constraint, editable = by_pip["pip"]
+    assert constraint == "--constraint constraints.txt"
+    extras = re.fullmatch(r"--editable \.\[(.*)\]", editable)[1].split(",")
+    assert set(extras) == set(PROJECT["project"]["optional-dependencies"])
+    assert environment["name"] == PROJECT["project"]["name"]
+
+
+def test_the_readme_has_the_table_of_units():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.split(START)[1].split(END)[0].strip()
+    assert table == unit_table(load_course()), "run `make notebooks`"
+
+
+def test_the_readmes_links_lead_somewhere():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_no_tracked_file_is_large():
+    sizes = {p.name: p.stat().st_size for p in tracked() if p.exists()}
+    assert {name: size for name, size in sizes.items() if size > 2**20} == {}
+
+
+@pytest.mark.parametrize("word", ["hid_dim", "pf_dim", "enc_src", r"\btrg\b"])
+def test_old_names_stand_in_the_glossary_alone(word):
+    files = tracked("*.py", "*.md", "*.ipynb", ":!tests")
+    allowed = {ROOT / "book" / "glossary.md"}
+    found = [
+        str(path.relative_to(ROOT))
+        for path in files
+        if path not in allowed
+        and path.exists()
+        and re.search(word, path.read_text(encoding="utf-8"))
+    ]
+    assert found == []

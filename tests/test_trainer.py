@@ -1,0 +1,258 @@
+"""Check that runs can be stopped at any moment and go on with nothing lost."""
+
+import dataclasses
+import resource
+import signal
+
+import pytest
+import torch
+
+from transformer.checkpoints import CheckpointError, load_checkpoint
+from transformer.config import TransformerConfig
+from transformer.data import build_vocabularies, make_batches, make_grammar_corpus
+from transformer.progress import Silence
+from transformer.seq2seq import Transformer
+from transformer.trainer import BEST, LAST, Trainer, TrainingData, mean_loss
+from transformer.training_config import TrainingConfig
+
+SIZES = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 24, "dropout": 0.2}
+CONFIG = TrainingConfig(epochs=3, batch_size=32, rate=5e-3, warmup=10, smoothing=0.1)
+CPU = torch.device("cpu")
+
+
+def make_trainer(folder=None, config=CONFIG, pairs=slice(0, 200), **sizes) -> Trainer:
+    corpus = make_grammar_corpus()
+    train, valid = corpus.train[pairs], corpus.valid[:50]
+    words = build_vocabularies(train)
+    data = TrainingData(
+        make_batches(train, words, config.batch_size, seed=config.seed),
+        make_batches(valid, words, config.batch_size),
+        words,
+    )
+    torch.manual_seed(config.seed)
+    shape = TransformerConfig(*map(len, words), **{**SIZES, **sizes})
+    return Trainer(Transformer(shape), data, config, folder)
+
+
+def losses(history) -> list[tuple[float, float, float]]:
+    return [(r["train_loss"], r["valid_loss"], r["rate"]) for r in history]
+
+
+class StopAt(Silence):
+    """Interrupt the training, as Ctrl-C does, after so many steps."""
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+    def end_step(self, report) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def whole_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    trainer = make_trainer(folder)
+    return trainer.run(), trainer.model.state_dict(), folder
+
+
+def test_loss_falls(whole_run):
+    history, _, _ = whole_run
+    assert [record["epoch"] for record in history] == [1, 2, 3]
+    assert history[-1]["train_loss"] < history[0]["train_loss"] - 0.3
+    assert history[-1]["valid_loss"] < history[0]["valid_loss"]
+
+
+@pytest.mark.parametrize("steps", [9, 15], ids=["in epoch 2", "in epoch 3"])
+def test_interrupted_run_goes_on_as_if_it_had_not_been(tmp_path, whole_run, steps):
+    with pytest.raises(KeyboardInterrupt):
+        make_trainer(tmp_path).run(StopAt(steps))
+    torch.manual_seed(999)  # a new process starts with another state
+    trainer = make_trainer(tmp_path)
+    trainer.resume()
+    assert trainer.epoch == (steps - 1) // 7
+    history, parameters, _ = whole_run
+    assert losses(trainer.run()) == losses(history)
+    for name, value in trainer.model.state_dict().items():
+        assert torch.equal(value, parameters[name]), name
+
+
+def test_finished_run_can_be_lengthened(tmp_path, whole_run):
+    short = dataclasses.replace(CONFIG, epochs=1)
+    make_trainer(tmp_path, short).run()
+    trainer = make_trainer(tmp_path)
+    trainer.resume()
+    assert losses(trainer.run()) == losses(whole_run[0])
+
+
+def test_best_checkpoint_has_the_lowest_validation_loss(tmp_path, monkeypatch):
+    losses_to_come = iter([3.0, 1.0, 2.0])
+    monkeypatch.setattr(
+        "transformer.trainer.mean_loss", lambda *arguments: next(losses_to_come)
+    )
+    make_trainer(tmp_path).run()
+    best, last = load_checkpoint(tmp_path / BEST), load_checkpoint(tmp_path / LAST)
+    assert (best.epoch, last.epoch) == (2, 3)
+    two_epochs = make_trainer(config=dataclasses.replace(CONFIG, epochs=2))
+    monkeypatch.undo()
+    two_epochs.run()
+    for name, value in two_epochs.model.state_dict().items():
+        assert torch.equal(best.model[name], value), name
+
+
+def test_checkpoint_holds_model_and_words(whole_run):
+    history, _, folder = whole_run
+    checkpoint = load_checkpoint(folder / LAST)
+    trainer = make_trainer()
+    assert checkpoint.vocabularies() == trainer.data.vocabularies
+    found = mean_loss(checkpoint.build_model(), trainer.data.valid)
+    assert found == pytest.approx(history[-1]["valid_loss"], abs=1e-6)
+
+
+def test_validation_is_without_dropout_and_leaves_the_mode():
+    trainer = make_trainer()
+    trainer.model.train()
+    first, again = (mean_loss(trainer.model, trainer.data.valid) for _ in range(2))
+    assert first == again
+    assert trainer.model.training
+
+
+def test_validation_counts_tokens_not_batches():
+    trainer = make_trainer()
+    by_one = make_batches(
+        make_grammar_corpus().valid[:50], trainer.data.vocabularies, 1
+    )
+    expected = mean_loss(trainer.model, trainer.data.valid)
+    assert mean_loss(trainer.model, by_one) == pytest.approx(expected, abs=1e-5)
+
+
+def test_rate_rises_to_its_height_and_falls():
+    config = TrainingConfig(rate=0.01, warmup=100)
+    assert config.rate_at(1) == pytest.approx(0.0001)
+    assert config.rate_at(100) == pytest.approx(0.01)
+    assert config.rate_at(400) == pytest.approx(0.005)
+    assert TrainingConfig(rate=0.01).rate_at(12345) == 0.01
+
+
+def test_full_disk_leaves_the_old_checkpoint(tmp_path, whole_run):
+    folder = whole_run[2]
+    for name in (LAST, BEST):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    trainer = make_trainer(tmp_path, dataclasses.replace(CONFIG, epochs=4))
+    trainer.resume()
+    limit = len(before[BEST]) // 2
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, old[1]))
+        with pytest.raises(CheckpointError, match="the one from before is unchanged"):
+            trainer.run()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"d_model": 20}, "d_model=16 there and d_model=20 here"),
+        ({"norm_first": True}, "norm_first=False there and norm_first=True here"),
+        ({"config": dataclasses.replace(CONFIG, seed=5)}, "seed=1234 there and seed=5"),
+        (
+            {"config": dataclasses.replace(CONFIG, smoothing=0.0, rate=1.0)},
+            "rate=0.005 there and rate=1.0 here; smoothing=0.1 there and smoothing=0.0",
+        ),
+        (
+            {"pairs": slice(200, 400)},
+            "trained on other data: its source vocabulary has",
+        ),
+    ],
+    ids=["width", "norm", "seed", "two", "data"],
+)
+def test_resume_refuses_another_run(whole_run, changes, message):
+    trainer = make_trainer(whole_run[2], **changes)
+    before = trainer.model.state_dict()["projection.bias"].clone()
+    with pytest.raises(CheckpointError, match=message):
+        trainer.resume()
+    assert torch.equal(trainer.model.state_dict()["projection.bias"], before)
+
+
+@pytest.mark.parametrize("damage", ["none", "empty", "half", "text", "other"])
+def test_damaged_checkpoint_is_named(tmp_path, whole_run, damage):
+    path = tmp_path / LAST
+    whole = (whole_run[2] / LAST).read_bytes()
+    if damage == "other":
+        torch.save({"weights": torch.zeros(2)}, path)
+    elif damage != "none":
+        contents = {"empty": b"", "half": whole[: len(whole) // 2], "text": b"hello\n"}
+        path.write_bytes(contents[damage])
+    expected = "there is no checkpoint" if damage == "none" else "no checkpoint of this"
+    with pytest.raises(CheckpointError, match=expected) as error:
+        load_checkpoint(path)
+    assert str(path) in str(error.value)
+
+
+def test_checkpoint_cannot_run_code(tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return (pytest.fail, ("code from a checkpoint ran",))
+
+    torch.save({"model": Bomb()}, tmp_path / LAST)
+    with pytest.raises(CheckpointError):
+        load_checkpoint(tmp_path / LAST)
+
+
+def test_loss_that_is_no_number_stops_the_run():
+    trainer = make_trainer(config=dataclasses.replace(CONFIG, warmup=0))
+    with torch.no_grad():
+        trainer.model.projection.bias.fill_(torch.nan)
+    with pytest.raises(FloatingPointError, match="the loss is nan at step 1"):
+        trainer.run()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("epochs", 0),
+        ("batch_size", 0),
+        ("rate", 0.0),
+        ("rate", -1.0),
+        ("warmup", -1),
+        ("max_norm", 0.0),
+        ("smoothing", 1.0),
+        ("epoch_steps", 0),
+    ],
+)
+def test_training_config_names_what_is_wrong(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be .* found {value}"):
+        TrainingConfig(**{name: value})
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_run_on_cuda_resumes(tmp_path):
+    trainer = make_trainer(tmp_path)
+    data = trainer.data
+    on_gpu = TrainingData(
+        make_batches(
+            make_grammar_corpus().train[:200],
+            data.vocabularies,
+            32,
+            device="cuda",
+            seed=1,
+        ),
+        make_batches(
+            make_grammar_corpus().valid[:50], data.vocabularies, 32, device="cuda"
+        ),
+        data.vocabularies,
+    )
+    model = trainer.model.to("cuda")
+    with pytest.raises(KeyboardInterrupt):
+        Trainer(model, on_gpu, CONFIG, tmp_path).run(StopAt(10))
+    again = Trainer(model, on_gpu, CONFIG, tmp_path)
+    again.resume()
+    assert again.epoch == 1
+    assert again.run()[-1]["train_loss"] < again.history[0]["train_loss"]
