@@ -4,7 +4,7 @@ INSTALLED := .venv/installed
 EDITION ?= public
 
 .DEFAULT_GOAL := help
-.PHONY: help setup course test notebooks book grade format clean
+.PHONY: help setup course test notebooks book grade model format clean
 
 help:  ## list what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,10 @@ book: setup  ## build the book (EDITION=instructor for the one with answers)
 
 grade: setup  ## grade what lies in submitted/
 	@$(BIN)/course grade
+
+model: setup  ## train and write the small model that the course ships
+	@$(BIN)/python -m transformer train --epochs 8 --out runs/tiny
+	@$(BIN)/python -m transformer.export runs/tiny
 
 format: setup  ## put the code in order
 	@$(BIN)/ruff check --fix .
