@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -43,18 +45,36 @@ def everything() -> None:
     course = load_course()
     run_course("notebooks")
     run_course("book", "--quiet")
-    for unit in course.units:
-        if course.master(unit).exists():
-            run_course("sample-class", unit.slug, "--to", SAMPLE_CLASS / "submitted")
+    slugs = [unit.slug for unit in course.units if course.master(unit).exists()]
+    submitted = SAMPLE_CLASS / "submitted"
+    run_course("sample-class", *slugs, "--to", submitted)
     (SAMPLE_CLASS / "nbgrader_config.py").write_text(SETTINGS, encoding="utf-8")
     run_course("grade", "--course-root", SAMPLE_CLASS)
+    check_scores(submitted, slugs)
     typer.echo(f"""
 The book:            {ROOT / "book" / "_build" / "html" / "index.html"}
 The notebooks:       {ROOT / "assignments"}
-The sample class:    {SAMPLE_CLASS / "submitted"}
+The sample class:    {submitted}
   its scores:        {SAMPLE_CLASS / "gradebook.db"}, and the tables above
   its feedback:      {SAMPLE_CLASS / "feedback"}
 """)
+
+
+def check_scores(submitted: Path, slugs: Sequence[str]) -> None:
+    """Compare the sample class's scores with those known; leave if any differs."""
+    from autograder.class_run import scores_in_gradebook
+    from autograder.sample_class import wrong_scores
+
+    gradebook = f"sqlite:///{submitted.parent / 'gradebook.db'}"
+    found = {slug: scores_in_gradebook(gradebook, slug) for slug in slugs}
+    wrong = [
+        line for slug in slugs for line in wrong_scores(submitted, slug, found[slug])
+    ]
+    if wrong:
+        typer.echo("\n".join(["The sample class got wrong scores.", *wrong]), err=True)
+        raise typer.Exit(1)
+    number = sum(map(len, found.values()))
+    typer.echo(f"All {number} submissions of the sample class got their scores.")
 
 
 def run_course(*arguments: object) -> None:

@@ -14,6 +14,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from autograder.course import load_course
+
 if TYPE_CHECKING:
     from autograder.class_run import Outcome
 
@@ -156,24 +158,31 @@ def table_of(slug: str, outcomes: "list[Outcome]") -> Table:
 
 
 def sample_class(
-    unit: Annotated[str, typer.Argument(help="Such as 04 or attention.")] = "04",
+    units: Annotated[
+        list[str] | None, typer.Argument(help="Such as 04 or attention; default: 04.")
+    ] = None,
     to: Annotated[
         Path, typer.Option("--to", help="Where the students' folders go.")
     ] = Path("submitted"),
 ) -> None:
-    """Make twelve submissions of a unit, and the score that each must get."""
-    from autograder.course import CourseError
-    from autograder.sample_class import write_sample_class
+    """Make twelve submissions of each unit, and the score that each must get."""
+    import torch
 
-    try:
-        expected = write_sample_class(unit, to)
-    except (CourseError, FileNotFoundError) as error:
-        typer.echo(error, err=True)
-        raise typer.Exit(2) from None
-    table = Table("student", "what it is", "score of the checks")
-    for student, entry in expected.items():
-        score = "refused" if entry["score"] is None else f"{entry['score']:g}"
-        table.add_row(student, entry["what"], score)
-    console = Console()
-    console.print(table)
-    console.print(f"Made in {to}; the scores are in {to / 'expected.json'} too.")
+    from autograder.course import CourseError
+    from autograder.sample_class import scores_file, write_sample_class
+
+    torch.set_num_threads(1)
+    for unit in units or ["04"]:
+        try:
+            slug = load_course().unit(unit).slug
+            expected = write_sample_class(slug, to)
+        except (CourseError, FileNotFoundError) as error:
+            typer.echo(error, err=True)
+            raise typer.Exit(2) from None
+        table = Table("student", "what it is", "score of the checks", title=slug)
+        for student, entry in expected.items():
+            table.add_row(student, entry["what"], f"{entry['score']:g}")
+        console = Console()
+        console.print(table)
+        path = scores_file(to, slug)
+        console.print(f"Made in {to}; the scores are in {path} too.", soft_wrap=True)

@@ -12,6 +12,7 @@ from nbgrader.preprocessors import (
 from traitlets.config import Config
 
 from autograder.assemble.release import configure_release
+from autograder.feedback_pages import FeedbackExporter
 from autograder.nbgrader_steps import (
     RepairSubmission,
     RunHiddenChecks,
@@ -33,6 +34,7 @@ def configure(c: Config, root: Path | None = None) -> None:
     if root is not None:
         c.CourseDirectory.root = str(root)
     c.Autograde.exporter_class = SubmissionExporter
+    c.GenerateFeedback.exporter_class = FeedbackExporter
     c.Autograde.pre_convert_hook = set_links_aside
     c.Autograde.sanitize_preprocessors = [
         RepairSubmission,

@@ -9,7 +9,7 @@ import contextlib
 import copy
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -206,7 +206,7 @@ def _has(cell: NotebookNode, flag: str) -> bool:
 def write_sample_class(
     slug: str, to: Path, root: Path | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Write the twelve submissions under ``to``, and ``expected.json`` beside them.
+    """Write the twelve submissions under ``to``, and their scores beside them.
 
     Returns:
         Student to what they did and the score that the checks must give.
@@ -228,5 +228,26 @@ def write_sample_class(
     total = round(sum(made.unit.points.values()), 2)
     table = {"unit": unit, "points_of_checks": total, "students": expected}
     text = json.dumps(table, indent=2, ensure_ascii=False)
-    (to / "expected.json").write_text(text + "\n", encoding="utf-8")
+    scores_file(to, unit).write_text(text + "\n", encoding="utf-8")
     return expected
+
+
+def scores_file(submitted: Path, slug: str) -> Path:
+    """Return where the scores stand that a unit's sample class must get."""
+    return submitted / f"expected_{slug}.json"
+
+
+def wrong_scores(submitted: Path, slug: str, found: Mapping[str, float]) -> list[str]:
+    """Say which students of a sample class did not get the score that they must.
+
+    Args:
+        submitted: Where the class was written.
+        slug: The unit.
+        found: Student to the score that grading gave.
+    """
+    table = json.loads(scores_file(submitted, slug).read_text(encoding="utf-8"))
+    return [
+        f"{slug}, {student}: expected {entry['score']:g}, found {found.get(student)}"
+        for student, entry in table["students"].items()
+        if round(found.get(student, -1.0), 2) != entry["score"]
+    ]

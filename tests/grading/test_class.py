@@ -13,6 +13,7 @@ from nbgrader.apps import NbGraderAPI
 from tiny_grading import EXPECTED, UNIT, grade, only, scores, submission
 
 from autograder.class_folder import ClassFolder
+from autograder.sample_class import scores_file
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 REPOSITORY = Path(__file__).parents[2]
@@ -31,7 +32,7 @@ def nbgrader(root: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 
 def test_the_expected_scores_are_written_down(classroom):
-    table = json.loads((classroom / "submitted" / "expected.json").read_text())
+    table = json.loads(scores_file(classroom / "submitted", "01_tiny").read_text())
     assert {s: e["score"] for s, e in table["students"].items()} == EXPECTED
 
 

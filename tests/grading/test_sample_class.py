@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course import load_course
+from autograder.sample_class import scores_file
 
 UNIT = "04_attention"
 EXPECTED = {
@@ -40,7 +41,7 @@ def test_the_twelve_get_their_scores(tmp_path: Path) -> None:
     if not course.release_notebook(course.unit(UNIT)).is_file():
         pytest.skip("the unit's notebooks are not made: run `make notebooks`")
     run("sample-class", "04", "--to", str(tmp_path / "submitted"))
-    table = json.loads((tmp_path / "submitted" / "expected.json").read_text())
+    table = json.loads(scores_file(tmp_path / "submitted", UNIT).read_text())
     assert {s: e["score"] for s, e in table["students"].items()} == EXPECTED
     run("grade", "04", "--course-root", str(tmp_path))
     with Gradebook(f"sqlite:///{tmp_path}/gradebook.db") as gradebook:
