@@ -17,7 +17,6 @@ from transformer.complexity import (
     LAYER_KINDS,
     LayerCost,
     alignment_error_rate,
-    attention_links,
     layer_cost,
     path_length,
     predict_layers,
@@ -356,18 +355,6 @@ def test_alignment_error_rate_names_what_is_wrong(
 ):
     with pytest.raises(error, match=message):
         alignment_error_rate(predicted, sure, possible)
-
-
-def test_attention_links_take_the_largest_weight_of_each_target_word():
-    weights = torch.tensor(
-        [[0.1, 0.7, 0.2], [0.0, 0.0, 0.0], [0.4, 0.3, 0.3], [0.1, 0.8, 0.1]]
-    )
-    assert attention_links(weights) == {(1, 0), (0, 2), (1, 3)}
-
-
-def test_attention_links_want_one_head():
-    with pytest.raises(ValueError, match=r"found shape \(2, 3, 3\)"):
-        attention_links(torch.ones(2, 3, 3))
 
 
 # measuring

@@ -396,7 +396,7 @@ def state_mistakes(h_n: Tensor) -> Named:
     }
 
 
-@check("concat-final-states", share=1, title="Two states side by side: (b, 2h)")
+@check("concat-final-states", share=1, title="Two states side by side: (b, 2 d_h)")
 def test_states_shape(student, draw):
     got = student.concat_final_states(draw.normal(2, B, H))
     expect_shape(got, (B, 2 * H), "the joined states")

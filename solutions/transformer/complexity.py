@@ -12,7 +12,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from transformer.layer_kinds import LAYER_KINDS, require_kind, require_odd
+from transformer.head_alignment import require_links
+from transformer.layer_kinds import (
+    LAYER_KINDS,
+    require_kind,
+    require_odd,
+    require_path,
+    require_positive,
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ def layer_cost(kind: str, length: int, d_model: int, width: int = 3) -> int:
         ValueError: if the kind is unknown, or a size is below 1.
     """
     require_kind(kind)
-    _require_positive(length=length, d_model=d_model, width=width)
+    require_positive(length=length, d_model=d_model, width=width)
     ### BEGIN SOLUTION
     convolution = width * length * d_model**2
     return {
@@ -96,17 +103,7 @@ def path_length(kind: str, length: int, width: int = 3) -> int:
         ValueError: if the kind is unknown, there are no two positions, or `width` is
             too small to lead anywhere or, for a neighbourhood, even.
     """
-    require_kind(kind)
-    if length < 2:
-        raise ValueError(f"expected two positions or more, found length {length}")
-    if kind == "restricted_attention":
-        require_odd(width)
-    least = 3 if kind == "restricted_attention" else 2
-    if kind not in ("self_attention", "recurrent") and width < least:
-        raise ValueError(
-            f"expected width of at least {least} for {kind}, found {width}: a position "
-            "that sees itself alone is connected with no other"
-        )
+    require_path(kind, length, width)
     ### BEGIN SOLUTION
     if kind == "self_attention":
         return 1
@@ -162,7 +159,7 @@ def restricted_mask(
     Raises:
         ValueError: if `length` is below 1, or `r` is not odd and positive.
     """
-    _require_positive(length=length)
+    require_positive(length=length)
     require_odd(r)
     ### BEGIN SOLUTION
     position = torch.arange(length, device=device)
@@ -191,60 +188,8 @@ def alignment_error_rate(
         TypeError: if the links are not in sets.
         ValueError: if a sure link is not possible, or there is nothing to compare.
     """
-    _require_links(predicted, sure, possible)
+    require_links(predicted, sure, possible)
     ### BEGIN SOLUTION
     hits = len(predicted & sure) + len(predicted & possible)
     return 1 - hits / (len(predicted) + len(sure))
     ### END SOLUTION
-
-
-def attention_links(weights: Tensor) -> set[tuple[int, int]]:
-    """Link each target word with the source word that it attends to most.
-
-    Args:
-        weights: (t, s), cross-attention of one sentence and one head; the row of a
-            target word is that of the position which predicts it. Leave out the rows
-            and columns of special tokens.
-
-    Returns:
-        Links (src_index, tgt_index). A row of zeros gives none.
-
-    Raises:
-        ValueError: if the weights are not (t, s).
-    """
-    if weights.dim() != 2:
-        raise ValueError(
-            "expected the weights (t, s) of one sentence and one head, found shape "
-            f"{tuple(weights.shape)}"
-        )
-    rows = weights.any(dim=1).nonzero().flatten().tolist()
-    return {(int(weights[row].argmax()), row) for row in rows}
-
-
-def _require_positive(**sizes: int) -> None:
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"expected {name} of at least 1, found {size}")
-
-
-def _require_links(
-    predicted: Set[Hashable], sure: Set[Hashable], possible: Set[Hashable]
-) -> None:
-    names = {"predicted": predicted, "sure": sure, "possible": possible}
-    for name, links in names.items():
-        if not isinstance(links, Set):
-            raise TypeError(
-                f"expected {name} to be a set of links, found {type(links).__name__}: "
-                f"pass set({name})"
-            )
-    if not sure <= possible:
-        raise ValueError(
-            "expected every sure link among the possible ones, found "
-            f"{sorted(sure - possible, key=repr)[0]!r} in sure alone: pass "
-            "sure | possible as possible"
-        )
-    if not predicted and not sure:
-        raise ValueError(
-            "expected links to compare, found none predicted and none sure: leave the "
-            "sentence out"
-        )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sacrebleu
+import torch
 from torch import nn
 from torchtext.data.metrics import bleu_score
 
@@ -57,6 +58,33 @@ def translate_pairs(
             ids = until_end(row, settings.eos_id)[1:].tolist()
             translations[order[position]] = [vocabularies[1].words[i] for i in ids]
     return translations
+
+
+@torch.no_grad()
+def log_probabilities(
+    model: nn.Module,
+    pairs: Sequence[SentencePair],
+    vocabularies: tuple[Vocabulary, Vocabulary],
+) -> list[float]:
+    """Compute how probable a model finds each given translation, `<eos>` included.
+
+    Args:
+        model: a `Transformer` in `eval` mode, without a cache.
+        pairs: the sources, and the translations in question.
+        vocabularies: of the source and of the target.
+
+    Returns:
+        The natural logarithm of each probability, in the order of `pairs`.
+    """
+    found = {}
+    device = next(model.parameters()).device
+    for batch in make_batches(pairs, vocabularies, 128, device=device):
+        tgt, answers = batch.tgt[:, :-1], batch.tgt[:, 1:]
+        logits, _ = model.decode(tgt, model.encode(batch.src), batch.src)
+        chosen = logits.log_softmax(-1).gather(-1, answers.unsqueeze(-1)).squeeze(-1)
+        sums = chosen.masked_fill(answers == model.config.pad_id, 0.0).sum(dim=-1)
+        found |= dict(zip(batch.indices, sums.tolist(), strict=True))
+    return [found[place] for place in range(len(pairs))]
 
 
 def tutorial_bleu(

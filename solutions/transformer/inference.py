@@ -84,9 +84,9 @@ def beam_search(
     memory, src = model.encode(src)[rows.flatten() // k], src[rows.flatten() // k]
     for _ in range(settings.max_len):
         logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)  # (b, k, v)
+        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)  # (b, k, V)
         divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)  # (b, k v)
+        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)  # (b, k V)
         score, best = worth.topk(k)  # (b, k)
         parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
         log_prob = log_prob.flatten(1).gather(1, best)

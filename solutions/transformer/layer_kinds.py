@@ -36,6 +36,28 @@ def require_odd(width: int) -> None:
         )
 
 
+def require_positive(**sizes: int) -> None:
+    """Refuse a size below 1."""
+    for name, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"expected {name} of at least 1, found {size}")
+
+
+def require_path(kind: str, length: int, width: int) -> None:
+    """Refuse a kind of layer, a length or a width that connects no two positions."""
+    require_kind(kind)
+    if length < 2:
+        raise ValueError(f"expected two positions or more, found length {length}")
+    if kind == "restricted_attention":
+        require_odd(width)
+    least = 3 if kind == "restricted_attention" else 2
+    if kind not in ("self_attention", "recurrent") and width < least:
+        raise ValueError(
+            f"expected width of at least {least} for {kind}, found {width}: a position "
+            "that sees itself alone is connected with no other"
+        )
+
+
 def restricted_attention(query: Tensor, key: Tensor, value: Tensor, r: int) -> Tensor:
     """Attend to the r positions around each query alone, with work linear in n.
 

@@ -44,9 +44,9 @@ def additive_score(
     """Compute v · tanh(W s + U h_j) for each j (Bahdanau et al., 2015, A.1.2).
 
     Args:
-        state: s (b, h), the decoder's previous state.
+        state: s (b, d_h), the decoder's previous state.
         memory: h_1 ... h_s (b, s, m), the encoder's states.
-        w_state: W (a, h), laid out as in `nn.Linear`.
+        w_state: W (a, d_h), laid out as in `nn.Linear`.
         w_memory: U (a, m), laid out as in `nn.Linear`.
         v: (a,).
 
@@ -89,22 +89,22 @@ def concat_final_states(h_n: Tensor) -> Tensor:
     """Join the last layer's final forward and backward states, sentence by sentence.
 
     Args:
-        h_n: (layers * 2, b, h), as a bidirectional `nn.LSTM` returns it: layer by
+        h_n: (layers * 2, b, d_h), as a bidirectional `nn.LSTM` returns it: layer by
             layer, forward before backward.
 
     Returns:
-        (b, 2h), the forward state first.
+        (b, 2 d_h), the forward state first.
 
     Raises:
         ValueError: if `h_n` has another shape.
     """
     if h_n.dim() != 3 or h_n.size(0) == 0 or h_n.size(0) % 2:
         raise ValueError(
-            "expected final states of shape (layers * 2, b, h), found shape "
+            "expected final states of shape (layers * 2, b, d_h), found shape "
             f"{tuple(h_n.shape)}: is the layer bidirectional?"
         )
     ### BEGIN SOLUTION
-    forward, backward = h_n[-2], h_n[-1]  # (b, h) each
+    forward, backward = h_n[-2], h_n[-1]  # (b, d_h) each
     return torch.cat([forward, backward], dim=-1)
     ### END SOLUTION
 
@@ -128,7 +128,7 @@ class AdditiveAttention(nn.Module):
     def forward(
         self, state: Tensor, memory: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Return the context (b, m) and weights (b, s) for state (b, h)."""
+        """Return the context (b, m) and weights (b, s) for state (b, d_h)."""
         w_state, w_memory = self.w_state.weight, self.w_memory.weight
         scores = additive_score(state, memory, w_state, w_memory, self.v.weight[0])
         return attend(scores, memory, mask)
@@ -153,8 +153,8 @@ class GeneralAttention(nn.Module):
     def forward(
         self, state: Tensor, memory: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Return the context (b, m) and weights (b, s) for state (b, h)."""
-        keys = self.w_memory(memory)  # (b, s, h)
+        """Return the context (b, m) and weights (b, s) for state (b, d_h)."""
+        keys = self.w_memory(memory)  # (b, s, d_h)
         scores = (keys @ state.unsqueeze(-1)).squeeze(-1)
         return attend(scores, memory, mask)
 
@@ -190,7 +190,7 @@ class AttentionSeq2Seq(RecurrentTranslator):
     ) -> DecoderStep:
         """Attend with the old state; feed the context to the cell and the output."""
         context, weights = self.attention(state, memory, mask)
-        seen = torch.cat([self.tgt_embedding(token), context], dim=-1)  # (b, 2h)
+        seen = torch.cat([self.tgt_embedding(token), context], dim=-1)  # (b, 2 d_h)
         state = self.decoder(seen, state)
         logits = self.output(torch.cat([state, context], dim=-1))
         return DecoderStep(logits, state, weights)
@@ -239,7 +239,7 @@ class BiLSTMAttention(nn.Module):
         ### BEGIN SOLUTION
         mask = ids != self.pad_id
         states, final = run_packed(self.lstm, self.embedding(ids), mask)
-        query = concat_final_states(final)  # (b, 2h)
+        query = concat_final_states(final)  # (b, 2 d_h)
         scores = (states @ query.unsqueeze(-1)).squeeze(-1)  # (b, s)
         context, weights = attend(scores, states, mask)
         return self.output(context), weights

@@ -15,7 +15,7 @@ class DecoderStep(NamedTuple):
 
     Attributes:
         logits: (b, vocab_size), for the word at this position.
-        state: (b, h), the decoder's new state.
+        state: (b, d_h), the decoder's new state.
         weights: (b, s), how much of each source position it attended to.
     """
 
@@ -61,8 +61,8 @@ def run_packed(rnn: nn.RNNBase, vectors: Tensor, mask: Tensor) -> tuple[Tensor, 
         mask: (b, s), True at words.
 
     Returns:
-        The states (b, s, directions * h), zero at padding, and the final hidden states
-        (layers * directions, b, h), each taken at the end of its own sentence.
+        The states (b, s, directions * d_h), zero at padding, and the final hidden
+        states (layers * directions, b, d_h), each from the end of its own sentence.
 
     Raises:
         ValueError: if a sentence is empty, or padded anywhere but at its end.
@@ -108,7 +108,7 @@ class RecurrentTranslator(nn.Module):
             src: ids (b, s), padded on the right.
 
         Returns:
-            The memory (b, s, h), the last state (b, h), the mask (b, s).
+            The memory (b, s, d_h), the last state (b, d_h), the mask (b, s).
 
         Raises:
             ValueError: if a sentence is empty, or padded anywhere but at its end.
@@ -124,8 +124,8 @@ class RecurrentTranslator(nn.Module):
 
         Args:
             token: (b,), the word before this position.
-            state: (b, h), the state after the word before.
-            memory: (b, s, h), the states of the encoder.
+            state: (b, d_h), the state after the word before.
+            memory: (b, s, d_h), the states of the encoder.
             mask: (b, s), True at source words.
         """
         raise NotImplementedError(f"{type(self).__name__} must define step")

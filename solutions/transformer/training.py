@@ -2,28 +2,29 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-StateDict = dict[str, Tensor]
+from transformer.step_settings import (
+    StateDict,
+    StepSettings,
+    require_fitting_target,
+    require_same_parameters,
+    require_share,
+)
 
-
-@dataclass(frozen=True)
-class StepSettings:
-    """Hold what one training step needs to know beside model, batch and optimiser.
-
-    Attributes:
-        pad_id: id of the padding token, which the loss leaves out.
-        smoothing: mass that label smoothing spreads evenly over the vocabulary.
-        max_norm: length to which a longer gradient is cut.
-    """
-
-    pad_id: int = 1
-    smoothing: float = 0.0
-    max_norm: float = 1.0
+__all__ = [
+    "StateDict",
+    "StepSettings",
+    "average_checkpoints",
+    "label_smoothed_loss",
+    "perplexity",
+    "teacher_forcing_split",
+    "train_step",
+    "warmup_rate",
+]
 
 
 def teacher_forcing_split(tgt: Tensor) -> tuple[Tensor, Tensor]:
@@ -72,7 +73,8 @@ def label_smoothed_loss(
     Raises:
         ValueError: if the shapes do not fit or `smoothing` is not in [0, 1].
     """
-    _check_loss_arguments(logits, target, smoothing)
+    require_fitting_target(logits, target)
+    require_share(smoothing)
     ### BEGIN SOLUTION
     is_word = target != pad_id
     log_probs = F.log_softmax(logits[is_word], dim=-1)  # (words, vocab_size)
@@ -81,17 +83,6 @@ def label_smoothed_loss(
     loss = (1 - smoothing) * from_target + smoothing * from_all_words
     return loss.sum() / is_word.sum().clamp(min=1)
     ### END SOLUTION
-
-
-def _check_loss_arguments(logits: Tensor, target: Tensor, smoothing: float) -> None:
-    if logits.dim() != 3 or logits.shape[:-1] != target.shape:
-        raise ValueError(
-            "logits must be (batch, length, vocab_size), target (batch, length): "
-            f"found {tuple(logits.shape)} and {tuple(target.shape)}. The target is one "
-            "shorter than the sentence: see teacher_forcing_split"
-        )
-    if not 0.0 <= smoothing <= 1.0:
-        raise ValueError(f"smoothing must lie between 0 and 1, found {smoothing}")
 
 
 def perplexity(loss: float) -> float:
@@ -177,7 +168,7 @@ def average_checkpoints(state_dicts: Sequence[StateDict]) -> StateDict:
     Raises:
         ValueError: if there is none, or names or shapes differ.
     """
-    _check_same_parameters(state_dicts)
+    require_same_parameters(state_dicts)
     ### BEGIN SOLUTION
     average = {}
     for name, last in state_dicts[-1].items():
@@ -188,18 +179,3 @@ def average_checkpoints(state_dicts: Sequence[StateDict]) -> StateDict:
             average[name] = last.clone()
     return average
     ### END SOLUTION
-
-
-def _check_same_parameters(state_dicts: Sequence[StateDict]) -> None:
-    if not state_dicts:
-        raise ValueError("expected at least one checkpoint to average, found none")
-    first = {name: tuple(value.shape) for name, value in state_dicts[0].items()}
-    for number, state in enumerate(state_dicts[1:], start=2):
-        shapes = {name: tuple(value.shape) for name, value in state.items()}
-        differing = sorted(set(first.items()) ^ set(shapes.items()))
-        if differing:
-            name = differing[0][0]
-            raise ValueError(
-                f"checkpoint {number} is of another model: {name!r} has shape "
-                f"{shapes.get(name, 'none')}, in the first {first.get(name, 'none')}"
-            )

@@ -30,10 +30,9 @@ def fold(title: str, path: Path) -> list[str]:
 
 def instructor_part(course: Course, unit: Unit) -> str:
     """Return MyST with the notes, the answers and the hidden checks of `unit`."""
-    lines = ["", "", "## For the instructor", ""]
     notes = course.root / "solutions" / "instructor" / f"{unit.slug}.md"
-    if notes.is_file():
-        lines += [notes.read_text("utf-8"), ""]
+    heading = "## For the instructor"  # the first line of the notes, too
+    lines = ["", "", notes.read_text("utf-8") if notes.is_file() else heading, ""]
     answers = [course.package_dir / f"{name}.py" for name in unit.modules]
     checks = course.checks_file(unit)
     for path in filter(Path.is_file, [*answers, checks]):

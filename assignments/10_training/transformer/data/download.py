@@ -1,0 +1,77 @@
+"""Fetch a file so that what lies on the disk is always whole and the right one."""
+
+import hashlib
+import http.client
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+_CHUNK = 1 << 16
+
+
+def download_file(url: str, path: Path, checksum: str, timeout: float = 30.0) -> None:
+    """Fetch a file and put it at ``path`` once its checksum is right.
+
+    Until then it grows under a temporary name beside it, which is deleted if anything
+    fails; an old file at ``path`` stays as it was.
+
+    Args:
+        url: The address.
+        path: Where the file goes; its folder exists.
+        checksum: The expected SHA-256, in hexadecimal.
+        timeout: Seconds to wait for the server at each step.
+
+    Raises:
+        ConnectionError: If the server cannot be reached, refuses or breaks off.
+        ValueError: If the file has another checksum.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    digest = hashlib.sha256()
+    try:
+        with temporary.open("wb") as file:
+            for chunk in _read_chunks(url, timeout):
+                digest.update(chunk)
+                file.write(chunk)
+        if digest.hexdigest() != checksum:
+            raise ValueError(
+                f"{url}: expected a file with SHA-256 {checksum}, "
+                f"found {digest.hexdigest()}; nothing of it was kept"
+            )
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def matches(path: Path, checksum: str) -> bool:
+    """Tell whether there is a file with this SHA-256."""
+    if not path.is_file():
+        return False
+    return hashlib.sha256(path.read_bytes()).hexdigest() == checksum
+
+
+def _read_chunks(url: str, timeout: float) -> Iterator[bytes]:
+    """Yield what the address answers, piece by piece, down to its announced end."""
+    received = 0
+    try:
+        with urllib.request.urlopen(url, timeout=timeout) as answer:
+            while chunk := answer.read(_CHUNK):
+                received += len(chunk)
+                yield chunk
+            announced = answer.headers.get("Content-Length")
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise ConnectionError(
+            f"{url}: expected the file, found HTTP status {error.code} {error.reason}"
+        ) from error
+    except (http.client.HTTPException, OSError) as error:
+        raise ConnectionError(
+            f"{url}: expected the file, found no answer or a broken one ({error}); "
+            "check the network and try again, or fetch the file by hand"
+        ) from error
+    if announced is not None and received != int(announced):
+        raise ConnectionError(
+            f"{url}: expected {announced} bytes, found {received} before the end; "
+            "try again"
+        )

@@ -1,0 +1,109 @@
+"""The forms of German words: articles, endings of adjectives, cases, conjugation."""
+
+from .adjectives import Adjective
+from .nouns import PLURAL, Noun
+from .verbs import Verb
+
+CASES = ("nom", "acc", "dat")
+
+# Columns: masculine, feminine, neuter, plural.
+ARTICLE = {
+    "nom": ("der", "die", "das", "die"),
+    "acc": ("den", "die", "das", "die"),
+    "dat": ("dem", "der", "dem", "den"),
+}
+# dieser, jeder: the endings of the definite article.
+DER_ENDINGS = {
+    "nom": ("er", "e", "es", "e"),
+    "acc": ("en", "e", "es", "e"),
+    "dat": ("em", "er", "em", "en"),
+}
+# ein, kein, mein: no ending where the article would show the gender least.
+EIN_ENDINGS = {
+    "nom": ("", "e", "", "e"),
+    "acc": ("en", "e", "", "e"),
+    "dat": ("em", "er", "em", "en"),
+}
+# Adjectives after der-words, after ein-words, and alone.
+WEAK_ENDINGS = {
+    "nom": ("e", "e", "e", "en"),
+    "acc": ("en", "e", "e", "en"),
+    "dat": ("en", "en", "en", "en"),
+}
+MIXED_ENDINGS = {
+    "nom": ("er", "e", "es", "en"),
+    "acc": ("en", "e", "es", "en"),
+    "dat": ("en", "en", "en", "en"),
+}
+STRONG_ENDINGS = DER_ENDINGS
+
+CONTRACTIONS = {
+    ("in", "dem"): "im",
+    ("in", "das"): "ins",
+    ("an", "dem"): "am",
+    ("zu", "dem"): "zum",
+    ("zu", "der"): "zur",
+}
+
+# The forms of ich, of du, of er, and of wir and sie.
+IRREGULAR = {
+    "sein": ("bin", "bist", "ist", "sind"),
+    "wissen": ("weiß", "weißt", "weiß", "wissen"),
+    "können": ("kann", "kannst", "kann", "können"),
+    "müssen": ("muss", "musst", "muss", "müssen"),
+    "wollen": ("will", "willst", "will", "wollen"),
+    "sollen": ("soll", "sollst", "soll", "sollen"),
+    "dürfen": ("darf", "darfst", "darf", "dürfen"),
+    "möchten": ("möchte", "möchtest", "möchte", "möchten"),
+}
+THIRD_SINGULAR, ANY_PLURAL = 2, 3  # columns of such a row
+
+
+def inflect_noun(noun: Noun, case: str, plural: bool) -> str:
+    """Return a form of a noun; the dative plural adds -n where it can."""
+    if not plural:
+        return noun.german if case == "nom" else noun.oblique
+    form = noun.german_plural
+    return form + "n" if case == "dat" and form[-1] not in "ns" else form
+
+
+def inflect_adjective(
+    adjective: Adjective, endings: dict[str, tuple[str, ...]], case: str, column: int
+) -> str:
+    """Return the attributive form of an adjective: its stem and an ending."""
+    return adjective.stem + endings[case][column]
+
+
+def column_of(noun: Noun, plural: bool) -> int:
+    """Return the column of a table of endings: the gender, or the plural."""
+    return PLURAL if plural else noun.gender
+
+
+def conjugate(infinitive: str, changed_stem: str = "") -> tuple[str, str, str, str]:
+    """Return the present tense: ich, du, er, and the plural (wir, sie).
+
+    Args:
+        infinitive: The infinitive without a separable prefix.
+        changed_stem: The stem of the second and third person, if another ("lies").
+    """
+    if infinitive in IRREGULAR:
+        return IRREGULAR[infinitive]
+    stem = infinitive.removesuffix("n").removesuffix("e")
+    first = stem[:-2] + "le" if infinitive.endswith("eln") else stem + "e"
+    short = changed_stem or stem
+    link = "e" if not changed_stem and _needs_link(stem) else ""
+    second = "t" if short[-1] in "sßzx" else link + "st"
+    third = short + link + "t"
+    return first, short + second, third, infinitive
+
+
+def conjugate_verb(verb: Verb) -> tuple[str, str, str, str]:
+    """Return the present tense of a verb of the lexicon, without its prefix."""
+    return conjugate(verb.german, verb.changed_stem)
+
+
+def _needs_link(stem: str) -> bool:
+    """Tell whether -st and -t need an e before them: er wartet, er öffnet."""
+    if stem[-1] in "td":
+        return True
+    return stem[-1] in "mn" and (stem[-2] not in "aeiouäöülrmnh" or stem[-3:] == "chn")

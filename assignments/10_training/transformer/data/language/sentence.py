@@ -1,0 +1,22 @@
+"""A sentence in both languages, its words still with the bits that align them."""
+
+from typing import NamedTuple
+
+from .clauses import Clause
+from .phrases import END, Word
+
+
+class Sentence(NamedTuple):
+    """A sentence in both languages, and the clauses that it is made of."""
+
+    german: list[Word]
+    english: list[Word]
+    clauses: tuple[Clause, ...]
+
+
+def finish(
+    german: list[Word], english: list[Word], mark: str, *clauses: Clause
+) -> Sentence:
+    """Put a full stop or a question mark at the end of both sides."""
+    end = (mark, END)
+    return Sentence([*german, end], [*english, end], clauses)

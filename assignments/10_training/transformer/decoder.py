@@ -1,0 +1,107 @@
+"""The decoder: layers that also look at the encoder's memory (Section 3.1)."""
+
+import torch
+from torch import Tensor, nn
+
+from transformer.config import TransformerConfig
+from transformer.sublayers import make_add_norm, make_attention, make_feed_forward
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, cross-attention and feed-forward, each in an `AddNorm`.
+
+    Args:
+        config: sizes and variants.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        """Make the three sub-layers, and an `AddNorm` for each."""
+        super().__init__()
+        self.self_attention = make_attention(config)
+        self.cross_attention = make_attention(config)
+        self.feed_forward = make_feed_forward(config)
+        self.add_norm1 = make_add_norm(config)
+        self.add_norm2 = make_add_norm(config)
+        self.add_norm3 = make_add_norm(config)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        src_mask: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Read what is written so far, look up the source, rework each token.
+
+        Args:
+            x: (b, t, d_model).
+            memory: (b, s, d_model), from the encoder.
+            tgt_mask: bool, broadcastable to (b, h, t, t), for self-attention.
+            src_mask: bool, broadcastable to (b, h, t, s), for cross-attention.
+
+        Returns:
+            (b, t, d_model), and the cross-attention's weights (b, h, t, s).
+        """
+        weights = None
+
+        def look_up(y: Tensor) -> Tensor:
+            nonlocal weights
+            output, weights = self.cross_attention(y, memory, memory, src_mask)
+            return output
+
+        x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
+        x = self.add_norm2(x, look_up)
+        return self.add_norm3(x, self.feed_forward), weights
+
+
+class Decoder(nn.Module):
+    """`n_layers` decoder layers, with a last normalisation if they are pre-norm.
+
+    Args:
+        config: sizes and variants.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        """Make the layers; no two share a parameter."""
+        super().__init__()
+        self.layers = nn.ModuleList(
+            DecoderLayer(config) for _ in range(config.n_layers)
+        )
+        self.norm = nn.LayerNorm(config.d_model) if config.norm_first else nn.Identity()
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        src_mask: Tensor | None = None,
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Pass the embedded target through every layer, all reading one memory.
+
+        Args:
+            x: (b, t, d_model).
+            memory: (b, s, d_model), from the encoder's last layer.
+            tgt_mask: bool, broadcastable to (b, h, t, t), for self-attention.
+            src_mask: bool, broadcastable to (b, h, t, s), for cross-attention.
+
+        Returns:
+            (b, t, d_model), and each layer's cross-attention weights (b, h, t, s).
+        """
+        cross_attention = []
+        for layer in self.layers:
+            x, weights = layer(x, memory, tgt_mask, src_mask)
+            cross_attention.append(weights)
+        return self.norm(x), cross_attention
+
+
+def average_heads(cross_attention: list[Tensor]) -> Tensor:
+    """Average the cross-attention of all heads of all layers.
+
+    Args:
+        cross_attention: each layer's weights (b, h, t, s), as `Decoder` returns them.
+
+    Returns:
+        (b, t, s): how much each target token looked at each source token; rows sum
+        to 1.
+    """
+    return torch.stack(cross_attention).mean(dim=(0, 2))  # (layers, b, h, t, s)

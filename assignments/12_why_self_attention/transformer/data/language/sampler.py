@@ -1,0 +1,92 @@
+"""Random clauses that make sense."""
+
+from .adjectives import PASSING
+from .adverbials import FREQUENCIES, TIMES_OF
+from .clauses import MODALS, Clause
+from .dice import Dice
+from .phrase_sampler import PhraseSampler
+from .phrases import BARE, EVERY, NO, A, NounPhrase
+from .predicates import Parts, describe, fill_frame, identify, put_somewhere
+from .verbs import VERBS_BY_FRAME
+
+_FRAMES = (
+    *("none",) * 5,
+    *("acc",) * 14,
+    *("dat",) * 2,
+    *("ditr",) * 4,
+    *("place",) * 4,
+    *("way",) * 4,
+    *("state",) * 5,
+    *("somewhere",) * 2,
+    "identity",
+)
+_SHORT_FRAMES = (
+    *("none",) * 3,
+    *("acc",) * 7,
+    *("dat",) * 2,
+    *("way",) * 2,
+    *("state",) * 3,
+)
+# What lasts is not bound to a day, and nobody can, must or may do it.
+_STATIVE = ("need", "know", "understand", "love", "live")
+
+
+def sample_clause(dice: Dice, *, short: bool = False) -> Clause:
+    """Draw a clause; a short one has few adjectives, no time and no second place."""
+    phrases = PhraseSampler(dice, short)
+    frame = dice.pick(_SHORT_FRAMES if short else _FRAMES)
+    if frame == "identity":
+        return Clause(**identify(phrases))
+    if frame in ("state", "somewhere"):
+        parts = describe(phrases) if frame == "state" else put_somewhere(phrases)
+        return _with_adverb(dice, parts, _kind_of_state(parts), short)
+    verb = dice.pick(VERBS_BY_FRAME[frame])
+    parts = {"verb": verb, "subject": phrases.subject(verb)}
+    fill_frame(phrases, parts)
+    if verb.english in _STATIVE:
+        return _with_adverb(dice, parts, "lasting", short)
+    if not dice.chance(0.25):
+        return _with_adverb(dice, parts, "plain", short)
+    parts["modal"] = dice.pick(MODALS)
+    return _with_adverb(dice, parts, "modal", short)
+
+
+def sample_speaker(dice: Dice, frame: str = "that") -> Clause:
+    """Draw "der lehrer sagt", which "dass" may follow, or for "whether" "ob"."""
+    verb = dice.pick(VERBS_BY_FRAME[frame])
+    return Clause(PhraseSampler(dice, short=True).subject(verb), verb)
+
+
+def _kind_of_state(parts: Parts) -> str:
+    """Tell what passes, and so may be "today" or "often", from what lasts."""
+    predicate = parts.get("predicate")
+    return "state" if predicate is None or predicate.english in PASSING else "lasting"
+
+
+def _with_adverb(dice: Dice, parts: Parts, kind: str, short: bool) -> Clause:
+    """Add a negation, a time or a frequency, or none of them: never two."""
+    chance = dice.draw()
+    if chance < 0.15:
+        parts = _negated(parts)
+    elif kind == "lasting":
+        pass
+    elif chance < 0.4 and not short:
+        parts = parts | {"time": dice.pick(TIMES_OF[kind])}
+    elif chance < 0.5 and kind != "modal":
+        subject = parts["subject"]
+        if not (isinstance(subject, NounPhrase) and subject.determiner is NO):
+            parts = parts | {"frequency": dice.pick(FREQUENCIES)}
+    return Clause(**parts)
+
+
+def _negated(parts: Parts) -> Parts:
+    """Negate with "kein" where an object can bear it, else with "nicht".
+
+    "jeder hund schläft nicht" has two readings: some subjects are left alone.
+    """
+    subject, direct = parts["subject"], parts.get("object")
+    if isinstance(subject, NounPhrase) and subject.determiner in (A, EVERY, NO):
+        return parts
+    if isinstance(direct, NounPhrase) and direct.determiner in (A, BARE):
+        return parts | {"object": direct._replace(determiner=NO), "negation": "kein"}
+    return parts | {"negation": "nicht"}

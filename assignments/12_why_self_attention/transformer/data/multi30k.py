@@ -1,0 +1,153 @@
+"""Multi30k German–English: 29,000 captions of photographs, and their translations.
+
+The files are those of ``data/task1/raw`` in github.com/multi30k/dataset (Elliott et
+al., 2016). Their licence allows research and education and no redistribution, so they
+are read from a folder or fetched into a cache, and are no part of this repository.
+"""
+
+import gzip
+import os
+import zlib
+from pathlib import Path
+
+from .download import download_file, matches
+from .pairs import Corpus, SentencePair
+from .tokens import load_tokenizer
+
+RAW_URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
+SPLITS = {"train": "train", "valid": "val", "test": "test_2016_flickr"}
+SHA256 = {
+    "train.de.gz": "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6",
+    "train.en.gz": "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f",
+    "val.de.gz": "f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a",
+    "val.en.gz": "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28",
+    "test_2016_flickr.de.gz": (
+        "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8"
+    ),
+    "test_2016_flickr.en.gz": (
+        "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9"
+    ),
+}
+
+
+def load_multi30k(
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    lower: bool = True,
+    limit: int | None = None,
+) -> Corpus:
+    """Read the three splits and split their sentences into words.
+
+    Args:
+        folder: Where the files lie, as ``train.de.gz`` or ``train.de``; None for the
+            cache, into which what is missing is downloaded.
+        lower: Whether the words come in lower case.
+        limit: The number of pairs to take from the beginning of each split; None for
+            all of them.
+
+    Raises:
+        FileNotFoundError: If the folder or one of its files is not there.
+        ValueError: If a file is damaged or the two sides differ in their lines.
+        ConnectionError: If a download fails.
+    """
+    if limit is not None and limit < 1:
+        raise ValueError(f"expected a limit of at least 1, found {limit}")
+    folder = download_multi30k() if folder is None else Path(folder)
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"expected a folder with the files of Multi30k, found none at {folder}; "
+            "give no folder to download them"
+        )
+    return Corpus(**{name: _read_split(folder, name, lower, limit) for name in SPLITS})
+
+
+def download_multi30k(
+    folder: str | os.PathLike[str] | None = None,
+    url: str | None = None,
+    timeout: float = 30.0,
+) -> Path:
+    """Fetch the six files that are missing or differ from the published ones.
+
+    A file changes only once a whole new one with the right checksum is there.
+
+    Args:
+        folder: Where to put them; None for the user's cache folder.
+        url: Where they are, without the file name; None for `RAW_URL`.
+        timeout: Seconds to wait for the server at each step.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ConnectionError: If a file cannot be fetched whole.
+        ValueError: If a file arrives with another checksum.
+    """
+    folder = cache_folder() if folder is None else Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    url = (url or RAW_URL).rstrip("/")
+    for name, checksum in SHA256.items():
+        if not matches(folder / name, checksum):
+            download_file(f"{url}/{name}", folder / name, checksum, timeout)
+    return folder
+
+
+def cache_folder() -> Path:
+    """Return where downloads go: ``multi30k`` in the user's cache for this course."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "transformer-course" / "multi30k"
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a text file, which may be compressed with gzip.
+
+    Raises:
+        ValueError: If it is truncated, no gzip file or not UTF-8.
+    """
+    content = path.read_bytes()
+    try:
+        if path.suffix == ".gz":
+            content = gzip.decompress(content)
+        text = content.decode("utf-8")
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
+        raise ValueError(
+            f"{path}: expected a whole text file, found a damaged one ({error}); "
+            "delete it and fetch it again"
+        ) from error
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _read_split(
+    folder: Path, name: str, lower: bool, limit: int | None
+) -> tuple[SentencePair, ...]:
+    sides = []
+    for language in ("de", "en"):
+        path = _find_file(folder, f"{SPLITS[name]}.{language}")
+        sides.append((path, read_lines(path)))
+    (src_path, src_lines), (tgt_path, tgt_lines) = sides
+    if len(src_lines) != len(tgt_lines) or not src_lines:
+        raise ValueError(
+            f"expected as many lines in {src_path} as in {tgt_path}, and at least one, "
+            f"found {len(src_lines)} and {len(tgt_lines)}"
+        )
+    to_src, to_tgt = load_tokenizer("de", lower), load_tokenizer("en", lower)
+    lines = zip(src_lines[:limit], tgt_lines[:limit], strict=True)
+    pairs = tuple(
+        SentencePair(tuple(to_src(src)), tuple(to_tgt(tgt))) for src, tgt in lines
+    )
+    for number, pair in enumerate(pairs, start=1):
+        if not (pair.src and pair.tgt):
+            path = tgt_path if pair.src else src_path
+            raise ValueError(
+                f"{path}: expected a sentence in line {number}, found none"
+            )
+    return pairs
+
+
+def _find_file(folder: Path, name: str) -> Path:
+    for candidate in (folder / f"{name}.gz", folder / name):
+        if candidate.is_file():
+            return candidate
+    raise FileNotFoundError(
+        f"expected {name}.gz or {name} in {folder}, found neither; "
+        "download_multi30k(folder) fetches the files"
+    )

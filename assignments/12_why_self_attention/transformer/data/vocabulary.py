@@ -1,0 +1,173 @@
+"""Words to ids and back, on top of torchtext's ``Field`` and ``Vocab``."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+from torchtext.data import Field
+from torchtext.vocab import Vocab
+
+from .pairs import SentencePair
+from .special_tokens import EOS, EOS_ID, PAD, PAD_ID, SOS, SOS_ID, SPECIAL_TOKENS, UNK
+
+
+class Vocabulary:
+    """Number the words of one language: specials first, then by frequency.
+
+    ``words[i]`` is the word with id i. ``field`` is the torchtext ``Field`` that pads
+    and numbers batches.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """Restore a vocabulary from its words in the order of their ids.
+
+        Raises:
+            ValueError: If the words do not begin with the four special tokens, or one
+                of them comes twice.
+        """
+        self.words = _checked_words(words)
+        vocab = Vocab(Counter(), specials=list(SPECIAL_TOKENS))
+        vocab.itos = list(self.words)
+        vocab.stoi.update({word: i for i, word in enumerate(self.words)})
+        self.field = _make_field()
+        self.field.vocab = vocab
+
+    @classmethod
+    def build(
+        cls, sentences: Iterable[Sequence[str]], min_freq: int = 1
+    ) -> "Vocabulary":
+        """Collect the words that occur at least ``min_freq`` times.
+
+        Frequent words come first, words of the same frequency in alphabetical order.
+
+        Raises:
+            ValueError: If ``min_freq`` is below 1 or there is no sentence.
+        """
+        if min_freq < 1:
+            raise ValueError(f"expected min_freq of at least 1, found {min_freq}")
+        sentences = list(sentences)
+        if not sentences:
+            raise ValueError("expected at least one sentence, found none")
+        field = _make_field()
+        field.build_vocab(sentences, min_freq=min_freq)
+        return cls(field.vocab.itos)
+
+    def __len__(self) -> int:
+        """Return the number of words, the four special tokens included."""
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        """Tell whether a word has an id of its own."""
+        return word in self.field.vocab.stoi
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether two vocabularies give every word the same id."""
+        return isinstance(other, Vocabulary) and self.words == other.words
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Name the size and the first words."""
+        return f"Vocabulary({len(self)} words: {', '.join(self.words[4:8])}, …)"
+
+    def encode(self, tokens: Sequence[str]) -> list[int]:
+        """Number a sentence between <sos> and <eos>; unknown words become <unk>.
+
+        Raises:
+            TypeError: If the sentence is a string: split it into words first.
+            ValueError: If the sentence has no word.
+        """
+        if isinstance(tokens, str):
+            raise TypeError(f"expected a list of words, found the string {tokens!r}")
+        if not len(tokens):
+            raise ValueError("expected a sentence of at least one word, found none")
+        vocab = self.field.vocab
+        return [SOS_ID, *(vocab[token] for token in tokens), EOS_ID]
+
+    def decode(self, ids: Sequence[int] | torch.Tensor) -> list[str]:
+        """Return the words up to the first <eos>, without <sos> and <pad>.
+
+        Raises:
+            ValueError: If an id is not one of this vocabulary.
+        """
+        words = []
+        for index in torch.as_tensor(ids, dtype=torch.long).flatten().tolist():
+            if not 0 <= index < len(self):
+                raise ValueError(
+                    f"expected ids from 0 to {len(self) - 1}, found {index}"
+                )
+            if index == EOS_ID:
+                break
+            if index not in (SOS_ID, PAD_ID):
+                words.append(self.words[index])
+        return words
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the words as a JSON list; the file changes only once all is written."""
+        path = Path(path)
+        temporary = path.with_name(path.name + ".part")
+        try:
+            text = json.dumps(list(self.words), ensure_ascii=False, indent=0)
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Vocabulary":
+        """Read a vocabulary that ``save`` wrote.
+
+        Raises:
+            FileNotFoundError: If there is no such file.
+            ValueError: If it does not hold a JSON list of words with the specials.
+        """
+        try:
+            words = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise ValueError(f"{path}: expected a JSON list, found: {error}") from error
+        try:
+            return cls(words)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+
+
+def build_vocabularies(
+    pairs: Sequence[SentencePair], min_freq: int = 1
+) -> tuple[Vocabulary, Vocabulary]:
+    """Build the source and the target vocabulary of the training pairs.
+
+    Raises:
+        ValueError: If ``min_freq`` is below 1 or there is no pair.
+    """
+    src = Vocabulary.build([pair.src for pair in pairs], min_freq)
+    return src, Vocabulary.build([pair.tgt for pair in pairs], min_freq)
+
+
+def _make_field() -> Field:
+    return Field(
+        init_token=SOS,
+        eos_token=EOS,
+        pad_token=PAD,
+        unk_token=UNK,
+        batch_first=True,
+        tokenize=str.split,
+    )
+
+
+def _checked_words(words: Sequence[str]) -> tuple[str, ...]:
+    if not isinstance(words, list | tuple):
+        raise ValueError(f"expected a list of words, found {type(words).__name__}")
+    if others := [word for word in words if not isinstance(word, str)]:
+        raise ValueError(f"expected a list of words, found {others[0]!r} in it")
+    if tuple(words[:4]) != SPECIAL_TOKENS:
+        raise ValueError(
+            f"expected the words to begin with {SPECIAL_TOKENS}, "
+            f"found {tuple(words[:4])}"
+        )
+    twice = [word for word, count in Counter(words).items() if count > 1]
+    if twice:
+        raise ValueError(f"expected every word once, found {twice[0]!r} twice")
+    return tuple(words)

@@ -1,0 +1,63 @@
+"""Masks: who may attend to whom (Section 3.2.3 of Vaswani et al., 2017).
+
+Every mask is boolean, True where a query may attend to a key.
+"""
+
+import torch
+from torch import Tensor
+
+
+def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
+    """Hide padding: no query may attend to a key that is padding.
+
+    Args:
+        ids: (b, s) word numbers.
+        pad_id: number of the padding token.
+
+    Returns:
+        (b, 1, 1, s), True where the key is a word.
+    """
+    return (ids != pad_id)[:, None, None, :]
+
+
+def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
+    """Hide the future: query i may attend to the keys 0 to i.
+
+    Args:
+        length: number of tokens t.
+        device: where to make the mask.
+
+    Returns:
+        (1, 1, t, t), True on and below the diagonal.
+    """
+    everywhere = torch.ones(length, length, dtype=torch.bool, device=device)
+    return everywhere.tril()[None, None]
+
+
+def target_mask(ids: Tensor, pad_id: int) -> Tensor:
+    """Hide both padding and the future, for the decoder's self-attention.
+
+    Args:
+        ids: (b, t) word numbers.
+        pad_id: number of the padding token.
+
+    Returns:
+        (b, 1, t, t), True where the key is a word and not after the query.
+    """
+    return padding_mask(ids, pad_id) & causal_mask(ids.size(1), ids.device)
+
+
+def mask_then_renormalise(weights: Tensor, mask: Tensor) -> Tensor:
+    """Mask weights after the softmax, and make each row sum to 1 again.
+
+    Args:
+        weights: (..., t, s), not negative, each row summing to 1.
+        mask: bool, broadcastable to the weights, True = may attend.
+
+    Returns:
+        (..., t, s): what masking the scores before the softmax gives. A row that may
+        attend to nothing is all 0.
+    """
+    kept = weights * mask
+    total = kept.sum(dim=-1, keepdim=True)
+    return kept / total.masked_fill(total == 0, 1.0)

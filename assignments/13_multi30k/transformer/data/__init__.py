@@ -1,0 +1,53 @@
+"""Sentence pairs to train on: the course's own corpus, Multi30k, and how to batch them.
+
+`make_grammar_corpus` and `load_multi30k` give a `Corpus` of `SentencePair`;
+`build_vocabularies` numbers its words; `make_batches` pads it. `make_reversal_pairs`
+is the smallest task of all.
+"""
+
+from .batches import Batch, Batches, check_device, make_batches
+from .grammar import AMBIGUOUS_WORDS, RUNNING_EXAMPLE, make_grammar_corpus
+from .multi30k import download_multi30k, load_multi30k
+from .pairs import Corpus, SentencePair
+from .reversal import make_reversal_pairs
+from .special_tokens import (
+    EOS,
+    EOS_ID,
+    PAD,
+    PAD_ID,
+    SOS,
+    SOS_ID,
+    SPECIAL_TOKENS,
+    UNK,
+    UNK_ID,
+)
+from .tokens import detokenize, tokenize
+from .vocabulary import Vocabulary, build_vocabularies
+
+__all__ = [
+    "AMBIGUOUS_WORDS",
+    "EOS",
+    "EOS_ID",
+    "PAD",
+    "PAD_ID",
+    "RUNNING_EXAMPLE",
+    "SOS",
+    "SOS_ID",
+    "SPECIAL_TOKENS",
+    "UNK",
+    "UNK_ID",
+    "Batch",
+    "Batches",
+    "Corpus",
+    "SentencePair",
+    "Vocabulary",
+    "build_vocabularies",
+    "check_device",
+    "detokenize",
+    "download_multi30k",
+    "load_multi30k",
+    "make_batches",
+    "make_grammar_corpus",
+    "make_reversal_pairs",
+    "tokenize",
+]

@@ -1,0 +1,78 @@
+"""What a clause says, before either language gives it an order."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .adjectives import Adjective
+from .adverbials import Adverbial
+from .phrases import NounPhrase, Phrase
+from .places import Preposition
+from .verbs import Verb
+
+
+class Modal(NamedTuple):
+    """A modal verb and its translation, positive and negated.
+
+    Each translation is an auxiliary, empty where English takes "do", and the words
+    between it and the verb: ("can", ""), ("", "want to"), ("would", "like to").
+    ``asked`` is the one of a negated question: "he must not", but "may he not".
+    """
+
+    german: str
+    positive: tuple[str, str]
+    negative: tuple[str, str]
+    asked: tuple[str, str]
+
+
+_MUST, _HAVE_TO, _WANT_TO = ("must", ""), ("", "have to"), ("", "want to")
+_CAN, _SHOULD, _MAY = ("can", ""), ("should", ""), ("may", "")
+_LIKE_TO = ("would", "like to")
+MODALS = (
+    Modal("können", _CAN, _CAN, _CAN),
+    Modal("müssen", _MUST, _HAVE_TO, _HAVE_TO),
+    Modal("wollen", _WANT_TO, _WANT_TO, _WANT_TO),
+    Modal("sollen", _SHOULD, _SHOULD, _SHOULD),
+    Modal("dürfen", _MAY, _MUST, _MAY),
+    Modal("möchten", _LIKE_TO, _LIKE_TO, _LIKE_TO),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Say who does what, to whom, where and when.
+
+    ``verb`` is None for "to be", whose ``predicate`` is then an adjective or a noun
+    phrase. ``negation`` is "", "nicht", or "kein" where the object bears it.
+    """
+
+    subject: Phrase
+    verb: Verb | None = None
+    recipient: Phrase | None = None
+    object: Phrase | None = None
+    predicate: Adjective | NounPhrase | None = None
+    adjunct: tuple[Preposition, NounPhrase] | None = None
+    modal: Modal | None = None
+    time: Adverbial | None = None
+    frequency: tuple[str, str] | None = None
+    negation: str = ""
+
+    def phrases(self) -> Iterator[NounPhrase]:
+        """Yield the noun phrases."""
+        adjunct = self.adjunct[1] if self.adjunct else None
+        parts = (self.subject, self.recipient, self.object, self.predicate, adjunct)
+        for part in parts:
+            if isinstance(part, NounPhrase):
+                yield part
+
+    def combinations(self) -> Iterator[tuple[str, str]]:
+        """Yield the pairs of adjective and noun, and of verb and object, in English."""
+        for phrase in self.phrases():
+            if phrase.adjective:
+                yield phrase.adjective.english, phrase.noun.name
+        if isinstance(self.subject, NounPhrase) and isinstance(
+            self.predicate, Adjective
+        ):
+            yield self.predicate.english, self.subject.noun.name
+        if self.verb and isinstance(self.object, NounPhrase):
+            yield self.verb.name, self.object.noun.name

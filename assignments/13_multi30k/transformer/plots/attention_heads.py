@@ -1,0 +1,50 @@
+"""What each head of the cross-attention looks at while a translation is written."""
+
+import math
+from collections.abc import Sequence
+
+from matplotlib import rc_context
+from numpy.typing import ArrayLike
+
+from transformer.plots.style import STYLE, WEIGHTS, Picture, draw_heatmap
+
+
+@rc_context(STYLE)
+def attention_heads(
+    weights: ArrayLike,
+    target: Sequence[str],
+    source: Sequence[str],
+    title: str = "Cross-attention of each head",
+) -> Picture:
+    """Draw one heat map a head: a row for each word written, a column a source word.
+
+    Args:
+        weights: cross-attention of one layer, (h, t, s).
+        target: the t words written; the row of a word holds the weights from which it
+            was predicted.
+        source: the s words read.
+        title: what the figure shows.
+
+    Returns:
+        The picture, four heads a line.
+
+    Raises:
+        ValueError: if the words do not fit the weights.
+    """
+    n_heads = len(weights)
+    columns = min(n_heads, 4)
+    lines = math.ceil(n_heads / columns)
+    width, height = 1.1 + 0.27 * len(source), 1.3 + 0.23 * len(target)
+    picture = Picture(figsize=(width * columns, height * lines), layout="constrained")
+    axes = picture.subplots(lines, columns, squeeze=False)
+    for head, place in enumerate(axes.flat):
+        if head >= n_heads:
+            place.set_axis_off()
+            continue
+        image = draw_heatmap(place, weights[head], target, source, WEIGHTS)
+        place.set_title(f"head {head + 1}")
+    picture.suptitle(title, x=0.01, ha="left")
+    picture.supxlabel("key (source)")
+    picture.supylabel("query (target)")
+    picture.colorbar(image, ax=axes, label=WEIGHTS.label, shrink=0.6)
+    return picture

@@ -1,0 +1,101 @@
+"""Figures of the capstone: a training log, and BLEU against sentence length."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from matplotlib import rc_context
+from matplotlib.ticker import MaxNLocator
+
+from transformer.plots.style import BLACK, BLUE, ORANGE, STYLE, Picture, new_picture
+
+Record = Mapping[str, float]
+Group = tuple[int, float | None]
+
+
+@rc_context(STYLE)
+def training_log(history: Sequence[Record], title: str = "Training log") -> Picture:
+    """Draw the perplexity of training and validation after each epoch.
+
+    Args:
+        history: records with `epoch`, `train_loss` and `valid_loss`, as a `Trainer`
+            keeps them; losses are in nats.
+        title: what the figure shows.
+
+    Returns:
+        The picture, with a mark at the epoch that validation found best.
+
+    Raises:
+        ValueError: if there is no epoch.
+    """
+    if not history:
+        raise ValueError("expected the record of at least one epoch, found none")
+    epochs = [record["epoch"] for record in history]
+    train = [math.exp(record["train_loss"]) for record in history]
+    valid = [math.exp(record["valid_loss"]) for record in history]
+    picture, axes = new_picture()
+    axes.plot(epochs, train, color=BLUE, marker="o", label="training, with dropout")
+    axes.plot(epochs, valid, color=ORANGE, marker="s", label="validation, without")
+    best = valid.index(min(valid))
+    note = f"best: {valid[best]:.2f}"
+    place = {"xytext": (0, 14), "textcoords": "offset points", "ha": "center"}
+    axes.annotate(note, (epochs[best], valid[best]), color=BLACK, **place)
+    axes.set(title=title, xlabel="epoch", ylabel="perplexity (logarithmic)")
+    axes.set_yscale("log")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.legend()
+    return picture
+
+
+def group_names(limits: Sequence[int]) -> list[str]:
+    """Name the groups of source lengths that limits make: "≤ 8", "9–12", "> 12"."""
+    if not limits:
+        return ["all"]
+    inner = [
+        f"{low + 1}–{high}" if low + 1 < high else f"{high}"
+        for low, high in pairwise(limits)
+    ]
+    return [f"≤ {limits[0]}", *inner, f"> {limits[-1]}"]
+
+
+@rc_context(STYLE)
+def bleu_against_length(
+    series: Mapping[str, Sequence[Group]],
+    limits: Sequence[int],
+    title: str = "BLEU against sentence length",
+) -> Picture:
+    """Draw the BLEU of groups of sentences, with a line for each translator.
+
+    Args:
+        series: for each name the number of sentences and the BLEU of each group, as
+            `bleu_by_length` returns them; a group without a sentence is left out.
+        limits: the greatest source length of every group but the last.
+        title: what the figure shows.
+
+    Returns:
+        The picture; the numbers of sentences stand under the groups.
+
+    Raises:
+        ValueError: if there is no line, or not a group for each name of the limits.
+    """
+    names = group_names(limits)
+    for label, groups in series.items():
+        if len(groups) != len(names):
+            raise ValueError(
+                f"{label}: expected {len(names)} groups for {len(limits)} limits, "
+                f"found {len(groups)}"
+            )
+    if not series:
+        raise ValueError("expected at least one line, found none")
+    picture, axes = new_picture()
+    markers = "osD^v"
+    for number, (label, groups) in enumerate(series.items()):
+        points = [(x, bleu) for x, (_, bleu) in enumerate(groups) if bleu is not None]
+        marker = markers[number % len(markers)]
+        axes.plot(*zip(*points, strict=True), marker=marker, label=label)
+    first = next(iter(series.values()))
+    ticks = [f"{name}\nn = {n}" for name, (n, _) in zip(names, first, strict=True)]
+    axes.set_xticks(range(len(names)), ticks)
+    axes.set(title=title, xlabel="source length (words)", ylabel="BLEU", ylim=(0, 100))
+    axes.legend()
+    return picture

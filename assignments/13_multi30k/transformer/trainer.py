@@ -1,0 +1,203 @@
+"""The training loop: epochs, validation, checkpoints, and going on after a stop."""
+
+import dataclasses
+import math
+import time
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from transformer.checkpoints import (
+    Checkpoint,
+    Vocabularies,
+    load_checkpoint,
+    require_same_run,
+    require_same_words,
+    save_checkpoint,
+)
+from transformer.data import Batches
+from transformer.progress import Listener, Silence, StepReport
+from transformer.search import evaluating
+from transformer.seq2seq import Transformer
+from transformer.training import (
+    StepSettings,
+    label_smoothed_loss,
+    teacher_forcing_split,
+    train_step,
+)
+from transformer.training_config import TrainingConfig
+
+LAST, BEST = "last.pt", "best.pt"
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Hold what a model is trained and validated on.
+
+    Attributes:
+        train: batches, in another order each epoch.
+        valid: batches in a fixed order.
+        vocabularies: of the source and of the target.
+    """
+
+    train: Batches
+    valid: Batches
+    vocabularies: Vocabularies
+
+
+@evaluating
+def mean_loss(model: nn.Module, batches: Batches, pad_id: int = 1) -> float:
+    """Compute the mean cross-entropy of all target tokens, in nats, without dropout."""
+    total, tokens = 0.0, 0
+    for batch in batches:
+        decoder_input, target = teacher_forcing_split(batch.tgt)
+        loss = label_smoothed_loss(model(batch.src, decoder_input), target, pad_id)
+        count = int((target != pad_id).sum())
+        total, tokens = total + loss.item() * count, tokens + count
+    return total / tokens
+
+
+class Trainer:
+    """Train a model, keeping the last and the best checkpoint in a folder.
+
+    Args:
+        model: on the device to train on; the batches must come on the same.
+        data: what to train and validate on.
+        config: how to train.
+        folder: where `last.pt` and `best.pt` go; None keeps nothing.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        data: TrainingData,
+        config: TrainingConfig,
+        folder: Path | None = None,
+    ) -> None:
+        """Make the optimiser; nothing is trained yet."""
+        self.model, self.data, self.config, self.folder = model, data, config, folder
+        self.optimizer = torch.optim.Adam(
+            model.parameters(), lr=config.rate, betas=config.betas
+        )
+        self.device = next(model.parameters()).device
+        self.epoch = 0
+        self.step = 0
+        self.history: list[dict[str, float]] = []
+
+    def run(self, listener: Listener | None = None) -> list[dict[str, float]]:
+        """Train the epochs that are still to do.
+
+        Returns:
+            The history: a record of each epoch, those before a resume among them.
+
+        Raises:
+            FloatingPointError: if the loss is no number any more.
+            CheckpointError: if a checkpoint cannot be written.
+        """
+        listener = listener or Silence()
+        if self.epoch == 0:
+            torch.manual_seed(self.config.seed)
+        while self.epoch < self.config.epochs:
+            record = self._run_epoch(listener)
+            self.epoch += 1
+            self.history.append(record)
+            self._save()
+            listener.end_epoch(record)
+        return self.history
+
+    def resume(self) -> None:
+        """Go back to where the last checkpoint in the folder was written.
+
+        Raises:
+            CheckpointError: if there is none, or it belongs to another run.
+        """
+        path = self.folder / LAST
+        saved = load_checkpoint(path)
+        require_same_words(path, saved.vocabularies(), self.data.vocabularies)
+        asked = dataclasses.asdict(self.model.config)
+        require_same_run(path, saved.model_config, asked)
+        asked = dataclasses.asdict(self.config)
+        require_same_run(path, saved.training_config, asked, free=("epochs",))
+        self.model.load_state_dict(saved.model)
+        self.optimizer.load_state_dict(saved.optimizer)
+        self.epoch, self.step = saved.epoch, saved.step
+        self.history = saved.history
+        _set_random_state(saved.random_state, self.device)
+
+    def _run_epoch(self, listener: Listener) -> dict[str, float]:
+        epoch = self.data.train.epoch(self.epoch)
+        steps = min(len(epoch), self.config.epoch_steps or len(epoch))
+        listener.start_epoch(self.epoch + 1, steps)
+        start = time.perf_counter()
+        total, tokens = 0.0, 0
+        for batch in islice(epoch, steps):
+            report = self._run_step(batch.src, batch.tgt)
+            total += report.loss * report.tokens
+            tokens += report.tokens
+            listener.end_step(report)
+        trained = time.perf_counter()
+        pad_id = self.model.config.pad_id
+        return {
+            "epoch": self.epoch + 1,
+            "train_loss": total / tokens,
+            "valid_loss": mean_loss(self.model, self.data.valid, pad_id),
+            "rate": report.rate,
+            "seconds": time.perf_counter() - start,
+            "tokens_per_second": tokens / (trained - start),
+        }
+
+    def _run_step(self, src: torch.Tensor, tgt: torch.Tensor) -> StepReport:
+        self.step += 1
+        rate = self.config.rate_at(self.step)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        settings = StepSettings(
+            self.model.config.pad_id, self.config.smoothing, self.config.max_norm
+        )
+        loss, tokens = train_step(self.model, src, tgt, self.optimizer, settings)
+        if not math.isfinite(loss):
+            raise FloatingPointError(
+                f"the loss is {loss} at step {self.step}, with the rate {rate:.2g}: "
+                "try a lower rate or a longer warm-up"
+            )
+        return StepReport(loss, rate, tokens)
+
+    def _save(self) -> None:
+        if self.folder is None:
+            return
+        checkpoint = self._checkpoint()
+        losses = [record["valid_loss"] for record in self.history]
+        if losses[-1] <= min(losses):
+            best = dataclasses.replace(checkpoint, optimizer={})  # a third of the size
+            save_checkpoint(best, self.folder / BEST)
+        save_checkpoint(checkpoint, self.folder / LAST)
+
+    def _checkpoint(self) -> Checkpoint:
+        src, tgt = self.data.vocabularies
+        return Checkpoint(
+            model_config=dataclasses.asdict(self.model.config),
+            training_config=dataclasses.asdict(self.config),
+            words=(list(src.words), list(tgt.words)),
+            model=self.model.state_dict(),
+            optimizer=self.optimizer.state_dict(),
+            epoch=self.epoch,
+            step=self.step,
+            history=self.history,
+            random_state=_random_state(self.device),
+        )
+
+
+def _random_state(device: torch.device) -> dict[str, torch.Tensor]:
+    state = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        state["cuda"] = torch.cuda.get_rng_state(device)
+    return state
+
+
+def _set_random_state(state: dict[str, torch.Tensor], device: torch.device) -> None:
+    torch.set_rng_state(state["cpu"])
+    if device.type == "cuda" and "cuda" in state:
+        torch.cuda.set_rng_state(state["cuda"], device)

@@ -1,0 +1,1007 @@
+"""Hidden checks of unit 10: the whole model, the shift, the loss, the rate, the step.
+
+A training step is tried on `BagTranslator`, a model of the kit that is small enough to
+follow; it takes the student's loss and shift with it, as training does.
+"""
+
+import math
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.checking import (
+    check,
+    expect_close,
+    expect_equal,
+    expect_no_call,
+    expect_shape,
+    fail,
+)
+from autograder.expectations import (
+    blame,
+    expect_dtype,
+    expect_gradients,
+    expect_parts,
+    expect_unchanged,
+)
+from transformer.bag_translator import BagTranslator
+from transformer.config import TransformerConfig
+from transformer.masks import padding_mask, target_mask
+from transformer.seq2seq import Transformer
+from transformer.step_settings import StepSettings
+from transformer.training import average_checkpoints, label_smoothed_loss
+
+PAD, SOS, EOS = 1, 2, 3
+CONFIG = "transformer.config.TransformerConfig"
+SETTINGS = "transformer.step_settings.StepSettings"
+BAG = "transformer.bag_translator.BagTranslator"
+
+# --- Transformer.forward ----------------------------------------------------------
+
+B, T, S, D, SRC_WORDS, TGT_WORDS = 3, 4, 5, 12, 20, 21
+SIZES = {"src_vocab_size": SRC_WORDS, "tgt_vocab_size": TGT_WORDS, "d_model": D}
+SIZES |= {"n_heads": 2, "n_layers": 2, "d_ff": 20, "max_len": 8, "dropout": 0.0}
+
+
+@dataclass(frozen=True)
+class Twins:
+    """The student's model and the trusted one, with the same random weights."""
+
+    student: Any
+    trusted: nn.Module
+
+
+def twins(student, draw, **changes) -> Twins:
+    """Build both models and give both fresh weights."""
+    options = SIZES | changes
+    trusted = Transformer(TransformerConfig(**options))
+    shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
+    state = {name: 0.5 * value for name, value in draw.state(shapes).items()}
+    trusted.load_state_dict(state)
+    theirs = student.Transformer(student.load(CONFIG)(**options))
+    theirs.load_state_dict(state)
+    theirs.eval()
+    return Twins(theirs, trusted.double().eval())
+
+
+def draw_batch(draw, pad: int = PAD) -> tuple[Tensor, Tensor]:
+    """Draw sources of length 5, 3 and 1 and targets of 4, 2 and 3."""
+    src = draw.ids(B, S, low=4, high=SRC_WORDS)
+    tgt = draw.ids(B, T, low=4, high=SRC_WORDS)
+    src[1, 3:], src[2, 1:], tgt[1, 2:], tgt[2, 3:] = pad, pad, pad, pad
+    return src, tgt
+
+
+def read(model: Any, src: Tensor, tgt: Tensor) -> Tensor:
+    """Call a student's model and see that it returns logits alone."""
+    logits = model(src, tgt)
+    if isinstance(logits, (tuple, list)):
+        fail(
+            "forward should return the logits alone, but it returns "
+            f"{len(logits)} things. `decode` returns two: take the first.",
+            mistake="logits and attention weights together",
+        )
+    return logits
+
+
+def model_mistakes(
+    model: Transformer, src: Tensor, tgt: Tensor
+) -> dict[str, Callable[[], Tensor]]:
+    """Name what goes wrong in the whole model."""
+    pad = model.config.pad_id
+    src_mask, tgt_mask = padding_mask(src, pad), target_mask(tgt, pad)
+
+    def by_steps(
+        encoder_mask=src_mask, self_mask=tgt_mask, cross_mask=src_mask, memory=None
+    ) -> Tensor:
+        if memory is None:
+            memory = model.encoder(model.src_embedding(src), encoder_mask)
+        x = model.tgt_embedding(tgt)
+        return model.projection(model.decoder(x, memory, self_mask, cross_mask)[0])
+
+    right = by_steps()
+    return {
+        "probabilities: a softmax too many": right.softmax(dim=-1),
+        "log-probabilities: a log-softmax too many": right.log_softmax(dim=-1),
+        "a model whose target has no causal mask": lambda: by_steps(
+            self_mask=padding_mask(tgt, pad)
+        ),
+        "a model whose target has no mask at all": lambda: by_steps(self_mask=None),
+        "a model whose encoder has no mask": lambda: by_steps(encoder_mask=None),
+        "a model whose cross-attention has no mask": lambda: by_steps(cross_mask=None),
+        "a model that masks no padding of the source": lambda: by_steps(
+            encoder_mask=None, cross_mask=None
+        ),
+        "a model that reads the target as its source": lambda: model.decode(
+            tgt, model.encode(tgt), tgt
+        )[0],
+        "a model with source and target swapped": lambda: model.decode(
+            src, model.encode(tgt), tgt
+        )[0],
+        "a model whose memory is the embedded source: no encoder": lambda: by_steps(
+            memory=model.src_embedding(src)
+        ),
+        "a model that embeds the source with the target's table": lambda: by_steps(
+            memory=model.encoder(model.tgt_embedding(src), src_mask)
+        ),
+        "the scores after the last word alone": right[:, -1],
+        "the scores after the last word alone, with their axis": right[:, -1:],
+        "the scores of a target that is cut once more": right[:, :-1],
+        "the scores without those at <sos>": right[:, 1:],
+        "the decoder's output, without the projection": lambda: model.decoder(
+            model.tgt_embedding(tgt), model.encode(src), tgt_mask, src_mask
+        )[0],
+        "the likeliest words, where scores belong": right.argmax(dim=-1),
+        "the scores with the words in the second axis": right.transpose(1, 2),
+    }
+
+
+@check("transformer-forward", share=1, title="Logits of shape (b, t, tgt_vocab_size)")
+def test_forward_shape(student, draw):
+    logits = read(twins(student, draw).student, *draw_batch(draw))
+    expect_shape(logits, (B, T, TGT_WORDS), "logits")
+
+
+@check("transformer-forward", share=4, title="Right scores, padding on both sides")
+def test_forward_values(student, draw):
+    pair, (src, tgt) = twins(student, draw), draw_batch(draw)
+    want, named = pair.trusted(src, tgt), model_mistakes(pair.trusted, src, tgt)
+    got = read(pair.student, src, tgt)
+    expect_close(got, want, "logits", mistakes=named, tolerance=1e-4)
+
+
+@check(
+    "transformer-forward", share=1, title="Another pad_id, pre-norm and tied weights"
+)
+def test_forward_of_another_configuration(student, draw):
+    pair = twins(student, draw, pad_id=3, norm_first=True, positions="sinusoidal")
+    src, tgt = draw_batch(draw, pad=3)
+    with blame("a model that counts on one configuration, such as padding number 1"):
+        got = read(pair.student, src, tgt)
+        expect_close(got, pair.trusted(src, tgt), "logits", tolerance=2e-4)
+
+
+@check("transformer-forward", share=1, title="A later word changes no earlier score")
+def test_forward_is_causal(student, draw):
+    model, (src, tgt) = twins(student, draw).student, draw_batch(draw)
+    before, later = read(model, src, tgt), tgt.clone()
+    later[:, 2:] = 4 + (later[:, 2:] + 3) % 16
+    after = read(model, src, later)
+    expect_shape(after, (B, T, TGT_WORDS), "logits")
+    if not torch.allclose(before[:, :2], after[:, :2], atol=1e-5):
+        fail(
+            "Changing words 3 and 4 of the target changes scores that come before.",
+            mistake="a model whose target has no causal mask",
+        )
+    if torch.allclose(before[0, 2:], after[0, 2:], atol=1e-5):
+        fail("Changing words 3 and 4 of the target changes nothing at all.")
+
+
+@check("transformer-forward", share=1, title="Gradients reach encoder and decoder")
+def test_forward_gradients(student, draw):
+    pair, (src, tgt) = twins(student, draw), draw_batch(draw)
+    run = student.gradients(pair.student, src, tgt, upstream=draw.normal(TGT_WORDS))
+    silent = [n for n, g in run.parameters.items() if g is None or not g.any()]
+    silent = [name for name in silent if "w_k.bias" not in name]
+    if silent:
+        fail(f"No gradient reaches {silent[0]}.", mistake="the gradient is cut off")
+
+
+@check("transformer-forward", share=1, title="One sentence alone; inputs unchanged")
+def test_forward_of_one_sentence(student, draw):
+    pair, (src, tgt) = twins(student, draw), draw_batch(draw)
+    want = pair.trusted(src, tgt)[1:2, :2]
+    got, after = student.call_and_return_inputs(
+        pair.student, src[1:2, :3], tgt[1:2, :2]
+    )
+    with blame("padding or batch-mates that take part"):
+        expect_close(got, want, "logits of one sentence alone", tolerance=1e-4)
+    expect_unchanged(after, [src[1:2, :3], tgt[1:2, :2]])
+
+
+@check(
+    "transformer-forward", share=1, title="Built of your parts, not of nn.Transformer"
+)
+def test_forward_is_no_built_in(student, draw):
+    expect_no_call(student, "Transformer", ["torch.nn.Transformer"])
+
+
+# --- teacher_forcing_split --------------------------------------------------------
+
+
+def draw_targets(draw, rows: int = 3, length: int = 6, pad: int = PAD) -> Tensor:
+    """Draw sentences from <sos> to <eos>, each three tokens shorter than the last."""
+    tgt = draw.ids(rows, length, low=4, high=11)
+    tgt[:, 0], tgt[0, -1] = SOS, EOS
+    for row in range(1, rows):
+        end = max(length - 1 - 2 * row, 1)
+        tgt[row, end], tgt[row, end + 1 :] = EOS, pad
+    if pad != PAD:
+        tgt[0, 2] = PAD  # a word like any other then
+    return tgt
+
+
+@check("teacher-forcing-split", share=3, title="The target is one token ahead")
+def test_split_target(student, draw):
+    tgt = draw_targets(draw)
+    result = student.teacher_forcing_split(tgt)
+    _, target = expect_parts(result, 2, "the decoder's input and the target")
+    named = {
+        "the decoder's input: the two are swapped, or the target is not shifted": tgt[
+            :, :-1
+        ],
+        "the whole sentence: the target is not shifted": tgt,
+        "a target that is two tokens ahead": tgt[:, 2:],
+        "a target turned round by one: its last token is <sos>": tgt.roll(-1, dims=1),
+        "a target without its first and last token": tgt[:, 1:-1],
+        "the sentences without the first of the batch": tgt[1:],
+    }
+    expect_equal(target, tgt[:, 1:], "the target", named)
+
+
+@check("teacher-forcing-split", share=3, title="The decoder reads all but the last")
+def test_split_input(student, draw):
+    tgt = draw_targets(draw)
+    result = student.teacher_forcing_split(tgt)
+    decoder_input, _ = expect_parts(result, 2, "the decoder's input and the target")
+    named = {
+        "the target: the two are swapped, or the input begins after <sos>": tgt[:, 1:],
+        "the whole sentence, its last token too": tgt,
+        "an input without its first and last token": tgt[:, 1:-1],
+        "the input turned round by one": tgt.roll(1, dims=1),
+        "the sentences without the last of the batch": tgt[:-1],
+        "the input without its last two tokens": tgt[:, :-2],
+    }
+    expect_equal(decoder_input, tgt[:, :-1], "the decoder's input", named)
+
+
+@check("teacher-forcing-split", share=1, title="Any batch and length, tgt unchanged")
+def test_split_of_small_batches(student, draw):
+    tgt = draw_targets(draw, rows=1, length=2)
+    with blame("code that counts on a certain batch or length"):
+        (first, second), after = student.call_and_return_inputs(
+            student.teacher_forcing_split, tgt
+        )
+        expect_equal(first, tgt[:, :1], "the input of a sentence of two tokens")
+        expect_equal(second, tgt[:, 1:], "its target")
+        expect_dtype(first, torch.int64, "the input")
+    expect_unchanged(after, [tgt])
+
+
+# --- label_smoothed_loss ----------------------------------------------------------
+
+WORDS = 11
+
+
+@dataclass(frozen=True)
+class Case:
+    """Logits (b, t, V), targets (b, t) with padding, and how they are to be judged."""
+
+    logits: Tensor
+    target: Tensor
+    pad: int = PAD
+    smoothing: float = 0.0
+
+    @property
+    def arguments(self) -> tuple:
+        """All four, as the function takes them."""
+        return self.logits, self.target, self.pad, self.smoothing
+
+
+def draw_case(draw, pad: int = PAD, smoothing: float = 0.0) -> Case:
+    """Draw scores of sentences of length 5, 3 and 1 in a vocabulary of 11."""
+    target = draw.ids(3, 5, low=4, high=WORDS)
+    target[0, 1], target[0, 4], target[1, 0], target[1, 2] = 0, EOS, SOS, EOS
+    target[target == pad] = 4
+    target[0, 2] = 1 if pad != 1 else 4
+    target[1, 3:], target[2, 1:] = pad, pad
+    return Case(2 * draw.normal(3, 5, WORDS), target, pad, smoothing)
+
+
+def true_loss(case: Case) -> Tensor:
+    """Compute what is asked for, in float64."""
+    return label_smoothed_loss(case.logits.double(), *case.arguments[1:])
+
+
+def loss_mistakes(case: Case) -> dict[str, Callable[[], Tensor]]:
+    """Name what goes wrong in the loss."""
+    logits, target = case.logits.double(), case.target
+    log_p, s, words = logits.log_softmax(dim=-1), case.smoothing, case.logits.size(-1)
+    kept = target != case.pad
+
+    def at_target(values: Tensor) -> Tensor:
+        return values.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+
+    from_target, from_all = -at_target(log_p), -log_p.mean(dim=-1)
+    each = (1 - s) * from_target + s * from_all  # (b, t)
+
+    def mean(values: Tensor, where: Tensor = kept) -> Tensor:
+        return values[where].mean()
+
+    def spread(values: Tensor, others: int) -> Tensor:
+        rest = values.sum(dim=-1) - at_target(values)
+        return -((1 - s) * at_target(values) + s * rest / others)
+
+    def without_pad() -> Tensor:
+        values = log_p.clone()
+        values[..., case.pad] = 0.0
+        return mean(spread(values, words - 2))
+
+    named = {
+        "the loss with padding counted": lambda: mean(each, kept | True),
+        "a sum over the tokens, not their mean": lambda: each[kept].sum(),
+        "a sum over the real tokens, divided by all positions": lambda: (
+            each[kept].sum() / kept.numel()
+        ),
+        "the sum of the tokens divided by the number of sentences": lambda: (
+            each[kept].sum() / len(target)
+        ),
+        "the mean of the sentences' means": lambda: (
+            (each * kept).sum(dim=1) / kept.sum(dim=1)
+        ).mean(),
+        "the score of the target alone: the log-sum-exp is missing": lambda: mean(
+            -at_target(logits)
+        ),
+        "a loss with a softmax before the log-softmax": lambda: mean(
+            -(1 - s) * at_target(logits.softmax(-1).log_softmax(-1))
+            - s * logits.softmax(-1).log_softmax(-1).mean(-1)
+        ),
+        "the probability of the target, without the logarithm": lambda: mean(
+            -at_target(log_p.exp())
+        ),
+        "the loss with the wrong sign": lambda: -mean(each),
+        "a loss in bits: the logarithm to base 2": lambda: mean(each) / math.log(2),
+        "the loss with <unk>, number 0, left out instead of padding": lambda: mean(
+            each, target != 0
+        ),
+        "the loss with 1 taken for the padding's number": lambda: mean(
+            each, target != 1
+        ),
+        "the loss without <eos>": lambda: mean(each, kept & (target != EOS)),
+        "a loss whose softmax runs over the positions": lambda: mean(
+            -at_target(logits.log_softmax(dim=1))
+        ),
+        "the perplexity, not the loss": lambda: mean(each).exp(),
+        "the loss of each token, not their mean": each * kept,
+        "the losses of the real tokens, not their mean": each[kept],
+    }
+    if s:
+        named |= {
+            "the loss without label smoothing": lambda: mean(from_target),
+            "a loss whose smoothing is spread over the other words alone": lambda: mean(
+                spread(log_p, words - 1)
+            ),
+            "a loss whose smoothing leaves out target and padding": without_pad,
+            "a loss with smoothing added, not mixed in": lambda: mean(
+                from_target + s * from_all
+            ),
+            "a loss with target and smoothing exchanged": lambda: mean(
+                s * from_target + (1 - s) * from_all
+            ),
+            "a smoothing that is summed over the words, not averaged": lambda: mean(
+                (1 - s) * from_target - s * log_p.sum(dim=-1)
+            ),
+            "a smoothing whose padding counts": lambda: (
+                (1 - s) * mean(from_target) + s * from_all.mean()
+            ),
+            "the label 1 - smoothing alone: the rest is missing": lambda: mean(
+                (1 - s) * from_target
+            ),
+        }
+    return named
+
+
+@check("label-smoothed-loss", share=5, title="Plain cross-entropy, without the padding")
+def test_loss_without_smoothing(student, draw):
+    case = draw_case(draw)
+    got = student.label_smoothed_loss(*case.arguments)
+    expect_close(got, true_loss(case), "the loss", mistakes=loss_mistakes(case))
+
+
+@check("label-smoothed-loss", share=5, title="Smoothed labels, at 0.1 and 0.35")
+def test_loss_with_smoothing(student, draw):
+    for smoothing in (0.1, 0.35):
+        case = draw_case(draw, smoothing=smoothing)
+        got = student.label_smoothed_loss(*case.arguments)
+        named = loss_mistakes(case)
+        expect_close(got, true_loss(case), "the smoothed loss", mistakes=named)
+
+
+@check("label-smoothed-loss", share=2, title="Another number for padding")
+def test_loss_of_another_pad_id(student, draw):
+    case = draw_case(draw, pad=7, smoothing=0.2)
+    got = student.label_smoothed_loss(*case.arguments)
+    with blame("a loss that counts on one number for padding"):
+        expect_close(got, true_loss(case), "the loss", mistakes=loss_mistakes(case))
+    case = draw_case(draw, pad=0)
+    got = student.label_smoothed_loss(*case.arguments[:3])
+    with blame("a loss that counts on one number for padding"):
+        expect_close(got, true_loss(case), "the loss", mistakes=loss_mistakes(case))
+
+
+@check("label-smoothed-loss", share=2, title="The gradient is right, too")
+def test_loss_gradient(student, draw):
+    case = draw_case(draw, smoothing=0.1)
+    run = student.gradients(student.label_smoothed_loss, *case.arguments)
+    expect_gradients(
+        run,
+        lambda logits: label_smoothed_loss(logits, *case.arguments[1:]),
+        [case.logits],
+        torch.tensor(1.0),
+    )
+
+
+@check("label-smoothed-loss", share=2, title="Large scores stay finite")
+def test_loss_of_large_scores(student, draw):
+    case = draw_case(draw, smoothing=0.1)
+    case = replace(case, logits=200 * case.logits)
+    got = student.label_smoothed_loss(*case.arguments)
+    with blame("the logarithm of a softmax, or an exponential, that overflows"):
+        expect_close(got, true_loss(case), "the loss of large scores")
+
+
+@check(
+    "label-smoothed-loss", share=1, title="No token: the loss is 0; one token: its own"
+)
+def test_loss_of_padding_alone(student, draw):
+    case = draw_case(draw, smoothing=0.1)
+    empty = torch.full_like(case.target, PAD)
+    got = student.label_smoothed_loss(case.logits, empty, PAD, 0.1)
+    with blame("a division by zero where there is no token"):
+        expect_close(got, torch.tensor(0.0), "the loss of a batch of padding alone")
+    with blame("a mean that is wrong where one token counts"):
+        case = replace(case, target=empty.index_fill(1, torch.tensor([2]), 4))
+        case = replace(case, logits=case.logits[:1], target=case.target[:1])
+        got = student.label_smoothed_loss(*case.arguments)
+        expect_close(got, true_loss(case), "the loss of a single token")
+
+
+@check("label-smoothed-loss", share=1, title="Scalar, dtype kept, inputs unchanged")
+def test_loss_keeps_its_promises(student, draw):
+    case = draw_case(draw, smoothing=0.1)
+    exact = replace(case, logits=case.logits.double())
+    expect_shape(student.label_smoothed_loss(*case.arguments), (), "the loss")
+    expect_dtype(
+        student.label_smoothed_loss(*exact.arguments), torch.float64, "the loss"
+    )
+    _, after = student.call_and_return_inputs(
+        student.label_smoothed_loss, *case.arguments
+    )
+    expect_unchanged(after[:2], case.arguments[:2])
+    across = case.logits.transpose(0, 2).contiguous().transpose(0, 2)
+    with blame("code that needs its inputs in one piece of memory"):
+        got = student.label_smoothed_loss(across, *case.arguments[1:])
+        expect_close(got, true_loss(case), "the loss of a transposed tensor")
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a plain number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# --- warmup_rate ------------------------------------------------------------------
+
+
+def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
+    """Name what goes wrong in the schedule."""
+    n, fall, rise = float(step), step**-0.5 if step else math.inf, step * w**-1.5
+    low, peak = min(fall, rise), w**-0.5
+    return {
+        "a schedule with max where min belongs": lambda: d**-0.5 * max(fall, rise),
+        "a schedule that only rises": lambda: d**-0.5 * rise,
+        "a schedule that only falls": lambda: d**-0.5 * fall,
+        "a schedule without d_model": lambda: low,
+        "a schedule multiplied by the root of d_model": lambda: d**0.5 * low,
+        "a schedule divided by d_model, not by its root": lambda: low / d,
+        "a schedule whose rise has the wrong power of warmup": lambda: (
+            d**-0.5 * min(fall, n * w**-0.5)
+        ),
+        "a schedule whose rise is divided by warmup alone": lambda: (
+            d**-0.5 * min(fall, n / w)
+        ),
+        "a schedule that falls with the step, not with its root": lambda: (
+            d**-0.5 * min(1 / n, rise)
+        ),
+        "a schedule that stays at its highest rate": lambda: d**-0.5 * min(peak, rise),
+        "a schedule that is one step ahead": lambda: (
+            d**-0.5 * min((n + 1) ** -0.5, (n + 1) * w**-1.5)
+        ),
+        "a schedule that is one step behind": lambda: (
+            d**-0.5 * min((n - 1) ** -0.5, (n - 1) * w**-1.5)
+        ),
+        "a schedule with the roots turned round": lambda: (
+            d**-0.5 * min(n**0.5, n * w**1.5)
+        ),
+    }
+
+
+def expect_rates(
+    student, steps: list[int], d_model: int, warmup: int, ambiguous: tuple = ()
+) -> None:
+    """Compare the rates of some steps, each relative to its size: rates are small."""
+    rates = []
+    for step in steps:
+        got = student.warmup_rate(step, d_model, warmup)
+        got = got.item() if isinstance(got, Tensor) and got.dim() == 0 else got
+        if not is_number(got):
+            fail("The rate should be a number.", mistake="something else than a number")
+        rates.append(got / (d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)))
+    wrong = [rate_mistakes(step, d_model, warmup) for step in steps]
+    right = [d_model**-0.5 * min(n**-0.5, n * warmup**-1.5) for n in steps]
+
+    def relative(phrase: str) -> Tensor:
+        makers = (mistakes[phrase] for mistakes in wrong)
+        return torch.tensor([make() / r for make, r in zip(makers, right, strict=True)])
+
+    named = {
+        phrase: lambda phrase=phrase: relative(phrase)
+        for phrase in wrong[0]
+        if phrase not in ambiguous
+    }
+    want = torch.ones(len(steps))
+    expect_close(torch.tensor(rates), want, "The row of rates", mistakes=named)
+
+
+# In one half of the schedule alone these cannot be told apart.
+ANY_HALF = ("a schedule with max where min belongs",)
+RISE, FALL = "a schedule that only rises", "a schedule that only falls"
+
+
+@check("warmup-rate", share=2, title="The rate rises in a line")
+def test_rate_rises(student, draw):
+    d_model, warmup = draw.integer(10, 90), draw.integer(60, 90)
+    steps = [3, draw.integer(4, 9), draw.integer(12, 25), warmup // 2, warmup - 2]
+    expect_rates(student, steps, d_model, warmup, (*ANY_HALF, FALL))
+
+
+@check("warmup-rate", share=2, title="Then it falls with the root of the step")
+def test_rate_falls(student, draw):
+    d_model, warmup = draw.integer(10, 90), draw.integer(40, 90)
+    steps = [warmup + 2, draw.integer(200, 900), draw.integer(2000, 9000)]
+    expect_rates(student, steps, d_model, warmup, (*ANY_HALF, RISE))
+
+
+@check("warmup-rate", share=2, title="The whole schedule, one step of warm-up too")
+def test_rate_of_the_paper(student, draw):
+    expect_rates(student, [2, 5, 900, 3999, 4000, 4001, 100_000], 512, 4000)
+    expect_rates(student, [1, 2, 30], draw.integer(7, 30), 1)
+
+
+@check("warmup-rate", share=2, title="At step 0 the rate is 0")
+def test_rate_at_zero(student, draw):
+    with blame("a division by zero at step 0"):
+        got = student.warmup_rate(0, draw.integer(10, 90), draw.integer(40, 90))
+        expect_close(got, torch.tensor(0.0), "The rate at step 0", tolerance=1e-12)
+
+
+# --- train_step -------------------------------------------------------------------
+
+WIDTH, RATE = 6, 0.7
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sources (b, s) and targets (b, t), padded."""
+
+    src: Tensor
+    tgt: Tensor
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a step is taken; every default is right.
+
+    Attributes:
+        read: takes the decoder's input from the sentences.
+        asked: takes the target from the sentences.
+        clip: cuts the gradients, given the parameters and the greatest length.
+        training: whether dropout is on.
+        clear: whether old gradients are cleared.
+        total: whether the loss is a sum.
+        uphill: whether the step goes the wrong way.
+    """
+
+    read: Callable[[Tensor], Tensor] = lambda tgt: tgt[:, :-1]
+    asked: Callable[[Tensor], Tensor] = lambda tgt: tgt[:, 1:]
+    clip: Callable[[list, float], Any] = nn.utils.clip_grad_norm_
+    training: bool = True
+    clear: bool = True
+    total: bool = False
+    uphill: bool = False
+
+
+@dataclass(frozen=True)
+class Start:
+    """A model with its weights, and how it is to be trained."""
+
+    model: BagTranslator
+    settings: StepSettings
+    rate: float = RATE
+    momentum: float = 0.0
+
+    def settled(self, **changes) -> "Start":
+        """Return the same with other settings."""
+        return replace(self, settings=replace(self.settings, **changes))
+
+
+def do_nothing(parameters: list, length: float) -> None:
+    """Do not cut."""
+
+
+def cut_each(parameters: list, length: float) -> None:
+    """Cut each parameter's gradient by itself."""
+    for parameter in parameters:
+        nn.utils.clip_grad_norm_([parameter], length)
+
+
+def always_scale(parameters: list, length: float) -> None:
+    """Bring every gradient to the greatest length, shorter ones too."""
+    norm = torch.cat([p.grad.flatten() for p in parameters]).norm()
+    for parameter in parameters:
+        parameter.grad *= length / norm
+
+
+def after(start: Start, batches: list[Batch], way: Way = Way()) -> tuple[float, Tensor]:
+    """Take a step on each batch; return the last loss and all the weights."""
+    model = deepcopy(start.model).double().train(way.training)
+    parameters, settings = list(model.parameters()), start.settings
+    sgd = torch.optim.SGD(
+        parameters, start.rate, momentum=start.momentum, maximize=way.uphill
+    )
+    for batch in batches:
+        if way.clear:
+            model.zero_grad()
+        target = way.asked(batch.tgt)
+        logits = model(batch.src, way.read(batch.tgt))
+        loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
+        loss = loss * (target != settings.pad_id).sum() if way.total else loss
+        loss.backward()
+        way.clip(parameters, settings.max_norm)
+        sgd.step()
+    return loss.item(), flat(dict(model.named_parameters()))
+
+
+def flat(state: dict[str, Tensor]) -> Tensor:
+    """Return all weights of the model in one row."""
+    return torch.cat([state[name].detach().flatten() for name in sorted(state)])
+
+
+def draw_start(draw, dropout: float = 0.0, **settings) -> Start:
+    """Draw a model's weights."""
+    settings = {"pad_id": PAD, "smoothing": 0.2, "max_norm": 0.15} | settings
+    model = BagTranslator(WORDS, WIDTH, dropout, settings["pad_id"])
+    shapes = {name: tuple(p.shape) for name, p in model.state_dict().items()}
+    model.load_state_dict(draw.state(shapes))
+    return Start(model, StepSettings(**settings))
+
+
+def draw_pairs(draw, pad: int = PAD) -> Batch:
+    """Draw a batch of three pairs."""
+    return Batch(draw_targets(draw, length=5, pad=pad), draw_targets(draw, pad=pad))
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What the student's steps gave: the last result, and the weights."""
+
+    loss: Any
+    tokens: Any
+    weights: Tensor
+
+
+def take(student, start: Start, batches: list[Batch]) -> Taken:
+    """Let the student's function take a step on each batch."""
+    pad, dropout = start.settings.pad_id, start.model.dropout.p
+    model = student.load(BAG)(WORDS, WIDTH, dropout, pad)
+    model.load_state_dict(start.model.state_dict())
+    model.eval()
+    sgd = student.load("torch.optim.SGD")(
+        model.parameters(), lr=start.rate, momentum=start.momentum
+    )
+    settings = student.load(SETTINGS)(
+        pad, start.settings.smoothing, start.settings.max_norm
+    )
+    for batch in batches:
+        result = student.train_step(model, batch.src, batch.tgt, sgd, settings)
+    loss, tokens = expect_parts(result, 2, "the loss and the number of tokens")
+    return Taken(loss, tokens, flat(model.state_dict()))
+
+
+def step_mistakes(start: Start, batches: list[Batch]) -> dict[str, Callable]:
+    """Name what goes wrong in a step, by the weights that it leaves."""
+    unshifted = Way(asked=lambda tgt: tgt[:, :-1])
+    ways = {
+        "a step with old gradients still in it: no zero_grad": Way(clear=False),
+        "a step whose gradient is not cut": Way(clip=do_nothing),
+        "a step that cuts each number of the gradient by itself": Way(
+            clip=nn.utils.clip_grad_value_
+        ),
+        "a step that cuts each parameter's gradient by itself": Way(clip=cut_each),
+        "a step that lengthens a short gradient, too": Way(clip=always_scale),
+        "a step in evaluation mode, without dropout": Way(training=False),
+        "a step on a target that is not shifted": unshifted,
+        "a step with input and target swapped": Way(Way().asked, Way().read),
+        "a step uphill": Way(uphill=True),
+        "a step on the sum of the losses": Way(total=True),
+    }
+    others = {
+        "a step on a loss that counts padding": start.settled(pad_id=-1),
+        "a step on a loss without label smoothing": start.settled(smoothing=0.0),
+        "a step with the usual settings, not those given": replace(
+            start, settings=StepSettings()
+        ),
+        "a step with the usual max_norm, not the one given": start.settled(
+            max_norm=1.0
+        ),
+        "a step with the usual pad_id, not the one given": start.settled(pad_id=PAD),
+    }
+    named = {"the weights from before: nothing is updated": lambda: flat_of(start)}
+    for phrase, way in ways.items():
+        named[phrase] = lambda way=way: after(start, batches, way)[1]
+    for phrase, other in others.items():
+        named[phrase] = lambda other=other: after(other, batches)[1]
+    return named
+
+
+def flat_of(start: Start) -> Tensor:
+    """Return the weights that a model starts with."""
+    return flat(dict(deepcopy(start.model).double().named_parameters()))
+
+
+def expect_weights(student, start: Start, batches: list[Batch]) -> None:
+    """Fail unless the student's steps leave the right weights."""
+    got = take(student, start, batches).weights
+    named = step_mistakes(start, batches)
+    expect_close(got, after(start, batches)[1], "The new weights", mistakes=named)
+
+
+@check("train-step", share=4, title="One step changes the weights as it should")
+def test_step_weights(student, draw):
+    expect_weights(student, draw_start(draw), [draw_pairs(draw)])
+
+
+@check("train-step", share=2, title="A gradient that is short enough stays as it is")
+def test_step_with_a_short_gradient(student, draw):
+    expect_weights(student, draw_start(draw, max_norm=50.0), [draw_pairs(draw)])
+
+
+@check("train-step", share=2, title="The second step starts from a clean gradient")
+def test_step_clears_gradients(student, draw):
+    start = draw_start(draw, max_norm=50.0)
+    expect_weights(student, start, [draw_pairs(draw), draw_pairs(draw)])
+
+
+@check("train-step", share=2, title="Dropout is on, though the model was in eval()")
+def test_step_trains(student, draw):
+    expect_weights(student, draw_start(draw, dropout=1.0), [draw_pairs(draw)])
+
+
+@check("train-step", share=2, title="pad_id, smoothing and max_norm are those given")
+def test_step_uses_its_settings(student, draw):
+    start = draw_start(draw, pad_id=0, smoothing=0.4, max_norm=0.3)
+    expect_weights(student, start, [draw_pairs(draw, pad=0)])
+
+
+@check("train-step", share=2, title="It returns the loss before the update, a number")
+def test_step_returns_the_loss(student, draw):
+    start, batch = draw_start(draw, max_norm=50.0), draw_pairs(draw)
+    loss = take(student, start, [batch]).loss
+    if isinstance(loss, Tensor):
+        fail(
+            "The loss is a tensor: take its number with .item().",
+            mistake="a tensor where a number belongs",
+        )
+    if not is_number(loss):
+        fail("The loss should be a number.", mistake="something else than a number")
+
+    def loss_of(other: Start = start, way: Way = Way()) -> Tensor:
+        return torch.tensor(after(other, [batch], way)[0])
+
+    settled = replace(start, model=deepcopy(start.model))
+    named = {
+        "the loss after the update": lambda: torch.tensor(
+            after(start, [batch, batch])[0]
+        ),
+        "the sum of the tokens' losses, not their mean": lambda: loss_of(
+            way=Way(total=True)
+        ),
+        "the loss with padding counted": lambda: loss_of(settled.settled(pad_id=-1)),
+        "the loss without label smoothing": lambda: loss_of(
+            settled.settled(smoothing=0.0)
+        ),
+        "the loss of a target that is not shifted": lambda: loss_of(
+            way=Way(asked=lambda tgt: tgt[:, :-1])
+        ),
+        "the perplexity, not the loss": lambda: loss_of().exp(),
+    }
+    expect_close(loss, loss_of(), "The loss", mistakes=named)
+
+
+@check("train-step", share=2, title="It returns how many target tokens count")
+def test_step_returns_the_tokens(student, draw):
+    start, batch = draw_start(draw), draw_pairs(draw)
+    tokens = take(student, start, [batch]).tokens
+    if isinstance(tokens, Tensor):
+        fail(
+            "The number of tokens is a tensor: int(…) makes a number of it.",
+            mistake="a tensor where a number belongs",
+        )
+    target = batch.tgt[:, 1:]
+    named = {
+        "the number of positions, padding counted": target.numel(),
+        "the number of tokens with <sos> counted": int((batch.tgt != PAD).sum()),
+        "the number of the decoder's input tokens": int(
+            (batch.tgt[:, :-1] != PAD).sum()
+        ),
+        "the number of the source's tokens": int((batch.src != PAD).sum()),
+        "the number of sentences": len(target),
+        "the number of padding tokens": int((target == PAD).sum()),
+    }
+    expect_equal(tokens, int((target != PAD).sum()), "the number of tokens", named)
+
+
+@check("train-step", share=1, title="The optimiser updates; the batch is unchanged")
+def test_step_uses_the_optimiser(student, draw):
+    start = replace(draw_start(draw), momentum=0.9)
+    batches = [draw_pairs(draw), draw_pairs(draw)]
+    with blame("code that updates the weights by itself, without the optimiser"):
+        got = take(student, start, batches).weights
+        want = after(start, batches)[1]
+        expect_close(got, want, "The weights after two steps with momentum")
+    model = student.load(BAG)(WORDS, WIDTH)
+    sgd = student.load("torch.optim.SGD")(model.parameters(), lr=0.1)
+    given = (model, batches[0].src, batches[0].tgt, sgd, student.load(SETTINGS)())
+    _, now = student.call_and_return_inputs(student.train_step, *given)
+    expect_unchanged(now[1:3], given[1:3])
+
+
+# --- average_checkpoints ----------------------------------------------------------
+
+
+def draw_states(draw, number: int = 4) -> list[dict[str, Tensor]]:
+    """Draw checkpoints with weights, a counter and a flag."""
+    return [
+        {
+            "weight": draw.normal(2, 3),
+            "exact": draw.normal(4).double(),
+            "half": draw.normal(3, dtype=torch.bfloat16),
+            "count": draw.ids(2, low=5, high=90),
+            "flag": draw.mask(5),
+        }
+        for _ in range(number)
+    ]
+
+
+def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> dict[str, Callable]:
+    """Name what goes wrong in a mean."""
+    values = torch.stack([state[name].double() for state in states])
+
+    def in_turn() -> Tensor:
+        mean = values[0]
+        for value in values[1:]:
+            mean = (mean + value) / 2
+        return mean
+
+    return {
+        "the sum, not the mean": lambda: values.sum(dim=0),
+        "the last checkpoint, not the mean": values[-1],
+        "the first checkpoint, not the mean": values[0],
+        "the mean of the first and the last": (values[0] + values[-1]) / 2,
+        "the mean without the first": values[1:].mean(dim=0),
+        "the mean without the last": values[:-1].mean(dim=0),
+        "halves of halves, in which the last checkpoint counts most": in_turn,
+        "the median, not the mean": lambda: values.median(dim=0).values,
+        "the sum divided by the number of entries": lambda: (
+            values.sum(dim=0) / len(states[0])
+        ),
+        "the sum divided by one less than their number": lambda: (
+            values.sum(dim=0) / (len(states) - 1)
+        ),
+    }
+
+
+def averaged(student, states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """Call the student's function and see that it returns a state dict."""
+    average = student.average_checkpoints(states)
+    if not isinstance(average, dict):
+        fail("You should return a dict of names and tensors.", mistake="no state dict")
+    if set(average) != set(states[0]):
+        fail(
+            "The names are not those of the checkpoints.",
+            mistake="other names than the checkpoints have",
+        )
+    return average
+
+
+@check("average-checkpoints", share=3, title="The mean of the weights")
+def test_average_of_weights(student, draw):
+    states = draw_states(draw)
+    average = averaged(student, states)
+    want = average_checkpoints(states)
+    for name in ("weight", "exact"):
+        named = mean_mistakes(states, name)
+        expect_close(average[name], want[name], f"The mean of {name}", mistakes=named)
+
+
+@check(
+    "average-checkpoints", share=2, title="Counters and flags: the last checkpoint's"
+)
+def test_average_of_counters(student, draw):
+    states = draw_states(draw)
+    average = averaged(student, states)
+    counts = torch.stack([state["count"] for state in states])
+    named = {
+        "the mean of a counter, which has none": counts.double().mean(dim=0),
+        "the mean of a counter, cut to whole numbers": counts.sum(0) // len(states),
+        "the mean of a counter, rounded": lambda: (
+            counts.double().mean(dim=0).round().long()
+        ),
+        "the first checkpoint's counter": counts[0],
+        "the sum of a counter": counts.sum(dim=0),
+        "the largest counter": counts.amax(dim=0),
+    }
+    want = states[-1]
+    expect_close(average["count"], want["count"], "The counter", named, tolerance=0.0)
+    with blame("a mean of flags, which have none"):
+        expect_equal(average["flag"], want["flag"], "The flag")
+        expect_dtype(average["count"], torch.int64, "the counter")
+
+
+@check("average-checkpoints", share=2, title="Sums in float64, results in each dtype")
+def test_average_of_each_dtype(student, draw):
+    states = draw_states(draw)
+    average = averaged(student, states)
+    for name, value in states[0].items():
+        if average[name].dtype != value.dtype:
+            fail(
+                f"A parameter of {value.dtype} should stay {value.dtype}, but its mean "
+                f"is {average[name].dtype}.",
+                mistake="a mean in another dtype",
+            )
+    small = draw.integer(1, 9) / 4
+    values = [small, 1e8, 1e8, -2e8]
+    mean = averaged(student, [{"w": torch.tensor([v])} for v in values])["w"]
+    with blame("sums in the parameter's own precision"):
+        expect_close(mean, torch.tensor([small / 4]), "The mean of large numbers")
+
+
+@check("average-checkpoints", share=1, title="One checkpoint; those given unchanged")
+def test_average_changes_nothing(student, draw):
+    states = draw_states(draw, 3)
+    _, (after_call,) = student.call_and_return_inputs(
+        student.average_checkpoints, states
+    )
+    for now, then in zip(after_call, states, strict=True):
+        if now.keys() != then.keys():
+            fail("Your function changed a checkpoint that it was given.")
+        with blame("a checkpoint changed in place"):
+            expect_unchanged(list(now.values()), list(then.values()))
+    single = averaged(student, states[:1])
+    with blame("code that counts on several checkpoints"):
+        for name, value in states[0].items():
+            expect_close(single[name], value, "The mean of one checkpoint")
+
+
+@check("average-checkpoints", share=2, title="The result shares no memory with a model")
+def test_average_shares_nothing(student, draw):
+    norm = student.load("torch.nn.BatchNorm1d")(3)
+    state_of = student.load("operator.methodcaller")("state_dict")
+    held = student.load("collections.UserList")
+    each = student.load("builtins.map")
+    states = held(each(state_of, [norm]))  # live tensors: they stay over there
+    result = held(each(student.average_checkpoints, [states]))
+    (before,) = result.attribute("data")
+    changed = {name: value + 5 for name, value in before.items()}
+    norm.load_state_dict(changed)  # writes into the model's own tensors
+    (now,) = result.attribute("data")
+    for name, value in before.items():
+        if not torch.equal(now[name], value):
+            fail(
+                f"When the model trains on, {name} of your average changes with it. "
+                "Return a copy: .clone().",
+                mistake="an average that shares its memory with a checkpoint",
+            )

@@ -1,0 +1,626 @@
+"""Hidden checks of unit 12: Table 1, restricted attention, alignment error rate."""
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import torch
+
+from autograder.checking import check, expect_equal, expect_shape, fail
+from autograder.checking import expect_close as expect_number
+from autograder.comparing import describe
+from autograder.expectations import blame
+from autograder.mask_expectations import (
+    Mistakes,
+    expect_bool,
+    expect_mask,
+    expect_on_cpu,
+)
+from transformer import complexity as reference
+
+PRIMES = (5, 7, 11, 13, 17, 19, 23)
+PER_CENT = "the rate in per cent"
+Links = set[tuple[int, int]]
+
+
+def distinct(draw, count: int, items=PRIMES) -> list[int]:
+    """Draw sizes of which no two are alike and none divides another."""
+    left, chosen = list(items), []
+    for _ in range(count):
+        chosen.append(draw.choice(left))
+        left.remove(chosen[-1])
+    return chosen
+
+
+# --- layer_cost -------------------------------------------------------------------
+
+
+def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
+    """Name what goes wrong when the multiply-adds of a layer are counted."""
+    attention = {
+        "half of the count: the weighted sum of the values costs as much again": (
+            n * n * d
+        ),
+        "the count with the four projections, which Table 1 leaves out": (
+            2 * n * n * d + 4 * n * d * d
+        ),
+        "the count of a recurrent layer": 2 * n * d * d,
+        "n² · d², as if each score cost a matrix": n * n * d * d,
+        "the count for all n keys, where only r are attended to": 2 * n * n * d,
+    }
+    restricted = {
+        "half of the count: the weighted sum of the values costs as much again": (
+            w * n * d
+        ),
+        "r² · d: r queries, where all n positions ask": 2 * w * w * d,
+        "the count with d² in place of d": 2 * w * n * d * d,
+        "the count of the neighbours that exist at the ends": _existing(n, d, w),
+        "the count with (r - 1) / 2 in place of r neighbours": (w - 1) * n * d,
+    }
+    recurrent = {
+        "half of the count: there are two products, W x and U h": n * d * d,
+        "the count of self-attention": 2 * n * n * d,
+        "the count without the product U h of the first state": (2 * n - 1) * d * d,
+        "the count with d in place of d²": 2 * n * d,
+    }
+    convolution = {
+        "the count without the width k of the kernel": n * d * d,
+        "the count with d in place of d²: each channel of the kernel sees all d": (
+            w * n * d
+        ),
+        "the count with k² in place of k": w * w * n * d * d,
+        "the count of a separable convolution": w * n * d + n * d * d,
+        "the count without the positions whose kernel sticks out": (
+            w * (n - w + 1) * d * d
+        ),
+        "twice the count, as for two products": 2 * w * n * d * d,
+    }
+    separable = {
+        "the count of the kernels alone: the d x d matrix is missing": w * n * d,
+        "the count of the d x d matrix alone: the kernels are missing": n * d * d,
+        "the product of the two parts, which are added": w * n * d * n * d * d,
+        "the count of a convolution that is not separable": w * n * d * d,
+        "a kernel shared by all channels": w * n + n * d * d,
+        "the count of the matrix once, not at each position": w * n * d + d * d,
+    }
+    named = {
+        "self_attention": attention,
+        "restricted_attention": restricted
+        | {"the count of full attention": 2 * n * n * d},
+        "recurrent": recurrent,
+        "convolution": convolution,
+        "dilated_convolution": convolution,
+        "separable_convolution": separable,
+    }[kind]
+    right = reference.layer_cost(kind, n, d, w)
+    general = {
+        "twice the count: a multiply-add counts as one, not as two operations": (
+            2 * right
+        ),
+        "the count with n and d exchanged": reference.layer_cost(kind, d, n, w),
+        "the count with a width of 3, whatever `width` is": reference.layer_cost(
+            kind, n, d, 3
+        ),
+        "the count for one position, not for all n": right // n,
+    }
+    cut = {
+        "the count with a width no longer than the sentence: count all k or r": (
+            reference.layer_cost(kind, n, d, min(n, w))
+        ),
+    }
+    every = cut | named | general
+    return {phrase: value for phrase, value in every.items() if value != right}
+
+
+def _existing(n: int, d: int, r: int) -> int:
+    side = (r - 1) // 2
+    pairs = sum(abs(i - j) <= side for i in range(n) for j in range(n))
+    return 2 * pairs * d
+
+
+def expect_costs(student, draw, *kinds: str) -> None:
+    """Compare the student's counts for some kinds of layer with the right ones."""
+    for kind in kinds:
+        *sizes, longest = sorted(distinct(draw, 3))
+        d, w = sizes if draw.integer(0, 2) else sizes[::-1]
+        n = 2 * longest  # longer than any neighbourhood
+        got = student.layer_cost(kind, n, d, w)
+        want = reference.layer_cost(kind, n, d, w)
+        expect_whole(got, want, f"The cost of {kind}", cost_mistakes(kind, n, d, w))
+
+
+def expect_whole(got: Any, want: Any, what: str, mistakes: dict[str, Any]) -> None:
+    """Compare numbers, or lists of them, exactly; a tensor of one number is one too."""
+    if isinstance(got, torch.Tensor) and got.numel() == 1:
+        got = got.item()
+    if not isinstance(got, (int, float, list)) or isinstance(got, bool):
+        fail(
+            f"{what} should be a number, but it is {describe(got)}.",
+            mistake="something other than a number",
+        )
+    expect_equal(got, want, what, mistakes)
+
+
+@check("layer-cost", share=2, title="Self-attention: scores and weighted sum")
+def test_cost_of_self_attention(student, draw):
+    expect_costs(student, draw, "self_attention", "self_attention")
+
+
+@check("layer-cost", share=1, title="Restricted attention: r keys for each query")
+def test_cost_of_restricted_attention(student, draw):
+    expect_costs(student, draw, "restricted_attention", "restricted_attention")
+
+
+@check("layer-cost", share=2, title="A recurrent layer: two products for each token")
+def test_cost_of_recurrent(student, draw):
+    expect_costs(student, draw, "recurrent", "recurrent")
+
+
+@check("layer-cost", share=2, title="A convolution, dilated or not")
+def test_cost_of_convolutions(student, draw):
+    expect_costs(student, draw, "convolution", "dilated_convolution")
+
+
+@check("layer-cost", share=2, title="A separable convolution")
+def test_cost_of_separable(student, draw):
+    expect_costs(student, draw, "separable_convolution", "separable_convolution")
+
+
+@check("layer-cost", share=1, title="Short sentences, and a width that is not given")
+def test_cost_of_other_sizes(student, draw):
+    d = draw.choice(PRIMES)
+    for kind in reference.LAYER_KINDS:
+        with blame("code that counts on a sentence longer than the width"):
+            got = student.layer_cost(kind, 2, d, 7)
+            want = reference.layer_cost(kind, 2, d, 7)
+            named = cost_mistakes(kind, 2, d, 7)
+            expect_whole(got, want, f"The cost of {kind} on two tokens", named)
+        with blame("code that does not use the default width of 3"):
+            got = student.layer_cost(kind, 10, d)
+            want = reference.layer_cost(kind, 10, d)
+            named = cost_mistakes(kind, 10, d, 3)
+            what = f"The cost of {kind} with the default width"
+            expect_whole(got, want, what, named)
+
+
+# --- path_length ------------------------------------------------------------------
+
+
+def layers_of_dilated(n: int, k: int) -> int:
+    """Count the layers that n positions need."""
+    layers = 1
+    while k**layers < n:
+        layers += 1
+    return layers
+
+
+def path_mistakes(kind: str, w: int) -> dict[str, Callable[[int], float]]:
+    """Name what goes wrong when steps are counted, as functions of the length."""
+    side = (w - 1) // 2
+    named = {
+        "self_attention": {
+            "the number of positions between the two": lambda n: n - 1,
+            "0: a position that sees another takes one step": lambda n: 0,
+            "the number of positions": lambda n: n,
+        },
+        "recurrent": {
+            "the number of positions: from the first to the last it is one step less": (
+                lambda n: n
+            ),
+            "1: the layer is one, but the state takes a step for each position": (
+                lambda n: 1
+            ),
+            "the number of positions strictly between the two": lambda n: n - 2,
+        },
+        "restricted_attention": {
+            "n / r, rounded up: a step leads to (r - 1) / 2 positions on one side": (
+                lambda n: math.ceil(n / w)
+            ),
+            "steps of r positions": lambda n: math.ceil((n - 1) / w),
+            "steps of r - 1 positions: that is both sides together": (
+                lambda n: math.ceil((n - 1) / (w - 1))
+            ),
+            "n / ((r - 1) / 2), rounded up: the way is n - 1 positions long": (
+                lambda n: math.ceil(n / side)
+            ),
+            "the result rounded down: the last step counts too": (
+                lambda n: (n - 1) // side
+            ),
+            "the result without rounding": lambda n: (n - 1) / side,
+            "steps of (r + 1) / 2 positions": lambda n: math.ceil((n - 1) / (side + 1)),
+            "steps of r / 2 positions": lambda n: math.ceil((n - 1) / (w / 2)),
+        },
+        "convolution": {
+            "n / k, rounded up: a step leads k - 1 positions back": (
+                lambda n: math.ceil(n / w)
+            ),
+            "steps of k positions": lambda n: math.ceil((n - 1) / w),
+            "n / (k - 1), rounded up: the way is n - 1 positions long": (
+                lambda n: math.ceil(n / (w - 1))
+            ),
+            "steps of (k - 1) / 2 positions, as if the kernel saw both sides": (
+                lambda n: math.ceil((n - 1) / side)
+            ),
+            "the result rounded down: the last step counts too": (
+                lambda n: (n - 1) // (w - 1)
+            ),
+            "the result without rounding": lambda n: (n - 1) / (w - 1),
+            "the number of positions between the two": lambda n: n - 1,
+            "the layers of a dilated convolution": lambda n: layers_of_dilated(n, w),
+        },
+        "dilated_convolution": {
+            "the layers of a convolution that is not dilated": (
+                lambda n: math.ceil((n - 1) / (w - 1))
+            ),
+            "the logarithm rounded down": lambda n: math.floor(
+                math.log(n) / math.log(w)
+            ),
+            "the logarithm without rounding": lambda n: math.log(n, w),
+            "the logarithm to the base 2": lambda n: math.ceil(math.log2(n)),
+            "the natural logarithm, rounded up": lambda n: math.ceil(math.log(n)),
+            "the logarithm of n - 1: l layers see k^l positions": lambda n: max(
+                1, layers_of_dilated(n - 1, w)
+            ),
+            "one layer too many at a power of k: an inexact logarithm?": lambda n: (
+                layers_of_dilated(n + 1, w)
+            ),
+            "the layers with a dilation of 2^l, whatever k is": lambda n: _doubled(
+                n, w
+            ),
+            "the result with one layer too many": lambda n: layers_of_dilated(n, w) + 1,
+            "n / k, rounded up": lambda n: math.ceil(n / w),
+            "the sum of the dilations, not the number of layers": lambda n: sum(
+                w**layer for layer in range(layers_of_dilated(n, w))
+            ),
+        },
+    }
+    named["separable_convolution"] = named["convolution"]
+    right = {
+        "the result with a width of 3, whatever `width` is": lambda n: (
+            reference.path_length(kind, n, 3)
+        ),
+    }
+    return named[kind] | right
+
+
+def _doubled(n: int, k: int) -> int:
+    layers, seen = 0, 1
+    while seen < n:
+        seen += (k - 1) * 2**layers
+        layers += 1
+    return layers
+
+
+def wrong_paths(kind: str, lengths: list[int], width: int) -> dict[str, list[float]]:
+    """Compute what each mistake makes of these lengths, where it can be told."""
+    want = [reference.path_length(kind, n, width) for n in lengths]
+    found = {}
+    for phrase, function in path_mistakes(kind, width).items():
+        with suppress(ZeroDivisionError):
+            found[phrase] = [function(n) for n in lengths]
+    return {phrase: values for phrase, values in found.items() if values != want}
+
+
+def expect_paths(student, kind: str, lengths: list[int], width: int) -> None:
+    """Compare the student's steps at several lengths with the right ones."""
+    got = [student.path_length(kind, n, width) for n in lengths]
+    want = [reference.path_length(kind, n, width) for n in lengths]
+    different = wrong_paths(kind, lengths, width)
+    for value in got:
+        expect_whole(value, value, f"The path of {kind}", {})
+    expect_equal(got, want, f"The path of {kind}", different)
+
+
+def telling_lengths(draw, width: int, step: int) -> list[int]:
+    """Draw lengths that end a step exactly, or just before or after."""
+    whole = draw.integer(4, 9) * step + 1
+    return [whole - 1, whole, whole + 1, width * draw.integer(4, 9) + 1, 2]
+
+
+@check("path-length", share=1, title="Self-attention: one step, always")
+def test_path_of_self_attention(student, draw):
+    lengths = [2, draw.integer(5, 20), 1000]
+    expect_paths(student, "self_attention", lengths, 5)
+
+
+@check("path-length", share=1, title="A recurrent layer: a step from state to state")
+def test_path_of_recurrent(student, draw):
+    lengths = [2, draw.integer(5, 20), draw.integer(30, 50)]
+    expect_paths(student, "recurrent", lengths, 5)
+
+
+@check("path-length", share=2, title="Restricted attention: half of r to either side")
+def test_path_of_restricted_attention(student, draw):
+    width = draw.choice([7, 9, 11])
+    lengths = telling_lengths(draw, width, (width - 1) // 2)
+    expect_paths(student, "restricted_attention", lengths, width)
+
+
+@check("path-length", share=2, title="Convolutions, separable or not: k - 1 back")
+def test_path_of_convolutions(student, draw):
+    for kind in ("convolution", "separable_convolution"):
+        width = draw.choice([5, 7, 9])
+        lengths = telling_lengths(draw, width, width - 1)
+        expect_paths(student, kind, lengths, width)
+
+
+@check("path-length", share=2, title="Dilated convolutions: the reach grows as k^l")
+def test_path_of_dilated_convolution(student, draw):
+    width = draw.choice([4, 5, 7])
+    power = width ** draw.integer(2, 4)
+    lengths = [power - 1, power, power + 1, 2 * power, 2, width, width + 1]
+    expect_paths(student, "dilated_convolution", lengths, width)
+
+
+@check("path-length", share=1, title="Exactly at a power of k, however large")
+def test_path_at_powers(student):
+    for width, power in ((5, 3), (6, 3), (3, 5), (10, 3), (7, 6)):
+        lengths = [width**power, width**power + 1]
+        expect_paths(student, "dilated_convolution", lengths, width)
+
+
+@check("path-length", share=1, title="The smallest widths, and a width not given")
+def test_path_of_smallest_widths(student, draw):
+    n = draw.integer(10, 30)
+    with blame("code that needs a kernel wider than 2"):
+        for kind in ("convolution", "dilated_convolution", "separable_convolution"):
+            expect_paths(student, kind, [n], 2)
+    with blame("code that does not use the default width of 3"):
+        for kind in reference.LAYER_KINDS:
+            got = student.path_length(kind, n)
+            want = reference.path_length(kind, n)
+            wrong = {phrase: v[0] for phrase, v in wrong_paths(kind, [n], 3).items()}
+            expect_whole(got, want, f"The path of {kind} with the default width", wrong)
+
+
+# --- restricted_mask --------------------------------------------------------------
+
+
+def band_mistakes(n: int, r: int) -> Mistakes:
+    """Name what goes wrong with the band."""
+    place = torch.arange(n)
+    offset = place[None, :] - place[:, None]  # key minus query
+    side = (r - 1) // 2
+
+    def mask(allowed: torch.Tensor) -> torch.Tensor:
+        return allowed[None, None]
+
+    band = mask(offset.abs() <= side)
+    start = (place - side).clamp(0, max(n - r, 0))[:, None]
+    window = (place >= start) & (place < start + r)
+    named = {
+        "a band of r positions to either side: r counts both sides and the token": mask(
+            offset.abs() <= r
+        ),
+        "a band of r - 1 positions to either side: r counts both sides": mask(
+            offset.abs() <= r - 1
+        ),
+        "a band that is too narrow by one on either side (`<` where `<=` is meant)": (
+            mask(offset.abs() < side)
+        ),
+        "a band that is too wide by one on either side": mask(offset.abs() <= side + 1),
+        "the opposite: True where the key is not a neighbour": ~band,
+        "the opposite: True far away, and at the edge of the band": mask(
+            offset.abs() >= side
+        ),
+        "a band without the token itself": band & mask(offset != 0),
+        "a band of the last r positions: the token is to stand in the middle": mask(
+            (offset <= 0) & (offset > -r)
+        ),
+        "a band of the next r positions: the token is to stand in the middle": mask(
+            (offset >= 0) & (offset < r)
+        ),
+        "a band that is cut off above the diagonal, as in the decoder": band
+        & mask(offset <= 0),
+        "a band that is cut off below the diagonal": band & mask(offset >= 0),
+        "a band without its upper edge": mask((offset < side) & (offset >= -side)),
+        "a band without its lower edge": mask((offset <= side) & (offset > -side)),
+        "blocks of r tokens, not neighbourhoods": mask(
+            place[:, None] // r == place[None, :] // r
+        ),
+        "r keys for every query, shifted at the ends: there are fewer there": mask(
+            window
+        ),
+        "a band whose first rows are empty: a slice with a negative start counts from "
+        "the end": band & (place[:, None] >= side),
+        "a band that goes on at the other end, as on a ring": mask(
+            (offset.abs() <= side) | (offset.abs() >= n - side)
+        ),
+        "a mask that hides nothing": torch.ones_like(band),
+        "a mask of the shape (t, t); here it is (1, 1, t, t)": band[0, 0],
+        "a mask of the shape (1, t, t); here it is (1, 1, t, t)": band[0],
+    }
+    return {
+        phrase: wrong
+        for phrase, wrong in named.items()
+        if wrong.shape != band.shape or not wrong.equal(band)
+    }
+
+
+@check("restricted-mask", share=1, title="The shape is (1, 1, t, t)")
+def test_restricted_shape(student, draw):
+    n = draw.integer(6, 12)
+    expect_shape(student.restricted_mask(n, 3), (1, 1, n, n), "The restricted mask")
+
+
+@check("restricted-mask", share=3, title="r neighbours, the token in the middle")
+def test_restricted_values(student, draw):
+    for r in (5, 7):
+        n = draw.integer(2 * r + 1, 2 * r + 6)
+        got = student.restricted_mask(n, r)
+        want = reference.restricted_mask(n, r)
+        expect_mask(got, want, "The restricted mask", band_mistakes(n, r))
+
+
+@check("restricted-mask", share=1, title="r = 1, and r longer than the sentence")
+def test_restricted_extremes(student, draw):
+    n = draw.integer(4, 8)
+    with blame("code that counts on 1 < r < t"):
+        for length, r in ((n, 1), (n, 2 * n + 3), (1, 3), (n, n + 1 - n % 2)):
+            got = student.restricted_mask(length, r)
+            want = reference.restricted_mask(length, r)
+            named = band_mistakes(length, r)
+            expect_mask(got, want, f"The mask for t = {length}, r = {r}", named)
+
+
+@check("restricted-mask", share=1, title="The mask holds bools")
+def test_restricted_is_bool(student, draw):
+    expect_bool(student.restricted_mask(draw.integer(4, 8), 3), "The restricted mask")
+
+
+@check("restricted-mask", share=1, title="It is made on the device that is asked for")
+def test_restricted_device(student):
+    expect_on_cpu(student, lambda: student.restricted_mask(5, 3, "cpu"), "The mask")
+    cpu = torch.device("cpu")
+    expect_on_cpu(
+        student, lambda: student.restricted_mask(5, 3, device=cpu), "The mask"
+    )
+
+
+# --- alignment_error_rate ---------------------------------------------------------
+
+
+def draw_links(draw, count: int, low: int = 0) -> Links:
+    """Draw distinct links of a sentence, none before the number `low`."""
+    order = draw.uniform(30).argsort()[:count] + low
+    return {(int(number) // 8, int(number) % 8) for number in order}
+
+
+def rate_mistakes(a: Links, s: Links, p: Links) -> dict[str, Callable[[], float]]:
+    """Name what goes wrong with the alignment error rate."""
+    right = reference.alignment_error_rate(a, s, p)
+    both = len(a & s) + len(a & p)
+
+    def harmonic() -> float:
+        precision, recall = len(a & p) / len(a), len(a & s) / len(s)
+        return 1 - 2 * precision * recall / (precision + recall)
+
+    return {
+        "1 minus the rate: how good, not how bad": lambda: 1 - right,
+        PER_CENT: lambda: 100 * right,
+        "the share of the predicted links that are not possible": lambda: (
+            1 - len(a & p) / len(a)
+        ),
+        "the share of the sure links that were not found": lambda: (
+            1 - len(a & s) / len(s)
+        ),
+        "the share of the predicted links that are not sure": lambda: (
+            1 - len(a & s) / len(a)
+        ),
+        "the rate with S and P exchanged": lambda: 1 - both / (len(a) + len(p)),
+        "the rate without the possible links: 2 |A ∩ S| above the line": lambda: (
+            1 - 2 * len(a & s) / (len(a) + len(s))
+        ),
+        "the rate with 2 |A ∩ P| above the line": lambda: (
+            1 - 2 * len(a & p) / (len(a) + len(s))
+        ),
+        "the rate without possible links: 2 |A ∩ P| / (|A| + |P|)": lambda: (
+            1 - 2 * len(a & p) / (len(a) + len(p))
+        ),
+        "the rate with |A ∩ S| alone above the line": lambda: (
+            1 - len(a & s) / (len(a) + len(s))
+        ),
+        "the rate with |A ∩ P| alone above the line, or with P without S": lambda: (
+            1 - len(a & p) / (len(a) + len(s))
+        ),
+        "the rate divided by the links that are in A or in S": lambda: (
+            1 - both / len(a | s)
+        ),
+        "the share of A or S that is not in both (Jaccard's)": lambda: (
+            1 - len(a & s) / len(a | s)
+        ),
+        "the rate with |S| below the line alone": lambda: 1 - both / len(s),
+        "the rate with |A| below the line alone": lambda: 1 - both / len(a),
+        "the rate with brackets missing: all of |A| + |S| stands below the line": (
+            lambda: 1 - both / len(a) + len(s)
+        ),
+        "the rate divided by |A| + |S| + |P|": lambda: (
+            1 - both / (len(a) + len(s) + len(p))
+        ),
+        "1 minus the harmonic mean of precision and recall": harmonic,
+        "1 minus the arithmetic mean of precision and recall": lambda: (
+            1 - (len(a & p) / len(a) + len(a & s) / len(s)) / 2
+        ),
+        "the rate with unions in place of intersections": lambda: (
+            1 - (len(a | s) + len(a | p)) / (len(a) + len(s))
+        ),
+        "the whole part alone (`//` where `/` is meant)": lambda: (
+            1 - both // (len(a) + len(s))
+        ),
+    }
+
+
+def links_of(draw) -> tuple[Links, Links, Links]:
+    """Draw links on which no two of the mistakes come to the same, nor one to right."""
+    for _ in range(200):
+        sure = draw_links(draw, draw.integer(6, 10))
+        possible = sure | draw_links(draw, draw.integer(8, 12))
+        predicted = draw_links(draw, draw.integer(11, 15))
+        named = rate_mistakes(predicted, sure, possible)
+        if not predicted & sure or not predicted - possible:
+            continue
+        values = [function() for function in named.values()]
+        values.append(reference.alignment_error_rate(predicted, sure, possible))
+        if len({round(value, 4) for value in values}) == len(values):
+            return predicted, sure, possible
+    raise RuntimeError("no links were drawn that tell the mistakes apart")
+
+
+def expect_rate(student, sets: tuple[Links, Links, Links], what: str) -> None:
+    """Compare the student's rate with the right one."""
+    got = student.alignment_error_rate(*sets)
+    want = reference.alignment_error_rate(*sets)
+    if not isinstance(got, (int, float)):
+        expect_number(got, want, what)
+    expect_number(float(got), want, what, mistakes=rate_mistakes(*sets))
+
+
+@check("alignment-error-rate", share=4, title="Sure, possible and other links")
+def test_rate_of_links(student, draw):
+    for _ in range(2):
+        expect_rate(student, links_of(draw), "The alignment error rate")
+
+
+@check("alignment-error-rate", share=1, title="Perfect is 0, nothing in common is 1")
+def test_rate_of_extremes(student, draw):
+    sure = draw_links(draw, 6)
+    possible = sure | draw_links(draw, 9)
+    expect_rate(student, (sure, sure, possible), "The rate of the sure links")
+    expect_rate(student, (possible, sure, possible), "The rate of the possible links")
+    others = {(i + 100, j) for i, j in sure}
+    expect_rate(student, (others, sure, possible), "The rate of other links")
+
+
+@check("alignment-error-rate", share=1, title="No link predicted, or none sure")
+def test_rate_of_nothing(student, draw):
+    links = draw_links(draw, 6)
+    others = set(sorted(links)[:4]) | {(i + 100, j) for i, j in links}
+    with blame("code that divides by the number of predicted, or of sure, links"):
+        got = student.alignment_error_rate(set(), links, links)
+        expect_number(got, 1.0, "The rate of no links", {PER_CENT: 100.0})
+        got = student.alignment_error_rate(others, set(), links)
+        want = reference.alignment_error_rate(others, set(), links)
+        named = {PER_CENT: 100 * want}
+        expect_number(got, want, "The rate where no link is sure", named)
+
+
+@check(
+    "alignment-error-rate", share=1, title="Links of any kind; sets stay as they were"
+)
+def test_rate_leaves_its_input(student, draw):
+    predicted, sure, possible = (
+        {(7, i, j, "word") for i, j in links} for links in links_of(draw)
+    )
+    sets = (predicted, sure, possible)
+    with blame("code that counts on links of two numbers"):
+        got, after = student.call_and_return_inputs(student.alignment_error_rate, *sets)
+        want = reference.alignment_error_rate(*sets)
+        named = rate_mistakes(*sets)
+        expect_number(got, want, "The rate of longer links", mistakes=named)
+    if list(after) != list(sets):
+        fail(
+            "Your function changed the sets that it was given: `&=`, `discard` and "
+            "`update` write into them.",
+            mistake="an input is changed in place",
+        )

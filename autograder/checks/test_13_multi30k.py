@@ -1,0 +1,871 @@
+"""Hidden checks of unit 13: losses, perplexity, BLEU by length, its interval, copies.
+
+Nothing is trained: the Transformer is a small one of random weights, and translations
+are made up of a few words.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from autograder.checking import check, expect_close, expect_equal, expect_shape, fail
+from autograder.expectations import blame, expect_parts
+from transformer import report as reference
+from transformer.bleu import corpus_bleu
+from transformer.config import TransformerConfig
+from transformer.data import Batch
+from transformer.seq2seq import Transformer
+
+PAD, SOS, EOS = 1, 2, 3
+SIZES = {"src_vocab_size": 13, "tgt_vocab_size": 11, "d_model": 8, "n_heads": 2}
+SIZES |= {"n_layers": 2, "d_ff": 12, "max_len": 9, "positions": "sinusoidal"}
+CONFIG = "transformer.config.TransformerConfig"
+MODEL = "transformer.seq2seq.Transformer"
+BATCH = "transformer.data.batches.Batch"
+# The lengths of targets with <sos> and <eos>; the places in the corpus are mixed.
+LENGTHS = ((6, 4, 3), (5, 7), (7, 3))
+PLACES = ((4, 0, 5), (6, 2), (1, 3))
+N = 7
+Named = dict[str, Callable[[], Any]]
+
+# --- sentence_losses --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """The student's model and batches, and the trusted ones."""
+
+    model: Any
+    batches: list[Any]
+    trusted: nn.Module
+    given: list[Batch]
+    pad: int
+
+
+def draw_batch(draw, lengths: Sequence[int], places: Sequence[int], pad: int) -> Batch:
+    """Draw sentences of these target lengths, padded."""
+    b = len(lengths)
+    src = draw.ids(b, 5, low=5, high=13)
+    tgt = draw.ids(b, max(lengths), low=5, high=11)
+    tgt[:, 0] = SOS
+    for row, length in enumerate(lengths):
+        src[row, 5 - row :] = pad
+        tgt[row, length - 1] = EOS
+        tgt[row, length:] = pad
+    return Batch(src, tgt, tuple(places))
+
+
+def losses_case(
+    student, draw, pad: int = PAD, lengths=LENGTHS, places=PLACES, dropout=0.0
+) -> Case:
+    """Build the student's and the trusted model with the same weights, and batches."""
+    options = SIZES | {"pad_id": pad, "dropout": dropout}
+    trusted = Transformer(TransformerConfig(**options))
+    shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
+    state = trusted.state_dict()
+    for name, value in draw.state(shapes).items():
+        if not name.endswith("encoding"):
+            state[name] = 0.4 * value
+    trusted.load_state_dict(state)
+    theirs = student.load(MODEL)(student.load(CONFIG)(**options))
+    theirs.load_state_dict(state)
+    theirs.eval()
+    given = [draw_batch(draw, *one, pad) for one in zip(lengths, places, strict=True)]
+    make = student.load(BATCH)
+    batches = [make(b.src, b.tgt, b.indices) for b in given]
+    return Case(theirs, batches, trusted.double().eval(), given, pad)
+
+
+def losses_with(
+    case: Case,
+    read: Callable[[Tensor], Tensor] = lambda tgt: tgt[:, :-1],
+    wanted: Callable[[Tensor], Tensor] = lambda tgt: tgt[:, 1:],
+    change: Callable[[Tensor], Tensor] = lambda logits: logits,
+    of_batch: Callable[[Tensor, Tensor], Tensor] = lambda each, kept: each.sum(1),
+    kept: Callable[[Tensor, int], Tensor] = lambda target, pad: target != pad,
+    in_order: bool = True,
+) -> Tensor:
+    """Compute the losses, rightly or with one of the parts exchanged."""
+    places, losses = [], []
+    for batch in case.given:
+        with torch.no_grad():
+            logits = change(case.trusted(batch.src, read(batch.tgt)))
+        target = wanted(batch.tgt)
+        logits = logits[:, : target.size(1)]
+        counted = kept(target, case.pad)
+        each = F.cross_entropy(logits.transpose(1, 2), target, reduction="none")
+        losses += [of_batch(each * counted, counted)]
+        places += batch.indices
+    result = torch.cat(losses)
+    return result[torch.tensor(places).argsort()] if in_order else result
+
+
+def counts_with(
+    case: Case, extra: int = 0, padding: bool = False, in_order: bool = True
+) -> Tensor:
+    """Count the target tokens, rightly or wrongly."""
+    counts, places = [], []
+    for batch in case.given:
+        target = batch.tgt[:, 1:]
+        counts += [((target != case.pad) | padding).sum(dim=1) + extra]
+        places += batch.indices
+    result = torch.cat(counts)
+    return result[torch.tensor(places).argsort()] if in_order else result
+
+
+def loss_mistakes(case: Case) -> Named:
+    """Name what goes wrong with the loss of a sentence."""
+
+    def with_(**changes) -> Callable[[], Tensor]:
+        return lambda: losses_with(case, **changes)
+
+    def mean_of(each: Tensor, kept: Tensor) -> Tensor:
+        return each.sum(1) / kept.sum(1)
+
+    def whole(each: Tensor, kept: Tensor) -> Tensor:
+        return (each.sum() / kept.sum()).expand(len(each))
+
+    return {
+        "the losses in the batches' order, not the corpus's": with_(in_order=False),
+        "losses that count padding": with_(kept=lambda t, pad: torch.ones_like(t)),
+        "the mean loss of each sentence's tokens, not their sum": with_(
+            of_batch=mean_of
+        ),
+        "the perplexity of each sentence, not its loss": with_(
+            of_batch=lambda each, kept: mean_of(each, kept).exp()
+        ),
+        "the mean loss of the whole batch for each sentence": with_(of_batch=whole),
+        "the mean loss of the whole batch, times each count": with_(
+            of_batch=lambda each, kept: whole(each, kept) * kept.sum(1)
+        ),
+        "the sum divided by the padded length": with_(
+            of_batch=lambda each, kept: each.mean(1)
+        ),
+        "losses of a target that is not shifted": with_(wanted=lambda tgt: tgt[:, :-1]),
+        "losses of a model that reads the word it must predict": with_(
+            read=lambda tgt: tgt[:, 1:]
+        ),
+        "losses after a second softmax": with_(change=lambda x: x.softmax(-1)),
+        "losses without the one of <eos>": with_(
+            kept=lambda t, pad: (t != pad) & (t != EOS)
+        ),
+        "losses in bits, not in nats": lambda: losses_with(case) / math.log(2),
+        "the log-probability, where the loss is its negative": lambda: (
+            -losses_with(case)
+        ),
+        "losses that leave out another token than pad_id": with_(
+            kept=lambda t, pad: t != PAD
+        ),
+        "losses that leave out token 0": with_(kept=lambda t, pad: t != 0),
+    }
+
+
+def count_mistakes(case: Case) -> Named:
+    """Name what goes wrong when tokens are counted."""
+    return {
+        "the counts in the batches' order, not the corpus's": lambda: counts_with(
+            case, in_order=False
+        ),
+        "counts with padding": lambda: counts_with(case, padding=True),
+        "counts with <sos>, which nobody has to predict": lambda: counts_with(case, 1),
+        "counts without <eos>": lambda: counts_with(case, -1),
+        "counts of the padded length with <sos>": lambda: counts_with(case, 1, True),
+        "counts that leave out another token than pad_id": lambda: _counts_of_1(case),
+    }
+
+
+def _counts_of_1(case: Case) -> Tensor:
+    return counts_with(Case(None, [], nn.Identity(), case.given, PAD))
+
+
+def run_losses(student, case: Case) -> tuple[Any, Any]:
+    """Call the student's function and see that it returns a pair."""
+    got = student.sentence_losses(case.model, case.batches, case.pad)
+    return expect_parts(got, 2, "two things, the losses and the counts")
+
+
+@check("sentence-losses", share=1, title="A loss and a count for each sentence")
+def test_losses_shapes(student, draw):
+    losses, counts = run_losses(student, losses_case(student, draw))
+    expect_shape(losses, (N,), "the losses")
+    expect_shape(counts, (N,), "the counts")
+
+
+@check("sentence-losses", share=5, title="The summed loss of each sentence, in order")
+def test_losses_values(student, draw):
+    case = losses_case(student, draw)
+    losses, _ = run_losses(student, case)
+    named = loss_mistakes(case)
+    expect_close(losses, losses_with(case), "the losses", named, tolerance=3e-5)
+
+
+@check("sentence-losses", share=2, title="The number of target tokens of each sentence")
+def test_losses_counts(student, draw):
+    case = losses_case(student, draw)
+    _, counts = run_losses(student, case)
+    want = counts_with(case)
+    expect_close(counts, want, "the counts", count_mistakes(case))
+    if counts.is_floating_point():
+        fail("The counts should be integers.", mistake="counts that are no integers")
+
+
+@check("sentence-losses", share=3, title="No dropout while measuring")
+def test_losses_without_dropout(student, draw):
+    case = losses_case(student, draw, dropout=0.5)
+    case.model.train()
+    losses, _ = run_losses(student, case)
+    with blame("a model that is measured in train() mode, with dropout"):
+        expect_close(losses, losses_with(case), "the losses", tolerance=3e-5)
+
+
+@check("sentence-losses", share=1, title="The model keeps the mode in which it came")
+def test_losses_keep_the_mode(student, draw):
+    case = losses_case(student, draw, dropout=0.5)
+    for training in (True, False):
+        case.model.train(training)
+        run_losses(student, case)
+        if case.model.attribute("training") is not training:
+            came, left = ("training", "evaluation")[:: 1 if training else -1]
+            fail(
+                f"The model came in {came} mode, and you left it in {left} mode.",
+                mistake="a model that is left in another mode than it came in",
+            )
+
+
+@check("sentence-losses", share=1, title="pad_id is used, and a batch of one works")
+def test_losses_with_another_padding(student, draw):
+    lengths, places = ((5, 3), (4,)), ((2, 0), (1,))
+    case = losses_case(student, draw, 4, lengths, places)
+    losses, counts = run_losses(student, case)
+    named, other = (
+        loss_mistakes(case),
+        "losses that leave out another token than pad_id",
+    )
+    named = {other: named[other], **named}  # with this padding it is the likelier one
+    expect_close(losses, losses_with(case), "the losses", named, tolerance=3e-5)
+    expect_close(counts, counts_with(case), "the counts", count_mistakes(case))
+
+
+# --- corpus_perplexity ------------------------------------------------------------
+
+
+def perplexity_mistakes(losses: Tensor, counts: Tensor) -> Named:
+    """Name what goes wrong with a perplexity."""
+    mean = (losses / counts).mean().item()
+    right = losses.sum().item() / counts.sum().item()
+    return {
+        "2 to the mean loss, where the loss is in nats": lambda: 2**right,
+        "10 to the mean loss, where the loss is in nats": lambda: 10**right,
+        "e to the mean of the sentences' means": lambda: math.exp(mean),
+        "the mean of the sentences' perplexities": lambda: (
+            (losses / counts).exp().mean()
+        ),
+        "the mean of the perplexities weighted by length": lambda: (
+            ((losses / counts).exp() * counts).sum() / counts.sum()
+        ),
+        "the mean loss, without its exponential": lambda: right,
+        "the mean of the sentences' means, without an exponential": lambda: mean,
+        "e to the mean loss of a sentence, not of a token": lambda: losses.mean().exp(),
+        "e to the summed loss": lambda: losses.sum().exp(),
+        "e to minus the mean loss": lambda: math.exp(-right),
+        "e to the tokens divided by their loss": lambda: math.exp(1 / right),
+        "e to the median of the sentences' means": lambda: (
+            (losses / counts).median().exp()
+        ),
+        "the perplexity of the first sentence alone": lambda: math.exp(
+            losses[0].item() / counts[0].item()
+        ),
+    }
+
+
+def draw_losses(draw, n: int = 6) -> tuple[Tensor, Tensor]:
+    """Draw losses of long, easy and short, hard sentences."""
+    counts = torch.arange(n) * 3 + 2
+    counts = counts[torch.argsort(draw.uniform(n))]
+    hard = 0.5 + 2 * draw.uniform(n) + 4.0 / counts
+    return (hard * counts).float(), counts
+
+
+@check("corpus-perplexity", share=4, title="e to the mean loss of a token")
+def test_perplexity_value(student, draw):
+    losses, counts = draw_losses(draw)
+    got = student.corpus_perplexity(losses, counts)
+    want = math.exp(losses.double().sum().item() / counts.sum().item())
+    named = perplexity_mistakes(losses.double(), counts.double())
+    expect_close(got, want, "the perplexity", named)
+
+
+@check("corpus-perplexity", share=1, title="A part of a corpus, one sentence too")
+def test_perplexity_of_one(student, draw):
+    losses, counts = draw_losses(draw)
+    with blame("code that counts on several sentences"):
+        got = student.corpus_perplexity(losses[2:3], counts[2:3])
+        want = math.exp(losses[2].item() / counts[2].item())
+        expect_close(got, want, "the perplexity of one sentence")
+
+
+@check("corpus-perplexity", share=1, title="A model that is always right has 1")
+def test_perplexity_of_the_sure(student, draw):
+    counts = draw.ids(5, low=3, high=9)
+    with blame("code that adds something to the loss"):
+        got = student.corpus_perplexity(torch.zeros(5), counts)
+        expect_close(got, 1.0, "the perplexity of a model that is always right")
+
+
+# --- Translations of a few words --------------------------------------------------
+
+WORDS = ["the", "woman", "calls", "an", "old", "man", "in", "a", "park", "."]
+Sentences = list[list[str]]
+LIMITS = (4, 6, 9)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Sources of any length, references, and translations that partly agree."""
+
+    sources: Sentences
+    hypotheses: Sentences
+    references: Sentences
+
+    def part(self, places: Sequence[int]) -> tuple[Sentences, Sentences]:
+        """Return some of the translations with their references."""
+        return (
+            [self.hypotheses[i] for i in places],
+            [self.references[i] for i in places],
+        )
+
+    def bleu(self, places: Sequence[int]) -> float | None:
+        """Score some of the sentences, None if there is none."""
+        return corpus_bleu(*self.part(places)) if len(places) else None
+
+
+def words_of(draw, count: int) -> list[str]:
+    """Draw a sentence."""
+    return [draw.choice(WORDS) for _ in range(count)]
+
+
+def draw_corpus(draw, lengths: Sequence[int]) -> Corpus:
+    """Draw sentences whose sources have these lengths."""
+    sources = [words_of(draw, length) for length in lengths]
+    references = [words_of(draw, draw.integer(7, 13)) for _ in lengths]
+    hypotheses = []
+    for reference_ in references:
+        written = list(reference_)
+        written[draw.integer(0, 3)] = draw.choice(WORDS)
+        hypotheses.append(written[: len(written) - draw.integer(0, 3)])
+    return Corpus(sources, hypotheses, references)
+
+
+# --- bleu_by_length ---------------------------------------------------------------
+
+Table = list[tuple[int, float | None]]
+LONG, AT = "after the last limit", "at a limit"
+SOURCE_LENGTHS = (4, 9, 6, 12, 3, 5, 10, 8, 6, 4, 15, 7)  # both on limits and between
+
+
+def places_with(
+    corpus: Corpus,
+    limits: Sequence[int],
+    measured: str = "sources",
+    below: Callable[[int, int], bool] = lambda length, limit: length <= limit,
+) -> list[list[int]]:
+    """Put the places of sentences into groups by the length of one of the three."""
+    lengths = [len(words) for words in getattr(corpus, measured)]
+    groups = [[] for _ in range(len(limits) + 1)]
+    for place, length in enumerate(lengths):
+        fits = [below(length, limit) for limit in limits]
+        groups[fits.index(True) if any(fits) else len(limits)].append(place)
+    return groups
+
+
+def table_of(corpus: Corpus, groups: Sequence[Sequence[int]], score=None) -> Table:
+    """Score each group."""
+    score = score or corpus.bleu
+    return [(len(places), score(places) if places else None) for places in groups]
+
+
+def table_mistakes(corpus: Corpus, limits: Sequence[int] = LIMITS) -> Named:
+    """Name what goes wrong with BLEU by length."""
+    groups = places_with(corpus, limits)
+
+    def mean_of_sentences(places: Sequence[int]) -> float:
+        return sum(corpus.bleu([i]) for i in places) / len(places)
+
+    def swapped(places: Sequence[int]) -> float:
+        return corpus_bleu(*reversed(corpus.part(places)))
+
+    def first_references(places: Sequence[int]) -> float:
+        return corpus_bleu(corpus.part(places)[0], corpus.references[: len(places)])
+
+    def cumulative() -> Table:
+        lengths = [len(words) for words in corpus.sources]
+        upper = [[i for i, n in enumerate(lengths) if n <= limit] for limit in limits]
+        return table_of(corpus, [*upper, list(range(len(lengths)))])
+
+    def by_count_of_words() -> Table:
+        words = [sum(len(corpus.sources[i]) for i in places) for places in groups]
+        right = table_of(corpus, groups)
+        return [(n, bleu) for n, (_, bleu) in zip(words, right, strict=True)]
+
+    def of(**changes) -> Callable[[], Table]:
+        return lambda: table_of(corpus, places_with(corpus, limits, **changes))
+
+    right = table_of(corpus, groups)
+    return {
+        "groups by the length of the translations": of(measured="hypotheses"),
+        "groups by the length of the references": of(measured="references"),
+        "groups that a source of exactly the limit has fallen out of": of(
+            below=lambda length, limit: length < limit
+        ),
+        "groups whose limits count <sos> and <eos>": of(
+            below=lambda length, limit: length + 2 <= limit
+        ),
+        "groups of which each holds the shorter ones too": cumulative,
+        "the mean of the sentences' scores in each group": lambda: table_of(
+            corpus, groups, mean_of_sentences
+        ),
+        "BLEU with the arguments swapped": lambda: table_of(corpus, groups, swapped),
+        "BLEU against the references of other sentences": lambda: table_of(
+            corpus, groups, first_references
+        ),
+        "BLEU of all sentences in each group": lambda: table_of(
+            corpus, groups, lambda _: corpus.bleu(range(len(corpus.sources)))
+        ),
+        "the table without the sentences beyond the last limit": lambda: right[:-1],
+        "the table without its first group": lambda: right[1:],
+        "the table from the longest to the shortest": lambda: right[::-1],
+        "BLEU first and the number of sentences second": lambda: [
+            (bleu, n) for n, bleu in right
+        ],
+        "BLEU alone, without the numbers of sentences": lambda: [b for _, b in right],
+        "BLEU as a fraction, not times 100": lambda: table_of(
+            corpus, groups, lambda places: corpus.bleu(places) / 100
+        ),
+        "the words of each group, not its sentences": by_count_of_words,
+        "the table without groups that have no sentence": lambda: [
+            row for row in right if row[0]
+        ],
+        "0 as the BLEU of a group without a sentence": lambda: [
+            (n, bleu or 0.0) for n, bleu in right
+        ],
+        "NaN as the BLEU of a group without a sentence": lambda: [
+            (n, math.nan if bleu is None else bleu) for n, bleu in right
+        ],
+    }
+
+
+def plain(table: Any) -> Any:
+    """Round the scores and turn pairs into tuples, for a comparison of equals."""
+    if not isinstance(table, (list, tuple)):
+        return table
+
+    def number(value: Any) -> Any:
+        if isinstance(value, Tensor) and value.dim() == 0:
+            value = value.item()
+        if isinstance(value, float) and math.isnan(value):
+            return "nan"
+        real = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return round(float(value), 3) if real else value
+
+    return [
+        tuple(number(part) for part in row)
+        if isinstance(row, (list, tuple))
+        else number(row)
+        for row in table
+    ]
+
+
+def expect_table(got: Any, corpus: Corpus, limits: Sequence[int] = LIMITS) -> None:
+    """Compare a table with the right one."""
+    want = table_of(corpus, places_with(corpus, limits))
+    named = {
+        phrase: lambda make=make: plain(make())
+        for phrase, make in table_mistakes(corpus, limits).items()
+    }
+    if isinstance(got, (list, tuple)) and len(got) == len(want):
+        got = list(got)
+    expect_equal(plain(got), plain(want), "the table", named)
+
+
+def by_length(student, corpus: Corpus, limits: Sequence[int] = LIMITS) -> Any:
+    """Call the student's function."""
+    return student.bleu_by_length(
+        corpus.sources, corpus.hypotheses, corpus.references, list(limits)
+    )
+
+
+@check("bleu-by-length", share=1, title="A row for each group, a pair in each row")
+def test_table_shape(student, draw):
+    corpus = draw_corpus(draw, SOURCE_LENGTHS)
+    got = by_length(student, corpus)
+    rows = expect_parts(got, len(LIMITS) + 1, "a list of one row for each group")
+    for row in rows:
+        expect_parts(row, 2, "rows of a number of sentences and their BLEU")
+
+
+@check("bleu-by-length", share=2, title="How many sentences are in each group")
+def test_table_counts(student, draw):
+    corpus = draw_corpus(draw, SOURCE_LENGTHS)
+    got = by_length(student, corpus)
+    named = {
+        phrase: lambda make=make: [row[0] for row in plain(make())]
+        for phrase, make in table_mistakes(corpus).items()
+    }
+    want = [float(len(places)) for places in places_with(corpus, LIMITS)]
+    rows = expect_parts(plain(got), len(want), "a list of one row for each group")
+    counts = [row[0] if isinstance(row, tuple) and row else row for row in rows]
+    expect_equal(counts, want, "the list of counts", named)
+
+
+@check("bleu-by-length", share=4, title="The corpus BLEU of each group")
+def test_table_scores(student, draw):
+    corpus = draw_corpus(draw, SOURCE_LENGTHS)
+    expect_table(by_length(student, corpus), corpus)
+
+
+@check("bleu-by-length", share=2, title="A group without a sentence has None")
+def test_table_with_an_empty_group(student, draw):
+    corpus = draw_corpus(draw, (3, 8, 8, 4, 12))
+    with blame("code that counts on a sentence in every group"):
+        expect_table(by_length(student, corpus), corpus)
+
+
+@check("bleu-by-length", share=1, title="One limit, or none")
+def test_table_of_other_limits(student, draw):
+    corpus = draw_corpus(draw, SOURCE_LENGTHS)
+    with blame("code that counts on a certain number of groups"):
+        expect_table(by_length(student, corpus, (7,)), corpus, (7,))
+        expect_table(by_length(student, corpus, ()), corpus, ())
+
+
+# --- bootstrap_interval -----------------------------------------------------------
+
+R, SENTENCES = 23, 6
+
+
+def interval_with(
+    corpus: Corpus,
+    draws: Tensor,
+    ends: Sequence[float] = (0.025, 0.975),
+    score: Callable[[list[int]], float] | None = None,
+) -> Tensor:
+    """Compute the interval, rightly or with one of its parts exchanged."""
+    score = score or corpus.bleu
+    scores = torch.tensor([score(row) for row in draws.tolist()], dtype=torch.float64)
+    return scores.quantile(torch.tensor(ends, dtype=torch.float64))
+
+
+def interval_mistakes(corpus: Corpus, draws: Tensor) -> Named:
+    """Name what goes wrong with an interval."""
+    everything = list(range(len(corpus.references)))
+
+    def of(**changes) -> Callable[[], Tensor]:
+        return lambda: interval_with(corpus, draws, **changes)
+
+    def mean_of_sentences(row: list[int]) -> float:
+        return sum(corpus.bleu([i]) for i in row) / len(row)
+
+    def half_drawn(row: list[int]) -> float:
+        return corpus_bleu(corpus.part(row)[0], corpus.references)
+
+    def references_drawn(row: list[int]) -> float:
+        return corpus_bleu(corpus.hypotheses, corpus.part(row)[1])
+
+    def spread(times: float, around: str, error: bool = False) -> Tensor:
+        scores = torch.tensor([corpus.bleu(row) for row in draws.tolist()])
+        middle = scores.mean() if around == "mean" else corpus.bleu(everything)
+        deviation = scores.std() / (math.sqrt(len(scores)) if error else 1.0)
+        return torch.stack([middle - times * deviation, middle + times * deviation])
+
+    def nearest(how: str) -> Tensor:
+        scores = torch.tensor(sorted(corpus.bleu(row) for row in draws.tolist()))
+        ends = torch.tensor([0.025, 0.975])
+        return scores.quantile(ends, interpolation=how)
+
+    return {
+        "an interval whose ends are swapped": of(ends=(0.975, 0.025)),
+        "the interval that holds 90 of 100 scores": of(ends=(0.05, 0.95)),
+        "the interval that holds 99 of 100 scores": of(ends=(0.005, 0.995)),
+        "the interval from the 5th to the 97.5th percentile": of(ends=(0.05, 0.975)),
+        "the interval that holds half of the scores": of(ends=(0.25, 0.75)),
+        "the least and the greatest score": of(ends=(0.0, 1.0)),
+        "an interval without the references drawn along": of(score=half_drawn),
+        "an interval without the translations drawn along": of(score=references_drawn),
+        "an interval of means of the sentences' scores": of(score=mean_of_sentences),
+        "an interval of draws without repetitions": of(
+            score=lambda row: corpus.bleu(sorted(set(row)))
+        ),
+        "an interval that swaps hypotheses and references": of(
+            score=lambda row: corpus_bleu(*reversed(corpus.part(row)))
+        ),
+        "the mean and 1.96 standard deviations": lambda: spread(1.96, "mean"),
+        "the mean and two standard deviations": lambda: spread(2.0, "mean"),
+        "the score and 1.96 standard deviations": lambda: spread(1.96, "all"),
+        "the mean and 1.96 standard errors, which shrink with every draw": lambda: (
+            spread(1.96, "mean", error=True)
+        ),
+        "the score of the test set twice, not redrawn": lambda: torch.tensor(
+            [corpus.bleu(everything)] * 2
+        ),
+        "the fractions of BLEU, not times 100": lambda: (
+            interval_with(corpus, draws) / 100
+        ),
+        "percentiles that are not interpolated": lambda: nearest("nearest"),
+        "percentiles that are rounded down": lambda: nearest("lower"),
+        "percentiles rounded to scores that occur": lambda: nearest("higher"),
+    }
+
+
+def draw_test_sets(draw) -> tuple[Corpus, Tensor]:
+    """Draw a corpus and draws of its sentences in which many come twice."""
+    corpus = draw_corpus(draw, [5] * SENTENCES)
+    return corpus, draw.ids(R, SENTENCES, low=0, high=SENTENCES)
+
+
+def run_interval(student, corpus: Corpus, draws: Tensor) -> Tensor:
+    """Call the student's function and return the two ends as a tensor."""
+    got = student.bootstrap_interval(corpus.hypotheses, corpus.references, draws)
+    if isinstance(got, Tensor) and tuple(got.shape) == (2,):
+        return got
+    low, high = expect_parts(got, 2, "two numbers, the ends of the interval")
+    for end in (low, high):
+        if not isinstance(end, (int, float)) and not (
+            isinstance(end, Tensor) and end.dim() == 0
+        ):
+            fail("Each end of the interval should be a number.")
+    return torch.tensor([float(low), float(high)])
+
+
+@check("bootstrap-interval", share=1, title="Two numbers, the lower one first")
+def test_interval_shape(student, draw):
+    ends = run_interval(student, *draw_test_sets(draw))
+    if not bool(ends[0] <= ends[1]):
+        fail(
+            "The first number should be the lower end.",
+            mistake="an interval whose ends are swapped",
+        )
+
+
+@check("bootstrap-interval", share=5, title="The percentiles of the redrawn scores")
+def test_interval_value(student, draw):
+    corpus, draws = draw_test_sets(draw)
+    got = run_interval(student, corpus, draws)
+    want = interval_with(corpus, draws)
+    named = interval_mistakes(corpus, draws)
+    expect_close(got, want, "your interval", named, tolerance=2e-5)
+
+
+@check("bootstrap-interval", share=1, title="A single draw has no width")
+def test_interval_of_one_draw(student, draw):
+    corpus, draws = draw_test_sets(draw)
+    with blame("code that counts on many draws"):
+        got = run_interval(student, corpus, draws[:1])
+        want = torch.tensor([corpus.bleu(draws[0].tolist())] * 2)
+        expect_close(got, want, "the interval of one draw", tolerance=2e-5)
+
+
+@check("bootstrap-interval", share=1, title="Only the places that were handed over")
+def test_interval_of_other_sizes(student, draw):
+    corpus, _ = draw_test_sets(draw)
+    draws = draw.ids(9, SENTENCES + 3, low=1, high=SENTENCES)
+    named = interval_mistakes(corpus, draws)
+    with blame("code that draws for itself, or counts on n places in a row"):
+        got = run_interval(student, corpus, draws)
+        want = interval_with(corpus, draws)
+        expect_close(got, want, "your interval", named, tolerance=2e-5)
+
+
+# --- copy_unknown_words -----------------------------------------------------------
+
+SOURCE = ["die", "junge", "dirigentin", "ruft", "herrn", "nowak", "an", "."]
+LAYERS, HEADS, WRITTEN = 3, 4, 7
+UNKNOWN = "<unk>"
+
+
+@dataclass(frozen=True)
+class Copying:
+    """A translation with unknown words, and what was looked at."""
+
+    target: list[str]
+    weights: Tensor
+    source: list[str]
+
+    def filled(self, places: Sequence[int], every: bool = False) -> list[str]:
+        """Put the source words of these places where a word is unknown."""
+        return [
+            self.source[place] if every or word == UNKNOWN else word
+            for word, place in zip(self.target, places, strict=True)
+        ]
+
+
+def draw_copying(draw, unknown: Sequence[int] = (1, 2, 5)) -> Copying:
+    """Draw attention in which every likely mistake looks at other words."""
+    s = len(SOURCE) + 2
+    target = [word for word in words_of(draw, WRITTEN - 1)] + ["<eos>"]
+    for place in unknown:
+        target[place] = UNKNOWN
+    weights = (1.5 * draw.normal(LAYERS, HEADS, WRITTEN, s)).softmax(dim=-1)
+    weights[..., 0] += 0.4  # much goes to <sos> and <eos>, as in trained models
+    weights[..., -1] += 0.5
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    return Copying(target, weights, SOURCE)
+
+
+def copying_mistakes(case: Copying) -> Named:
+    """Name what goes wrong with copies."""
+    average = case.weights.mean(dim=(0, 1))  # (t, s)
+    inner = average[:, 1:-1]
+    n = len(case.source)
+
+    def looked_at(weights: Tensor) -> list[int]:
+        return weights[:, 1:-1].argmax(dim=-1).tolist()
+
+    def framed(words: Sequence[str]) -> Callable[[], list[str]]:
+        def make() -> list[str]:
+            places = average.argmax(dim=-1).tolist()
+            pairs = zip(case.target, places, strict=True)
+            return [words[p] if w == UNKNOWN else w for w, p in pairs]
+
+        return make
+
+    right = case.filled(looked_at(average))
+    shifted = [(place + 1) % n for place in looked_at(average)]
+    clipped = (average.argmax(dim=-1).clamp(1, n) - 1).tolist()
+    only_sos = average[:, :-1].clone()
+    only_sos[:, 0] = -1
+    first = case.target.index(UNKNOWN) if UNKNOWN in case.target else 0
+
+    def only_first() -> list[str]:
+        return [*right[: first + 1], *case.target[first + 1 :]]
+
+    return {
+        "copies in which <sos> and <eos> take part": framed(
+            ["<sos>", *case.source, "<eos>"]
+        ),
+        "copies of <sos> and <eos>, moved to the nearest word": lambda: case.filled(
+            clipped
+        ),
+        "copies of the word before the one looked at": lambda: case.filled(
+            [(place - 1) % n for place in looked_at(average)]
+        ),
+        "copies of the word after the one looked at": lambda: case.filled(shifted),
+        "copies of the word at the same place": lambda: case.filled(
+            [min(place, n - 1) for place in range(len(case.target))]
+        ),
+        "copies by the first layer alone": lambda: case.filled(
+            looked_at(case.weights[0].mean(0))
+        ),
+        "copies by the last layer alone": lambda: case.filled(
+            looked_at(case.weights[-1].mean(0))
+        ),
+        "copies by the first head alone": lambda: case.filled(
+            looked_at(case.weights[:, 0].mean(0))
+        ),
+        "copies by one head of one layer": lambda: case.filled(
+            looked_at(case.weights[-1, 0])
+        ),
+        "copies by the first head of the first layer": lambda: case.filled(
+            looked_at(case.weights[0, 0])
+        ),
+        "copies by the greatest weight of any head": lambda: case.filled(
+            looked_at(case.weights.amax(dim=(0, 1)))
+        ),
+        "copies by the next token's weights": lambda: case.filled(
+            looked_at(average.roll(-1, 0))
+        ),
+        "copies by the weights of the token before": lambda: case.filled(
+            looked_at(average.roll(1, 0))
+        ),
+        "copies of the word that was looked at least": lambda: case.filled(
+            inner.argmin(dim=-1).tolist()
+        ),
+        "copies for every word, not for the unknown ones alone": lambda: case.filled(
+            looked_at(average), every=True
+        ),
+        "a copy for the first unknown word alone": only_first,
+        "the target without its unknown words": lambda: [
+            word for word in case.target if word != UNKNOWN
+        ],
+        "the target as it was": lambda: list(case.target),
+        "one and the same word for every <unk>": lambda: case.filled(
+            [int(inner.sum(dim=0).argmax())] * len(case.target)
+        ),
+        "the translation without <eos>, which nobody asked to cut": lambda: right[:-1],
+        "the words joined to a text": lambda: " ".join(right),
+        "the places of the words, not the words": lambda: [
+            place if word == UNKNOWN else word
+            for word, place in zip(case.target, looked_at(average), strict=True)
+        ],
+    }
+
+
+def draw_telling(draw) -> Copying:
+    """Draw a case in which each mistake gives other words than the right ones."""
+    for _ in range(3000):
+        case = draw_copying(draw)
+        right = reference.copy_unknown_words(case.target, case.weights, case.source)
+        wrong = [make() for make in copying_mistakes(case).values()]
+        if right not in wrong:
+            return case
+    raise RuntimeError("no attention was drawn that shows the mistakes")
+
+
+def expect_copies(got: Any, case: Copying) -> None:
+    """Compare the words with the right ones."""
+    want = reference.copy_unknown_words(case.target, case.weights, case.source)
+    got = list(got) if isinstance(got, tuple) else got
+    expect_equal(got, want, "what you wrote", copying_mistakes(case))
+
+
+def run_copying(student, case: Copying) -> Any:
+    """Call the student's function."""
+    return student.copy_unknown_words(case.target, case.weights, case.source)
+
+
+@check("copy-unknown-words", share=1, title="A token for each token, and no <unk>")
+def test_copies_shape(student, draw):
+    case = draw_telling(draw)
+    got = run_copying(student, case)
+    words = expect_parts(got, len(case.target), "a list of as many words as before")
+    if UNKNOWN in words:
+        fail(
+            "There is still an <unk> in what you wrote.", mistake="the target as it was"
+        )
+
+
+@check("copy-unknown-words", share=5, title="The word looked at most, by all heads")
+def test_copies_values(student, draw):
+    case = draw_telling(draw)
+    expect_copies(run_copying(student, case), case)
+
+
+@check("copy-unknown-words", share=1, title="Known words stay, and so does the input")
+def test_copies_change_nothing_else(student, draw):
+    case = draw_copying(draw, unknown=())
+    result, after = student.call_and_return_inputs(
+        student.copy_unknown_words, case.target, case.weights, case.source
+    )
+    expect_copies(result, case)
+    case = draw_telling(draw)
+    before = list(case.target)
+    _, after = student.call_and_return_inputs(
+        student.copy_unknown_words, case.target, case.weights, case.source
+    )
+    if list(after[0]) != before or not torch.equal(after[1], case.weights):
+        fail(
+            "Your function changed what it was given.",
+            mistake="an input is changed in place",
+        )
+
+
+@check("copy-unknown-words", share=1, title="One layer, one head, one word")
+def test_copies_of_another_size(student, draw):
+    weights = draw.normal(1, 1, 2, 3).softmax(dim=-1)
+    case = Copying([UNKNOWN, "<eos>"], weights, ["nowak"])
+    with blame("code that counts on several layers, heads or words"):
+        expect_copies(run_copying(student, case), case)

@@ -1,0 +1,42 @@
+"""The smallest model that is called like a `Transformer`: good to try a step on."""
+
+from torch import Tensor, nn
+
+
+class BagTranslator(nn.Module):
+    """Guess every next word from the word before it and the mean of the source words.
+
+    It knows nothing of order. It trains in a moment, and every number can be followed.
+
+    Args:
+        vocab_size: words in both vocabularies.
+        d_model: width of a word's vector.
+        dropout: of the sum of the two vectors.
+        pad_id: the source word that does not count.
+    """
+
+    def __init__(
+        self, vocab_size: int, d_model: int, dropout: float = 0.0, pad_id: int = 1
+    ) -> None:
+        """Make two tables of words and the output layer."""
+        super().__init__()
+        self.pad_id = pad_id
+        self.src_embedding = nn.Embedding(vocab_size, d_model)
+        self.tgt_embedding = nn.Embedding(vocab_size, d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.projection = nn.Linear(d_model, vocab_size)
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        """Score every next word.
+
+        Args:
+            src: ids (b, s).
+            tgt: ids (b, t), from <sos>, without the last token.
+
+        Returns:
+            Logits (b, t, vocab_size).
+        """
+        is_word = (src != self.pad_id).unsqueeze(-1)
+        total = (self.src_embedding(src) * is_word).sum(dim=1, keepdim=True)
+        bag = total / is_word.sum(dim=1, keepdim=True).clamp(min=1)  # (b, 1, d_model)
+        return self.projection(self.dropout(self.tgt_embedding(tgt) + bag))

@@ -1,0 +1,208 @@
+"""Figures of unit 12: Table 1 measured, what l layers connect, what heads align."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+from numpy.typing import ArrayLike
+
+from transformer.data import SentencePair
+from transformer.layer_timing import Measurement
+from transformer.plots.style import (
+    BLACK,
+    DASHES,
+    ORANGE,
+    PALETTE,
+    STYLE,
+    WEIGHTS,
+    Picture,
+    Scale,
+    draw_heatmap,
+)
+
+ERROR_RATE = Scale(label="alignment error rate", colours="Blues_r", digits=2)
+MARKERS = "osD^v*"
+
+
+@rc_context(STYLE)
+def costs_and_times(
+    costs: Mapping[str, Sequence[int]],
+    measured: Sequence[Measurement],
+    d_model: int,
+    crossing: float | None,
+) -> Picture:
+    """Draw what kinds of layer cost at each length: predicted, and measured beside it.
+
+    Args:
+        costs: multiply-adds of a kind of layer at each of the measured lengths.
+        measured: times of the same kinds at the same lengths.
+        d_model: width of the layers.
+        crossing: length from which on self-attention is measured to be slower than
+            the recurrent layer; None if there is none.
+
+    Returns:
+        The picture: two panels with logarithmic axes.
+
+    Raises:
+        ValueError: if the costs are not one for each length.
+    """
+    lengths = sorted({row.length for row in measured})
+    times = {
+        kind: [1e3 * _seconds(measured, kind, n) for n in lengths] for kind in costs
+    }
+    picture = Picture(figsize=(8.6, 3.7), layout="constrained")
+    left, right = picture.subplots(1, 2)
+    _draw_lines(left, lengths, {k: [c / 1e6 for c in costs[k]] for k in costs})
+    _draw_lines(right, lengths, times)
+    left.set(title="predicted by Table 1", ylabel="millions of multiply-adds")
+    right.set(title="measured", ylabel="time of a batch (ms)")
+    for axes, place in ((left, d_model), (right, crossing)):
+        axes.axvline(d_model, color=BLACK, linestyle=":", linewidth=1)
+        axes.set_xlabel("tokens in a sentence, n")
+        if place is not None:
+            _mark_crossing(axes, place, lengths)
+    left.legend(loc="upper left", fontsize=9)
+    picture.suptitle(
+        f"Self-attention overtakes the recurrent layer (d = {d_model})",
+        x=0.01,
+        ha="left",
+    )
+    return picture
+
+
+def _mark_crossing(axes: Axes, place: float, lengths: Sequence[int]) -> None:
+    axes.axvline(place, color=BLACK, linewidth=1, alpha=0.6)
+    in_the_left_half = place**2 < lengths[0] * lengths[-1]
+    axes.annotate(
+        f"crossing at n = {place:.0f}",
+        (place, 0.03),
+        xycoords=("data", "axes fraction"),
+        xytext=(6 if in_the_left_half else -6, 0),
+        textcoords="offset points",
+        ha="left" if in_the_left_half else "right",
+    )
+
+
+def _seconds(measured: Sequence[Measurement], kind: str, length: int) -> float:
+    found = [r.seconds for r in measured if (r.kind, r.length) == (kind, length)]
+    if len(found) != 1:
+        raise ValueError(
+            f"expected one measurement of {kind} at n = {length}, found {len(found)}"
+        )
+    return found[0]
+
+
+def _draw_lines(
+    axes: Axes, lengths: Sequence[int], lines: Mapping[str, Sequence[float]]
+) -> None:
+    for number, (kind, values) in enumerate(lines.items()):
+        if len(values) != len(lengths):
+            raise ValueError(
+                f"expected a value of {kind} for each of {len(lengths)} lengths, "
+                f"found {len(values)}"
+            )
+        look = {"color": PALETTE[number], "linestyle": DASHES[number]}
+        name = kind.replace("_", " ")
+        axes.plot(lengths, values, marker=MARKERS[number], label=name, **look)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(lengths, [str(n) for n in lengths])
+    axes.minorticks_off()
+
+
+@rc_context(STYLE)
+def connected(reach: Mapping[str, ArrayLike], title: str) -> Picture:
+    """Draw which positions can depend on which, one small grid a kind of layer.
+
+    Args:
+        reach: kind of layer to (n, n), above 0 where output i depends on input j.
+        title: what the figure shows.
+
+    Returns:
+        The picture; over each grid stands whether the last output depends on the first
+        input.
+    """
+    picture = Picture(figsize=(2.15 * len(reach), 2.9), layout="constrained")
+    for axes, (kind, values) in zip(
+        picture.subplots(1, len(reach), squeeze=False).flat, reach.items(), strict=True
+    ):
+        seen = np.asarray(values) > 0
+        last = len(seen) - 1
+        axes.imshow(seen, cmap="Blues", vmin=0, vmax=1.4)
+        axes.grid(False)
+        axes.set_xticks([0, last], ["first", "last"])
+        axes.set_yticks([0, last], ["first", "last"])
+        corner = Rectangle((-0.5, last - 0.5), 1, 1, fill=False, clip_on=False)
+        corner.set(edgecolor=ORANGE, linewidth=2.5)
+        axes.add_patch(corner)
+        answer = "connected" if seen[last, 0] else "not connected"
+        axes.set_title(f"{kind.replace('_', ' ')}\n{answer}", fontsize=9)
+    picture.suptitle(title, x=0.01, ha="left", fontsize=11)
+    picture.supxlabel("position that goes in", fontsize=10)
+    picture.supylabel("position that comes out", fontsize=10)
+    return picture
+
+
+@rc_context(STYLE)
+def both_rows_of_a_head(
+    writes: ArrayLike, reads: ArrayLike, pair: SentencePair, title: str
+) -> Picture:
+    """Draw a head's cross-attention by the two ways to give words their rows.
+
+    Args:
+        writes: (t, s), a row from the position that writes the word.
+        reads: (t, s), a row from the position that has just read the word.
+        pair: the sentence; its alignment is framed.
+        title: what the figure shows.
+
+    Returns:
+        The picture.
+
+    Raises:
+        ValueError: if the weights do not fit the sentence, or it has no alignment.
+    """
+    if pair.alignment is None:
+        raise ValueError("expected a pair with an alignment, found none")
+    width, height = 1.6 + 0.3 * len(pair.src), 2.1 + 0.26 * len(pair.tgt)
+    picture = Picture(figsize=(2 * width, height), layout="constrained")
+    names = ("the position that writes the word", "the position that has read it")
+    both = picture.subplots(1, 2, sharey=True)
+    for axes, weights, name in zip(both, (writes, reads), names, strict=True):
+        image = draw_heatmap(axes, weights, pair.tgt, pair.src)
+        for column, row in pair.alignment:
+            frame = Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, fill=False)
+            frame.set(edgecolor=ORANGE, linewidth=2.0)
+            axes.add_patch(frame)
+        axes.set_title(name, fontsize=10)
+    picture.suptitle(title, x=0.01, ha="left", fontsize=11)
+    picture.supxlabel("key (source)", fontsize=10)
+    picture.supylabel("target word", fontsize=10)
+    picture.colorbar(image, ax=both, label=WEIGHTS.label, shrink=0.8)
+    return picture
+
+
+@rc_context(STYLE)
+def error_rates_of_heads(writes: ArrayLike, reads: ArrayLike) -> Picture:
+    """Draw the alignment error rate of every head, by both ways to give words rows.
+
+    Args:
+        writes: (layers, h), with the row of the position that writes a word.
+        reads: (layers, h), with the row of the position that has just read it.
+
+    Returns:
+        The picture.
+    """
+    picture = Picture(figsize=(7.6, 2.8), layout="constrained")
+    names = ("the position that writes the word", "the position that has read it")
+    both = picture.subplots(1, 2, sharey=True)
+    for axes, rates, name in zip(both, (writes, reads), names, strict=True):
+        layers, heads = np.shape(rates)
+        rows = [f"layer {number + 1}" for number in range(layers)]
+        columns = [f"head {number + 1}" for number in range(heads)]
+        image = draw_heatmap(axes, rates, rows, columns, ERROR_RATE)
+        axes.set_title(name, fontsize=10)
+    picture.suptitle("Which heads align, and in which row", x=0.01, ha="left")
+    picture.colorbar(image, ax=both, label=ERROR_RATE.label, shrink=0.9)
+    return picture
