@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from autograder.built_ins import banned_use
 from autograder.comparing import (
     describe,
     difference,
@@ -18,7 +19,6 @@ from autograder.comparing import (
     shape_words,
 )
 from autograder.failure import CheckFailed
-from autograder.syntax import banned_use
 
 Function = TypeVar("Function", bound=Callable[..., None])
 Mistakes = Mapping[str, Any]
@@ -120,7 +120,7 @@ def expect_close(
     if problem is None:
         return
     phrase = name_of_mistake(actual, mistakes or {}, tolerance)
-    fail(f"{what} equals {phrase}." if phrase else problem, phrase)
+    fail(f"{what} is not right: it equals {phrase}." if phrase else problem, phrase)
 
 
 def expect_equal(
@@ -147,9 +147,11 @@ def expect_equal(
         except Exception:  # a mistake that cannot be computed is not the one made
             continue
         if matches:
-            fail(f"{what} equals {phrase}.", phrase)
+            fail(f"{what} is not right: it equals {phrase}.", phrase)
     if type(actual) is not type(expected):
         fail(f"{what} should be {describe(expected)}, but it is {describe(actual)}.")
+    if isinstance(actual, (int, float)) and not isinstance(actual, bool):
+        fail(f"{what} is a number, but not the one expected.")
     fail(f"{what} is of the right type, but has another value than expected.")
 
 

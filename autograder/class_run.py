@@ -5,7 +5,6 @@ import shutil
 import time
 import warnings
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 from nbformat import NotebookNode
@@ -22,6 +21,7 @@ from autograder.nbgrader_steps import clear_scores, keep_repair, keep_results
 from autograder.repair import Refused, read_submission, rebuild
 from autograder.student.limits import Limits
 from autograder.student.warm_parent import WarmParent
+from autograder.student_names import refuse_unsafe_name
 
 Status = Literal["graded", "refused", "failed"]
 MAX_REASON = 300
@@ -88,6 +88,7 @@ def _grade(
     parent: WarmParent,
     limits: Limits | None,
 ) -> Outcome:
+    refuse_unsafe_name(submission.student)
     repaired = rebuild(unit, read_submission(submission.path))
     graded = grade(unit, repaired, submission.student, parent, limits)
     keep_repair(repaired)
@@ -140,10 +141,3 @@ def scores_in_gradebook(db_url: str, slug: str) -> dict[str, float]:
     with Gradebook(db_url) as gradebook:
         submissions = gradebook.assignment_submissions(slug)
         return {item.student.id: item.score for item in submissions}
-
-
-def gradebook_path(db_url: str) -> str:
-    """Return where the gradebook is, in words for the user."""
-    return (
-        str(Path(db_url.removeprefix("sqlite:///"))) if "sqlite" in db_url else db_url
-    )

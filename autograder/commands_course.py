@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.course import ROOT, load_course
+from autograder.course import ROOT, Course, load_course
 
 SAMPLE_CLASS = ROOT / "build" / "sample-class"
 # One of the class loops for ever in every unit: wait for it less long than usual.
@@ -41,23 +41,33 @@ def book(
 
 
 def everything() -> None:
-    """Make the notebooks, build the book, and grade a sample class of every unit."""
+    """Make the notebooks, build the book, and grade a sample class of every unit.
+
+    The book is built while the class is graded: its chapters are executed one by one.
+    """
     course = load_course()
     run_course("notebooks")
-    run_course("book", "--quiet")
+    with subprocess.Popen(command_of("book", "--quiet"), cwd=ROOT) as building:
+        grade_sample_class(course)
+    if building.returncode:
+        raise typer.Exit(building.returncode)
+    typer.echo(f"""
+The book:            {ROOT / "book" / "_build" / "html" / "index.html"}
+The notebooks:       {ROOT / "assignments"}
+The sample class:    {SAMPLE_CLASS / "submitted"}
+  its scores:        {SAMPLE_CLASS / "gradebook.db"}, and the tables above
+  its feedback:      {SAMPLE_CLASS / "feedback"}
+""")
+
+
+def grade_sample_class(course: Course) -> None:
+    """Make the sample class of every unit, grade it, and compare the scores."""
     slugs = [unit.slug for unit in course.units if course.master(unit).exists()]
     submitted = SAMPLE_CLASS / "submitted"
     run_course("sample-class", *slugs, "--to", submitted)
     (SAMPLE_CLASS / "nbgrader_config.py").write_text(SETTINGS, encoding="utf-8")
     run_course("grade", "--course-root", SAMPLE_CLASS)
     check_scores(submitted, slugs)
-    typer.echo(f"""
-The book:            {ROOT / "book" / "_build" / "html" / "index.html"}
-The notebooks:       {ROOT / "assignments"}
-The sample class:    {submitted}
-  its scores:        {SAMPLE_CLASS / "gradebook.db"}, and the tables above
-  its feedback:      {SAMPLE_CLASS / "feedback"}
-""")
 
 
 def check_scores(submitted: Path, slugs: Sequence[str]) -> None:
@@ -79,7 +89,12 @@ def check_scores(submitted: Path, slugs: Sequence[str]) -> None:
 
 def run_course(*arguments: object) -> None:
     """Run another command of `course` in a process of its own."""
-    run(sys.executable, "-m", "autograder.cli", *arguments)
+    run(*command_of(*arguments))
+
+
+def command_of(*arguments: object) -> list[str]:
+    """Return the command line of another command of `course`."""
+    return [sys.executable, "-m", "autograder.cli", *map(str, arguments)]
 
 
 def run(*command: object, quiet: bool = False) -> None:

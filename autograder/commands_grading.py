@@ -1,5 +1,7 @@
 """The commands `course grade` and `course sample-class`."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,6 +50,13 @@ def grade(
     force: Annotated[
         bool, typer.Option("--force", help="Grade again what is graded already.")
     ] = False,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            help="Grade on the dask cluster whose scheduler is at tcp://HOST:PORT, "
+            "which only people you trust can reach."
+        ),
+    ] = None,
 ) -> None:
     """Grade what was handed in: hidden checks, gradebook, feedback.
 
@@ -56,16 +65,21 @@ def grade(
     grading/audit.jsonl.
     """
     from autograder.class_folder import ClassFolder
-    from autograder.class_run import gradebook_path
     from autograder.course import CourseError
     from autograder.grade_class import Choice
+    from autograder.gradebook_address import (
+        GradebookError,
+        require_gradebook,
+        shown_address,
+    )
 
     console = Console()
-    choice = Choice(feedback, workers, force)
+    choice = Choice(feedback, workers, force, scheduler)
     try:
         folder = ClassFolder(course_root)
         slugs = [folder.course.unit(unit).slug] if unit else folder.units()
-    except CourseError as error:
+        require_gradebook(folder.db_url)
+    except (CourseError, GradebookError) as error:
         typer.echo(error, err=True)
         raise typer.Exit(2) from None
     if not slugs:
@@ -73,13 +87,32 @@ def grade(
         raise typer.Exit(2)
     outcomes = []
     for slug in slugs:
-        outcomes += _grade_unit(folder, slug, student, console, choice)
-    console.print(f"Gradebook: {gradebook_path(folder.db_url)}", soft_wrap=True)
+        with _said_clearly(scheduler):
+            outcomes += _grade_unit(folder, slug, student, console, choice)
+    console.print(f"Gradebook: {shown_address(folder.db_url)}", soft_wrap=True)
     pages = folder.root / folder.coursedir.feedback_directory
     if feedback and pages.is_dir():
         console.print(f"Feedback: {pages}", soft_wrap=True)
     if any(outcome.status == "failed" for outcome in outcomes):
         raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _said_clearly(scheduler: str | None) -> Iterator[None]:
+    """End with one sentence where the cluster is at fault, not with a traceback."""
+    if scheduler is None:
+        yield
+        return
+    try:
+        from autograder.cluster import ClusterError
+    except ModuleNotFoundError as error:
+        typer.echo(error, err=True)
+        raise typer.Exit(2) from None
+    try:
+        yield
+    except ClusterError as error:
+        typer.echo(f"{error}. What is graded stays; grade again to go on.", err=True)
+        raise typer.Exit(2) from None
 
 
 def _grade_unit(folder, slug, students, console, choice) -> list:

@@ -58,6 +58,8 @@ def _value_difference(
         count = int((bad & wrong).sum())
         if count:
             return f"{what} holds {words} in {count} of {bad.numel()} places."
+    if actual.dim() == 0:  # the number itself could be an input: it is not shown
+        return f"{what} is a number, but not the one expected."
     return (
         f"{what} has the right shape {shape_words(actual.shape)}, but "
         f"{int(wrong.sum())} of its {wrong.numel()} values are not those expected."

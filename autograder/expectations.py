@@ -1,5 +1,6 @@
 """Expectations about how a function behaves: its gradient, its dtype, its inputs."""
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,25 +14,42 @@ from autograder.failure import CheckFailed, StudentError
 
 
 @contextmanager
-def blame(mistake: str) -> Iterator[None]:
+def blame(mistake: str, ordinary: Callable[[], object] | None = None) -> Iterator[None]:
     """Name the mistake for whatever goes wrong inside, unless it has a name already.
 
-    Around what only one mistake makes fail, once the other checks have passed: inputs
+    Around what only one mistake makes fail, once the ordinary case has passed: inputs
     of another dtype, without a batch, not contiguous, very large.
 
     Args:
         mistake: The phrase, such as "code that works with a batch and heads only".
+        ordinary: Checks the ordinary case. It runs if something goes wrong inside; if
+            it fails too, the mistake is another one and gets no name here.
     """
     try:
         yield
     except CheckFailed as failed:
-        if failed.mistake:
+        if failed.mistake or not _passes(ordinary):
             raise
-        fail(f"{failed.message} This looks like {mistake}.", mistake)
+        fail(looks_like(failed.message, mistake), mistake)
     except StudentError as error:
-        if error.kind != "raised":
+        if error.kind != "raised" or not _passes(ordinary):
             raise
-        fail(f"{error.message} This looks like {mistake}.", mistake)
+        fail(looks_like(error.message, mistake), mistake)
+
+
+def looks_like(message: str, mistake: str) -> str:
+    """Write what went wrong, and the mistake that it looks like behind it."""
+    stop = "" if message.endswith((".", "!", "?")) else "."
+    return f"{message}{stop} This looks like {mistake}."
+
+
+def _passes(ordinary: Callable[[], object] | None) -> bool:
+    try:
+        if ordinary is not None:
+            ordinary()
+    except (CheckFailed, StudentError):
+        return False
+    return True
 
 
 def expect_parts(actual: Any, count: int, what: str) -> Sequence[Any]:
@@ -65,7 +83,8 @@ def expect_gradients(
 
     Args:
         run: What `student.gradients` returned; its first inputs are `inputs`.
-        function: The trusted function of the same inputs; it is run in float64.
+        function: The trusted function of the same inputs; it is run in float64. Its
+            arguments should be called as the student's are: the message names them.
         inputs: The float tensors that were handed over first.
         upstream: The gradient that comes from above.
         mistakes: For each input, wrong gradients by name.
@@ -73,18 +92,30 @@ def expect_gradients(
     leaves = [x.double().requires_grad_() for x in inputs]
     weighted = (function(*leaves) * upstream.double()).sum()
     wanted = torch.autograd.grad(weighted, leaves)
+    whom = _argument_names(function, len(inputs))
     for number, want in enumerate(wanted):
         got = run.inputs[number]
         if got is None:
             fail(
-                f"No gradient reaches argument {number + 1}: .detach(), .data, "
+                f"No gradient reaches {whom[number]}: .detach(), .data, "
                 ".item(), torch.no_grad() or a new tensor of its numbers cuts it off.",
                 mistake="the gradient is cut off",
             )
         named = mistakes[number] if number < len(mistakes) else None
         expect_close(
-            got, want, f"The gradient of argument {number + 1}", named, tolerance=1e-4
+            got, want, f"The gradient of {whom[number]}", named, tolerance=1e-4
         )
+
+
+def _argument_names(function: Callable[..., Tensor], count: int) -> list[str]:
+    """Name the first arguments of a function as its signature does, or by number."""
+    kinds = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    )
+    parameters = inspect.signature(function).parameters.values()
+    names = [f"`{p.name}`" for p in parameters if p.kind in kinds][:count]
+    return names + [f"argument {n + 1}" for n in range(len(names), count)]
 
 
 def expect_unchanged(after: Sequence[Tensor], before: Sequence[Tensor]) -> None:

@@ -23,11 +23,13 @@ class Choice:
         with_feedback: Also write the feedback pages.
         workers: How many submissions are graded at a time; None = one a core.
         force: Grade also what is graded already.
+        scheduler: The address of a dask scheduler whose workers are to grade.
     """
 
     with_feedback: bool = True
     workers: int | None = None
     force: bool = False
+    scheduler: str | None = None
 
     def number_for(self, submissions: int) -> int:
         """Return how many workers so many submissions need."""
@@ -49,7 +51,7 @@ def grade_all(
         The outcomes in the order of ``submissions``, whatever ended first.
     """
     choice = choice or Choice()
-    workers = workers_for(unit, folder.limits, choice.number_for(len(submissions)))
+    workers = _workers(folder, unit, choice, len(submissions))
     run = _Run(folder, unit, workers, done, choice)
     try:
         run.grade(submissions)
@@ -57,6 +59,21 @@ def grade_all(
         workers.close()
         run.records.release_all()
     return [run.ended[submission] for submission in submissions]
+
+
+def _workers(
+    folder: ClassFolder, unit: GradedUnit, choice: Choice, submissions: int
+) -> Workers:
+    """Return who grades: a cluster, or processes of this machine.
+
+    Raises:
+        ClusterError: If the cluster that was asked for cannot be used.
+    """
+    if choice.scheduler is not None:
+        from autograder.cluster import Cluster
+
+        return Cluster(unit, folder.limits, choice.scheduler)
+    return workers_for(unit, folder.limits, choice.number_for(submissions))
 
 
 class _Run:

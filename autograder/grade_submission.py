@@ -1,10 +1,12 @@
 """Grade one repaired submission: run it in children, check it, write the scores in."""
 
+import contextlib
 import time
 from dataclasses import dataclass, field, replace
 
 from nbformat import NotebookNode
 
+from autograder.earlier_exercises import point_to_earlier
 from autograder.engine import CheckResult, checks_with_points, run_checks
 from autograder.graded_unit import (
     CHECK_SUFFIX,
@@ -20,6 +22,8 @@ from autograder.report import graded_outputs, score_of
 from autograder.student.limits import Limits
 from autograder.student.remote import CellRun, RemoteStudents
 from autograder.student.warm_parent import NoParent, WarmParent
+
+ATTEMPTS = 2
 
 
 @dataclass
@@ -61,19 +65,28 @@ def grade(
 ) -> Graded:
     """Run the hidden checks of ``unit`` on a repaired submission.
 
-    Whatever happens, every check has a result; what was not run has no points.
+    Whatever happens, every check has a result; what was not run has no points. A parent
+    that is lost is started anew, and the submission begun once more.
     """
     started = time.monotonic()
-    cells = cells_to_run(repaired.notebook)
-    students = RemoteStudents(parent, cells, folder_files(unit.kit), limits)
-    try:
-        warm_up(unit, parent)
-        results = run_checks(
-            unit, students, student_id, seed, unwritten=repaired.unwritten
-        )
-        graded = Graded(results, students.runs, students.limits_hit)
-    except NoParent as error:
-        graded = not_run(unit, str(error))
+    cells, files = cells_to_run(repaired.notebook), folder_files(unit.kit)
+    problem = ""
+    for _ in range(ATTEMPTS):
+        students = RemoteStudents(parent, cells, files, limits)
+        try:
+            warm_up(unit, parent)
+            results = run_checks(
+                unit, students, student_id, seed, unwritten=repaired.unwritten
+            )
+            results = point_to_earlier(results, repaired.notebook)
+            graded = Graded(results, students.runs, students.limits_hit)
+            break
+        except NoParent as error:
+            problem = str(error)
+            with contextlib.suppress(NoParent):  # else the next attempt says so
+                parent.restart()
+    else:
+        graded = not_run(unit, problem)
     graded.seconds = time.monotonic() - started
     return graded
 

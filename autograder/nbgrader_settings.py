@@ -12,7 +12,7 @@ from nbgrader.preprocessors import (
 from traitlets.config import Config
 
 from autograder.assemble.release import configure_release
-from autograder.feedback_pages import FeedbackExporter
+from autograder.feedback_pages import configure_feedback
 from autograder.nbgrader_steps import (
     RepairSubmission,
     RunHiddenChecks,
@@ -20,6 +20,12 @@ from autograder.nbgrader_steps import (
     set_links_aside,
 )
 from autograder.safe_markdown import configure_pages
+
+# What a browser would run where an instructor is logged in is not copied from students.
+ACTIVE_FILES = [
+    *("*.[hH][tT][mM]*", "*.[xXsS][hH][tT]*", "*.[mM][hH][tT]*", "*.[xX][mMsS][lL]*"),
+    *("*.[sS][vV][gG]*", "*.[jJ][sS]", "*.[cCmM][jJ][sS]", "*.[pP][dD][fF]"),
+]
 
 
 def configure(c: Config, root: Path | None = None) -> None:
@@ -31,10 +37,11 @@ def configure(c: Config, root: Path | None = None) -> None:
     """
     configure_release(c, root)
     configure_pages(c)
+    c.CourseDirectory.ignore = [*c.CourseDirectory.ignore, *ACTIVE_FILES]
     if root is not None:
         c.CourseDirectory.root = str(root)
     c.Autograde.exporter_class = SubmissionExporter
-    c.GenerateFeedback.exporter_class = FeedbackExporter
+    configure_feedback(c)
     c.Autograde.pre_convert_hook = set_links_aside
     c.Autograde.sanitize_preprocessors = [
         RepairSubmission,

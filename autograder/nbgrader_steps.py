@@ -5,6 +5,7 @@ command line, ``NbGraderAPI`` and formgrader's button all take them.
 """
 
 import atexit
+import contextlib
 import functools
 import os
 from pathlib import Path
@@ -14,7 +15,7 @@ import torch
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Dict
 
@@ -23,6 +24,7 @@ from autograder.graded_unit import GradedUnit, graded_unit
 from autograder.repair import Refused, Repaired, SubmittedCell, read_submission, rebuild
 from autograder.student.limits import Limits
 from autograder.student.warm_parent import NoParent, WarmParent
+from autograder.student_names import is_safe_name, refuse_unsafe_name
 
 RECORD = "course_grading"
 LINK_NOTE = ".was-a-link"
@@ -42,6 +44,7 @@ class SubmissionExporter(NotebookExporter):
         if not self._is_submission():
             return super().from_filename(filename, resources, **kwargs)
         try:
+            refuse_unsafe_name(resources["nbgrader"]["student"])
             if os.path.lexists(filename + LINK_NOTE):
                 raise Refused("it is a link, not a file: hand the notebook itself in")
             cells = read_submission(Path(filename))
@@ -150,8 +153,15 @@ def keep_results(notebook: NotebookNode, graded: Graded) -> None:
 
 
 def clear_scores(assignment: str, student: str, db_url: str, **_others: str) -> None:
-    """Leave no score of a refused submission: a human must look at it."""
+    """Leave no score of a refused submission: a human must look at it.
+
+    A student whose name could act in formgrader does not stay in the gradebook.
+    """
     with Gradebook(db_url) as gradebook:
+        if not is_safe_name(student):
+            with contextlib.suppress(MissingEntry):
+                gradebook.remove_student(student)
+            return
         gradebook.update_or_create_student(student)
         submission = gradebook.update_or_create_submission(assignment, student)
         for notebook in submission.notebooks:
@@ -178,13 +188,15 @@ def shared_parent() -> WarmParent:
 
 
 def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None:
-    """Put a note in the place of each link that was handed in.
+    """Put a note in the place of each link, and take away what is no file.
 
-    nbgrader copies what links lead to, whatever that is.
+    nbgrader copies what links lead to, whatever that is, and stops at a pipe.
     """
     for folder in {Path(path).parent for path in notebooks}:
         for path in sorted(folder.rglob("*")):
             if path.is_symlink():
                 note = path.with_name(path.name + LINK_NOTE)
                 note.write_text(f"{path.name} was a link to {os.readlink(path)}\n")
+                path.unlink()
+            elif path.exists() and not (path.is_file() or path.is_dir()):
                 path.unlink()

@@ -15,7 +15,9 @@ from autograder.student.remote import CellRun
 from autograder.student.words import clean
 
 MAX_TEXT = 64_000
-CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+CONTROL = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 TEXT_KINDS = ("text/plain", "text/markdown", "text/latex")
 
 
@@ -32,8 +34,8 @@ def safe_outputs(run: CellRun) -> list[NotebookNode]:
     elif run.error is not None:
         kind = clean(run.error.get("type"), 100)
         message = clean(run.error.get("message"))
-        code = clean(run.error.get("code"), 120)
-        place = f" (line {run.error.get('line')}: {code})" if code else ""
+        code, line = clean(run.error.get("code"), 120), run.error.get("line")
+        place = f" (line {line}: {code})" if code and type(line) is int else ""
         made.append(_error(kind, message + place))
     return made
 

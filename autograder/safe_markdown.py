@@ -4,14 +4,26 @@ nbconvert hands raw HTML in Markdown on as it is, to the feedback pages that stu
 open and to formgrader, where an instructor is logged in.
 """
 
+import re
+import time
+from html import escape
+from pathlib import Path
 from typing import Any
 
+import nbgrader
 import nh3
 from jinja2 import pass_context
 from jinja2.runtime import Context
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from traitlets.config import Config
 
+from autograder.student_names import EscapeNames
+
+HERE = Path(__file__).resolve().parent
+PAGES = HERE / "pages"
+NBGRADER = Path(nbgrader.__file__).parent
+NBGRADERS_PAGES = NBGRADER / "server_extensions" / "formgrader" / "templates"
+MATHJAX = HERE.parent / "book" / "_vendor" / "mathjax" / "tex-svg-full.js"
 TAGS = nh3.ALLOWED_TAGS | {"input"}  # the boxes of task lists
 EVERYWHERE = {"class", "id", "title", "lang", "dir", "align"}
 ATTRIBUTES = {
@@ -19,6 +31,11 @@ ATTRIBUTES = {
     "*": EVERYWHERE,
     "input": {"type", "checked", "disabled"},
 }
+MAX_LENGTH, MAX_SECONDS = 20_000, 5.0  # of one text, of all texts of a page
+SHOWN = 200_000
+MAX_DEPTH = 100
+VOID = {"br", "hr", "img", "input", "wbr", "col", "area"}
+SPENT = "seconds_of_markdown"
 SCHEMES = {"http", "https", "mailto", "attachment", "data"}
 IMAGES = ("png", "jpeg", "gif", "webp")
 OUR_NAMES = ("comment", "score", "toc", "nbgrader")  # ids that nbgrader's pages use
@@ -26,7 +43,40 @@ OUR_NAMES = ("comment", "score", "toc", "nbgrader")  # ids that nbgrader's pages
 
 @pass_context
 def safe_markdown(context: Context, source: str) -> str:
-    """Render a cell's Markdown, mathematics left to MathJax; sanitise the result."""
+    """Render a cell's Markdown, mathematics left to MathJax; sanitise the result.
+
+    What a renderer could take minutes for is shown as it was written.
+    """
+    page = context.get("resources")
+    page = page if page is not None else {}
+    if len(source) > MAX_LENGTH or page.get(SPENT, 0.0) > MAX_SECONDS:
+        return _as_written(source)
+    started = time.monotonic()
+    html = _rendered(context, source)
+    page[SPENT] = page.get(SPENT, 0.0) + time.monotonic() - started
+    return _unbracketed(html) if _depth(html) <= MAX_DEPTH else _as_written(source)
+
+
+def _as_written(source: str) -> str:
+    return f"<pre>{_unbracketed(escape(source[:SHOWN]))}</pre>"
+
+
+def _depth(html: str) -> int:
+    """Return how deep the elements of sanitised HTML are nested."""
+    depth = most = 0
+    for mark, name in re.findall(r"<(/?)(\w+)", html):
+        if name not in VOID:
+            depth += -1 if mark else 1
+            most = max(most, depth)
+    return most
+
+
+def _unbracketed(html: str) -> str:
+    """Return the same page without brackets: nbconvert looks for links in it slowly."""
+    return html.replace("[", "&#91;")
+
+
+def _rendered(context: Context, source: str) -> str:
     cell = context.get("cell") or {}
     renderer = IPythonRenderer(
         escape=False,
@@ -62,11 +112,23 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
     return value
 
 
+def local_mathjax(_nothing: str) -> str:
+    """Return the book's MathJax as a script's text; nothing if it was not fetched."""
+    if not MATHJAX.is_file():
+        return ""
+    return MATHJAX.read_text(encoding="utf-8").replace("</script", r"<\/script")
+
+
 def configure_pages(c: Config) -> None:
-    """Have feedback pages and formgrader show sanitised Markdown.
+    """Have feedback pages and formgrader show sanitised Markdown and escaped names.
 
     Raw cells are not shown: nbconvert copies them into the page as they are.
     """
-    filters: dict[str, Any] = {"markdown2html": safe_markdown}
+    filters: dict[str, Any] = {
+        "markdown2html": safe_markdown,
+        "local_mathjax": local_mathjax,
+    }
     c.HTMLExporter.filters = filters
     c.HTMLExporter.raw_mimetypes = []
+    c.HTMLExporter.preprocessors = [EscapeNames]
+    c.HTMLExporter.extra_template_basedirs = [str(PAGES), str(NBGRADERS_PAGES)]

@@ -18,25 +18,98 @@ class Program:
         definitions: Top-level name to its last definition.
         sources: Top-level name to the source text of that definition.
         imports: Local name to the dotted name that it was imported from.
+        others: Top-level name to what else decides what it does: earlier definitions
+            that something may hold on to, and attributes that are set later.
+        files: The modules and packages that cells write beside the notebook.
     """
 
     definitions: dict[str, Definition] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     imports: dict[str, str] = field(default_factory=dict)
+    others: dict[str, list[ast.AST]] = field(default_factory=dict)
+    files: set[str] = field(default_factory=set)
+
+    def all_of(self, name: str) -> list[ast.AST]:
+        """Return the syntax of everything that decides what ``name`` does."""
+        last = [self.definitions[name]] if name in self.definitions else []
+        return [*last, *self.others.get(name, [])]
 
 
 def read_program(cells: Sequence[str]) -> Program:
     """Parse the code cells in their order; later definitions replace earlier ones."""
     program = Program()
+    held: set[str] = set()  # names that an assignment has mentioned so far
     for source in cells:
-        tree = parse_cell(source)
-        for node in tree.body if tree else []:
-            for name in defined_by(node):
+        tree, lines = parse_cell(source), source.split("\n")
+        if tree is None:
+            package, tree = _written_file(source)
+            program.files.add(package)
+        for node in _statements(tree.body) if tree else []:
+            for name in (*defined_by(node), *_also_bound(node)):
+                if name in held and name in program.definitions:
+                    earlier = program.definitions[name]
+                    program.others.setdefault(name, []).append(earlier)
                 program.definitions[name] = node
-                program.sources[name] = ast.get_source_segment(source, node) or ""
+                program.sources[name] = _segment(lines, node)
+            for name in _changed_by(node):
+                program.others.setdefault(name, []).append(node)
+            held.update(_held_by(node))
         for node in ast.walk(tree) if tree else []:
             program.imports.update(_imported(node))
     return program
+
+
+def _held_by(node: ast.AST) -> list[str]:
+    """Return the names that an assignment may keep what they stand for now."""
+    value = node.value if isinstance(node, ast.Assign) else None
+    return [n.id for n in ast.walk(value) if isinstance(n, ast.Name)] if value else []
+
+
+def _written_file(source: str) -> tuple[str, ast.Module | None]:
+    """Parse a cell that writes a module; return the module's package and its tree."""
+    first, _, rest = source.partition("\n")
+    words = first.split()
+    if len(words) < 2 or words[0] not in ("%%writefile", "%%file"):
+        return "", None
+    name = words[-1].removeprefix("./").removesuffix(".py")
+    return name.partition("/")[0], parse_cell("\n" + rest)
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield statements that are run at the top level, also inside `if` or `try`."""
+    for node in body:
+        yield node
+        if isinstance(node, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
+            for part in ("body", "orelse", "finalbody"):
+                yield from _statements(getattr(node, part, []))
+            for handler in getattr(node, "handlers", []):
+                yield from _statements(handler.body)
+
+
+def _also_bound(node: ast.AST) -> list[str]:
+    """Return the names that an annotated or a tuple assignment defines."""
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return [node.target.id]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    inside = [n for t in targets if isinstance(t, ast.Tuple) for n in t.elts]
+    return [name.id for name in inside if isinstance(name, ast.Name)]
+
+
+def _changed_by(node: ast.AST) -> list[str]:
+    """Return the names of which a statement sets an attribute: `A.f = g`, `setattr`."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    changed = [target.value for target in targets if isinstance(target, ast.Attribute)]
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call = node.value
+        if isinstance(call.func, ast.Name) and call.func.id == "setattr" and call.args:
+            changed.append(call.args[0])
+    return [base.id for base in changed if isinstance(base, ast.Name)]
+
+
+def _segment(lines: list[str], node: ast.stmt) -> str:
+    """Return the lines of a statement; the first as from where it begins."""
+    own = lines[node.lineno - 1 : node.end_lineno]
+    return "\n".join(own).strip()
 
 
 def parse_cell(source: str) -> ast.Module | None:
@@ -60,51 +133,6 @@ def defined_by(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Assign):
         return [target.id for target in node.targets if isinstance(target, ast.Name)]
     return []
-
-
-def banned_use(program: Program, name: str, banned: Sequence[str]) -> str | None:
-    """Return the first of ``banned`` that ``name`` uses, directly or indirectly."""
-    for used in _uses(program, name):
-        for dotted in banned:
-            if _is_banned(used, dotted, program):
-                return dotted
-    return None
-
-
-def _is_banned(used: str, dotted: str, program: Program) -> bool:
-    head, _, rest = used.partition(".")
-    last = dotted.rsplit(".", 1)[-1]
-    if head in program.imports:
-        full = program.imports[head] + (f".{rest}" if rest else "")
-        return full.rsplit(".", 1)[-1] == last and not full.startswith("transformer")
-    if head == "self" or head in program.definitions:
-        return False
-    return used.rsplit(".", 1)[-1] == last
-
-
-def _uses(program: Program, name: str) -> Iterator[str]:
-    """Yield every dotted name used by ``name`` and by what it uses of the notebook."""
-    waiting, seen = [name], {name}
-    while waiting:
-        node = program.definitions.get(waiting.pop())
-        for part in ast.walk(node) if node is not None else []:
-            dotted = _dotted(part)
-            if dotted is None:
-                continue
-            yield dotted
-            head = dotted.partition(".")[0]
-            if head in program.definitions and head not in seen:
-                seen.add(head)
-                waiting.append(head)
-
-
-def _dotted(node: ast.AST) -> str | None:
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        base = _dotted(node.value)
-        return f"{base}.{node.attr}" if base else f"?.{node.attr}"
-    return None
 
 
 def _imported(node: ast.AST) -> dict[str, str]:

@@ -57,9 +57,12 @@ PREPROCESSORS = [
     AddKit,
 ]
 
+COURSE_ID = "default_course"  # without one, PostgreSQL refuses an assignment
+
 
 def configure_release(c: Config, root: Path | None = None) -> None:
     """Set everything about nbgrader that decides what a release looks like."""
+    c.CourseDirectory.course_id = COURSE_ID
     c.CourseDirectory.source_directory = "solutions/notebooks"
     c.CourseDirectory.release_directory = "assignments"
     c.CourseDirectory.ignore = [

@@ -344,7 +344,10 @@ def test_attend_gradients(student, draw):
             mistake="NaN in the gradient",
         )
     expect_gradients(
-        run, lambda x, v: reference.attend(x, v, mask)[0], [scores, values], upstream
+        run,
+        lambda scores, values: reference.attend(scores, values, mask)[0],
+        [scores, values],
+        upstream,
     )
 
 

@@ -306,7 +306,7 @@ def test_one_hot_gradients(student, draw):
     upstream = draw.normal(B, T, D)
     run = student.gradients(student.one_hot_embedding, ids, weight, upstream=upstream)
     run = replace(run, inputs=run.inputs[1:])
-    expect_gradients(run, lambda w: w[ids], [weight], upstream)
+    expect_gradients(run, lambda weight: weight[ids], [weight], upstream)
 
 
 @check("one-hot-embedding", share=1, title="In float64, a transposed table, unchanged")

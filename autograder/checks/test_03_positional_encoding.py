@@ -1,15 +1,25 @@
 """Hidden checks of unit 03: sines, the offset matrix, and the two layers."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
 
 from autograder.checking import check, expect_close, expect_shape, fail
-from autograder.expectations import blame, expect_dtype, expect_unchanged
+from autograder.expectations import (
+    blame,
+    expect_dtype,
+    expect_unchanged,
+    looks_like,
+)
+from autograder.failure import StudentError
+from autograder.mask_expectations import another_default_device
 
 B, T, D, LENGTH, MAX_LEN = 2, 4, 10, 7, 13
+BY_BATCH = "positions counted along the batch: `x.size(0)` is the number of sentences"
+ELSEWHERE = "positions made on the default device, whatever the device of x"
 Mistakes = dict[str, Callable[[], Tensor]]
 
 
@@ -231,7 +241,11 @@ def test_matrix_of_other_offsets(student, draw):
     zero = student.offset_matrix(0, D)
     expect_close(zero, torch.eye(D), "The matrix for k = 0")
     k = -draw.integer(2, 9)
-    with blame("code that works for k above 0 only"):
+
+    def ordinary() -> None:
+        expect_close(student.offset_matrix(-k, D), matrix_of(-k, rates_of(D)), "")
+
+    with blame("code that works for k above 0 only", ordinary):
         got = student.offset_matrix(k, D)
         mistakes = matrix_mistakes(k, D)
         del mistakes["the identity"]  # here it has a reason, which `blame` names
@@ -270,9 +284,7 @@ def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
         "the words scaled by √d_model a second time": lambda: (
             x * root + table[start : start + t]
         ),
-        "positions counted along the batch: `x.size(0)` is the number of sentences": (
-            lambda: x + table[start : start + b, None]
-        ),
+        BY_BATCH: lambda: x + table[start : start + b, None],
         "positions counted from 1": lambda: x + table[start + 1 : start + 1 + t],
         "the positions from 0 on, whatever `start` is": lambda: x + table[:t],
         "one position for all words": lambda: x + table[start],
@@ -297,9 +309,37 @@ def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
     }
 
 
+@contextmanager
+def as_many_sentences_as_words(
+    layer, x: Tensor, table: Tensor, start: int = 0
+) -> Iterator[None]:
+    """Name the mistake of code that fails unless a batch of `x` is square."""
+    try:
+        yield
+    except StudentError as error:
+        if error.kind != "raised" or not is_right_on_a_square(layer, x, table, start):
+            raise
+        fail(looks_like(error.message, BY_BATCH), BY_BATCH)
+
+
+def is_right_on_a_square(layer, x: Tensor, table: Tensor, start: int) -> bool:
+    """Say whether a layer adds the right rows to t sentences of t words."""
+    t = x.size(1)
+    square = x[:1].expand(t, t, x.size(2)).clone()
+    try:
+        got = layer(square, start) if start else layer(square)
+    except StudentError:
+        return False
+    want = square.double() + table.double()[start : start + t]
+    same_shape = isinstance(got, Tensor) and got.shape == want.shape
+    tolerance = 0.1 if x.dtype == torch.bfloat16 else 1e-5
+    return same_shape and torch.allclose(got.double(), want, atol=tolerance)
+
+
 def expect_sum(layer, x: Tensor, table: Tensor, start: int = 0) -> None:
     """Fail unless a layer adds the rows of a table, from `start`."""
-    got = layer(x, start) if start else layer(x)
+    with as_many_sentences_as_words(layer, x, table, start):
+        got = layer(x, start) if start else layer(x)
     want = x.double() + table.double()[start : start + x.size(1)]
     mistakes = layer_mistakes(x, table, start)
     expect_close(got, want, "The result", mistakes=mistakes)
@@ -307,12 +347,10 @@ def expect_sum(layer, x: Tensor, table: Tensor, start: int = 0) -> None:
 
 def expect_any_batch(draw, layer, table: Tensor) -> None:
     """Fail unless a layer works when there are not as many sentences as words."""
-    expect_sum(layer, draw.normal(3, 3, D), table)
-    with blame(
-        "positions counted along the batch: `x.size(0)` is the number of sentences"
-    ):
-        for b, t in [(B, 5), (5, 3), (1, 1), (1, MAX_LEN)]:
-            expect_sum(layer, draw.normal(b, t, D), table)
+    square = draw.normal(3, 3, D)
+    expect_sum(layer, square, table)
+    for b, t in [(B, 5), (5, 3), (1, 1), (1, MAX_LEN)]:
+        expect_sum(layer, draw.normal(b, t, D), table)
 
 
 def expect_start(draw, layer, table: Tensor) -> None:
@@ -325,10 +363,26 @@ def expect_start(draw, layer, table: Tensor) -> None:
         expect_sum(layer, draw.normal(B, t, D), table, start)
 
 
-def expect_pure(student, draw, layer) -> None:
+def expect_shape_kept(draw, layer, table: Tensor) -> None:
+    """Fail unless a layer returns the shape that it was given."""
+    x = draw.normal(B, T, D)
+    with as_many_sentences_as_words(layer, x, table):
+        got = layer(x)
+    expect_shape(got, (B, T, D), "The result")
+
+
+def gradients(student, layer, table: Tensor, x: Tensor, upstream: Tensor):
+    """Run a layer forward and backward."""
+    with as_many_sentences_as_words(layer, x, table):
+        layer(x)
+    return student.gradients(layer, x, upstream=upstream)
+
+
+def expect_pure(student, draw, layer, table: Tensor) -> None:
     """Fail unless a layer leaves its input alone, and says the same twice."""
     x = draw.normal(T, B, D).transpose(0, 1)
-    first, (after,) = student.call_and_return_inputs(layer, x)
+    with as_many_sentences_as_words(layer, x, table):
+        first, (after,) = student.call_and_return_inputs(layer, x)
     expect_unchanged([after], [x])
     second = layer(x)
     if isinstance(second, Tensor) and not torch.equal(first, second):
@@ -339,11 +393,13 @@ def expect_pure(student, draw, layer) -> None:
         )
 
 
-def expect_dtype_kept(draw, layer, move: str) -> None:
+def expect_dtype_kept(draw, layer, table: Tensor, move: str) -> None:
     """Fail unless a layer that was moved to another dtype gives that dtype."""
     dtype = getattr(torch, move)
     layer.to(dtype)
-    got = layer(draw.normal(B, T, D, dtype=dtype))
+    x = draw.normal(B, T, D, dtype=dtype)
+    with as_many_sentences_as_words(layer, x, table):
+        got = layer(x)
     if isinstance(got, Tensor) and got.dtype != dtype:
         fail(
             f"After layer.to(torch.{move}) the result is still {got.dtype}: the table "
@@ -376,8 +432,7 @@ def sines(student) -> tuple:
 
 @check("sinusoidal-positional-encoding", share=1, title="(b, t, d) stays (b, t, d)")
 def test_sines_shape(student, draw):
-    layer, _ = sines(student)
-    expect_shape(layer(draw.normal(B, T, D)), (B, T, D), "The result")
+    expect_shape_kept(draw, *sines(student))
 
 
 @check("sinusoidal-positional-encoding", share=2, title="Row 0, 1, … is added")
@@ -398,7 +453,7 @@ def test_sines_start(student, draw):
 
 @check("sinusoidal-positional-encoding", share=1, title="Nothing is trained")
 def test_sines_are_not_trained(student, draw):
-    layer, _ = sines(student)
+    layer, table = sines(student)
     if layer.parameters_by_name():
         fail(
             "The table is a parameter, so an optimiser would train it. Sines and "
@@ -406,7 +461,7 @@ def test_sines_are_not_trained(student, draw):
             mistake="a trainable table",
         )
     x, upstream = draw.normal(B, T, D), draw.normal(B, T, D)
-    run = student.gradients(layer, x, upstream=upstream)
+    run = gradients(student, layer, table, x, upstream)
     if run.inputs[0] is None:
         fail(
             "No gradient reaches the words through this layer.",
@@ -419,16 +474,14 @@ def test_sines_are_not_trained(student, draw):
     "sinusoidal-positional-encoding", share=1, title="The table moves with the layer"
 )
 def test_sines_move(student, draw):
-    layer, _ = sines(student)
-    expect_dtype_kept(draw, layer, "bfloat16")
+    expect_dtype_kept(draw, *sines(student), "bfloat16")
 
 
 @check(
     "sinusoidal-positional-encoding", share=1, title="Words unchanged, no randomness"
 )
 def test_sines_are_pure(student, draw):
-    layer, _ = sines(student)
-    expect_pure(student, draw, layer)
+    expect_pure(student, draw, *sines(student))
 
 
 # --- LearnedPositionalEncoding ----------------------------------------------------
@@ -451,8 +504,7 @@ def learned(student, draw) -> tuple:
 
 @check("learned-positional-encoding", share=1, title="(b, t, d) stays (b, t, d)")
 def test_learned_shape(student, draw):
-    layer, _ = learned(student, draw)
-    expect_shape(layer(draw.normal(B, T, D)), (B, T, D), "The result")
+    expect_shape_kept(draw, *learned(student, draw))
 
 
 @check("learned-positional-encoding", share=2, title="Row 0, 1, … is added")
@@ -471,11 +523,34 @@ def test_learned_start(student, draw):
     expect_start(draw, *learned(student, draw))
 
 
+@check("learned-positional-encoding", share=1, title="New tensors beside x")
+def test_learned_device(student, draw):
+    layer, table = learned(student, draw)
+    x, start = draw.normal(B, T, D), draw.integer(2, 8)
+    expect_sum(layer, x, table, start)
+    x = draw.normal(B, T + 1, D)  # another size: no memory of the first call fits
+    try:
+        with another_default_device(student):
+            got = layer(x, start - 1)
+    except StudentError as error:
+        if error.kind == "not written":
+            return  # made elsewhere and then moved: right, but "meta" cannot be copied
+        fail(looks_like(error.message, ELSEWHERE), ELSEWHERE)
+    want = x.double() + table.double()[start - 1 : start + T]
+    same_shape = isinstance(got, Tensor) and got.shape == want.shape
+    if not same_shape or not torch.allclose(got.double(), want, atol=1e-5):
+        fail(
+            "The layer is wrong when the default device is not that of x: hand "
+            "`device=x.device` on to the function that makes the new tensor.",
+            ELSEWHERE,
+        )
+
+
 @check("learned-positional-encoding", share=1, title="Gradients reach rows and words")
 def test_learned_gradients(student, draw):
-    layer, _ = learned(student, draw)
+    layer, table = learned(student, draw)
     x, upstream = draw.normal(B, T, D), draw.normal(B, T, D)
-    run = student.gradients(layer, x, upstream=upstream)
+    run = gradients(student, layer, table, x, upstream)
     (got,) = run.parameters.values()
     if got is None or run.inputs[0] is None:
         whom = "the words" if got is not None else "the table: it is never trained"
@@ -492,6 +567,6 @@ def test_learned_gradients(student, draw):
 
 @check("learned-positional-encoding", share=1, title="float64, unchanged, not random")
 def test_learned_is_pure(student, draw):
-    layer, _ = learned(student, draw)
-    expect_pure(student, draw, layer)
-    expect_dtype_kept(draw, layer, "float64")
+    layer, table = learned(student, draw)
+    expect_pure(student, draw, layer, table)
+    expect_dtype_kept(draw, layer, table, "float64")

@@ -242,7 +242,7 @@ def test_softmax_gradients(student, draw):
             mistake="NaN in the gradient",
         )
     expect_gradients(
-        run, lambda x: reference.masked_softmax(x, mask), [scores], upstream
+        run, lambda scores: reference.masked_softmax(scores, mask), [scores], upstream
     )
 
 
@@ -334,8 +334,8 @@ def test_attention_gradients(student, draw):
         student.scaled_dot_product_attention, q, k, v, mask, upstream=upstream
     )
 
-    def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        return reference.scaled_dot_product_attention(q, k, v, mask)[0]
+    def attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return reference.scaled_dot_product_attention(query, key, value, mask)[0]
 
     expect_gradients(run, attention, [q, k, v], upstream)
 

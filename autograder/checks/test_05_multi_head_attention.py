@@ -188,7 +188,8 @@ def compute(
     )
     scores = q @ k.transpose(-2, -1) / (slip.width or D_K) ** 0.5
     weights = masked_softmax(scores, None if mask is None else slip.mask(mask))
-    return apply(slip.maps[3], slip.merge(slip.share(weights) @ v)), weights
+    weights = slip.share(weights)
+    return apply(slip.maps[3], slip.merge(weights @ v)), weights
 
 
 def slips(
@@ -268,6 +269,20 @@ def expect_heads(actual: Any, length: int, what: str) -> None:
     expect_shape(actual, (B, H, length, D_K), what)
 
 
+def expect_split(student, x: Tensor, n_heads: int = H) -> None:
+    """Compare the student's split_heads with the reference."""
+    got = student.split_heads(x, n_heads)
+    want = reference.split_heads(x.double(), n_heads)
+    mistakes = split_mistakes(x, n_heads)
+    expect_close(got, want, f"with n_heads={n_heads}, the result", mistakes)
+
+
+def expect_merge(student, x: Tensor) -> None:
+    """Compare the student's merge_heads with the reference."""
+    want = reference.merge_heads(x.double())
+    expect_close(student.merge_heads(x), want, "the result", merge_mistakes(x))
+
+
 # --- split_heads ------------------------------------------------------------------
 
 
@@ -288,18 +303,18 @@ def test_split_values(student, draw):
 def test_split_extremes(student, draw):
     x = draw.normal(B, T, D)
     for n_heads in (1, D, 2):
-        got = student.split_heads(x, n_heads)
-        want = reference.split_heads(x.double(), n_heads)
-        with blame("code that works for one number of heads only"):
-            mistakes = split_mistakes(x, n_heads)
-            expect_close(got, want, f"with {n_heads} heads, the result", mistakes)
+        words = "code that works for one number of heads only"
+        with blame(words, lambda: expect_split(student, x)):
+            expect_split(student, x, n_heads)
 
 
 @check("split-heads", share=1, title="Not contiguous, in float64, a batch of one")
 def test_split_strided(student, draw):
     strided = draw.normal(T, B, D, dtype=torch.float64).transpose(0, 1)
     for given in (strided, draw.normal(1, T, D, dtype=torch.float64)):
-        with blame("code that needs a contiguous tensor or a larger batch"):
+        plain = draw.normal(B, T, D)
+        words = "code that needs a contiguous tensor or a larger batch"
+        with blame(words, lambda plain=plain: expect_split(student, plain)):
             got = student.split_heads(given, H)
             want = reference.split_heads(given, H)
             expect_close(got, want, "the result", split_mistakes(given, H))
@@ -350,17 +365,20 @@ def test_merge_values(student, draw):
 
 @check("merge-heads", share=1, title="One head, and one column a head")
 def test_merge_extremes(student, draw):
+    plain = draw.normal(B, H, T, D_K)
     for x in (draw.normal(B, 1, T, D), draw.normal(B, D, T, 1)):
-        with blame("code that works for one number of heads only"):
-            want = reference.merge_heads(x.double())
-            expect_close(student.merge_heads(x), want, "the result", merge_mistakes(x))
+        words = "code that works for one number of heads only"
+        with blame(words, lambda: expect_merge(student, plain)):
+            expect_merge(student, x)
 
 
 @check("merge-heads", share=1, title="Not contiguous, in float64, a batch of one")
 def test_merge_strided(student, draw):
     split = draw.normal(B, T, H, D_K, dtype=torch.float64).transpose(1, 2)
+    plain = draw.normal(B, H, T, D_K)
     for x in (split, draw.normal(1, H, D_K, T, dtype=torch.float64).mT):
-        with blame("code that needs a certain order in memory or a larger batch"):
+        words = "code that needs a certain order in memory or a larger batch"
+        with blame(words, lambda: expect_merge(student, plain)):
             got = student.merge_heads(x)
             expect_close(got, reference.merge_heads(x), "the result", merge_mistakes(x))
         expect_dtype(got, torch.float64, "the result")
@@ -515,7 +533,11 @@ def test_module_gradients(student, draw):
         if got is None:
             fail(f"No gradient reaches {name}.", mistake=f"no gradient for {name}")
         expect_close(got, leaf.grad, f"The gradient of {name}", tolerance=1e-3)
-    expect_gradients(run, lambda *xs: compute(state, xs)[0], given, upstream)
+
+    def trusted(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return compute(state, (query, key, value))[0]
+
+    expect_gradients(run, trusted, given, upstream)
 
 
 @check("multi-head-attention", share=1, title="The inputs are left as they were")
@@ -530,10 +552,18 @@ def test_module_leaves_its_inputs(student, draw):
 @check("multi-head-attention", share=1, title="float64, a batch of one, any strides")
 def test_module_double(student, draw):
     module, state = build(student, draw)
-    module.double()
+    plain = inputs(draw)
+
+    def ordinary() -> None:
+        module.float()
+        output, _ = attend(module, *plain)
+        expect_close(output, compute(state, plain)[0], "output")
+
     x = draw.normal(T, 1, D, dtype=torch.float64).transpose(0, 1)
     memory = draw.normal(1, D, S, dtype=torch.float64).mT
-    with blame("code for float32, contiguous tensors or larger batches only"):
+    words = "code for float32, contiguous tensors or larger batches only"
+    module.double()
+    with blame(words, ordinary):
         output, _ = attend(module, x, memory, memory)
         want, _ = compute(state, [x, memory, memory])
         mistakes = slips(state, [x, memory, memory])

@@ -252,7 +252,7 @@ def test_feed_forward_gradients(student, draw):
         if got is None:
             fail(f"No gradient reaches {name}.", mistake=f"no gradient for {name}")
         expect_close(got, leaf.grad, f"The gradient of {name}", tolerance=1e-4)
-    expect_gradients(run, lambda y: feed_forward(state, y), [x], upstream)
+    expect_gradients(run, lambda x: feed_forward(state, x), [x], upstream)
 
 
 @check("positionwise-feed-forward", share=1, title="The input is left as it was")
@@ -266,10 +266,17 @@ def test_feed_forward_leaves_its_input(student, draw):
 @check("positionwise-feed-forward", share=1, title="float64, one token, any strides")
 def test_feed_forward_double(student, draw):
     module, state = build_feed_forward(student, draw)
-    module.double()
+    plain = draw.normal(B, T, D)
+
+    def ordinary() -> None:
+        module.float()
+        expect_close(module(plain), feed_forward(state, plain), "the output")
+
     strided = draw.normal(T, B, D, dtype=torch.float64).transpose(0, 1)
     for x in (strided, draw.normal(1, 1, D, dtype=torch.float64)):
-        with blame("code for float32, contiguous tensors or more tokens only"):
+        module.double()
+        words = "code for float32, contiguous tensors or more tokens only"
+        with blame(words, ordinary):
             got = module(x)
             mistakes = feed_forward_mistakes(state, x)
             expect_close(got, feed_forward(state, x), "the output", mistakes)
@@ -333,17 +340,26 @@ def test_conv_gradients(student, draw):
     run = student.gradients(
         student.conv_feed_forward, x, conv1, conv2, upstream=upstream
     )
-    expect_gradients(run, lambda y: feed_forward(state, y), [x], upstream)
+    expect_gradients(run, lambda x: feed_forward(state, x), [x], upstream)
 
 
 @check("conv-feed-forward", share=1, title="float64, one token, input left alone")
 def test_conv_double(student, draw):
     conv1, conv2, state = build_convolutions(student, draw)
-    conv1.double()
-    conv2.double()
+    plain = draw.normal(B, T, D)
+
+    def ordinary() -> None:
+        conv1.float()
+        conv2.float()
+        got = student.conv_feed_forward(plain, conv1, conv2)
+        expect_close(got, feed_forward(state, plain), "the output")
+
     strided = draw.normal(T, B, D, dtype=torch.float64).transpose(0, 1)
     for x in (strided, draw.normal(1, 1, D, dtype=torch.float64)):
-        with blame("code for float32, contiguous tensors or more tokens only"):
+        conv1.double()
+        conv2.double()
+        words = "code for float32, contiguous tensors or more tokens only"
+        with blame(words, ordinary):
             got, after = student.call_and_return_inputs(
                 student.conv_feed_forward, x.clone(), conv1, conv2
             )
@@ -496,8 +512,10 @@ def test_norm_of_a_constant(student, draw):
 
 @check("layer-norm", share=1, title="One vector alone, and four axes")
 def test_norm_axes(student, draw):
+    plain = scaled(draw, B, T, D)
     for shape in ((D,), (B, 4, T, D)):
-        with blame("code for x of (b, t, d_model) only"):
+        words = "code for x of (b, t, d_model) only"
+        with blame(words, lambda: expect_norm(student, *plain)):
             x, gamma, beta = scaled(draw, *shape)
             expect_norm(student, x, gamma, beta)
 
@@ -531,7 +549,9 @@ def test_norm_double(student, draw):
     got, after = student.call_and_return_inputs(student.layer_norm, x, gamma, beta)
     want = reference.layer_norm(*before)
     expect_unchanged(after, before)
-    with blame("code for float32 or contiguous tensors only"):
+    plain = scaled(draw, B, T, D)
+    words = "code for float32 or contiguous tensors only"
+    with blame(words, lambda: expect_norm(student, *plain)):
         expect_close(got, want, "the result", norm_mistakes(*before, 1e-5))
     expect_dtype(got, torch.float64, "the result")
 
@@ -627,6 +647,9 @@ def add_norm_mistakes(
         "norm(x + x + f(x)): the residual is added twice": lambda: norm(2 * x + f(x)),
         "x + x + f(norm(x)): the residual is added twice": lambda: 2 * x + f(norm(x)),
         "norm(x + f(f(x))): the sub-layer is applied twice": lambda: norm(x + f(f(x))),
+        "x + norm(f(norm(x))): normalised before f, and what f adds once more": (
+            lambda: x + norm(f(norm(x)))
+        ),
     }
     return named
 
@@ -755,8 +778,8 @@ def test_add_norm_gradients(student, draw):
         run = student.gradients(module, x, sublayer, upstream=upstream)
         norm = normaliser(gamma, beta)
 
-        def trusted(y: Tensor, first=norm_first, norm=norm, f=f) -> Tensor:
-            return y + f(norm(y)) if first else norm(y + f(y))
+        def trusted(x: Tensor, first=norm_first, norm=norm, f=f) -> Tensor:
+            return x + f(norm(x)) if first else norm(x + f(x))
 
         def cut(y: Tensor, first=norm_first, norm=norm, f=f) -> Tensor:
             z = y.detach()
@@ -779,7 +802,10 @@ def test_add_norm_double(student, draw):
         got, after = student.call_and_return_inputs(module, x.clone(), sublayer)
         expect_unchanged(after[:1], [x])
         want = add_norm(x, f, gamma, beta, norm_first)
-        with blame("code for float32 or larger batches only"):
+        words = "code for float32 or larger batches only"
+        with blame(
+            words, lambda first=norm_first: expect_add_norm(student, draw, first)
+        ):
             mistakes = add_norm_mistakes(x, f, gamma, beta, norm_first)
             expect_close(got, want, "the result", mistakes)
         expect_dtype(got, torch.float64, "the result")

@@ -363,7 +363,7 @@ def test_renormalise_gradients(student, draw):
         run.inputs[0] = gradient * open_rows
     expect_gradients(
         run,
-        lambda w: reference.mask_then_renormalise(w * open_rows, mask),
+        lambda weights: reference.mask_then_renormalise(weights * open_rows, mask),
         [weights],
         upstream,
     )

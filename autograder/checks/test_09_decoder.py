@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -78,6 +79,14 @@ def run_layer(layer, given: Inputs) -> tuple[Tensor, Tensor]:
     return expect_parts(layer(*given.all), 2, "two things, x and the weights")
 
 
+def expect_layer(pair: Twins, given: Inputs) -> None:
+    """Compare the output of the student's layer with the right one."""
+    x, _ = run_layer(pair.student, given)
+    want, _ = pair.trusted(*given.exact)
+    named = outputs_of(layer_mistakes(pair.trusted, given), 0)
+    expect_close(x, want, "x", mistakes=named, tolerance=2e-5)
+
+
 def post_norm(add_norm, x: Tensor, output: Tensor) -> Tensor:
     """Add and normalise as the paper does."""
     return add_norm.norm(x + output)
@@ -148,6 +157,8 @@ def layer_mistakes(
         "a layer that uses one normalisation three times": lambda: by_steps(
             norms=(n1, n1, n1)
         ),
+        "a layer that uses one normalisation three times, and whose cross-attention "
+        "has no mask": lambda: by_steps(norms=(n1, n1, n1), cross_mask=None),
         "a layer that uses its self-attention for both": lambda: by_steps(
             cross_attention=layer.self_attention
         ),
@@ -163,6 +174,67 @@ def layer_mistakes(
             returns="self"
         ),
     }
+
+
+HANDED = "must use the vector it is handed, which in pre-norm is normalised"
+
+
+def pre_norm_mistakes(
+    layer: nn.Module, given: Inputs
+) -> dict[str, Callable[[], Tensor]]:
+    """Name what goes wrong in a pre-norm layer; each gives the output."""
+    x, memory, tgt_mask, src_mask = given.exact
+    n1, n2, n3 = (a.norm for a in (layer.add_norm1, layer.add_norm2, layer.add_norm3))
+
+    def by_steps(
+        own=(n1, n2, n3), self_mask=tgt_mask, cross_mask=src_mask, keys=n1
+    ) -> Tensor:
+        z, source = own[0](x), keys(x)
+        y = x + layer.self_attention(z, source, source, self_mask)[0]
+        z = own[1](y)
+        y = y + layer.cross_attention(z, memory, memory, cross_mask)[0]
+        return y + layer.feed_forward(own[2](y))
+
+    raw = nn.Identity()
+    return {
+        "a layer that always normalises after the sub-layer": lambda: post_norm_layer(
+            layer, given
+        ),
+        "a layer whose cross-attention has no mask": lambda: by_steps(cross_mask=None),
+        "a layer whose self-attention has no mask": lambda: by_steps(self_mask=None),
+        "a layer that uses one normalisation three times": lambda: by_steps(
+            (n1, n1, n1)
+        ),
+        "a layer that uses one normalisation three times, and whose cross-attention "
+        "has no mask": lambda: by_steps((n1, n1, n1), cross_mask=None),
+        f"a layer whose functions use x: each {HANDED}": lambda: by_steps(
+            (raw, raw, raw), keys=raw
+        ),
+        f"a layer whose attentions use x: each {HANDED}": lambda: by_steps(
+            (raw, raw, n3), keys=raw
+        ),
+        f"a layer whose self-attention uses x: it {HANDED}": lambda: by_steps(
+            (raw, n2, n3), keys=raw
+        ),
+        f"a layer whose self-attention has x as keys: it {HANDED}": lambda: by_steps(
+            keys=raw
+        ),
+        f"a layer whose cross-attention uses x: it {HANDED}": lambda: by_steps(
+            (n1, raw, n3)
+        ),
+        f"a layer whose feed-forward layer uses x: it {HANDED}": lambda: by_steps(
+            (n1, n2, raw)
+        ),
+    }
+
+
+def post_norm_layer(layer: nn.Module, given: Inputs) -> Tensor:
+    """Run the layer's parts as a post-norm layer."""
+    x, memory, tgt_mask, src_mask = given.exact
+    x = post_norm(layer.add_norm1, x, layer.self_attention(x, x, x, tgt_mask)[0])
+    looked_up, _ = layer.cross_attention(x, memory, memory, src_mask)
+    x = post_norm(layer.add_norm2, x, looked_up)
+    return post_norm(layer.add_norm3, x, layer.feed_forward(x))
 
 
 def outputs_of(named: dict, index: int) -> dict[str, Callable[[], Tensor]]:
@@ -183,11 +255,7 @@ def test_layer_shapes(student, draw):
 
 @check("decoder-layer", share=4, title="Right values with both masks")
 def test_layer_values(student, draw):
-    pair, given = twins(student, draw, "DecoderLayer"), inputs(draw)
-    x, _ = run_layer(pair.student, given)
-    want, _ = pair.trusted(*given.exact)
-    named = outputs_of(layer_mistakes(pair.trusted, given), 0)
-    expect_close(x, want, "x", mistakes=named, tolerance=2e-5)
+    expect_layer(twins(student, draw, "DecoderLayer"), inputs(draw))
 
 
 @check("decoder-layer", share=2, title="It returns the cross-attention's weights")
@@ -199,6 +267,9 @@ def test_layer_weights(student, draw):
     _, weights = run_layer(pair.student, square)
     _, want = pair.trusted(*square.exact)
     named = outputs_of(layer_mistakes(pair.trusted, square), 1)
+    early = named.pop("a layer whose cross-attention asks with the layer's input")
+    del named["a layer that looks at the source before itself"]  # the same weights
+    named["a layer whose cross-attention asks before the self-attention"] = early
     expect_close(weights, want, "weights", mistakes=named, tolerance=2e-5)
 
 
@@ -208,18 +279,19 @@ def test_layer_pre_norm(student, draw):
     given = inputs(draw)
     x, _ = run_layer(pair.student, given)
     want, _ = pair.trusted(*given.exact)
-    with blame("a layer that always normalises after the sub-layer"):
-        expect_close(x, want, "x", tolerance=5e-5)
+    named = pre_norm_mistakes(pair.trusted, given)
+    expect_close(x, want, "x", mistakes=named, tolerance=5e-5)
 
 
 @check("decoder-layer", share=1, title="No mask means that all may attend")
 def test_layer_without_masks(student, draw):
     pair, given = twins(student, draw, "DecoderLayer"), inputs(draw)
-    with blame("code that needs a mask; both are None by default"):
+    usual = partial(expect_layer, pair, given)
+    with blame("code that needs a mask; both are None by default", usual):
         result = pair.student(given.x, given.memory)
         x, _ = expect_parts(result, 2, "two things, x and the weights")
-    want, _ = pair.trusted(given.x.double(), given.memory.double())
-    expect_close(x, want, "x", tolerance=2e-5)
+        want, _ = pair.trusted(given.x.double(), given.memory.double())
+        expect_close(x, want, "x", tolerance=2e-5)
 
 
 @check("decoder-layer", share=1, title="A later word changes no earlier one")
@@ -234,8 +306,9 @@ def test_layer_is_causal(student, draw):
     expect_shape(after, (B, T, D), "x")
     if not torch.allclose(before[:, :2], after[:, :2], atol=1e-5):
         fail(
-            "Changing words 3 and 4 of the target changes what comes out before.",
-            mistake="a layer whose self-attention has no mask",
+            "Changing words 3 and 4 of the target changes what comes out before: "
+            "some way past the target's mask.",
+            mistake="a way past the target's mask",
         )
     if torch.allclose(before[:, 2:], after[:, 2:], atol=1e-5):
         fail("Changing words 3 and 4 of the target changes nothing at all.")
@@ -388,11 +461,18 @@ def test_average_shape(student, draw):
 
 @check("average-heads", share=3, title="The mean over layers and heads")
 def test_average_values(student, draw):
-    weights = many_weights(draw)
+    expect_average(student, many_weights(draw))
+
+
+def expect_average(student, weights: list[Tensor]) -> None:
+    """Compare the student's average with the right one."""
     exact = torch.stack([w.double() for w in weights])
     named = {
         "the last layer's mean, without the other layers": lambda: exact[-1].mean(1),
         "the first layer's mean, without the other layers": lambda: exact[0].mean(1),
+        "the mean of the first two layers, whatever their number": lambda: exact[
+            :2
+        ].mean((0, 2)),
         "the first head's mean over the layers": lambda: exact[:, :, 0].mean(0),
         "the sum over the layers": lambda: exact.mean(2).sum(0),
         "the sum over the heads": lambda: exact.sum(2).mean(0),
@@ -408,7 +488,8 @@ def test_average_values(student, draw):
 @check("average-heads", share=1, title="Any number of layers, the inputs unchanged")
 def test_average_of_one_layer(student, draw):
     weights = many_weights(draw)
-    with blame("code that counts on two layers"):
+    usual = partial(expect_average, student, weights)
+    with blame("code that counts on more than one layer", usual):
         got = student.average_heads(weights[:1])
         expect_close(got, weights[0].double().mean(1), "average of one layer")
     _, after = student.call_and_return_inputs(student.average_heads, weights)

@@ -1,8 +1,9 @@
 """Hidden checks of unit 12: Table 1, restricted attention, alignment error rate."""
 
 import math
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,7 +11,8 @@ import torch
 from autograder.checking import check, expect_equal, expect_shape, fail
 from autograder.checking import expect_close as expect_number
 from autograder.comparing import describe
-from autograder.expectations import blame
+from autograder.expectations import blame, looks_like
+from autograder.failure import StudentError
 from autograder.mask_expectations import (
     Mistakes,
     expect_bool,
@@ -109,8 +111,13 @@ def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
             reference.layer_cost(kind, n, d, min(n, w))
         ),
     }
-    every = cut | named | general
-    return {phrase: value for phrase, value in every.items() if value != right}
+    return telling(cut | named | general, right)
+
+
+def telling(named: dict[str, Any], right: Any) -> dict[str, Any]:
+    """Keep the mistakes that can be told from all others, and from what is right."""
+    values = [*named.values(), right]
+    return {phrase: value for phrase, value in named.items() if values.count(value) < 2}
 
 
 def _existing(n: int, d: int, r: int) -> int:
@@ -125,9 +132,13 @@ def expect_costs(student, draw, *kinds: str) -> None:
         *sizes, longest = sorted(distinct(draw, 3))
         d, w = sizes if draw.integer(0, 2) else sizes[::-1]
         n = 2 * longest  # longer than any neighbourhood
-        got = student.layer_cost(kind, n, d, w)
-        want = reference.layer_cost(kind, n, d, w)
-        expect_whole(got, want, f"The cost of {kind}", cost_mistakes(kind, n, d, w))
+        expect_cost(student, kind, n, d, w)
+
+
+def expect_cost(student, kind: str, n: int, d: int, w: int) -> None:
+    """Compare one count with the right one."""
+    got, want = (place.layer_cost(kind, n, d, w) for place in (student, reference))
+    expect_whole(got, want, f"The cost of {kind}", cost_mistakes(kind, n, d, w))
 
 
 def expect_whole(got: Any, want: Any, what: str, mistakes: dict[str, Any]) -> None:
@@ -171,12 +182,17 @@ def test_cost_of_separable(student, draw):
 def test_cost_of_other_sizes(student, draw):
     d = draw.choice(PRIMES)
     for kind in reference.LAYER_KINDS:
-        with blame("code that counts on a sentence longer than the width"):
+        long = partial(expect_cost, student, kind, 16, d, 7)
+        with blame(
+            "code that counts on a sentence longer than the width: all k or r count",
+            long,
+        ):
             got = student.layer_cost(kind, 2, d, 7)
             want = reference.layer_cost(kind, 2, d, 7)
             named = cost_mistakes(kind, 2, d, 7)
             expect_whole(got, want, f"The cost of {kind} on two tokens", named)
-        with blame("code that does not use the default width of 3"):
+        given = partial(expect_cost, student, kind, 10, d, 3)
+        with blame("code that does not use the default width of 3", given):
             got = student.layer_cost(kind, 10, d)
             want = reference.layer_cost(kind, 10, d)
             named = cost_mistakes(kind, 10, d, 3)
@@ -262,7 +278,7 @@ def path_mistakes(kind: str, w: int) -> dict[str, Callable[[int], float]]:
             "the logarithm of n - 1: l layers see k^l positions": lambda n: max(
                 1, layers_of_dilated(n - 1, w)
             ),
-            "one layer too many at a power of k: an inexact logarithm?": lambda n: (
+            "one layer too many at powers of k, as by an inexact logarithm": lambda n: (
                 layers_of_dilated(n + 1, w)
             ),
             "the layers with a dilation of 2^l, whatever k is": lambda n: _doubled(
@@ -299,7 +315,7 @@ def wrong_paths(kind: str, lengths: list[int], width: int) -> dict[str, list[flo
     for phrase, function in path_mistakes(kind, width).items():
         with suppress(ZeroDivisionError):
             found[phrase] = [function(n) for n in lengths]
-    return {phrase: values for phrase, values in found.items() if values != want}
+    return telling(found, want)
 
 
 def expect_paths(student, kind: str, lengths: list[int], width: int) -> None:
@@ -315,7 +331,8 @@ def expect_paths(student, kind: str, lengths: list[int], width: int) -> None:
 def telling_lengths(draw, width: int, step: int) -> list[int]:
     """Draw lengths that end a step exactly, or just before or after."""
     whole = draw.integer(4, 9) * step + 1
-    return [whole - 1, whole, whole + 1, width * draw.integer(4, 9) + 1, 2]
+    long = width * draw.integer(30, 40)  # steps of another length differ here
+    return [whole - 1, whole, whole + 1, width * draw.integer(4, 9) + 1, 2, long]
 
 
 @check("path-length", share=1, title="Self-attention: one step, always")
@@ -340,7 +357,7 @@ def test_path_of_restricted_attention(student, draw):
 @check("path-length", share=2, title="Convolutions, separable or not: k - 1 back")
 def test_path_of_convolutions(student, draw):
     for kind in ("convolution", "separable_convolution"):
-        width = draw.choice([5, 7, 9])
+        width = draw.choice([7, 9, 11])  # with 5, half is as with 3
         lengths = telling_lengths(draw, width, width - 1)
         expect_paths(student, kind, lengths, width)
 
@@ -363,11 +380,13 @@ def test_path_at_powers(student):
 @check("path-length", share=1, title="The smallest widths, and a width not given")
 def test_path_of_smallest_widths(student, draw):
     n = draw.integer(10, 30)
-    with blame("code that needs a kernel wider than 2"):
-        for kind in ("convolution", "dilated_convolution", "separable_convolution"):
+    for kind in ("convolution", "dilated_convolution", "separable_convolution"):
+        wide = partial(expect_paths, student, kind, [n, 26, 126], 5)
+        with blame("code that needs a kernel wider than 2", wide):
             expect_paths(student, kind, [n], 2)
-    with blame("code that does not use the default width of 3"):
-        for kind in reference.LAYER_KINDS:
+    for kind in reference.LAYER_KINDS:
+        given = partial(expect_paths, student, kind, [n], 3)
+        with blame("code that does not use the default width of 3", given):
             got = student.path_length(kind, n)
             want = reference.path_length(kind, n)
             wrong = {phrase: v[0] for phrase, v in wrong_paths(kind, [n], 3).items()}
@@ -438,30 +457,35 @@ def band_mistakes(n: int, r: int) -> Mistakes:
     }
 
 
+def expect_band(student, n: int, r: int) -> None:
+    """Compare the student's mask with the right one; t is far above r."""
+    got = student.restricted_mask(n, r)
+    want = reference.restricted_mask(n, r)
+    expect_mask(got, want, "The restricted mask", band_mistakes(n, r))
+
+
 @check("restricted-mask", share=1, title="The shape is (1, 1, t, t)")
 def test_restricted_shape(student, draw):
     n = draw.integer(6, 12)
     expect_shape(student.restricted_mask(n, 3), (1, 1, n, n), "The restricted mask")
 
 
-@check("restricted-mask", share=3, title="r neighbours, the token in the middle")
+@check("restricted-mask", share=3, title="r positions, the token in the middle")
 def test_restricted_values(student, draw):
     for r in (5, 7):
-        n = draw.integer(2 * r + 1, 2 * r + 6)
-        got = student.restricted_mask(n, r)
-        want = reference.restricted_mask(n, r)
-        expect_mask(got, want, "The restricted mask", band_mistakes(n, r))
+        expect_band(student, draw.integer(2 * r + 1, 2 * r + 6), r)
 
 
 @check("restricted-mask", share=1, title="r = 1, and r longer than the sentence")
 def test_restricted_extremes(student, draw):
     n = draw.integer(4, 8)
-    with blame("code that counts on 1 < r < t"):
-        for length, r in ((n, 1), (n, 2 * n + 3), (1, 3), (n, n + 1 - n % 2)):
+    for length, r in ((n, 1), (n, 2 * n + 3), (1, 3), (n, n + 1 - n % 2)):
+        with blame(
+            "code that counts on 1 < r < t", partial(expect_band, student, 26, 5)
+        ):
             got = student.restricted_mask(length, r)
-            want = reference.restricted_mask(length, r)
-            named = band_mistakes(length, r)
-            expect_mask(got, want, f"The mask for t = {length}, r = {r}", named)
+            want = reference.restricted_mask(length, r)  # too small to tell mistakes
+            expect_mask(got, want, f"The mask for t = {length}, r = {r}", {})
 
 
 @check("restricted-mask", share=1, title="The mask holds bools")
@@ -573,7 +597,11 @@ def expect_rate(student, sets: tuple[Links, Links, Links], what: str) -> None:
     want = reference.alignment_error_rate(*sets)
     if not isinstance(got, (int, float)):
         expect_number(got, want, what)
-    expect_number(float(got), want, what, mistakes=rate_mistakes(*sets))
+    named = {}
+    for phrase, rate in rate_mistakes(*sets).items():
+        with suppress(ZeroDivisionError):
+            named[phrase] = round(rate(), 9)
+    expect_number(float(got), want, what, telling(named, round(want, 9)))
 
 
 @check("alignment-error-rate", share=4, title="Sure, possible and other links")
@@ -596,24 +624,41 @@ def test_rate_of_extremes(student, draw):
 def test_rate_of_nothing(student, draw):
     links = draw_links(draw, 6)
     others = set(sorted(links)[:4]) | {(i + 100, j) for i, j in links}
-    with blame("code that divides by the number of predicted, or of sure, links"):
+    nothing = {PER_CENT: 100.0, "0: of no links none is right, so the rate is 1": 0.0}
+    with blame_division("predicted"):
         got = student.alignment_error_rate(set(), links, links)
-        expect_number(got, 1.0, "The rate of no links", {PER_CENT: 100.0})
+        expect_number(got, 1.0, "The rate of no links", nothing)
+    with blame_division("sure"):
         got = student.alignment_error_rate(others, set(), links)
         want = reference.alignment_error_rate(others, set(), links)
-        named = {PER_CENT: 100 * want}
+        named = {
+            PER_CENT: 100 * want,
+            "1, as if possible links did not count where none is sure": 1.0,
+            "0, as if nothing were wrong where no link is sure": 0.0,
+        }
         expect_number(got, want, "The rate where no link is sure", named)
+
+
+@contextmanager
+def blame_division(links: str) -> Iterator[None]:
+    """Name a division by the number of one kind of links, where 0 was divided by."""
+    try:
+        yield
+    except StudentError as error:
+        if "ZeroDivisionError" not in error.message:
+            raise
+        mistake = f"code that divides by the number of {links} links"
+        fail(looks_like(error.message, mistake), mistake)
 
 
 @check(
     "alignment-error-rate", share=1, title="Links of any kind; sets stay as they were"
 )
 def test_rate_leaves_its_input(student, draw):
-    predicted, sure, possible = (
-        {(7, i, j, "word") for i, j in links} for links in links_of(draw)
-    )
-    sets = (predicted, sure, possible)
-    with blame("code that counts on links of two numbers"):
+    pairs = links_of(draw)
+    sets = tuple({(7, i, j, "word") for i, j in links} for links in pairs)
+    usual = partial(expect_rate, student, pairs, "The alignment error rate")
+    with blame("code that counts on links of two numbers", usual):
         got, after = student.call_and_return_inputs(student.alignment_error_rate, *sets)
         want = reference.alignment_error_rate(*sets)
         named = rate_mistakes(*sets)

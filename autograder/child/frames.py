@@ -32,7 +32,7 @@ class Message:
 class FrameLimits:
     """How large a received message may be, in bytes."""
 
-    json_bytes: int = 8 << 20
+    json_bytes: int = 2 << 20
     blob_bytes: int = 256 << 20
 
 

@@ -4,6 +4,7 @@ It runs no torch operation itself: a process that has run a multi-threaded one h
 when it is forked.
 """
 
+import contextlib
 import gc
 import importlib
 import json
@@ -30,6 +31,7 @@ from .isolation import (
 from .serving import limit_resources, serve
 
 SIZE = struct.Struct(">I")
+REAP_SECONDS = 5.0
 WARM = ["matplotlib.pyplot", "torch.nn.functional"]
 
 
@@ -113,19 +115,13 @@ class ForkServer:
         pid = self.children.pop(key, None)
         if pid is None:
             return None
-        until = time.monotonic() + patience
-        while True:
-            ended, status = os.waitpid(pid, os.WNOHANG)
-            if ended:
-                return status
-            if time.monotonic() >= until:
-                break
-            time.sleep(0.002)
-        try:
+        status = _ended_within(pid, patience)
+        if status is not None:
+            return status
+        with contextlib.suppress(ProcessLookupError):  # it need not lead a group,
             os.killpg(pid, signal.SIGKILL)
-        except ProcessLookupError:  # it leads no group: it is process 1 of its own
-            os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        os.kill(pid, signal.SIGKILL)  # and may have left the one that it leads
+        _ended_within(pid, REAP_SECONDS)
         return None
 
     def _receive(self) -> tuple[dict[str, Any] | None, list[int]]:
@@ -144,6 +140,18 @@ class ForkServer:
     def _reply(self, report: dict[str, Any]) -> None:
         text = json.dumps(report).encode()
         self.control.sendall(SIZE.pack(len(text)) + text)
+
+
+def _ended_within(pid: int, seconds: float) -> int | None:
+    """Wait for a child to end; return its status, or None if it goes on."""
+    until = time.monotonic() + seconds
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return status
+        if time.monotonic() >= until:
+            return None
+        time.sleep(0.002)
 
 
 def _child(
@@ -173,6 +181,7 @@ def _isolate(order: dict[str, Any], report: int) -> None:
     if inner:
         os.write(report, f"pid={inner}\n".encode())
         os._exit(0)
+    os.setsid()  # in another's process group it could not be ended: see zap_pid_ns
     is_root = order["isolate"] == "root"
     user = order["user"] if is_root else os.getuid()
     mount_own_folders(order["folder"], order["folder_bytes"], user)

@@ -16,7 +16,7 @@ from torch import Tensor
 from .frames import Message, ProtocolError
 
 MAX_DEPTH = 24
-MAX_ITEMS = 500_000
+MAX_ITEMS = 200_000
 MAX_BYTES = 1 << 30
 
 DTYPES = {

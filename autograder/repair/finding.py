@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+# A browser may add an ending; JSON is looked at only where nothing else is there.
+ENDINGS = (".ipynb", (".ipynb.txt", ".ipynb.json"), ".zip", ".json")
+
 
 def find_notebook(folder: Path, slug: str) -> Path:
     """Return the path of the notebook of unit ``slug`` in ``folder``.
@@ -13,9 +16,14 @@ def find_notebook(folder: Path, slug: str) -> Path:
     expected = folder / f"{slug}.ipynb"
     if expected.is_file() or expected.is_symlink() or not folder.is_dir():
         return expected
-    for pattern in ("*.ipynb", "*.zip", "**/*.ipynb", "**/*.zip"):
-        found = sorted(path for path in folder.glob(pattern) if _counts(path, folder))
-        named = [path for path in found if slug in path.name]
+    if folder.is_symlink():
+        return expected
+    there = sorted(path for path in folder.rglob("*") if _counts(path, folder))
+    for endings in ENDINGS:
+        fits = [path for path in there if path.name.lower().endswith(endings)]
+        here = [path for path in fits if path.parent == folder]
+        found = here or fits
+        named = [path for path in found if slug in path.name.lower()]
         for candidates in (named, found):
             if len(candidates) == 1:
                 return candidates[0]

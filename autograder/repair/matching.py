@@ -1,6 +1,7 @@
 """Find the student's answers among submitted cells."""
 
 import ast
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from nbformat import NotebookNode
 from autograder.repair.reading import SubmittedCell
 from autograder.syntax import defined_by, parse_cell
 
-FENCE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
+FENCE = re.compile(r"^[ \t]*```\w*[ \t]*$", re.MULTILINE)
 MAX_JOINED = 6
 
 
@@ -62,10 +63,15 @@ class Match:
 
 def top_names(source: str) -> list[str]:
     """Return the functions and classes that a cell defines at the top level."""
+    return list(_top_names(source))
+
+
+@functools.lru_cache(maxsize=4096)
+def _top_names(source: str) -> tuple[str, ...]:
     tree = parse_cell(source)
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     nodes = [node for node in tree.body if isinstance(node, kinds)] if tree else []
-    return [name for node in nodes for name in defined_by(node)]
+    return tuple(name for node in nodes for name in defined_by(node))
 
 
 def _squeezed(source: str) -> str:
@@ -197,14 +203,16 @@ class Matcher:
     def _take_rest(self, match: Match, taken: int) -> bool:
         """Add the cells behind an answer that are no code by themselves but go on."""
         number = taken + 1
-        while number < len(self.cells) and number not in self.claimed:
+        last = min(taken + MAX_JOINED, len(self.cells))
+        while number < last and number not in self.claimed:
             cell = self.cells[number]
             text = f"{match.source}\n{cell.source}"
             alone = parse_cell(cell.source) is not None or cell.cell_type != "code"
-            if alone or cell.grade_id is not None or parse_cell(text) is None:
+            named = cell.grade_id not in (None, match.slot.grade_id)
+            if alone or named or parse_cell(text) is None:
                 break
             match.source = text
-            match.used.append(number)
+            match.used += [number] * (number not in match.used)
             number += 1
         return number > taken + 1
 

@@ -2,16 +2,23 @@
 
 import io
 import json
+import re
 import stat
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 MAX_BYTES = 20 << 20
 MAX_CELLS = 2000
-MAX_SOURCE = 1 << 20
-ENCODINGS = ("utf-8-sig", "utf-16")
+CHUNK = 1 << 16
+LAST_RESORT = "latin-1"
+ENCODINGS = ("utf-8", "utf-16", LAST_RESORT)
+CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)
+MAX_CODE = 1 << 20
+MAX_TEXT = 4 << 20
+MAX_LINES = 50_000
 
 
 class Refused(Exception):
@@ -41,17 +48,29 @@ def read_submission(path: Path) -> list[SubmittedCell]:
     Raises:
         Refused: If it is a link, too large, empty, cut off or no notebook.
     """
-    content = _content(path)
+    return read_content(_content(path))
+
+
+def read_content(content: bytes) -> list[SubmittedCell]:
+    """Read the cells of a notebook file, or of an archive with one in it.
+
+    Raises:
+        Refused: If it is empty, cut off or no notebook.
+    """
     if content[:4] == b"PK\x03\x04":
         content = _only_notebook(content)
     notebook = _parse(content)
-    return [_cell(cell) for cell in _cells(notebook)]
+    cells = [_cell(cell) for cell in _cells(notebook)]
+    _refuse_too_much(cells)
+    return cells
 
 
 def _content(path: Path) -> bytes:
     status = path.lstat()
     if stat.S_ISLNK(status.st_mode):
         raise Refused("it is a link, not a file: hand the notebook itself in")
+    if path.parent.is_symlink():
+        raise Refused("its folder is a link: hand the notebook itself in")
     if not stat.S_ISREG(status.st_mode):
         raise Refused("it is not a file")
     if status.st_size > MAX_BYTES:
@@ -67,11 +86,22 @@ def _only_notebook(content: bytes) -> bytes:
             names = [n for n in archive.namelist() if _is_notebook(n)]
             if len(names) != 1:
                 raise Refused(f"it is a zip archive with {len(names)} notebooks, not 1")
-            if archive.getinfo(names[0]).file_size > MAX_BYTES:
-                raise Refused("it is a zip archive with too large a notebook")
-            return archive.read(names[0])
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError) as error:
+            return _unpacked(archive, archive.getinfo(names[0]))
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError) as error:
         raise Refused(f"it is a broken zip archive: {error}") from error
+
+
+def _unpacked(archive: zipfile.ZipFile, notebook: zipfile.ZipInfo) -> bytes:
+    """Unpack one file, whatever the archive says of its size."""
+    if notebook.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise Refused("it is a zip archive of an uncommon kind")
+    if notebook.file_size > MAX_BYTES:
+        raise Refused("it is a zip archive with too large a notebook")
+    content = bytearray()
+    with archive.open(notebook) as file:
+        while part := file.read(CHUNK):
+            content += part
+    return bytes(content)
 
 
 def _is_notebook(name: str) -> bool:
@@ -82,23 +112,20 @@ def _is_notebook(name: str) -> bool:
 def _parse(content: bytes) -> dict[str, Any]:
     if not content.strip(b"\0 \t\r\n\xef\xbb\xbf"):
         raise Refused("the file is empty")
-    try:
-        notebook = json.loads(_text(content))
-    except (ValueError, RecursionError) as error:
-        words = f"it is no complete notebook file ({str(error)[:80]})"
-        raise Refused(words) from error
-    if not isinstance(notebook, dict):
-        raise Refused("it is a JSON file, but no notebook")
-    return notebook
-
-
-def _text(content: bytes) -> str:
+    problem = ""
     for encoding in ENCODINGS:
         try:
-            return content.decode(encoding)
-        except UnicodeDecodeError:
+            text = content.decode(encoding).strip("\0\ufeff \t\r\n")
+            notebook = json.loads(text, strict=False)
+        except (ValueError, RecursionError) as error:
+            problem = problem or str(error)[:80]  # UTF-8's: it says most
             continue
-    raise Refused("it is not text, so no notebook")
+        if not isinstance(notebook, dict):
+            raise Refused("it is a JSON file, but no notebook")
+        return notebook
+    if CONFLICT.search(content):
+        problem = "it holds the marks of a conflict in git: <<<<<<<"
+    raise Refused(f"it is no complete notebook file ({problem})")
 
 
 def _cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
@@ -120,16 +147,35 @@ def _cell(raw: dict[str, Any]) -> SubmittedCell:
     source = raw.get("source", raw.get("input", ""))
     lines = source if isinstance(source, list) else [source]
     text = "".join(line for line in lines if isinstance(line, str))
-    text = text.encode(errors="replace").decode()[:MAX_SOURCE].replace("\r\n", "\n")
-    kind = raw.get("cell_type")
+    text = text.encode(errors="replace").decode()
     metadata = raw.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     nbgrader = metadata.get("nbgrader")
     grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
     ids = (raw.get("id"), metadata.get("id"))
     return SubmittedCell(
-        kind if kind in ("code", "markdown", "raw") else "markdown",
-        text,
+        _kind(raw),
+        text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", ""),
         grade_id if isinstance(grade_id, str) else None,
         frozenset(i for i in ids if isinstance(i, str)),
     )
+
+
+def _kind(raw: dict[str, Any]) -> str:
+    kind = str(raw.get("cell_type")).lower()
+    if kind in ("code", "markdown", "raw"):
+        return kind
+    has_run = any(key in raw for key in ("outputs", "execution_count", "input"))
+    return "code" if has_run else "markdown"
+
+
+def _refuse_too_much(cells: list[SubmittedCell]) -> None:
+    """Refuse what would keep the grader busy for minutes, and nobody writes."""
+    for kind, limit in (("code", MAX_CODE), ("markdown", MAX_TEXT)):
+        size = sum(len(cell.source) for cell in cells if cell.cell_type == kind)
+        if size > limit:
+            words = f"its {kind} cells hold {size:,} characters"
+            raise Refused(f"{words}; {limit:,} are allowed")
+    lines = sum(cell.source.count("\n") for cell in cells)
+    if lines > MAX_LINES:
+        raise Refused(f"its cells hold {lines:,} lines; {MAX_LINES:,} are allowed")

@@ -13,6 +13,8 @@ from autograder.repair.matching import Match, Matcher, Slot, top_names
 from autograder.repair.reading import Refused, SubmittedCell
 from autograder.syntax import parse_cell
 
+WRITTEN_ELSEWHERE = "# This answer is in another cell."
+
 
 @dataclass
 class Repaired:
@@ -62,12 +64,13 @@ class _Builder:
         self.cells = cells
         self.matches = {match.slot.position: match for match in matches}
         self.anchors = self._anchors()
+        self.extras = self._extras()
         self.repaired = Repaired(copy.deepcopy(unit.released))
 
     def build(self) -> Repaired:
         """Return the rebuilt notebook with notes."""
         released = self.repaired.notebook.cells
-        extras = self._extras()
+        extras = self.extras
         built = list(extras.get(-1, []))
         for position, cell in enumerate(released):
             match = self.matches.get(position)
@@ -81,12 +84,30 @@ class _Builder:
 
     def _fill(self, cell: NotebookNode, match: Match) -> None:
         name = match.slot.grade_id
+        is_empty = match.source is None or match.slot.is_stub(match.source)
+        if is_empty and self._is_written_elsewhere(match):
+            cell.source = WRITTEN_ELSEWHERE
+            self._note(f"{name}: written in another cell")
+            return
         if match.source is None:
             self._note(f"{name}: no answer was found", doubtful=True)
             return
         cell.source = match.source
         if match.how:
             self._note(f"{name}: {match.how}", match.doubtful)
+
+    def _is_written_elsewhere(self, match: Match) -> bool:
+        """Say whether a cell for another answer, or one more, defines this answer."""
+        names = set(match.slot.names)
+        others = [m.source for m in self.matches.values() if m is not match]
+        more = [
+            cell.source
+            for cells in self.extras.values()
+            for cell in cells
+            if cell.cell_type == "code"
+        ]
+        written = (source for source in (*others, *more) if source)
+        return bool(names) and any(names <= set(top_names(s)) for s in written)
 
     def _note(self, words: str, doubtful: bool = False) -> None:
         self.repaired.notes.append(words)
@@ -163,18 +184,12 @@ class _Builder:
 
     def _unwritten(self) -> list[str]:
         """Return the exercises that no cell writes."""
-        elsewhere = {
-            name
-            for cell in self.repaired.notebook.cells
-            if cell.cell_type == "code" and cell.id.startswith("extra-")
-            for name in top_names(cell.source)
-        }
         return [
             match.slot.grade_id
             for match in self.matches.values()
             if match.slot.is_code
             and (match.source is None or match.slot.is_stub(match.source))
-            and not elsewhere & set(match.slot.names)
+            and not self._is_written_elsewhere(match)
         ]
 
 
@@ -186,4 +201,7 @@ def definitions_of(source: str) -> str:
     )
     tree = parse_cell(source)
     kept = [node for node in tree.body if isinstance(node, kinds)] if tree else []
-    return "\n\n".join(ast.unparse(node) for node in kept)
+    try:
+        return "\n\n".join(ast.unparse(node) for node in kept)
+    except RecursionError:
+        return ""

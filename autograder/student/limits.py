@@ -17,6 +17,7 @@ class Limits:
         folder_bytes: The working folder.
         processes: How many processes and threads there may be.
         reply_bytes: The tensors of one answer.
+        output_characters: What all cells together may print and show.
     """
 
     cell_seconds: float = 20.0
@@ -26,6 +27,7 @@ class Limits:
     folder_bytes: int = 64 * MIB
     processes: int = 64
     reply_bytes: int = 64 * MIB
+    output_characters: int = 1_000_000
 
     def resource_limits(self) -> dict[str, int]:
         """Return what the child sets on itself before it runs anything."""

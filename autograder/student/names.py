@@ -1,14 +1,19 @@
 """Names and objects of the student's side, as a check holds them."""
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from autograder.child.values import Reference
+from autograder.failure import StudentGone
 
 if TYPE_CHECKING:
     from autograder.student.proxy import Student
+
+MAX_PARAMETERS = 10_000
+MAX_NUMBERS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -76,5 +81,24 @@ class Handle(Name):
         return self._student._request("attribute", target=self, name=name, about=self)
 
     def parameters_by_name(self) -> dict[str, tuple[int, ...]]:
-        """Return the shape of each parameter of a module."""
-        return self._student._request("parameters_by_name", target=self, about=self)
+        """Return the shape of each parameter of a module.
+
+        Raises:
+            StudentGone: If the shapes are none, or too large for the grader to draw.
+        """
+        shapes = self._student._request("parameters_by_name", target=self, about=self)
+        if not _are_shapes(shapes):
+            raise StudentGone("its process broke the protocol: no shapes", "protocol")
+        return shapes
+
+
+def _are_shapes(shapes: Any) -> bool:
+    """Say whether a value is what names of parameters and their shapes look like."""
+    if not isinstance(shapes, dict) or len(shapes) > MAX_PARAMETERS:
+        return False
+    for name, shape in shapes.items():
+        if not isinstance(name, str) or not isinstance(shape, tuple):
+            return False
+        if not all(type(size) is int and size >= 0 for size in shape):
+            return False
+    return sum(math.prod(shape) for shape in shapes.values()) <= MAX_NUMBERS

@@ -11,10 +11,11 @@ from autograder.child.frames import Message, ProtocolError
 from autograder.child.values import Decoder, Encoder, Reference
 from autograder.failure import StudentError, StudentGone
 from autograder.student.names import Gradients, Handle, Name
-from autograder.student.words import error_words
+from autograder.student.words import error_words, without_fractions
 from autograder.syntax import Program, read_program
 
 Answer = Any
+MAX_QUESTION = 16 << 20  # bytes of tensors, which the grader itself works on
 
 
 class Transport(Protocol):
@@ -60,9 +61,11 @@ class Student:
 
     def begin(self, seed: int) -> None:
         """Begin a check: forget its predecessor's objects and seed the other side."""
-        self.calls = 0
         self._callbacks.clear()
-        self._request("begin", seed=seed)
+        try:
+            self._request("begin", seed=seed)
+        except StudentError as error:  # no code of the student's has been asked yet
+            raise StudentGone(f"its process broke: {error}", "protocol") from error
         self.calls = 0
 
     def load(self, path: str) -> Name:
@@ -151,7 +154,7 @@ class Student:
         kind = report.get("kind")
         kind = kind if kind in ("missing", "not written") else "raised"
         name = about._words if about is not None else "the notebook"
-        raise StudentError(kind, name, error_words(report, name))
+        raise StudentError(kind, name, error_words(report, name, self._cells))
 
     def _refer(self, value: Any) -> Reference:
         if isinstance(value, Name):
@@ -176,7 +179,7 @@ class Student:
 
     def _resolve(self, reference: Reference) -> Any:
         if reference.kind == "handle" and isinstance(reference.key, int):
-            details = str(reference.details)[:100]
+            details = without_fractions(reference.details, 60)
             return Handle(self, Reference("handle", reference.key, details))
         if reference.kind == "callback" and isinstance(reference.key, int):
             return self._callback(reference.key).target
@@ -189,6 +192,8 @@ class Student:
 
     def _answer(self, question: Message) -> Message:
         """Serve one call of the student's code to an object of the grader."""
+        if len(question.blob) > MAX_QUESTION:
+            raise ProtocolError("a question of too many bytes")
         encoder = Encoder(self._refer)
         try:
             asked = Decoder(question, self._resolve, False).part("callback")

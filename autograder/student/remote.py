@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from autograder.student.proxy import Answer, Student
 from autograder.student.warm_parent import Child, WarmParent, how_it_ended
 
 TIME = "time"
+MAX_OUTPUTS = 50  # of one cell
 PATIENCE = 0.5  # seconds between a closed channel and the end of its process
 
 
@@ -39,11 +40,21 @@ class CellRun:
 class RemoteTransport:
     """Send requests to a child, until a deadline."""
 
-    def __init__(self, channel: Channel, deadline: float, reason: str):
-        """Answers must come before ``deadline``; ``reason`` says what it means."""
+    def __init__(
+        self,
+        channel: Channel,
+        deadline: float,
+        reason: str,
+        gone: Callable[[Exception], StudentGone],
+    ):
+        """Answers must come before ``deadline``; ``reason`` says what it means.
+
+        ``gone`` says what became of a child that closed or broke its channel.
+        """
         self.channel = channel
         self.deadline = deadline
         self.reason = reason
+        self.gone = gone
 
     def ask(self, request: Message, answer: Answer) -> Message:
         """Send one request, serve the questions that come back, return the answer."""
@@ -56,6 +67,8 @@ class RemoteTransport:
                 self.channel.send(answer(reply), self.deadline)
         except TimeoutError as error:
             raise StudentGone(self.reason, TIME) from error
+        except (ChannelClosed, ProtocolError) as error:
+            raise self.gone(error) from error
 
 
 class RemoteStudents:
@@ -75,6 +88,7 @@ class RemoteStudents:
         self.limits = limits or Limits()
         self.runs: list[CellRun] = []
         self.limits_hit: list[str] = []
+        self._output_left = self.limits.output_characters
         self._deadline = time.monotonic() + self.limits.submission_seconds
 
     @contextlib.contextmanager
@@ -89,27 +103,22 @@ class RemoteStudents:
         child = self._child_with_cells()
         seconds = self.limits.exercise_seconds
         deadline = min(time.monotonic() + seconds, self._deadline)
+        words = f"stopped after {seconds:g} s without an end"
         transport = RemoteTransport(
-            child.channel, deadline, f"stopped after {seconds:g} s without an end"
+            child.channel, deadline, words, lambda error: self._gone(error, child)
         )
         try:
             yield Student(transport, self.cells)
-        except (ChannelClosed, ProtocolError) as error:
-            status = self.parent.end(child, PATIENCE)
-            raise self._gone(error, status) from error
         except StudentGone as gone:
             self.limits_hit.append(f"{exercise}: {gone.limit}")
             raise
         finally:
             self.parent.end(child)
 
-    def _gone(self, error: Exception, status: int | None) -> StudentGone:
+    def _gone(self, error: Exception, child: Child) -> StudentGone:
         if isinstance(error, ProtocolError):
-            gone = StudentGone(f"its process broke the protocol: {error}", "protocol")
-        else:
-            gone = how_it_ended(status)
-        self.limits_hit.append(str(gone.limit))
-        return gone
+            return StudentGone(f"its process broke the protocol: {error}", "protocol")
+        return how_it_ended(self.parent.end(child, PATIENCE))
 
     def _child_with_cells(self) -> Child:
         """Fork a child in which every cell has run that can be run."""
@@ -133,6 +142,7 @@ class RemoteStudents:
                     continue
                 run = self._run_cell(child, number, source)
                 if known is None:
+                    run.outputs = list(self._within_budget(run.outputs))
                     self.runs.append(run)
             return True
         except (TimeoutError, ChannelClosed, ProtocolError) as error:
@@ -150,8 +160,15 @@ class RemoteStudents:
         deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
         request = Encoder(_refuse).message(cell=number, source=source)
         child.channel.send(request, deadline)
-        reply = child.channel.receive(deadline)
-        return _read_run(reply)
+        return _read_run(child.channel.receive(deadline))
+
+    def _within_budget(self, outputs: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield the outputs that the submission may still make."""
+        for output in outputs[:MAX_OUTPUTS]:
+            self._output_left -= len(repr(output))
+            if self._output_left < 0:
+                return
+            yield output
 
     def _remember(self, number: int, error: Exception, status: int | None) -> None:
         """Note that a cell was stopped or ended the process, so that it is left out."""

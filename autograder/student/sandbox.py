@@ -1,6 +1,7 @@
 """Build the sandbox that the pre-warmed parent lives in, where there is bubblewrap."""
 
 import functools
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 CHILD = Path(__file__).resolve().parents[1] / "child"
 FOLDER = "/student"
 SCRATCH = "/scratch"  # the parent's home; a child gets an empty one of its own
-READ_ONLY = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/opt")
+READ_ONLY = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 ETC = ("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/ssl/certs")
 ROOT_RIGHTS = (
     *("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_KILL"),
@@ -28,6 +29,28 @@ def python_roots() -> list[Path]:
     """Return the folders that this Python and its packages live in."""
     roots = {Path(sys.prefix), Path(sys.base_prefix)}
     return sorted(path.resolve() for path in roots)
+
+
+def hidden_places() -> list[Path]:
+    """Return the private packages that lie where a child can look.
+
+    They do where the course was installed as a copy, among the other packages.
+    """
+    seen = [*python_roots(), *map(Path, READ_ONLY)]
+    private = [CHILD.parent, _package("transformer")]
+    return [
+        place
+        for place in private
+        if place is not None and any(root in place.parents for root in seen)
+    ]
+
+
+def _package(name: str) -> Path | None:
+    """Return the folder of a package without importing it."""
+    found = importlib.util.find_spec(name)
+    if found is None or not found.submodule_search_locations:
+        return None
+    return Path(next(iter(found.submodule_search_locations))).resolve()
 
 
 def sandbox_command(kind: str) -> list[str]:
@@ -55,6 +78,8 @@ def sandbox_command(kind: str) -> list[str]:
         for folder in reversed(root.parents[:-1]):
             command += ["--perms", "0755", "--dir", str(folder)]
         command += ["--ro-bind", str(root), str(root)]
+    for place in hidden_places():
+        command += ["--tmpfs", str(place), "--remount-ro", str(place)]
     for device in sorted(Path("/dev").glob("nvidia*")):
         command += ["--dev-bind", str(device), str(device)]
     command += ["--tmpfs", SCRATCH, "--dir", FOLDER]

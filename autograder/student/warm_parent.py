@@ -1,5 +1,6 @@
 """Start the pre-warmed parent, and get forked children from it."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -12,6 +13,8 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from autograder.child.frames import Channel, FrameLimits
 from autograder.failure import StudentGone
@@ -27,6 +30,8 @@ from autograder.student.sandbox import (
 
 SIZE = struct.Struct(">I")
 START_SECONDS = 60
+ORDER_SECONDS = 20
+HOME, LOCK = "course-grader-", "in-use.lock"
 FIRST_USER, USERS = 61184, 4096  # nobody's numbers: systemd's range for such a use
 
 
@@ -59,9 +64,13 @@ class WarmParent:
         self.sandbox = sandbox or sandbox_kind()
         if not self.is_protected:
             warnings.warn(NO_SANDBOX, Unprotected, stacklevel=2)
-        self.warmed: set[str] = set()
         self._last_key = 0
-        self._home = tempfile.mkdtemp(prefix="course-grader-")
+        self._start()
+
+    def _start(self) -> None:
+        """Start the process, with a folder of its own for what it says."""
+        self.warmed: set[str] = set()
+        self._home, self._lock = make_home()
         self._control, theirs = socket.socketpair()
         said = Path(self._home, "said.txt")
         with theirs, said.open("wb") as errors:
@@ -81,6 +90,15 @@ class WarmParent:
             words = said.read_text(errors="replace")[-2000:]
             self.close()
             raise NoParent(f"the child process did not start: {words}") from error
+
+    def restart(self) -> None:
+        """Start anew where the process was lost, or hangs.
+
+        Raises:
+            NoParent: If it does not come up.
+        """
+        self.close()
+        self._start()
 
     @property
     def is_protected(self) -> bool:
@@ -125,9 +143,7 @@ class WarmParent:
             NoParent: If the parent is gone or cannot fork.
         """
         self._last_key += 1
-        folder = (
-            None if self.is_protected else tempfile.mkdtemp(prefix="course-student-")
-        )
+        folder = None if self.is_protected else tempfile.mkdtemp(dir=self._home)
         ours, theirs = socket.socketpair()
         order = {
             "do": "fork",
@@ -167,6 +183,7 @@ class WarmParent:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._lock.release()
         shutil.rmtree(self._home, ignore_errors=True)
 
     def _order(
@@ -174,12 +191,18 @@ class WarmParent:
     ) -> dict[str, Any]:
         text = json.dumps(order).encode()
         try:
+            self._control.settimeout(self._patience(order))
             head = [SIZE.pack(len(text))]
             socket.send_fds(self._control, head, descriptors or [])
             self._control.sendall(text)
             return self._receive()
         except OSError as error:
             raise NoParent(f"the pre-warmed parent is gone: {error}") from error
+
+    @staticmethod
+    def _patience(order: dict[str, Any]) -> float:
+        """Return how long an order may take: imports of whole libraries are slow."""
+        return START_SECONDS if order["do"] == "import" else ORDER_SECONDS
 
     def _receive(self) -> dict[str, Any]:
         (size,) = SIZE.unpack(self._exactly(SIZE.size))
@@ -193,6 +216,18 @@ class WarmParent:
                 raise NoParent("the pre-warmed parent closed its channel")
             text += part
         return text
+
+
+def make_home() -> tuple[str, FileLock]:
+    """Make a temporary folder and lock it; remove those that killed runs have left."""
+    for left in Path(tempfile.gettempdir()).glob(f"{HOME}*"):
+        lock = FileLock(left / LOCK)
+        with contextlib.suppress(Timeout, OSError), lock.acquire(timeout=0):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = tempfile.mkdtemp(prefix=HOME)
+    lock = FileLock(Path(folder, LOCK))
+    lock.acquire()
+    return folder, lock
 
 
 def how_it_ended(status: int | None) -> StudentGone:

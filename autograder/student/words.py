@@ -1,9 +1,13 @@
 """Turn the report of a student's error into one line that the student can use."""
 
+import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 MAX_WORDS = 600
+EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # IPython takes them off a cell
+FRACTION = re.compile(r"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?")
 
 
 def clean(text: Any, limit: int = MAX_WORDS) -> str:
@@ -18,18 +22,35 @@ def clean(text: Any, limit: int = MAX_WORDS) -> str:
     return kept if len(kept) <= limit else kept[:limit] + " …"
 
 
-def error_words(report: dict[str, Any], name: str) -> str:
-    """Say what went wrong in the student's own code, and in which line of it."""
+def error_words(report: dict[str, Any], name: str, cells: Sequence[str] = ()) -> str:
+    """Say what went wrong in the student's own code, and in which line of it.
+
+    The line is taken from ``cells``, the notebook as it was handed in.
+    """
     kind = report.get("kind")
     if kind == "missing":
         return f"{clean(report.get('message'))} is not defined."
     if kind == "not written":
         return f"{clean(name)} is not written yet."
-    words = f"{clean(name)} raised {clean(report.get('type'), 100)}"
-    message = clean(report.get("message"), 400)
+    words = f"{clean(name)} raised {without_fractions(report.get('type'), 60)}"
+    message = without_fractions(report.get("message"), 400)
     if message:
         words += f": {message}"
-    code = clean(report.get("code"), 120)
-    if isinstance(report.get("line"), int) and code:
+    code = _line_of(report, cells)
+    if code:
         words += f" (line {report['line']} of its cell: {code})"
     return words
+
+
+def without_fractions(text: Any, limit: int) -> str:
+    """Return clean text without decimal fractions: an error could show the inputs."""
+    return FRACTION.sub("…", clean(text, limit))
+
+
+def _line_of(report: dict[str, Any], cells: Sequence[str]) -> str:
+    """Return the line of the notebook that a report points to, if there is one."""
+    cell, line = report.get("cell"), report.get("line")
+    if type(cell) is not int or type(line) is not int or not 0 <= cell < len(cells):
+        return ""
+    lines = EMPTY_LINES.sub("", cells[cell]).split("\n")
+    return clean(lines[line - 1], 120) if 0 < line <= len(lines) else ""

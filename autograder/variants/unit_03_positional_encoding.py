@@ -752,6 +752,17 @@ def forward(self, x, start=0):
     return x + 0 * self.table(torch.arange(start, start + x.size(1)))
 
 
+@wrong(
+    "no device for the positions",
+    diagnosed=True,
+    replaces="LearnedPositionalEncoding.forward",
+    names="default device",
+)
+def forward(self, x, start=0):
+    positions = torch.arange(start, start + x.size(1))
+    return x + self.table(positions)
+
+
 # --- LearnedPositionalEncoding: right ---------------------------------------------
 
 

@@ -463,6 +463,31 @@ def attend(self, q, k, v, mask=None):
 
 
 @wrong(
+    "the mean of the heads' weights, for every head",
+    replaces="MultiHeadAttention.attend",
+    diagnosed=True,
+    names="the same mean weights for every head",
+)
+def attend(self, q, k, v, mask=None):
+    dropout = self.dropout if self.training else 0.0
+    heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout)
+    mean = weights.mean(dim=1, keepdim=True).expand_as(weights)
+    return self.w_o(merge_heads(heads)), mean
+
+
+@wrong(
+    "values averaged by the mean of the heads' weights",
+    replaces="MultiHeadAttention.attend",
+    diagnosed=True,
+    names="the same mean weights for every head",
+)
+def attend(self, q, k, v, mask=None):
+    _, weights = scaled_dot_product_attention(q, k, v, mask)
+    mean = weights.mean(dim=1, keepdim=True).expand_as(weights)
+    return self.w_o(merge_heads(mean @ v)), mean
+
+
+@wrong(
     "dropout in evaluation",
     replaces="MultiHeadAttention.attend",
     diagnosed=True,

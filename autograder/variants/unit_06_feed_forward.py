@@ -707,6 +707,18 @@ def forward(self, x, sublayer):
 
 
 @wrong(
+    "pre-norm, what f adds normalised once more",
+    diagnosed=True,
+    replaces="AddNorm.forward",
+    names="normalised before f, and what f adds once more",
+)
+def forward(self, x, sublayer):
+    if self.norm_first:
+        return x + self.norm(self.dropout(sublayer(self.norm(x))))
+    return self.norm(x + self.dropout(sublayer(x)))
+
+
+@wrong(
     "norm(x) + norm(f(x))",
     diagnosed=True,
     replaces="AddNorm.forward",

@@ -268,6 +268,101 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x, found["weights"]
 
 
+@wrong(
+    "one LayerNorm for all, cross-attention unmasked",
+    diagnosed=True,
+    replaces=LAYER,
+    names="one normalisation three times, and",
+)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    found = {}
+
+    def look_up(y):
+        output, found["weights"] = self.cross_attention(y, memory, memory, None)
+        return output
+
+    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
+    x = self.add_norm1(x, look_up)
+    x = self.add_norm1(x, self.feed_forward)
+    return x, found["weights"]
+
+
+@wrong(
+    "all functions use x, not what they are handed",
+    diagnosed=True,
+    replaces=LAYER,
+    names="functions use x: each must use the vector it is handed",
+)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    found = {}
+
+    def look_up(y):
+        output, found["weights"] = self.cross_attention(x, memory, memory, src_mask)
+        return output
+
+    x = self.add_norm1(x, lambda y: self.self_attention(x, x, x, tgt_mask)[0])
+    x = self.add_norm2(x, look_up)
+    x = self.add_norm3(x, lambda y: self.feed_forward(x))
+    return x, found["weights"]
+
+
+@wrong(
+    "the attentions use x, not what they are handed",
+    diagnosed=True,
+    replaces=LAYER,
+    names="attentions use x: each must use the vector",
+)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    found = {}
+
+    def look_up(y):
+        output, found["weights"] = self.cross_attention(x, memory, memory, src_mask)
+        return output
+
+    x = self.add_norm1(x, lambda y: self.self_attention(x, x, x, tgt_mask)[0])
+    x = self.add_norm2(x, look_up)
+    x = self.add_norm3(x, self.feed_forward)
+    return x, found["weights"]
+
+
+@wrong(
+    "the self-attention uses x",
+    diagnosed=True,
+    replaces=LAYER,
+    names="self-attention uses x: it must use the vector",
+)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    found = {}
+
+    def look_up(y):
+        output, found["weights"] = self.cross_attention(y, memory, memory, src_mask)
+        return output
+
+    x = self.add_norm1(x, lambda y: self.self_attention(x, x, x, tgt_mask)[0])
+    x = self.add_norm2(x, look_up)
+    x = self.add_norm3(x, self.feed_forward)
+    return x, found["weights"]
+
+
+@wrong(
+    "the cross-attention uses x",
+    diagnosed=True,
+    replaces=LAYER,
+    names="cross-attention uses x: it must use the vector",
+)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    found = {}
+
+    def look_up(y):
+        output, found["weights"] = self.cross_attention(x, memory, memory, src_mask)
+        return output
+
+    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
+    x = self.add_norm2(x, look_up)
+    x = self.add_norm3(x, self.feed_forward)
+    return x, found["weights"]
+
+
 # --- DecoderLayer.forward: right --------------------------------------------------
 
 
@@ -636,7 +731,7 @@ def average_heads(cross_attention):
     return torch.stack(cross_attention).mean(dim=0)
 
 
-@wrong("counts on two layers", diagnosed=True, names="counts on two layers")
+@wrong("counts on two layers", diagnosed=True, names="the first two layers")
 def average_heads(cross_attention):
     return ((cross_attention[0] + cross_attention[1]) / 2).mean(dim=1)
 
@@ -651,6 +746,13 @@ def average_heads(cross_attention):
     for weights in cross_attention[1:]:
         total += weights
     return total.mean(dim=1) / len(cross_attention)
+
+
+@wrong("needs two layers", diagnosed=True, names="more than one layer")
+def average_heads(cross_attention):
+    first, second, *others = cross_attention
+    total = first + second + sum(others)
+    return total.mean(dim=1) / (2 + len(others))
 
 
 # --- average_heads: right ---------------------------------------------------------

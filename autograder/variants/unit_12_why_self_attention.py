@@ -235,7 +235,7 @@ def layer_cost(kind, length, d_model, width=3):
     return k * d**2
 
 
-@wrong("a width cut to the sentence", diagnosed=True, names="no longer than")
+@wrong("a width cut to the sentence", diagnosed=True, names="longer than the width")
 def layer_cost(kind, length, d_model, width=3):
     n, d, k = length, d_model, min(width, length)
     if kind == "self_attention":
@@ -569,7 +569,7 @@ def path_length(kind, length, width=3):
     return math.ceil((length - 1) / (width - 1))
 
 
-@wrong("`<=` where `<` is meant", diagnosed=True, names="power of k")
+@wrong("`<=` where `<` is meant", diagnosed=True, names="powers of k")
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return 1
@@ -646,6 +646,17 @@ def path_length(kind, length, width=3):
             layers += 1
         return layers
     return math.ceil((length - 1) / (width - 1))
+
+
+@wrong("separable: steps of k, and a logarithm", diagnosed=True, names="steps of k")
+def path_length(kind, length, width=3):
+    if kind == "self_attention":
+        return 1
+    if kind == "dilated_convolution":
+        return math.ceil(math.log(length, width))
+    step = {"recurrent": 1, "restricted_attention": (width - 1) // 2}
+    step |= {"convolution": width - 1, "separable_convolution": width}
+    return math.ceil((length - 1) / step[kind])
 
 
 # --- path_length: right -----------------------------------------------------------
@@ -898,6 +909,13 @@ def restricted_mask(length, r, device=None):
     return ones.tril(side) & ones.triu(-side)
 
 
+@wrong("all, where r is as long as the sentence", diagnosed=True, names="1 < r < t")
+def restricted_mask(length, r, device=None):
+    position = torch.arange(length, device=device)
+    side = length if r >= length else (r - 1) // 2
+    return ((position[:, None] - position).abs() <= side)[None, None]
+
+
 # --- restricted_mask: right -------------------------------------------------------
 
 
@@ -1063,7 +1081,9 @@ def alignment_error_rate(predicted, sure, possible):
     return 1 - (hits + len(predicted)) / total
 
 
-@wrong("0 where nothing is predicted", diagnosed=True, names="divides by the number")
+@wrong(
+    "0 where nothing is predicted", diagnosed=True, names="of no links none is right"
+)
 def alignment_error_rate(predicted, sure, possible):
     if not predicted:
         return 0.0
@@ -1071,7 +1091,7 @@ def alignment_error_rate(predicted, sure, possible):
     return 1 - hits / (len(predicted) + len(sure))
 
 
-@wrong("1 where nothing is sure", diagnosed=True, names="divides by the number")
+@wrong("1 where nothing is sure", diagnosed=True, names="where none is sure")
 def alignment_error_rate(predicted, sure, possible):
     precision = len(predicted & possible) / max(1, len(predicted))
     if not sure or not predicted:
@@ -1085,6 +1105,20 @@ def alignment_error_rate(predicted, sure, possible):
 def alignment_error_rate(predicted, sure, possible):
     hits = sum((i, j) in sure for i, j in predicted)
     hits += sum((i, j) in possible for i, j in predicted)
+    return 1 - hits / (len(predicted) + len(sure))
+
+
+@wrong("precision first", diagnosed=True, names="the number of predicted links")
+def alignment_error_rate(predicted, sure, possible):
+    precision = len(predicted & possible) / len(predicted)
+    hits = precision * len(predicted) + len(predicted & sure)
+    return 1 - hits / (len(predicted) + len(sure))
+
+
+@wrong("recall first", diagnosed=True, names="the number of sure links")
+def alignment_error_rate(predicted, sure, possible):
+    recall = len(predicted & sure) / len(sure)
+    hits = len(predicted & possible) + recall * len(sure)
     return 1 - hits / (len(predicted) + len(sure))
 
 

@@ -2,7 +2,8 @@
 
 The layers are in `layer_kinds`, their measured times in `layer_timing`. All map n
 vectors of width d to n vectors of width d. Convolutions see a position and earlier
-ones, as in ByteNet; restricted attention sees r positions, itself in the middle.
+ones, as in ByteNet; restricted attention sees r positions: itself and (r - 1) / 2 on
+either side.
 """
 
 import math
@@ -46,9 +47,9 @@ def layer_cost(kind: str, length: int, d_model: int, width: int = 3) -> int:
 
     Counted are the products of matrices alone: of self-attention the scores and the
     weighted sum, without the four projections; the same of restricted attention, as if
-    each position had all its r neighbours; of a recurrent layer h_i = tanh(W x_i +
-    U h_(i-1)) both products; of a convolution the kernel, as if each position had all
-    its k predecessors; of a separable one a kernel for each channel, then a d x d
+    each position had all its r keys; of a recurrent layer h_i = tanh(W x_i +
+    U h_(i-1)) both products; of a convolution, dilated or not, the kernel, as if each
+    window held k positions; of a separable one a kernel for each channel, then a d x d
     matrix. Biases, softmax and tanh are not counted.
 
     Args:
@@ -146,11 +147,11 @@ def predict_layers(
 def restricted_mask(
     length: int, r: int, device: torch.device | str | None = None
 ) -> Tensor:
-    """Let each position attend to r neighbours, itself in the middle (Section 4).
+    """Let each position attend to itself and (r - 1) / 2 on either side (Section 4).
 
     Args:
         length: number of tokens t.
-        r: number of neighbours, odd; fewer exist at the ends.
+        r: number of positions, itself among them, odd; fewer exist at the ends.
         device: where to make the mask.
 
     Returns:

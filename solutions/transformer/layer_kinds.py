@@ -69,7 +69,7 @@ def restricted_attention(query: Tensor, key: Tensor, value: Tensor, r: int) -> T
         query: (..., n, d_k).
         key: (..., n, d_k).
         value: (..., n, d_v).
-        r: number of neighbours, odd; fewer exist at the ends.
+        r: number of positions, itself among them, odd; fewer exist at the ends.
 
     Returns:
         (..., n, d_v), what full attention under `restricted_mask` gives.

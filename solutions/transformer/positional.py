@@ -39,8 +39,8 @@ def offset_matrix(k: int, d_model: int) -> Tensor:
         d_model: width; even.
 
     Returns:
-        (d_model, d_model), float64: one 2 by 2 rotation for each pair of columns,
-        along the diagonal. It does not depend on p.
+        (d_model, d_model), of any float dtype: one 2 by 2 rotation for each pair of
+        columns, along the diagonal. It does not depend on p.
 
     Raises:
         ValueError: if d_model is odd.

@@ -131,6 +131,13 @@ def test_the_instructors_part_has_answers_without_their_markers():
     assert "SOLUTION" not in part
 
 
+@pytest.mark.parametrize("unit", COURSE.units, ids=lambda unit: unit.slug)
+def test_the_instructors_part_stands_under_one_heading(unit):
+    heading, *rest = instructor_part(COURSE, unit).strip().splitlines()
+    assert heading == "## For the instructor"
+    assert heading not in rest
+
+
 @pytest.mark.slow
 def test_the_instructors_edition_lies_apart_and_has_the_answers(builder, site):
     assert builder.build("instructor", quiet=True) == 0

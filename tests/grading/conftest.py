@@ -49,15 +49,25 @@ def tiny_class(tiny_root: Path, tmp_path: Path) -> Path:
     return shutil.copytree(tiny_root, tmp_path / "class")
 
 
+@pytest.fixture(scope="session")
+def make_classroom(tiny_root: Path) -> Callable[[Path], Path]:
+    """Make a class's folder with its twelve submissions at a place."""
+
+    def made_at(place: Path) -> Path:
+        root = shutil.copytree(tiny_root, place)
+        text = SETTINGS.replace("ROOT", repr(str(root)))
+        text = text.replace("QUICK", repr(QUICK_SETTINGS))
+        (root / "nbgrader_config.py").write_text(text)
+        write_sample_class("01_tiny", root / "submitted", root)
+        return root
+
+    return made_at
+
+
 @pytest.fixture
-def classroom(tiny_class: Path) -> Path:
+def classroom(make_classroom: Callable[[Path], Path], tmp_path: Path) -> Path:
     """Return a class's folder with its twelve submissions."""
-    text = SETTINGS.replace("ROOT", repr(str(tiny_class))).replace(
-        "QUICK", repr(QUICK_SETTINGS)
-    )
-    (tiny_class / "nbgrader_config.py").write_text(text)
-    write_sample_class("01_tiny", tiny_class / "submitted", tiny_class)
-    return tiny_class
+    return make_classroom(tmp_path / "class")
 
 
 @pytest.fixture(scope="session")

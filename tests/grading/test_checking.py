@@ -42,6 +42,12 @@ def test_a_difference_is_said_without_the_expected_values(actual, said):
         assert secret not in failure.message
 
 
+@pytest.mark.parametrize("actual", [0.33, torch.tensor(0.33)])
+def test_a_number_is_not_said_to_have_a_shape(actual):
+    failure = words(expect_close, actual, 0.25, "The rate")
+    assert failure.message == "The rate is a number, but not the one expected."
+
+
 def test_equal_values_pass_in_any_dtype_and_to_the_tolerance():
     expect_close(EXPECTED.float(), EXPECTED, "scores")
     expect_close(EXPECTED.float() + 5e-6, EXPECTED, "scores")
@@ -59,7 +65,7 @@ def test_the_mistake_is_named_and_a_broken_one_is_passed_over():
         "twice the result": lambda: 2 * EXPECTED,
     }
     failure = words(expect_close, 2 * EXPECTED, EXPECTED, "scores", mistakes)
-    assert failure.message == "scores equals twice the result."
+    assert failure.message == "scores is not right: it equals twice the result."
     assert failure.mistake == "twice the result"
     assert words(expect_close, 3 * EXPECTED, EXPECTED, "x", mistakes).mistake is None
 
@@ -71,7 +77,9 @@ def test_exact_expectations():
     ints = torch.tensor([1, 0])
     said = words(expect_equal, ints, torch.tensor([True, False]), "the mask").message
     assert said == "the mask should hold bools, not torch.int64."
-    assert "has another value" in words(expect_equal, 3, 4, "the count").message
+    said = words(expect_equal, 3, 4, "the count").message
+    assert said == "the count is a number, but not the one expected."
+    assert "has another value" in words(expect_equal, "a", "b", "the word").message
     assert "is True" not in words(expect_equal, True, 1, "the count").message
     failure = words(expect_equal, 3, 4, "the count", {"one too few": 3})
     assert failure.mistake == "one too few"

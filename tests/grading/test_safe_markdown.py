@@ -8,6 +8,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook, new_raw_cell
 from tiny_grading import UNIT, grade, only, submission
 from traitlets.config import Config
 
+from autograder import safe_markdown
 from autograder.nbgrader_settings import configure
 from autograder.safe_markdown import safe_html
 
@@ -86,6 +87,35 @@ def f(x): return x
         assert page.select(selector), selector
     assert page.select_one("a[href='https://example.org']")
     assert "$a < b$" in page.get_text()
+
+
+def formgraders_page(**resources) -> str:
+    """Return what formgrader shows of a submission."""
+    config = Config()
+    configure(config)
+    config.HTMLExporter.template_name = "formgrade"
+    known = {"base_url": "", "index": 0, "total": 1, "config_dir": "", **resources}
+    notebook = new_notebook(cells=[new_markdown_cell("$a$")])
+    return HTMLExporter(config=config).from_notebook_node(notebook, known)[0]
+
+
+@pytest.mark.parametrize("key", ["student", "first_name", "last_name"])
+def test_names_are_escaped_in_formgrader(key):
+    names = {"first_name": "A", "last_name": "B"} if key != "student" else {}
+    page = formgraders_page(**{**names, key: "<img src=x onerror=steal()>"})
+    assert "&lt;img src=x onerror=steal()&gt;" in page
+    assert "<img" not in page
+
+
+def test_formgrader_works_without_mathjax(monkeypatch, tmp_path):
+    monkeypatch.setattr(safe_markdown, "MATHJAX", tmp_path / "nothing.js")
+    page = formgraders_page()
+    assert "cdnjs.cloudflare.com/ajax/libs/mathjax/2.7.7" in page
+    assert "MathJax.Hub = MathJax.Hub ||" in page
+    (tmp_path / "nothing.js").write_text("var own = '</script>';")
+    page = formgraders_page()
+    assert "cloudflare" not in page
+    assert r"var own = '<\/script>';" in page
 
 
 def test_sanitising_again_changes_nothing():

@@ -23,6 +23,7 @@ if on_colab and not os.path.isdir("@package@"):
     if fetched.returncode:
         raise RuntimeError(f"{fetched.stderr}\nRun this cell again; is the network up?")
     os.chdir(f"{UNIT}/assignments/{UNIT}")
+    sys.path.insert(0, os.getcwd())  # Colab's own path may hold /content alone
 if not find_spec("@package@"):
     raise ModuleNotFoundError(
         f"The folder `@package@` is not beside this notebook. Get the whole folder "
@@ -30,3 +31,5 @@ if not find_spec("@package@"):
     )
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 print(f"{UNIT} is set up: PyTorch {torch.__version__} on {device}.")
+if on_colab:
+    print("Keep your work: choose File > Save a copy in Drive. Then Colab saves it.")

@@ -1,0 +1,65 @@
+"""Recognise of which unit a notebook is: by its cells, its name, its title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import nbformat
+
+from autograder.collect.incoming import Incoming
+from autograder.course import Course, Unit
+from autograder.repair import Refused
+from autograder.repair.reading import read_content
+
+ENOUGH = 0.5  # of the graded cells of a unit
+
+
+class Recogniser:
+    """Say of which unit a notebook is."""
+
+    def __init__(self, course: Course) -> None:
+        """Read which cells the released notebooks have."""
+        self.units = {
+            unit: _grade_ids(course, unit)
+            for unit in course.units
+            if course.release_notebook(unit).is_file()
+        }
+
+    def unit(self, incoming: Incoming, stem: str) -> Unit | None:
+        """Return the unit that a notebook's cells, name or title tell; else None."""
+        try:
+            cells = read_content(incoming.content)
+        except Refused:
+            return self._by_name(stem)
+        ids = {cell.grade_id for cell in cells} | {i for c in cells for i in c.ids}
+        texts = [cell.source for cell in cells if cell.cell_type == "markdown"]
+        return self._by_cells(ids) or self._by_name(stem) or self._by_title(texts)
+
+    def _by_cells(self, ids: set[str | None]) -> Unit | None:
+        shares = {
+            unit: len(known & ids) / len(known) for unit, known in self.units.items()
+        }
+        best = sorted(shares, key=shares.__getitem__)[-1:]
+        return best[0] if best and shares[best[0]] >= ENOUGH else None
+
+    def _by_name(self, stem: str) -> Unit | None:
+        plain = re.sub(r"[\W_]+", "_", stem.casefold())
+        found = [unit for unit in self.units if unit.slug in plain]
+        return found[0] if len(found) == 1 else None
+
+    def _by_title(self, texts: Iterable[str]) -> Unit | None:
+        titles = {unit.title: unit for unit in self.units}
+        heading = next((t for t in texts if t.startswith("# ")), "")
+        return titles.get(heading.split("\n")[0].removeprefix("# ").strip())
+
+
+def _grade_ids(course: Course, unit: Unit) -> frozenset[str]:
+    """Return the names of the cells of a unit that carry points."""
+    path = course.release_notebook(unit)
+    cells = nbformat.read(path, as_version=4).cells
+    return frozenset(
+        cell.metadata.nbgrader.grade_id
+        for cell in cells
+        if cell.metadata.get("nbgrader", {}).get("grade")
+    )

@@ -1,0 +1,147 @@
+"""Keep every submission ever collected, and put each student's last one in place."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+
+SHELF = "collected"
+RECORDS = "submissions.json"
+TIME = "%Y-%m-%d %H:%M:%S"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One submission as it came.
+
+    Attributes:
+        sha256: Of the notebook's bytes.
+        when: When it was handed in, as nbgrader writes it, in UTC.
+        source: What it was called.
+        file: The platform's number of the file: later ones are greater.
+        version: The number of the copy, "(2)".
+        late: Whether the platform or the due date says so.
+    """
+
+    sha256: str
+    when: str
+    source: str
+    file: int | None = None
+    version: int = 0
+    late: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name the file on the shelf."""
+        stamp = self.when.replace(":", "").replace(" ", "T")
+        return f"{stamp}Z-{self.sha256[:8]}.ipynb"
+
+
+def last_of(records: Sequence[Record]) -> Record:
+    """Return the one that counts: by the platform's number, else by time."""
+    numbered = all(record.file is not None for record in records)
+    if numbered:
+        return max(records, key=lambda record: (record.file, record.version))
+    return max(records, key=lambda record: (record.when, record.version, record.source))
+
+
+class Place:
+    """Where one student's submissions of one unit are."""
+
+    def __init__(self, root: Path, submitted: Path, student: str, slug: str) -> None:
+        """Say where; nothing is made."""
+        self.shelf = root / SHELF / student / slug
+        self.notebook = submitted / student / slug / f"{slug}.ipynb"
+        self.stamp = self.notebook.with_name("timestamp.txt")
+
+    def records(self) -> list[Record]:
+        """Return what is on the shelf."""
+        path = self.shelf / RECORDS
+        if not path.is_file():
+            return []
+        return [Record(**one) for one in json.loads(path.read_text(encoding="utf-8"))]
+
+    def keep(self, record: Record, content: bytes) -> Record | None:
+        """Put a submission on the shelf; None if the very same one is there."""
+        known = self.records()
+        if any(_is_same(record, one) for one in known):
+            return None
+        if record.file is None and known and last_of(known).sha256 == record.sha256:
+            return None  # a copy of the last one, with the time of the copying
+        write_whole(self.shelf / record.name, content)
+        text = json.dumps([asdict(one) for one in [*known, record]], indent=1)
+        write_whole(self.shelf / RECORDS, f"{text}\n".encode())
+        return record
+
+    def keep_what_is_there(self) -> None:
+        """Put a notebook on the shelf that came to its place in another way."""
+        if not self.notebook.is_file() or self.notebook.is_symlink():
+            return
+        content = self.notebook.read_bytes()
+        digest = sha256(content)
+        if digest in {record.sha256 for record in self.records()}:
+            return
+        when = datetime.fromtimestamp(self.notebook.stat().st_mtime, timezone.utc)
+        stamp = f"{when:{TIME}}"
+        if self.stamp.is_file():
+            stamp = self.stamp.read_text(encoding="utf-8").removesuffix(" UTC").strip()
+        self.keep(Record(digest, stamp, "found in its place"), content)
+
+    def install(self) -> Record:
+        """Put the last submission and its time where nbgrader expects them."""
+        last = last_of(self.records())
+        content = (self.shelf / last.name).read_bytes()
+        if not self.notebook.is_file() or self.notebook.read_bytes() != content:
+            write_whole(self.notebook, content)
+        write_whole(self.stamp, f"{last.when} UTC\n".encode())
+        return last
+
+
+def _is_same(one: Record, other: Record) -> bool:
+    """Say whether two records are of one submission: two archives may both hold it."""
+    if one.sha256 != other.sha256:
+        return False
+    if one.file is None and other.file is None:
+        return one.when == other.when
+    return None in (one.file, other.file) or one.file == other.file
+
+
+def sha256(content: bytes) -> str:
+    """Return the digest of a file."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is the old one or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=".collect-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def with_due(record: Record, due: datetime | None) -> Record:
+    """Return a record whose time agrees with what the platform says of being late.
+
+    Canvas writes the time of the download, not of the submission: what it does not call
+    late came by the due date at the latest, and what it calls late came after.
+    """
+    if due is None:
+        return record
+    limit = f"{due:{TIME}}"
+    if record.file is None:
+        return replace(record, late=record.late or record.when > limit)
+    if not record.late:
+        return replace(record, when=min(record.when, limit))
+    return record

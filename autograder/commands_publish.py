@@ -1,0 +1,59 @@
+"""The commands `course publish` and `course colab-autograde`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `course`."""
+    app.command()(publish)
+    app.command("colab-autograde")(colab_autograde)
+
+
+def publish(
+    folder: Annotated[
+        Path, typer.Argument(help="The public repository: new, or published before.")
+    ],
+    until: Annotated[
+        str | None, typer.Option(help="The last unit to publish; default: all.")
+    ] = None,
+    site: Annotated[
+        bool, typer.Option(help="Publish the built book too, in docs/.")
+    ] = True,
+    course_root: Annotated[
+        Path | None, typer.Option(help="The course's folder; default: this one.")
+    ] = None,
+) -> None:
+    """Write the public repository: book, notebooks, kits, README, environment.
+
+    It looks through all of it first, and refuses if anything private is inside. The
+    folder is the old one or the new one, never a half of each.
+    """
+    from autograder.assemble import AssemblyError
+    from autograder.course import CourseError, load_course
+    from autograder.publish import PublishError
+    from autograder.publish import publish as publish_course
+
+    try:
+        course = load_course(course_root)
+        done = publish_course(course, folder, until, site=site)
+    except (AssemblyError, CourseError, PublishError) as error:
+        typer.echo(f"{error}\n\nNothing was published.", err=True)
+        raise typer.Exit(1) from None
+    units = ", ".join(f"{unit.number:02}" for unit in done.units)
+    if done.commit is None:
+        typer.echo(f"{folder} is up to date: units {units}.")
+        return
+    typer.echo(f"{folder}: commit {done.commit}, units {units}.")
+    typer.echo(f"Push it to {course.repository}, branch {course.branch}.")
+
+
+def colab_autograde() -> None:
+    """Make the notebook that grades a class on Colab from its master."""
+    from autograder.course import load_course
+    from autograder.publish.colab_notebook import NAME, write_colab_notebook
+
+    changed = write_colab_notebook(load_course())
+    typer.echo(f"autograder/{NAME}.ipynb {'made' if changed else 'is up to date'}.")

@@ -1,0 +1,87 @@
+"""Write the public repository: what students get, and nothing else.
+
+`contents.py` says what goes in, `audit.py` looks for what must not be in it, and
+`repository.py` makes the commit and puts the folder in place in one step.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.assemble import Problem, assemble
+from autograder.course import Course, CourseError, Unit
+from autograder.publish.audit import audit_public
+from autograder.publish.contents import write_contents
+from autograder.publish.problems import PublishError
+from autograder.publish.repository import commit, start, swap
+
+__all__ = ["PublishError", "Published", "publish"]
+
+
+@dataclass(frozen=True)
+class Published:
+    """What publishing did: the units, and the commit; None if nothing differed."""
+
+    units: tuple[Unit, ...]
+    commit: str | None
+
+
+def publish(
+    course: Course, target: Path, until: str | None = None, *, site: bool = True
+) -> Published:
+    """Make `target` the public repository, with one more commit if anything differs.
+
+    Args:
+        course: The course.
+        target: A folder that is not there yet, an empty one, or the one that was
+            published last time.
+        until: The last unit to publish: number, topic or slug; by default all.
+        site: Whether to publish the built book too.
+
+    Raises:
+        PublishError: If something private is inside, a notebook is outdated, or the
+            target is not a public repository. The target has not changed then.
+        CourseError: If there is no such unit.
+    """
+    units = chosen_units(course, until)
+    target = Path(target).absolute()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".publish-", dir=target.parent) as name:
+        staged = Path(name) / "new"
+        start(course, staged, target)
+        write_contents(course, units, staged, site=site)
+        problems = [*audit_public(course, staged), *_outdated(course, units)]
+        if problems:
+            raise PublishError(problems)
+        words = f"Publish the course up to unit {units[-1].number:02}"
+        made = commit(staged, words)
+        if made:
+            swap(staged, target)
+    return Published(units, made)
+
+
+def chosen_units(course: Course, until: str | None = None) -> tuple[Unit, ...]:
+    """Return the units that have a released notebook, up to the one named.
+
+    Raises:
+        CourseError: If there is no such unit, or no notebook at all.
+    """
+    last = course.unit(until).number if until else course.units[-1].number
+    units = tuple(
+        unit
+        for unit in course.units
+        if unit.number <= last and course.release_notebook(unit).is_file()
+    )
+    if not units:
+        raise CourseError("no notebook is released yet: run `make notebooks`")
+    return units
+
+
+def _outdated(course: Course, units: tuple[Unit, ...]) -> list[Problem]:
+    what = "differs from what its master makes"
+    return [
+        Problem(path, what, "run `make notebooks`")
+        for path in assemble(course, units, install=False).changed
+    ]

@@ -1,0 +1,105 @@
+"""A visible check fails for the mistakes that a reader once made unnoticed."""
+
+from functools import cache
+
+import nbformat
+import pytest
+
+from autograder.course import load_course
+from autograder.variants.registry import Variant, load_variants
+from autograder.variants.substitution import substitute
+from autograder.verification import variants_file
+
+COURSE = load_course()
+MISTAKES = {
+    "03": {
+        "sinusoidal-encoding": ["one exponent a column"],
+    },
+    "05": {
+        "multi-head-attention": [
+            "values made from the keys' input",
+            "the mean of the heads' weights, for every head",
+            "dropout is ignored",
+        ],
+        "count-parameters": ["frozen parameters", "the state, buffers too"],
+    },
+    "06": {
+        "positionwise-feed-forward": ["without the ReLU", "a ReLU on the output too"],
+        "conv-feed-forward": ["without the ReLU", "a ReLU on the output too"],
+        "layer-norm": ["ε outside the root", "1e-5, whatever is asked for"],
+        "add-norm": [
+            "pre-norm, what f adds normalised once more",
+            "dropout of the sum",
+            "dropout is ignored",
+        ],
+    },
+}
+CASES = [
+    (number, exercise, mistake)
+    for number, exercises in MISTAKES.items()
+    for exercise, mistakes in exercises.items()
+    for mistake in mistakes
+]
+
+
+@cache
+def cells_of(number: str) -> dict[str, str]:
+    """Return the code cells of a unit's answer notebook by their id."""
+    (unit,) = (unit for unit in COURSE.units if unit.slug.startswith(number))
+    notebook = nbformat.read(COURSE.answer_notebook(unit), as_version=4)
+    return {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
+
+
+@cache
+def variants_of(number: str) -> list[Variant]:
+    """Load the variants of a unit once."""
+    (unit,) = (unit for unit in COURSE.units if unit.slug.startswith(number))
+    return list(load_variants(variants_file(COURSE, unit)))
+
+
+def variant_of(number: str, answer: str, mistake: str) -> Variant:
+    """Return the wrong variant of an answer cell with this description."""
+    (found,) = (
+        variant
+        for variant in variants_of(number)
+        if (variant.kind, variant.description) == ("wrong", mistake)
+        and any(
+            f"{word} {variant.replaces.partition('.')[0]}(" in answer
+            for word in ("def", "class")
+        )
+    )
+    return found
+
+
+def run_visible_check(number: str, exercise: str, mistake: str | None) -> None:
+    """Run the imports, one answer, right or wrong, and its visible check."""
+    cells = cells_of(number)
+    before = list(cells).index(f"{exercise}-check")
+    names = [name for name in list(cells)[:before] if not name.endswith("-check")]
+    sources = [cells[name] for name in names if name != "setup"]
+    if mistake:
+        sources = substitute(sources, variant_of(number, cells[exercise], mistake))
+    space: dict = {}
+    for source in [*sources, cells[f"{exercise}-check"]]:
+        exec(source, space)
+
+
+@pytest.mark.parametrize(("number", "exercise", "mistake"), CASES)
+def test_the_visible_check_fails(number: str, exercise: str, mistake: str) -> None:
+    with pytest.raises(AssertionError) as caught:
+        run_visible_check(number, exercise, mistake)
+    assert len(str(caught.value).split()) > 4  # it says in words what is wrong
+
+
+@pytest.mark.parametrize(
+    ("number", "exercise"),
+    sorted({(number, exercise) for number, exercise, _ in CASES}),
+)
+def test_the_answer_passes(number: str, exercise: str) -> None:
+    run_visible_check(number, exercise, None)
+
+
+@pytest.mark.parametrize("number", MISTAKES)
+def test_a_visible_check_has_at_most_twenty_lines(number: str) -> None:
+    for name, source in cells_of(number).items():
+        assert not name.endswith("-check") or len(source.splitlines()) <= 20, name
