@@ -2,6 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 EDITION ?= public
+WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup course test notebooks book grade model format clean
@@ -17,7 +18,7 @@ course: setup  ## notebooks, book, graded sample class: then look where it says
 test: setup  ## check the style and run the tests
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope
 
 notebooks: setup  ## masters -> answer notebooks -> assignments with their kits
 	@$(BIN)/course notebooks

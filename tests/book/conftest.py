@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
@@ -47,8 +48,12 @@ def mathjax() -> ModuleType:
 
 @pytest.fixture(scope="session")
 def site(builder: ModuleType) -> Path:
-    """The folder of the built public book; what changed since is built first."""
-    assert builder.build("public", quiet=True) == 0, "the book does not build"
+    """The folder of the built public book; what changed since is built first.
+
+    Tests that run side by side wait for each other: they share one folder.
+    """
+    with FileLock(BOOK / "_build.lock"):
+        assert builder.build("public", quiet=True) == 0, "the book does not build"
     return builder.front_page("public").parent
 
 
