@@ -1,5 +1,6 @@
 """Run a unit's hidden checks on a student, and turn what happens into points."""
 
+import functools
 import importlib.util
 import inspect
 import sys
@@ -66,7 +67,10 @@ def load_checks(path: Path) -> list[HiddenCheck]:
     Raises:
         BrokenChecks: If there is none, or one asks for another fixture than ours.
     """
-    checks = list(_marked_functions(_load_module(path)))
+    state = path.stat()
+    checks = list(
+        _marked_functions(_load_module(path, state.st_mtime_ns, state.st_size))
+    )
     if not checks:
         raise BrokenChecks(f"{path.name} has no function marked with @check")
     for check in checks:
@@ -77,8 +81,9 @@ def load_checks(path: Path) -> list[HiddenCheck]:
     return checks
 
 
-def _load_module(path: Path) -> ModuleType:
-    """Import a file of checks under a name of its own, anew each time."""
+@functools.lru_cache(maxsize=32)
+def _load_module(path: Path, changed: int, size: int) -> ModuleType:
+    """Import a file of checks under a name of its own, anew when it has changed."""
     name = f"hidden_checks_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

@@ -18,6 +18,8 @@ from autograder.student import LocalStudent
 from autograder.variants.registry import Variant, load_variants
 from autograder.variants.substitution import substitute
 
+WHOLE_UNIT = 3  # seeds at which a right style goes through all of its unit's checks
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -92,12 +94,15 @@ def exercise_of(unit: GradedUnit, variant: Variant, cells: dict[str, str]) -> st
 def judge(
     unit: GradedUnit, exercise: str, cells: list[str], variant: Variant, seeds: int
 ) -> Verdict:
-    """Run one variant at `seeds` seeds."""
+    """Run one variant at `seeds` seeds.
+
+    A right style must leave the other exercises right too: they run at the first seeds.
+    """
     student = LocalStudent(substitute(cells, variant))
     is_wrong = variant.kind == "wrong"
     slips, diagnosed = [], is_wrong
     for seed in range(seeds):
-        only = {exercise} if is_wrong else None
+        only = {exercise} if is_wrong or seed >= WHOLE_UNIT else None
         results = run_checks(unit, student, "verify", seed, only)
         slips += slips_at(seed, results, is_wrong)
         phrases = [result.mistake for result in results if result.mistake]
