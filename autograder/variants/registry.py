@@ -1,6 +1,7 @@
 """Collect the variants of a unit: functions and classes marked right or wrong."""
 
 import ast
+import functools
 import importlib.util
 import inspect
 import sys
@@ -105,14 +106,20 @@ def _source_of(defined: Any) -> str:
     text = inspect.getsource(sys.modules[defined.__module__])
     methods = filter(inspect.isfunction, vars(defined).values())
     line = next(method.__code__.co_firstlineno for method in methods)
-    classes = [n for n in ast.parse(text).body if isinstance(n, ast.ClassDef)]
+    classes = [n for n in _parsed(text).body if isinstance(n, ast.ClassDef)]
     node = next(n for n in classes if n.lineno <= line <= n.end_lineno)
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     return "".join(text.splitlines(keepends=True)[first - 1 : node.end_lineno])
 
 
+@functools.lru_cache(maxsize=4)
+def _parsed(text: str) -> ast.Module:
+    """Parse a file of variants, once for all of its variants."""
+    return ast.parse(text)
+
+
 def _imports_of(defined: Any) -> str:
-    tree = ast.parse(inspect.getsource(sys.modules[defined.__module__]))
+    tree = _parsed(inspect.getsource(sys.modules[defined.__module__]))
     imports = [n for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
     lines = [ast.unparse(node) for node in imports]
     return "\n".join(line for line in lines if "autograder" not in line)
