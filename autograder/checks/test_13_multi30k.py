@@ -805,12 +805,12 @@ def copying_mistakes(case: Copying) -> Named:
 
 
 def draw_telling(draw) -> Copying:
-    """Draw a case in which each mistake gives other words than the right ones."""
+    """Draw a case in which each mistake gives other words than all the others."""
     for _ in range(3000):
         case = draw_copying(draw)
         right = reference.copy_unknown_words(case.target, case.weights, case.source)
-        wrong = [make() for make in copying_mistakes(case).values()]
-        if right not in wrong:
+        made = [right, *(make() for make in copying_mistakes(case).values())]
+        if len(set(map(repr, made))) == len(made):
             return case
     raise RuntimeError("no attention was drawn that shows the mistakes")
 
