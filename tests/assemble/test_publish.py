@@ -164,6 +164,14 @@ def test_what_is_private_is_refused_and_named(
     assert not list(public.parent.glob(".publish-*"))
 
 
+def test_the_search_index_of_a_book_about_grading_is_harmless(
+    course: Course, tmp_path: Path
+) -> None:
+    index = 'Search.setIndex({"terms": {"score": 3, "student_id": 4, "score": 5}})\n'
+    write(course.root / "book" / "_build" / "html" / "searchindex.js", index)
+    assert publish(course, tmp_path / "public").commit
+
+
 def test_a_real_gradebook_is_found_under_any_name(
     course: Course, tmp_path: Path
 ) -> None:
