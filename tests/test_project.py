@@ -79,10 +79,8 @@ def test_the_readmes_links_lead_somewhere():
 
 
 def test_no_tracked_file_is_large():
-    """Only the shipped model may be, and it has a limit of its own (3 MB)."""
-    files = [path for path in tracked() if path.name != "tiny.safetensors"]
-    sizes = {p.name: p.stat().st_size for p in files if p.exists()}
-    assert {name: size for name, size in sizes.items() if size > 2**20} == {}
+    sizes = {p: p.stat().st_size for p in tracked() if p.exists()}
+    assert {path: size for path, size in sizes.items() if size > 1_000_000} == {}
 
 
 @pytest.mark.parametrize("word", ["hid_dim", "pf_dim", "enc_src", r"\btrg\b"])

@@ -17,6 +17,7 @@ from transformer.search import SearchSettings
 from transformer.seq2seq import Transformer
 from transformer.shipped_model import (
     FOLDER,
+    PARTS,
     ShippedModel,
     ShippedModelError,
     load_shipped_model,
@@ -29,8 +30,22 @@ def shipped() -> ShippedModel:
     return load_shipped_model()
 
 
-def test_it_is_under_three_megabytes() -> None:
-    assert sum(file.stat().st_size for file in FOLDER.glob("tiny.*")) < 3_000_000
+def test_it_is_small_and_no_file_of_it_is_large() -> None:
+    sizes = [file.stat().st_size for file in FOLDER.glob("tiny*")]
+    assert len(sizes) == 1 + len(PARTS)
+    assert sum(sizes) < 3_000_000
+    assert max(sizes) < 1_000_000
+
+
+@pytest.mark.parametrize("tie", ["none", "target"])
+def test_the_parts_hold_every_parameter_once(tie: str) -> None:
+    sizes = {"d_model": 8, "n_heads": 2, "n_layers": 1, "d_ff": 8, "tie": tie}
+    model = Transformer(TransformerConfig(5, 6, **sizes))
+    children = [name for prefixes in PARTS.values() for name in prefixes]
+    assert sorted(children) == sorted(name for name, _ in model.named_children())
+    assert set(model.state_dict()) - dict(model.named_parameters()).keys() <= {
+        "projection.weight"
+    }
 
 
 def test_its_words_are_the_corpus_s(shipped: ShippedModel) -> None:
@@ -66,16 +81,17 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
         torch.testing.assert_close(again.model.state_dict()[name], weight)
 
 
-def test_damaged_weights_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", PARTS)
+def test_damaged_weights_are_refused(tmp_path: Path, name: str) -> None:
     shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
-    weights = bytearray((tmp_path / "tiny.safetensors").read_bytes())
+    weights = bytearray((tmp_path / name).read_bytes())
     weights[-1] ^= 1
-    (tmp_path / "tiny.safetensors").write_bytes(weights)
+    (tmp_path / name).write_bytes(weights)
     with pytest.raises(ShippedModelError, match="damaged: expected SHA-256"):
         load_shipped_model(folder=tmp_path)
 
 
-@pytest.mark.parametrize("name", ["tiny.safetensors", "tiny.json"])
+@pytest.mark.parametrize("name", [*PARTS, "tiny.json"])
 def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
     (tmp_path / name).unlink()
