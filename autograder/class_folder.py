@@ -33,13 +33,27 @@ class Submission:
     slug: str
     path: Path
 
+    @property
+    def is_in_linked_folder(self) -> bool:
+        """Say whether the student's folder, or one in it, is a link to elsewhere."""
+        for folder in self.path.parents:
+            if folder.is_symlink():
+                return True
+            if folder.name == self.student:
+                break
+        return False
+
 
 class ClassFolder:
     """A course's folder with its submissions and gradebook."""
 
-    def __init__(self, root: Path):
-        """Open the class in ``root``; nothing is made or changed."""
+    def __init__(self, root: Path, device: str | None = None):
+        """Open the class in ``root``; nothing is made or changed.
+
+        Checks run on ``device``; without one, where the settings say.
+        """
         self.root = root.resolve()
+        self.device = device
         self.config = self._settings()
         self.config.CourseDirectory.root = str(self.root)
         self.coursedir = CourseDirectory(config=self.config)
@@ -66,7 +80,8 @@ class ClassFolder:
     @property
     def limits(self) -> Limits:
         """Return the limits of a submission that the class's settings give."""
-        return Limits(**self.config.RunHiddenChecks.get("limits", {}))
+        settings = dict(self.config.RunHiddenChecks.get("limits", {}))
+        return Limits(**settings | ({"device": self.device} if self.device else {}))
 
     def units(self) -> list[str]:
         """Return the slugs of the units that somebody handed in."""

@@ -1,9 +1,11 @@
 """Grade one submission, and write its outcome through nbgrader."""
 
+import contextlib
 import re
 import shutil
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -89,6 +91,8 @@ def _grade(
     limits: Limits | None,
 ) -> Outcome:
     refuse_unsafe_name(submission.student)
+    if submission.is_in_linked_folder:
+        raise Refused("its folder is a link: hand the notebook itself in")
     repaired = rebuild(unit, read_submission(submission.path))
     graded = grade(unit, repaired, submission.student, parent, limits)
     keep_repair(repaired)
@@ -105,10 +109,20 @@ def write(folder: ClassFolder, outcome: Outcome) -> None:
     """Write an outcome into gradebook and files; a failure becomes the outcome's."""
     submission = outcome.submission
     if outcome.notebook is None:
-        folder.remove_written(submission)
-        clear_scores(submission.slug, submission.student, folder.db_url)
+        take_back(folder, submission)
         return
-    _put_in_place(folder, submission)
+    with _in_place(folder, submission):
+        _write_notebook(folder, outcome)
+
+
+def take_back(folder: ClassFolder, submission: Submission) -> None:
+    """Leave no score and no page of an earlier grading."""
+    folder.remove_written(submission)
+    clear_scores(submission.slug, submission.student, folder.db_url)
+
+
+def _write_notebook(folder: ClassFolder, outcome: Outcome) -> None:
+    submission = outcome.submission
     folder.coursedir.assignment_id = submission.slug
     folder.coursedir.student_id = submission.student
     app = WriteOutcome(coursedir=folder.coursedir, config=folder.config)
@@ -120,6 +134,7 @@ def write(folder: ClassFolder, outcome: Outcome) -> None:
     if not done["success"]:
         outcome.status = "failed"
         outcome.reason = _last_line(done.get("log") or done["error"])
+        take_back(folder, submission)
 
 
 def _last_line(text: str) -> str:
@@ -127,13 +142,23 @@ def _last_line(text: str) -> str:
     return lines[-1][:MAX_REASON] if lines else "nbgrader did not say why"
 
 
-def _put_in_place(folder: ClassFolder, submission: Submission) -> None:
-    """Copy a notebook that has another name or lies deeper to where nbgrader looks."""
+@contextlib.contextmanager
+def _in_place(folder: ClassFolder, submission: Submission) -> Iterator[None]:
+    """Have a notebook of another name, or one that lies deeper, where nbgrader looks.
+
+    Afterwards the copy is gone: it would hide what is handed in later.
+    """
     submitted = folder.root / folder.coursedir.submitted_directory
     home = submitted / submission.student / submission.slug
     expected = home / f"{submission.slug}.ipynb"
-    if not expected.exists():
+    is_elsewhere = not expected.exists()
+    if is_elsewhere:
         shutil.copyfile(submission.path, expected)
+    try:
+        yield
+    finally:
+        if is_elsewhere:
+            expected.unlink(missing_ok=True)
 
 
 def scores_in_gradebook(db_url: str, slug: str) -> dict[str, float]:

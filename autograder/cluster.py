@@ -12,7 +12,6 @@ import queue
 import stat
 import time
 from dataclasses import replace
-from pathlib import Path
 
 try:
     from distributed import Client, Future
@@ -85,7 +84,7 @@ class Cluster:
 
     def give(self, submission: Submission) -> None:
         """Send a submission to the cluster; what is no file is refused here."""
-        content = _content(submission.path)
+        content = _content(submission)
         if content is None:
             self._ended.append(grade_one(self.unit, submission, None, self.limits))
             return
@@ -193,8 +192,11 @@ def our_facts() -> dict[str, str]:
     return facts()
 
 
-def _content(path: Path) -> bytes | None:
-    """Return a submitted file's bytes; None for what is no file or too large."""
+def _content(submission: Submission) -> bytes | None:
+    """Return a submitted file's bytes; None for what must be refused unread."""
+    path = submission.path
+    if submission.is_in_linked_folder:
+        return None
     try:
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:

@@ -74,6 +74,7 @@ def lines_of(done: "Collected") -> list[str]:
 
     lines = [f"{clean(s, 60)}: new, not known before" for s in done.created]
     lines += [f"not taken: {clean(s, 120)} {why}" for s, why in done.refused]
+    lines += [f"warning: {clean(s, 120)} {clean(w, 200)}" for s, w in done.warnings]
     if done.ignored:
         shown = ", ".join(clean(name, 60) for name in done.ignored[:5])
         more = ", …" if len(done.ignored) > 5 else ""

@@ -57,6 +57,10 @@ def grade(
             "which only people you trust can reach."
         ),
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(help="Run the checks on this device, such as cuda; default: cpu."),
+    ] = None,
 ) -> None:
     """Grade what was handed in: hidden checks, gradebook, feedback.
 
@@ -76,10 +80,11 @@ def grade(
     console = Console()
     choice = Choice(feedback, workers, force, scheduler)
     try:
-        folder = ClassFolder(course_root)
+        folder = ClassFolder(course_root, device)
+        _require_device(folder.limits.device, scheduler)
         slugs = [folder.course.unit(unit).slug] if unit else folder.units()
         require_gradebook(folder.db_url)
-    except (CourseError, GradebookError) as error:
+    except (CourseError, GradebookError, ValueError) as error:
         typer.echo(error, err=True)
         raise typer.Exit(2) from None
     if not slugs:
@@ -95,6 +100,18 @@ def grade(
         console.print(f"Feedback: {pages}", soft_wrap=True)
     if any(outcome.status == "failed" for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def _require_device(name: str, scheduler: str | None) -> None:
+    """Refuse a device that this machine lacks; a cluster's workers look themselves.
+
+    Raises:
+        ValueError: If PyTorch does not know the device or cannot reach it.
+    """
+    if name != "cpu" and scheduler is None:
+        from transformer.data import check_device
+
+        check_device(name)
 
 
 @contextlib.contextmanager
@@ -119,8 +136,11 @@ def _grade_unit(folder, slug, students, console, choice) -> list:
     """Grade one unit with a progress bar, and print its table of scores."""
     from autograder.grade_class import grade_all
     from autograder.graded_unit import graded_unit
+    from autograder.workers import prepare
 
     unit = graded_unit(slug, folder.root)
+    if choice.scheduler is None:
+        prepare(choice.number_for(len(list(folder.submissions(slug)))))
     folder.register(slug)
     chosen = [
         item

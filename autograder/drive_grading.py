@@ -17,6 +17,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import torch
+
 from autograder.class_folder import ClassFolder
 
 CLASS = "class"
@@ -24,7 +26,7 @@ ARCHIVES = "submissions"
 ROSTER = "roster.csv"
 # Copied in this order: a gradebook without its records is graded again, but records
 # without their gradebook would be believed.
-FIRST = ("collected", "submitted", "autograded", "feedback", "grades.csv")
+FIRST = ("collected", "submitted", "autograded", "feedback", "grades.csv", "report")
 LAST = ("gradebook.db", "grading")
 MIRRORED = ("autograded", "feedback")  # what a later grading took back goes there too
 NOT_COPIED = (".lock", ".collect-", "-journal", "-wal", "-shm", ".part")
@@ -50,15 +52,19 @@ def grade_from_drive(
     folder = ClassFolder(work)
     slug = folder.course.unit(unit).slug
     students = [item.student for item in folder.submissions(slug)]
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    print(f"The hidden checks run on {device}.")
     for start in range(0, len(students), at_a_time):
         chosen = students[start : start + at_a_time]
         options = [word for name in chosen for word in ("--student", name)]
-        run_course("grade", unit, "--course-root", work, *options)
+        run_course("grade", unit, "--course-root", work, "--device", device, *options)
         save(work, drive / CLASS)
         done = min(start + at_a_time, len(students))
         print(f"{done} of {len(students)} students are graded and on the Drive.")
     _export(folder, work)
+    run_course("report", unit, "--course-root", work)
     save(work, drive / CLASS)
+    print(f"Report: {drive / CLASS / 'report' / f'{slug}.html'}")
     print(f"Scores: {drive / CLASS / 'grades.csv'}")
     print(f"Feedback: {drive / CLASS / 'feedback'}")
 

@@ -20,7 +20,8 @@ def point_to_earlier(
 ) -> list[CheckResult]:
     """Add a hint to each exercise that uses an earlier one which is not right yet.
 
-    The first failed check of such an exercise carries it. Points stay as they are.
+    The first failed check of such an exercise carries it, unless a mistake of its own
+    has been named. Points stay as they are.
 
     Args:
         results: Every check's result, in the order of the notebook.
@@ -41,7 +42,7 @@ def point_to_earlier(
 
 def _told(results: list[CheckResult], blamed: list[str]) -> list[CheckResult]:
     failed = [result for result in results if result.status == "failed"]
-    if not blamed or not failed:
+    if not blamed or not failed or any(result.mistake for result in failed):
         return results
     words = WORDS.format(names=" and ".join(blamed))
     hint = " ".join(part for part in (failed[0].hint, words) if part)

@@ -1,13 +1,17 @@
 """Grade the submissions of one unit: many workers, one writer, resumable."""
 
+import contextlib
+import functools
 import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import nbgrader.api
+
 from autograder.audit_log import AuditLog
 from autograder.class_folder import ClassFolder, Submission
-from autograder.class_run import MAX_REASON, Outcome, write
+from autograder.class_run import MAX_REASON, Outcome, take_back, write
 from autograder.graded_unit import GradedUnit
 from autograder.grading_records import Records, hash_of_submission
 from autograder.workers import Workers, workers_for
@@ -51,6 +55,7 @@ def grade_all(
         The outcomes in the order of ``submissions``, whatever ended first.
     """
     choice = choice or Choice()
+    share_engines()
     workers = _workers(folder, unit, choice, len(submissions))
     run = _Run(folder, unit, workers, done, choice)
     try:
@@ -59,6 +64,16 @@ def grade_all(
         workers.close()
         run.records.release_all()
     return [run.ended[submission] for submission in submissions]
+
+
+@functools.cache
+def share_engines() -> None:
+    """Let all of nbgrader's gradebooks of one address share a database engine.
+
+    nbgrader opens the gradebook nine times a submission, each time with an engine that
+    has every statement to compile anew. It keeps no connection open, here neither.
+    """
+    nbgrader.api.create_engine = functools.cache(nbgrader.api.create_engine)
 
 
 def _workers(
@@ -153,6 +168,8 @@ class _Run:
         except Exception as error:  # one submission must not stop the class
             outcome.status = "failed"
             outcome.reason = f"{type(error).__name__}: {error}"[:MAX_REASON]
+            with contextlib.suppress(Exception):  # the gradebook may be what is lost
+                take_back(self.folder, submission)
         outcome.notebook = None  # written: a large class needs no copy in memory
         self._end(outcome)
 

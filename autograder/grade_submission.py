@@ -15,7 +15,7 @@ from autograder.graded_unit import (
     is_graded_code,
     is_run,
 )
-from autograder.kit_files import folder_files, foreign_imports
+from autograder.kit_files import folder_files, label_of, warm_kit
 from autograder.outputs import safe_outputs
 from autograder.repair import Repaired
 from autograder.report import graded_outputs, score_of
@@ -74,7 +74,7 @@ def grade(
     for _ in range(ATTEMPTS):
         students = RemoteStudents(parent, cells, files, limits)
         try:
-            warm_up(unit, parent)
+            warm_up(unit, files, parent)
             results = run_checks(
                 unit, students, student_id, seed, unwritten=repaired.unwritten
             )
@@ -91,11 +91,10 @@ def grade(
     return graded
 
 
-def warm_up(unit: GradedUnit, parent: WarmParent) -> None:
+def warm_up(unit: GradedUnit, files: dict[str, bytes], parent: WarmParent) -> None:
     """Have the parent import what every submission of a unit imports."""
-    if unit.slug not in parent.warmed:
-        ours = cells_to_run(unit.released)
-        parent.warm(unit.slug, foreign_imports(unit.kit, ours))
+    if parent.kit != label_of(files):
+        parent.warm(warm_kit(unit.kit, cells_to_run(unit.released), files))
 
 
 def not_run(unit: GradedUnit, problem: str) -> Graded:

@@ -2,15 +2,51 @@
 
 import ast
 import functools
+import hashlib
 import py_compile
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.syntax import parse_cell
 
 MAX_BYTES = 32 << 20
+BY_FIRST_OPTIMIZER = "torch._dynamo"  # a second and a half, hundreds of modules
+
+
+@dataclass(frozen=True)
+class WarmKit:
+    """A kit that the pre-warmed parent imports once for all children.
+
+    Attributes:
+        label: Equal for equal files; see `label_of`.
+        files: The kit's modules, by the names that they have in the working folder.
+        foreign: What the kit and the notebook import that is no part of the kit.
+        own: The kit's own modules that the notebook imports.
+    """
+
+    label: str
+    files: dict[str, bytes]
+    foreign: list[str]
+    own: list[str]
+
+
+def label_of(files: Mapping[str, bytes]) -> str:
+    """Return a label that is equal for equal files."""
+    digest = hashlib.sha256()
+    for name, content in sorted(files.items()):
+        digest.update(f"{len(name)} {name} {len(content)} ".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def warm_kit(folder: Path, cells: list[str], files: dict[str, bytes]) -> WarmKit:
+    """Return what the parent imports for a released folder and its notebook's cells."""
+    code = {k: v for k, v in files.items() if k.endswith((".py", ".pyc"))}
+    foreign, own = foreign_imports(folder, cells), kit_imports(folder, cells)
+    return WarmKit(label_of(files), code, foreign, own)
 
 
 def folder_files(folder: Path) -> dict[str, bytes]:
@@ -65,10 +101,7 @@ def _tag() -> str:
 
 
 def foreign_imports(folder: Path, cells: list[str]) -> list[str]:
-    """Return what a kit and a released notebook import that is no part of the kit.
-
-    The pre-warmed parent imports it once for all children.
-    """
+    """Return what a kit and a released notebook import that is no part of the kit."""
     own = {path.name.partition(".")[0] for path in folder.iterdir()}
     sources = [p.read_text(encoding="utf-8") for p in folder.rglob("*.py")]
     names: set[str] = set()
@@ -76,7 +109,19 @@ def foreign_imports(folder: Path, cells: list[str]) -> list[str]:
         tree = parse_cell(source)
         for node in ast.walk(tree) if tree else []:
             names |= _imported(node)
+    if any("optim" in source for source in (*sources, *cells)):
+        names.add(BY_FIRST_OPTIMIZER)
     return sorted(n for n in names if n.partition(".")[0] not in {*own, "google"})
+
+
+def kit_imports(folder: Path, cells: list[str]) -> list[str]:
+    """Return the kit's own modules that a released notebook's cells import."""
+    own = {path.name.partition(".")[0] for path in folder.iterdir()}
+    names: set[str] = set()
+    for tree in map(parse_cell, cells):
+        for node in ast.walk(tree) if tree else []:
+            names |= _imported(node)
+    return sorted(n for n in names if n.partition(".")[0] in own)
 
 
 def _imported(node: ast.AST) -> set[str]:

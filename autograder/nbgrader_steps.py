@@ -23,7 +23,7 @@ from autograder.grade_submission import Graded, grade, not_run, write_results
 from autograder.graded_unit import GradedUnit, graded_unit
 from autograder.repair import Refused, Repaired, SubmittedCell, read_submission, rebuild
 from autograder.student.limits import Limits
-from autograder.student.warm_parent import NoParent, WarmParent
+from autograder.student.warm_parent import WarmParent
 from autograder.student_names import is_safe_name, refuse_unsafe_name
 
 RECORD = "course_grading"
@@ -127,8 +127,8 @@ class RunHiddenChecks(NbGraderPreprocessor):
             return grade(
                 unit, repaired, student, shared_parent(), Limits(**self.limits)
             )
-        except NoParent as error:
-            self.log.error("Nothing was run: %s", error)
+        except Exception as error:  # no old score may stay, whatever it is
+            self.log.error("Nothing was run: %s: %s", type(error).__name__, error)
             return not_run(unit, str(error))
 
 
@@ -187,12 +187,29 @@ def shared_parent() -> WarmParent:
     return parent
 
 
+def _set_folder_aside(folder: Path, notebooks: list[str]) -> None:
+    """Put an empty folder with notes in the place of a linked one.
+
+    Nothing is looked at or changed where the link leads to.
+    """
+    linked = folder if folder.is_symlink() else folder.parent
+    words = f"{linked.name} was a link to {os.readlink(linked)}\n"
+    linked.unlink()
+    folder.mkdir(parents=True)
+    for path in notebooks:
+        if Path(path).parent == folder:
+            Path(path + LINK_NOTE).write_text(words)
+
+
 def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None:
     """Put a note in the place of each link, and take away what is no file.
 
     nbgrader copies what links lead to, whatever that is, and stops at a pipe.
     """
     for folder in {Path(path).parent for path in notebooks}:
+        if folder.is_symlink() or folder.parent.is_symlink():
+            _set_folder_aside(folder, notebooks)
+            continue
         for path in sorted(folder.rglob("*")):
             if path.is_symlink():
                 note = path.with_name(path.name + LINK_NOTE)

@@ -103,8 +103,15 @@ def _encoded(
 def tokens_of(source: str, given: str = "") -> list[str]:
     """Return the tokens of an answer, without what was handed out.
 
-    What cannot be parsed has none.
+    What cannot be parsed, or is nested too deeply to be walked, has none.
     """
+    try:
+        return _tokens_of(source, given)
+    except RecursionError:
+        return []
+
+
+def _tokens_of(source: str, given: str) -> list[str]:
     tree, skeleton = parse_cell(source), parse_cell(given)
     if tree is None:
         return []

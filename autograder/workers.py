@@ -3,6 +3,7 @@
 import contextlib
 import multiprocessing
 import signal
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
@@ -174,6 +175,12 @@ def _context() -> multiprocessing.context.BaseContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([MODULE])
     return context
+
+
+def prepare(number: int) -> None:
+    """Begin to import what ``number`` worker processes will need, and do not wait."""
+    if number > 1 and _context().get_start_method() == "forkserver":
+        forkserver.ensure_running()
 
 
 def serve(connection: Connection, unit: GradedUnit, limits: Limits) -> None:

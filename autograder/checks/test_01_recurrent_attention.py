@@ -86,11 +86,17 @@ def test_shift_values(student, draw):
 
 @check("shift-right", share=1, title="One sentence of one word; a transposed tensor")
 def test_shift_of_little(student, draw):
-    with blame("code that counts on more than one word or sentence"):
+    many = draw.ids(B, S)
+
+    def ordinary() -> None:
+        expect_equal(student.shift_right(many, 2), reference.shift_right(many, 2), "")
+
+    with blame("code that counts on more than one word or sentence", ordinary):
         got = student.shift_right(draw.ids(1, 1), 2)
         expect_equal(got, torch.tensor([[2]]), "the shifted target of one word")
     tgt = draw.ids(S, B).T
-    with blame("`view` on a tensor that is not contiguous; `reshape` can copy"):
+    words = "`view` on a tensor that is not contiguous; `reshape` can copy"
+    with blame(words, ordinary):
         got = student.shift_right(tgt, 2)
     expect_equal(got, reference.shift_right(tgt, 2), "the shifted target")
 
@@ -157,40 +163,48 @@ def score_of(given: list[Tensor]) -> Tensor:
 
 @check("additive-score", share=1, title="One score for each source position: (b, s)")
 def test_score_shape(student, draw):
-    expect_shape(student.additive_score(*score_inputs(draw)), (B, S), "scores")
+    expect_shape(student.additive_score(*score_inputs(draw)), (B, S), "the result")
 
 
 @check("additive-score", share=4, title="Scores have the right values")
 def test_score_values(student, draw):
     given = score_inputs(draw)
     got = student.additive_score(*given)
-    expect_close(got, score_of(given), "scores", mistakes=score_mistakes(given))
+    expect_close(got, score_of(given), "the result", mistakes=score_mistakes(given))
 
 
 @check("additive-score", share=1, title="As many sentences as positions, and only one")
 def test_score_of_other_sizes(student, draw):
+    usual = score_inputs(draw)
+
+    def ordinary() -> None:
+        expect_close(student.additive_score(*usual), score_of(usual), "")
+
     for b in (S, 1):
         given = score_inputs(draw, b)
-        with blame("a state that is added along the wrong axis"):
+        with blame("a state that is added along the wrong axis", ordinary):
             got = student.additive_score(*given)
-            expect_close(got, score_of(given), f"scores of a batch of {b}")
+            expect_close(got, score_of(given), f"the result for a batch of {b}")
 
 
 @check("additive-score", share=1, title="Float64, a memory that is not contiguous")
 def test_score_of_views(student, draw):
     given = score_inputs(draw, dtype=torch.float64)
+    plain = list(given)
     given[1] = draw.normal(S, B, M, dtype=torch.float64).transpose(0, 1)
-    with blame("`view` on a tensor that is not contiguous; `reshape` can copy"):
+    words = "`view` on a tensor that is not contiguous; `reshape` can copy"
+    with blame(words, lambda: student.additive_score(*plain)):
         got = student.additive_score(*given)
-    expect_close(got, score_of(given), "scores", mistakes=score_mistakes(given))
-    expect_dtype(got, torch.float64, "scores")
+    expect_close(got, score_of(given), "the result", mistakes=score_mistakes(given))
+    expect_dtype(got, torch.float64, "the result")
 
 
 @check("additive-score", share=1, title="Gradients reach all five; inputs unchanged")
 def test_score_gradients(student, draw):
     given, upstream = score_inputs(draw), draw.normal(B, S)
-    _, after = student.call_and_return_inputs(student.additive_score, *given)
+    got, after = student.call_and_return_inputs(student.additive_score, *given)
     expect_unchanged(after, given)
+    expect_shape(got, (B, S), "the result")
     run = student.gradients(student.additive_score, *given, upstream=upstream)
     expect_gradients(run, reference.additive_score, given, upstream)
 
@@ -284,7 +298,7 @@ def test_attend_shapes(student, draw):
     context, weights = run_attend(student, *attend_inputs(draw))
     expect_order(context, weights)
     expect_shape(context, (B, D), "the context")
-    expect_shape(weights, (B, S), "the weights")
+    expect_shape(weights, (B, S), "the tensor of weights")
 
 
 @check("attend", share=2, title="Right context and weights without a mask")
@@ -295,7 +309,7 @@ def test_attend_without_mask(student, draw):
     named = context_mistakes(scores, values, None)
     expect_close(context, want[0], "the context", mistakes=named)
     named = weight_mistakes(scores, None)
-    expect_close(weights, want[1], "the weights", mistakes=named)
+    expect_close(weights, want[1], "the tensor of weights", mistakes=named)
 
 
 @check("attend", share=3, title="Right context and weights with a mask")
@@ -304,7 +318,7 @@ def test_attend_with_mask(student, draw):
     context, weights = run_attend(student, scores, values, mask)
     want = reference.attend(scores.double(), values.double(), mask)
     named = weight_mistakes(scores, mask)
-    expect_close(weights, want[1], "the weights", mistakes=named)
+    expect_close(weights, want[1], "the tensor of weights", mistakes=named)
     named = context_mistakes(scores, values, mask)
     expect_close(context, want[0], "the context", mistakes=named)
 
@@ -314,7 +328,7 @@ def test_attend_to_nothing(student, draw):
     (scores, values), mask = attend_inputs(draw), draw.mask(B, S)
     mask[1] = False
     context, weights = run_attend(student, scores, values, mask)
-    expect_shape(weights, (B, S), "the weights")
+    expect_shape(weights, (B, S), "the tensor of weights")
     if weights[1].isnan().any():
         fail(
             "The weights of a sentence with nothing to attend to are NaN: the softmax "
@@ -329,6 +343,25 @@ def test_attend_to_nothing(student, draw):
         )
     expect_close(weights[1], torch.zeros(S), "weights without anything to attend to")
     expect_close(context[1], torch.zeros(D), "context without anything to attend to")
+
+
+@check("attend", share=1, title="Scores of any size, far above 0 or far below")
+def test_attend_with_large_scores(student, draw):
+    (scores, values), mask = attend_inputs(draw), draw.mask(B, S)
+
+    def ordinary() -> None:
+        want = reference.attend(scores.double(), values.double(), mask)[1]
+        expect_close(run_attend(student, scores, values, mask)[1], want, "")
+
+    for shift, words in (
+        (1000, "an exponential that overflows; `softmax` subtracts the largest first"),
+        (-1000, "masked scores that are not low enough beside very low ones"),
+    ):
+        large = scores + shift
+        with blame(words, ordinary):
+            _, weights = run_attend(student, large, values, mask)
+            want = reference.attend(large.double(), values.double(), mask)[1]
+            expect_close(weights, want, f"the tensor of weights, scores near {shift},")
 
 
 @check("attend", share=1, title="Gradients reach scores and values, none of them NaN")
@@ -358,7 +391,9 @@ def test_attend_keeps_its_promises(student, draw):
     _, after = student.call_and_return_inputs(student.attend, scores, values, mask)
     expect_unchanged(after, [scores, values, mask])
     one = [scores[:1].double(), values[:1].double(), mask[:1]]
-    with blame("`squeeze` without an axis, which takes a batch of 1 away too"):
+    pair = [scores.double(), values.double(), mask]
+    words = "`squeeze` without an axis, which takes a batch of 1 away too"
+    with blame(words, lambda: expect_shape(run_attend(student, *pair)[0], (B, D), "")):
         context, _ = run_attend(student, *one)
         expect_shape(context, (1, D), "the context of one sentence")
     expect_close(context, reference.attend(*one)[0], "the context of one sentence")
@@ -402,7 +437,7 @@ def state_mistakes(h_n: Tensor) -> Named:
 @check("concat-final-states", share=1, title="Two states side by side: (b, 2 d_h)")
 def test_states_shape(student, draw):
     got = student.concat_final_states(draw.normal(2, B, H))
-    expect_shape(got, (B, 2 * H), "the joined states")
+    expect_shape(got, (B, 2 * H), "the tensor of joined states")
 
 
 @check("concat-final-states", share=3, title="Each sentence gets its own two states")
@@ -410,7 +445,7 @@ def test_states_values(student, draw):
     h_n = draw.normal(2, B + 1, H)
     got = student.concat_final_states(h_n)
     want = reference.concat_final_states(h_n.double())
-    expect_close(got, want, "the joined states", mistakes=state_mistakes(h_n))
+    expect_close(got, want, "the tensor of joined states", mistakes=state_mistakes(h_n))
 
 
 @check("concat-final-states", share=2, title="Of two layers, the last")
@@ -418,14 +453,14 @@ def test_states_of_two_layers(student, draw):
     h_n = draw.normal(4, B, H)
     got = student.concat_final_states(h_n)
     want = reference.concat_final_states(h_n.double())
-    expect_close(got, want, "the joined states", mistakes=state_mistakes(h_n))
+    expect_close(got, want, "the tensor of joined states", mistakes=state_mistakes(h_n))
 
 
 @check("concat-final-states", share=1, title="A batch equals its sentences alone")
 def test_states_of_batch_mates(student, draw):
     h_n = draw.normal(2, B, H)
     together = student.concat_final_states(h_n)
-    expect_shape(together, (B, 2 * H), "the joined states")
+    expect_shape(together, (B, 2 * H), "the tensor of joined states")
     for row in range(B):
         alone = student.concat_final_states(h_n[:, row : row + 1].contiguous())
         if not torch.equal(together[row : row + 1], alone):
@@ -439,13 +474,17 @@ def test_states_of_batch_mates(student, draw):
 @check("concat-final-states", share=1, title="Gradients, float64, not contiguous")
 def test_states_keep_their_promises(student, draw):
     h_n, upstream = draw.normal(2, B, H), draw.normal(B, 2 * H)
+    expect_shape(student.concat_final_states(h_n), (B, 2 * H), "the result")
     run = student.gradients(student.concat_final_states, h_n, upstream=upstream)
     expect_gradients(run, reference.concat_final_states, [h_n], upstream)
     turned = draw.normal(B, 2, H, dtype=torch.float64).transpose(0, 1)
-    with blame("`view` on a tensor that is not contiguous; `reshape` can copy"):
+    words = "`view` on a tensor that is not contiguous; `reshape` can copy"
+    with blame(words, lambda: student.concat_final_states(turned.contiguous())):
         got = student.concat_final_states(turned)
-    expect_close(got, reference.concat_final_states(turned), "the joined states")
-    expect_dtype(got, torch.float64, "the joined states")
+    expect_close(
+        got, reference.concat_final_states(turned), "the tensor of joined states"
+    )
+    expect_dtype(got, torch.float64, "the tensor of joined states")
 
 
 # --- BiLSTMAttention.forward ------------------------------------------------------
@@ -556,8 +595,8 @@ def classifier_mistakes(model: nn.Module, ids: Tensor, index: int) -> Named:
 @check("bilstm-attention", share=1, title="Logits (b, classes) and weights (b, s)")
 def test_classifier_shapes(student, draw):
     logits, weights = classify(twins(student, draw).student, sentences(draw))
-    expect_shape(logits, (B, CLASSES), "the logits")
-    expect_shape(weights, (B, S), "the weights")
+    expect_shape(logits, (B, CLASSES), "the tensor of logits")
+    expect_shape(weights, (B, S), "the tensor of weights")
 
 
 @check("bilstm-attention", share=2, title="Right logits for sentences of equal length")
@@ -577,7 +616,7 @@ def test_classifier_without_padding(student, draw):
             output_of(final.reshape(-1, 2 * HIDDEN))
         )
     }
-    expect_close(logits, want, "the logits", mistakes=named, tolerance=2e-5)
+    expect_close(logits, want, "the tensor of logits", mistakes=named, tolerance=2e-5)
 
 
 @check("bilstm-attention", share=3, title="Right logits for lengths 5, 3 and 1")
@@ -586,7 +625,7 @@ def test_classifier_logits(student, draw):
     logits, _ = classify(pair.student, ids)
     named = classifier_mistakes(pair.trusted, ids, 0)
     want, _ = pair.trusted(ids)
-    expect_close(logits, want, "the logits", mistakes=named, tolerance=2e-5)
+    expect_close(logits, want, "the tensor of logits", mistakes=named, tolerance=2e-5)
 
 
 @check("bilstm-attention", share=2, title="Right weights, none on padding")
@@ -596,7 +635,7 @@ def test_classifier_weights(student, draw):
     named = classifier_mistakes(pair.trusted, ids, 1)
     _, want = pair.trusted(ids)
     named["the scores, not the weights"] = lambda: scores_of(pair.trusted, ids)
-    expect_close(weights, want, "the weights", mistakes=named, tolerance=2e-5)
+    expect_close(weights, want, "the tensor of weights", mistakes=named, tolerance=2e-5)
 
 
 def scores_of(model: nn.Module, ids: Tensor) -> Tensor:
@@ -609,7 +648,7 @@ def scores_of(model: nn.Module, ids: Tensor) -> Tensor:
 def test_classifier_ignores_batch_mates(student, draw):
     model, ids = twins(student, draw).student, sentences(draw)
     together, _ = classify(model, ids)
-    expect_shape(together, (B, CLASSES), "the logits")
+    expect_shape(together, (B, CLASSES), "the tensor of logits")
     for row, length in enumerate(LENGTHS):
         alone, _ = classify(model, ids[row : row + 1, :length].contiguous())
         expect_shape(alone, (1, CLASSES), "the logits of one sentence")
@@ -640,5 +679,5 @@ def test_classifier_keeps_its_promises(student, draw):
     expect_unchanged(after, [ids])
     model.double()
     logits, weights = classify(model, ids)
-    expect_dtype(logits, torch.float64, "the logits")
-    expect_dtype(weights, torch.float64, "the weights")
+    expect_dtype(logits, torch.float64, "the tensor of logits")
+    expect_dtype(weights, torch.float64, "the tensor of weights")

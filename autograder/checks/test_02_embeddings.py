@@ -266,7 +266,7 @@ def embedding_mistakes(ids: Tensor, weight: Tensor) -> dict[str, Callable[[], Te
 @check("one-hot-embedding", share=1, title="(b, t) numbers give (b, t, d) vectors")
 def test_one_hot_shape(student, draw):
     ids, weight = draw.ids(B, T, low=0, high=V), draw.normal(V, D)
-    expect_shape(student.one_hot_embedding(ids, weight), (B, T, D), "The vectors")
+    expect_shape(student.one_hot_embedding(ids, weight), (B, T, D), "The result")
 
 
 @check("one-hot-embedding", share=3, title="Each word gets its row of the table")
@@ -275,7 +275,7 @@ def test_one_hot_values(student, draw):
     ids[0, 0] = V - 1
     got = student.one_hot_embedding(ids, weight)
     mistakes = embedding_mistakes(ids, weight)
-    expect_close(got, weight.double()[ids], "The vectors", mistakes=mistakes)
+    expect_close(got, weight.double()[ids], "The result", mistakes=mistakes)
 
 
 @check(
@@ -283,27 +283,43 @@ def test_one_hot_values(student, draw):
 )
 def test_one_hot_without_last_words(student, draw):
     ids, weight = draw.ids(B, T, low=0, high=V - 3), draw.normal(V, D)
-    with blame("a one-hot vector only as long as the largest number in the batch"):
+    full = ids.clone()
+    full[0, 0] = V - 1
+
+    def ordinary() -> None:
+        got = student.one_hot_embedding(full, weight)
+        expect_close(got, weight.double()[full], "")
+
+    words = "a one-hot vector only as long as the largest number in the batch"
+    with blame(words, ordinary):
         got = student.one_hot_embedding(ids, weight)
         mistakes = embedding_mistakes(ids, weight)
-        expect_close(got, weight.double()[ids], "The vectors", mistakes=mistakes)
+        expect_close(got, weight.double()[ids], "The result", mistakes=mistakes)
 
 
 @check("one-hot-embedding", share=1, title="Numbers of any shape: (), (t,), (b, h, t)")
 def test_one_hot_any_shape(student, draw):
-    weight = draw.normal(V, D)
+    weight, usual = draw.normal(V, D), draw.ids(B, T, low=0, high=V)
+    usual[0, 0] = V - 1
+
+    def ordinary() -> None:
+        got = student.one_hot_embedding(usual, weight)
+        expect_close(got, weight.double()[usual], "")
+
     for shape in [(), (5,), (1, 1), (2, 3, 4)]:
         ids = draw.ids(*shape, low=0, high=V)
-        with blame("code that works for ids of (b, t) only"):
+        ids.view(-1)[0] = V - 1
+        with blame("code that works for ids of (b, t) only", ordinary):
             got = student.one_hot_embedding(ids, weight)
             mistakes = embedding_mistakes(ids, weight)
-            expect_close(got, weight.double()[ids], "The vectors", mistakes=mistakes)
+            expect_close(got, weight.double()[ids], "The result", mistakes=mistakes)
 
 
 @check("one-hot-embedding", share=1, title="Gradients reach the table")
 def test_one_hot_gradients(student, draw):
     ids, weight = draw.ids(B, T, low=0, high=V), draw.normal(V, D)
     upstream = draw.normal(B, T, D)
+    expect_shape(student.one_hot_embedding(ids, weight), (B, T, D), "The result")
     run = student.gradients(student.one_hot_embedding, ids, weight, upstream=upstream)
     run = replace(run, inputs=run.inputs[1:])
     expect_gradients(run, lambda weight: weight[ids], [weight], upstream)
@@ -317,8 +333,8 @@ def test_one_hot_float64(student, draw):
     got, after = student.call_and_return_inputs(function, ids, weight)
     expect_unchanged(after, [ids, weight])
     mistakes = embedding_mistakes(ids, weight)
-    expect_close(got, weight[ids], "The vectors", mistakes=mistakes)
-    expect_dtype(got, torch.float64, "The result")
+    expect_close(got, weight[ids], "The result", mistakes=mistakes)
+    expect_dtype(got, torch.float64, "the result")
 
 
 # --- lookup_gradient --------------------------------------------------------------
@@ -409,12 +425,18 @@ def test_lookup_gradient_values(student, draw):
 
 @check("lookup-gradient", share=1, title="It is what autograd finds, for any shape")
 def test_lookup_gradient_is_autograds(student, draw):
+    many = repeating_ids(draw, B, 5), draw.normal(B, 5, D)
+
+    def ordinary() -> None:
+        want = reference.lookup_gradient(many[0], many[1].double(), V)
+        expect_close(student.lookup_gradient(*many, V), want, "")
+
     for shape in [(), (5,), (1, 1), (2, 3, 4)]:
         ids = draw.ids(*shape, low=0, high=V)
         upstream = draw.normal(*shape, D)
         weight = draw.normal(V, D, dtype=torch.float64).requires_grad_()
         (weight[ids] * upstream.double()).sum().backward()
-        with blame("code that works for ids of (b, t) only"):
+        with blame("code that works for ids of (b, t) only", ordinary):
             got = student.lookup_gradient(ids, upstream, V)
             mistakes = gradient_mistakes(ids, upstream) if shape else None
             expect_close(got, weight.grad, "The gradient", mistakes=mistakes)
@@ -424,11 +446,13 @@ def test_lookup_gradient_is_autograds(student, draw):
 def test_lookup_gradient_float64(student, draw):
     ids = repeating_ids(draw, 5, B).T
     upstream = draw.normal(D, 5, B, dtype=torch.float64).permute(2, 1, 0)
-    with blame("`view` on a tensor that is not contiguous; `reshape` can copy"):
+    plain = ids.contiguous(), upstream.contiguous()
+    words = "`view` on a tensor that is not contiguous; `reshape` can copy"
+    with blame(words, lambda: student.lookup_gradient(*plain, V)):
         got = student.lookup_gradient(ids, upstream, V)
     want = reference.lookup_gradient(ids, upstream, V)
     expect_close(got, want, "The gradient", mistakes=gradient_mistakes(ids, upstream))
-    expect_dtype(got, torch.float64, "The gradient")
+    expect_dtype(got, torch.float64, "the gradient")
 
 
 @check("lookup-gradient", share=1, title="The arguments are left as they were")
@@ -483,7 +507,7 @@ def layer_mistakes(ids: Tensor, table: Tensor) -> dict[str, Callable[[], Tensor]
 def test_layer_shape(student, draw):
     layer, _ = layer_with_table(student, draw)
     got = layer(draw.ids(B, T, low=0, high=V))
-    expect_shape(got, (B, T, D), "The vectors")
+    expect_shape(got, (B, T, D), "The result")
 
 
 @check("token-embedding", share=3, title="Looked up, and times √d_model")
@@ -492,7 +516,7 @@ def test_layer_values(student, draw):
     ids = draw.ids(B, 5, low=0, high=V)
     want = table.double()[ids] * D**0.5
     mistakes = layer_mistakes(ids, table)
-    expect_close(layer(ids), want, "The vectors", mistakes=mistakes)
+    expect_close(layer(ids), want, "The result", mistakes=mistakes)
 
 
 @check("token-embedding", share=2, title="Gradients reach the table")
@@ -522,7 +546,7 @@ def test_layer_leaves_its_table(student, draw):
     layer, table = layer_with_table(student, draw, torch.float64)
     ids = draw.ids(1, T, low=0, high=V)
     first, second = layer(ids), layer(ids)
-    expect_dtype(first, torch.float64, "The result")
+    expect_dtype(first, torch.float64, "the result")
     (now,) = layer.state_dict().values()
     if not torch.equal(now, table):
         fail(

@@ -142,32 +142,44 @@ def row_without_keys(draw) -> Tensor:
 @check("attention-scores", share=1, title="Scores have the shape (b, h, t, s)")
 def test_scores_shape(student, draw):
     q, k, _ = inputs(draw)
-    expect_shape(student.attention_scores(q, k), (B, H, T, S), "scores")
+    expect_shape(student.attention_scores(q, k), (B, H, T, S), "the tensor of scores")
 
 
 @check("attention-scores", share=3, title="Scores have the right values")
 def test_scores_values(student, draw):
     q, k, _ = inputs(draw)
     got = student.attention_scores(q, k)
-    expect_close(got, scores_of(q, k), "scores", mistakes=score_mistakes(q, k))
+    expect_close(
+        got, scores_of(q, k), "the tensor of scores", mistakes=score_mistakes(q, k)
+    )
 
 
 @check("attention-scores", share=1, title="One head and no batch: (t, d_k) works too")
 def test_scores_without_batch(student, draw):
+    usual = inputs(draw)[:2]
+
+    def ordinary() -> None:
+        expect_close(student.attention_scores(*usual), scores_of(*usual), "")
+
     q, k = draw.normal(T, D_K), draw.normal(S, D_K)
-    with blame("code that works with a batch and heads only"):
+    with blame("code that works with a batch and heads only", ordinary):
         got = student.attention_scores(q, k)
-        expect_close(got, scores_of(q, k), "scores", mistakes=score_mistakes(q, k))
+        expect_close(
+            got, scores_of(q, k), "the tensor of scores", mistakes=score_mistakes(q, k)
+        )
 
 
 @check("attention-scores", share=1, title="Keys that are not contiguous, in float64")
 def test_scores_non_contiguous(student, draw):
     q = draw.normal(B, H, T, D_K, dtype=torch.float64)
     k = draw.normal(B, S, H, D_K, dtype=torch.float64).transpose(1, 2)
-    with blame("`view` on a tensor that is not contiguous; `reshape` can copy"):
+    words = "`view` on a tensor that is not contiguous; `reshape` can copy"
+    with blame(words, lambda: student.attention_scores(q, k.contiguous())):
         got = student.attention_scores(q, k)
-    expect_close(got, scores_of(q, k), "scores", mistakes=score_mistakes(q, k))
-    expect_dtype(got, torch.float64, "scores")
+    expect_close(
+        got, scores_of(q, k), "the tensor of scores", mistakes=score_mistakes(q, k)
+    )
+    expect_dtype(got, torch.float64, "the tensor of scores")
 
 
 @check("attention-scores", share=1, title="Gradients reach queries and keys")
@@ -184,7 +196,9 @@ def test_scores_gradients(student, draw):
 @check("masked-softmax", share=1, title="Weights have the shape of the scores")
 def test_softmax_shape(student, draw):
     scores, mask = draw.normal(B, H, T, S), draw.mask(1, 1, T, S)
-    expect_shape(student.masked_softmax(scores, mask), (B, H, T, S), "weights")
+    expect_shape(
+        student.masked_softmax(scores, mask), (B, H, T, S), "the tensor of weights"
+    )
 
 
 @check("masked-softmax", share=2, title="Without a mask: a softmax over the keys")
@@ -192,7 +206,7 @@ def test_softmax_without_mask(student, draw):
     scores = draw.normal(B, H, T, S)
     got = student.masked_softmax(scores)
     mistakes = softmax_mistakes(scores, None)
-    expect_close(got, weights_of(scores), "weights", mistakes=mistakes)
+    expect_close(got, weights_of(scores), "the tensor of weights", mistakes=mistakes)
 
 
 @check("masked-softmax", share=3, title="With a mask, one for all: (1, 1, t, s)")
@@ -200,7 +214,9 @@ def test_softmax_with_shared_mask(student, draw):
     scores, mask = draw.normal(B, H, T, S), draw.mask(1, 1, T, S)
     got = student.masked_softmax(scores, mask)
     mistakes = softmax_mistakes(scores, mask)
-    expect_close(got, weights_of(scores, mask), "weights", mistakes=mistakes)
+    expect_close(
+        got, weights_of(scores, mask), "the tensor of weights", mistakes=mistakes
+    )
 
 
 @check("masked-softmax", share=1, title="With a padding mask: (b, 1, 1, s)")
@@ -208,7 +224,9 @@ def test_softmax_with_padding_mask(student, draw):
     scores, mask = draw.normal(B, H, T, S), draw.mask(B, 1, 1, S)
     got = student.masked_softmax(scores, mask)
     mistakes = softmax_mistakes(scores, mask)
-    expect_close(got, weights_of(scores, mask), "weights", mistakes=mistakes)
+    expect_close(
+        got, weights_of(scores, mask), "the tensor of weights", mistakes=mistakes
+    )
 
 
 @check("masked-softmax", share=2, title="A query that may attend to nothing: zeros")
@@ -246,6 +264,24 @@ def test_softmax_gradients(student, draw):
     )
 
 
+@check("masked-softmax", share=1, title="Scores of any size, far above 0 or far below")
+def test_softmax_of_large_scores(student, draw):
+    scores, mask = draw.normal(B, H, T, S), draw.mask(1, 1, T, S)
+
+    def ordinary() -> None:
+        got = student.masked_softmax(scores, mask)
+        expect_close(got, weights_of(scores, mask), "")
+
+    for shift, words in (
+        (1000, "an exponential that overflows; `softmax` subtracts the largest first"),
+        (-1000, "masked scores that are not low enough beside very low ones"),
+    ):
+        large = scores + shift
+        with blame(words, ordinary):
+            got, want = student.masked_softmax(large, mask), weights_of(large, mask)
+            expect_close(got, want, f"the tensor of weights, scores near {shift},")
+
+
 @check("masked-softmax", share=1, title="The scores are left as they were")
 def test_softmax_leaves_its_input(student, draw):
     scores, mask = draw.normal(B, H, T, S), draw.mask(1, 1, T, S)
@@ -259,8 +295,8 @@ def test_softmax_leaves_its_input(student, draw):
 @check("scaled-dot-product-attention", share=1, title="Output is (b, h, t, d_v)")
 def test_attention_shapes(student, draw):
     output, weights = attend(student, *inputs(draw))
-    expect_shape(output, (B, H, T, D_V), "output")
-    expect_shape(weights, (B, H, T, S), "weights")
+    expect_shape(output, (B, H, T, D_V), "the output")
+    expect_shape(weights, (B, H, T, S), "the tensor of weights")
 
 
 @check("scaled-dot-product-attention", share=2, title="Right output without a mask")
@@ -268,7 +304,7 @@ def test_attention_output(student, draw):
     q, k, v = inputs(draw)
     output, _ = attend(student, q, k, v)
     want = weights_of(scores_of(q, k)) @ v.double()
-    expect_close(output, want, "output", mistakes=attention_mistakes(q, k, v, None))
+    expect_close(output, want, "the output", mistakes=attention_mistakes(q, k, v, None))
 
 
 @check("scaled-dot-product-attention", share=3, title="Right output with a mask")
@@ -277,7 +313,7 @@ def test_attention_output_with_mask(student, draw):
     mask = draw.mask(B, 1, T, S)
     output, _ = attend(student, q, k, v, mask)
     want = weights_of(scores_of(q, k), mask) @ v.double()
-    expect_close(output, want, "output", mistakes=attention_mistakes(q, k, v, mask))
+    expect_close(output, want, "the output", mistakes=attention_mistakes(q, k, v, mask))
 
 
 @check("scaled-dot-product-attention", share=1, title="Right weights with a mask")
@@ -292,7 +328,9 @@ def test_attention_weights(student, draw):
     mistakes["the result with the division by √d_k after the softmax"] = lambda: (
         weights_of(scores * D_K**0.5, mask) / D_K**0.5
     )
-    expect_close(weights, weights_of(scores, mask), "weights", mistakes=mistakes)
+    expect_close(
+        weights, weights_of(scores, mask), "the tensor of weights", mistakes=mistakes
+    )
 
 
 @check("scaled-dot-product-attention", share=1, title="No key to attend to: zeros")
@@ -315,7 +353,7 @@ def test_attention_dropout(student, draw):
     used, weights = attend(student, q, k, identity, None, 0.5)
     right = weights_of(scores_of(q, k)).float()
     expect_close(weights, right, "weights before dropout")
-    expect_shape(used, (B, H, T, S), "output")
+    expect_shape(used, (B, H, T, S), "the output")
     if torch.allclose(used.float(), right, atol=1e-5):
         fail("dropout=0.5 changed nothing", mistake="dropout is ignored")
     kept = used.float() != 0
@@ -323,6 +361,14 @@ def test_attention_dropout(student, draw):
         fail(
             "with dropout=0.5 every weight should become 0 or be doubled, so that the "
             "expected sum stays the same"
+        )
+    ones = torch.ones(B, H, S, 1)  # the output is then the sum of the weights used
+    sums, _ = attend(student, q, k, ones, None, 0.5)
+    if all(min(abs(x), abs(x - 2)) < 1e-4 for x in sums.flatten().tolist()):
+        fail(
+            "dropout should drop single weights before the values are averaged, but "
+            "it drops numbers of the output",
+            mistake="dropout of the output",
         )
 
 
@@ -345,7 +391,7 @@ def test_attention_is_written_by_hand(student, draw):
     expect_no_call(student, "scaled_dot_product_attention", BUILT_INS)
     q, k, v = (x.double() for x in inputs(draw))
     output, _ = attend(student, q, k, v)
-    expect_dtype(output, torch.float64, "output")
+    expect_dtype(output, torch.float64, "the output")
 
 
 # --- softmax_entropy --------------------------------------------------------------
@@ -354,7 +400,7 @@ def test_attention_is_written_by_hand(student, draw):
 @check("softmax-entropy", share=1, title="One number for each row of scores")
 def test_entropy_shape(student, draw):
     got = student.softmax_entropy(draw.normal(B, T, S))
-    expect_shape(got, (B, T), "entropy")
+    expect_shape(got, (B, T), "the entropy")
 
 
 @check("softmax-entropy", share=2, title="Entropy has the right values, in nats")
@@ -379,7 +425,9 @@ def test_entropy_values(student, draw):
         "one number for all rows together": right.sum,
         "the sum of the log-weights, not weighted": lambda: -weights.log().sum(-1),
     }
-    expect_close(student.softmax_entropy(scores), right, "entropy", mistakes=mistakes)
+    expect_close(
+        student.softmax_entropy(scores), right, "the entropy", mistakes=mistakes
+    )
 
 
 @check("softmax-entropy", share=1, title="A masked key (score -inf) adds nothing")
@@ -387,7 +435,7 @@ def test_entropy_of_masked_keys(student, draw):
     scores = draw.normal(T, S)
     scores[:, 1] = -torch.inf
     got = student.softmax_entropy(scores)
-    expect_shape(got, (T,), "entropy")
+    expect_shape(got, (T,), "the entropy")
     if got.isnan().any():
         fail(
             "the entropy is NaN where a score is -inf: 0 · ln 0 counts as 0, but "
@@ -395,13 +443,20 @@ def test_entropy_of_masked_keys(student, draw):
             mistake="NaN for a weight of 0",
         )
     want = reference.softmax_entropy(scores.double())
-    expect_close(got, want, "entropy", tolerance=1e-4)
+    expect_close(got, want, "the entropy", tolerance=1e-4)
 
 
 @check("softmax-entropy", share=1, title="Large scores do not overflow")
 def test_entropy_of_large_scores(student, draw):
+    small = draw.normal(T, S)
+
+    def ordinary() -> None:
+        want = reference.softmax_entropy(small.double())
+        expect_close(student.softmax_entropy(small), want, "")
+
     scores = 1000 * draw.normal(T, S).sign() + draw.normal(T, S)
     want = reference.softmax_entropy(scores.double())
-    with blame("an exponential that overflows; `softmax` subtracts the largest first"):
+    words = "an exponential that overflows; `softmax` subtracts the largest first"
+    with blame(words, ordinary):
         got = student.softmax_entropy(scores)
         expect_close(got, want, "entropy of scores near 1000", tolerance=1e-3)

@@ -302,7 +302,7 @@ def mask_with_a_closed_row(draw) -> Tensor:
 def test_renormalise_shape(student, draw):
     weights, mask = softmax_of(draw.normal(B, H, T, S)), draw.mask(1, 1, T, S)
     got = student.mask_then_renormalise(weights, mask)
-    expect_shape(got, (B, H, T, S), "The new weights")
+    expect_shape(got, (B, H, T, S), "The tensor of new weights")
 
 
 @check("mask-then-renormalise", share=4, title="The same as masking the scores")
@@ -312,7 +312,7 @@ def test_renormalise_values(student, draw):
     got = student.mask_then_renormalise(weights, mask)
     want = attention.masked_softmax(scores.double(), mask)
     mistakes = renormalise_mistakes(weights, mask)
-    expect_close(got, want, "The new weights", mistakes=mistakes)
+    expect_close(got, want, "The tensor of new weights", mistakes=mistakes)
 
 
 @check("mask-then-renormalise", share=1, title="With a padding mask: (b, 1, 1, s)")
@@ -321,7 +321,7 @@ def test_renormalise_with_padding(student, draw):
     got = student.mask_then_renormalise(weights, mask)
     want = reference.mask_then_renormalise(weights.double(), mask)
     mistakes = renormalise_mistakes(weights, mask)
-    expect_close(got, want, "The new weights", mistakes=mistakes)
+    expect_close(got, want, "The tensor of new weights", mistakes=mistakes)
 
 
 @check("mask-then-renormalise", share=2, title="A row with no key left: zeros")
@@ -374,11 +374,13 @@ def test_renormalise_in_float64(student, draw):
     weights = draw.normal(B, H, T, S, dtype=torch.float64).softmax(dim=-1)
     weights = weights.mT.contiguous().mT
     mask = draw.mask(B, 1, T, S)
-    with blame("`view` on a tensor that is not contiguous; `reshape` can copy"):
+    plain = weights.contiguous()
+    words = "`view` on a tensor that is not contiguous; `reshape` can copy"
+    with blame(words, lambda: student.mask_then_renormalise(plain, mask)):
         got = student.mask_then_renormalise(weights, mask)
     want = reference.mask_then_renormalise(weights, mask)
     mistakes = renormalise_mistakes(weights, mask)
-    expect_close(got, want, "The new weights", mistakes=mistakes)
+    expect_close(got, want, "The tensor of new weights", mistakes=mistakes)
     expect_dtype(got, torch.float64, "the new weights")
 
 

@@ -115,7 +115,9 @@ def layer_mistakes(
         ),
         "a layer whose feed-forward reads the layer's input": n2(y + ff(x)),
         "attention alone: the feed-forward is missing": y,
-        "the feed-forward alone: attention is missing": second(x),
+        "the feed-forward alone: attention is missing, or its result is not used": (
+            second(x)
+        ),
         "norm(x) + f(x), where norm(x + f(x)) is asked for": (
             (lambda z: n2(z) + ff(z))(n1(x) + attend(x))
         ),
@@ -144,6 +146,9 @@ def pre_norm_mistakes(
         "a post-norm layer, where the configuration asks for pre-norm": n2(y + ff(y)),
         "a pre-norm layer that normalises the queries, but not keys and values": (
             second(x + attend(z, x, x))
+        ),
+        "a pre-norm layer whose attention reads x, not what its function is handed": (
+            second(x + attend(x, x, x))
         ),
         "a pre-norm layer that normalises queries and keys, but not values": (
             second(x + attend(z, z, x))
@@ -412,10 +417,12 @@ def test_encoder_with_own_layers(student, draw):
     expect_close(encoder(x, mask), want, "The memory", mistakes)
 
 
-@check("encoder", share=1, title="Gradients reach every layer; no input is changed")
+@check(
+    "encoder", share=1, title="Two layers: gradients reach both; no input is changed"
+)
 def test_encoder_gradients(student, draw):
     expect_no_call(student, "Encoder", BUILT_INS)
-    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
+    layers, x, mask = foreign_layers(draw)[:-1], words(draw), added_mask(draw)
     encoder, upstream = encoder_around(student, draw, layers), words(draw)
     run = student.gradients(encoder, x, mask, upstream=upstream)
     expect_every_parameter(run.parameters)
@@ -517,12 +524,14 @@ def test_states_gradients(student, draw):
     expect_gradients(run, lambda x: through(layers, x, None), [x], upstream)
 
 
-@check("layer-states", share=1, title="The input is left as it was")
+@check("layer-states", share=1, title="A stack of two; the input is left as it was")
 def test_states_leave_their_input(student, draw):
-    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
+    layers, x, mask = foreign_layers(draw)[:-1], words(draw), added_mask(draw)
     encoder = encoder_around(student, draw, layers)
-    _, after = student.call_and_return_inputs(student.layer_states, encoder, x, mask)
+    got, after = student.call_and_return_inputs(student.layer_states, encoder, x, mask)
     expect_unchanged(after[1:], [x, mask])
+    want = through(layers, x, mask)
+    expect_close(listed(got)[-1], want, "The last state of a stack of two layers")
 
 
 # --- drift ------------------------------------------------------------------------
@@ -561,7 +570,9 @@ def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
         "the squared distance of the vectors, where their angle counts": (
             (stacked - stacked[0]).square().sum(dim=-1)
         ),
-        "the angle itself, where its cosine is asked for": right.clamp(-1, 1).arccos(),
+        "the angle itself, where 1 minus its cosine is asked for": (
+            right.clamp(-1, 1).arccos()
+        ),
         "one number a state: the mean over batch and tokens": each.mean(dim=(1, 2)),
         "one number a state and sentence: the mean over tokens": each.mean(dim=2),
         "the cosines over the tokens, not over d_model": 1 - cosines(states, start, 1),

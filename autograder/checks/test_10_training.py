@@ -160,7 +160,8 @@ def test_forward_values(student, draw):
 def test_forward_of_another_configuration(student, draw):
     pair = twins(student, draw, pad_id=3, norm_first=True, positions="sinusoidal")
     src, tgt = draw_batch(draw, pad=3)
-    with blame("a model that counts on one configuration, such as padding number 1"):
+    words = "a model that counts on one configuration, such as padding number 1"
+    with blame(words, lambda: test_forward_values(student, draw)):
         got = read(pair.student, src, tgt)
         expect_close(got, pair.trusted(src, tgt), "logits", tolerance=2e-4)
 
@@ -198,7 +199,8 @@ def test_forward_of_one_sentence(student, draw):
     got, after = student.call_and_return_inputs(
         pair.student, src[1:2, :3], tgt[1:2, :2]
     )
-    with blame("padding or batch-mates that take part"):
+    words = "padding or batch-mates that take part"
+    with blame(words, lambda: test_forward_values(student, draw)):
         expect_close(got, want, "logits of one sentence alone", tolerance=1e-4)
     expect_unchanged(after, [src[1:2, :3], tgt[1:2, :2]])
 
@@ -262,7 +264,12 @@ def test_split_input(student, draw):
 @check("teacher-forcing-split", share=1, title="Any batch and length, tgt unchanged")
 def test_split_of_small_batches(student, draw):
     tgt = draw_targets(draw, rows=1, length=2)
-    with blame("code that counts on a certain batch or length"):
+
+    def ordinary() -> None:
+        test_split_target(student, draw)
+        test_split_input(student, draw)
+
+    with blame("code that counts on a certain batch or length", ordinary):
         (first, second), after = student.call_and_return_inputs(
             student.teacher_forcing_split, tgt
         )
@@ -413,13 +420,14 @@ def test_loss_with_smoothing(student, draw):
 
 @check("label-smoothed-loss", share=2, title="Another number for padding")
 def test_loss_of_another_pad_id(student, draw):
+    words = "a loss that counts on one number for padding"
     case = draw_case(draw, pad=7, smoothing=0.2)
     got = student.label_smoothed_loss(*case.arguments)
-    with blame("a loss that counts on one number for padding"):
+    with blame(words, lambda: test_loss_with_smoothing(student, draw)):
         expect_close(got, true_loss(case), "the loss", mistakes=loss_mistakes(case))
     case = draw_case(draw, pad=0)
     got = student.label_smoothed_loss(*case.arguments[:3])
-    with blame("a loss that counts on one number for padding"):
+    with blame(words, lambda: test_loss_without_smoothing(student, draw)):
         expect_close(got, true_loss(case), "the loss", mistakes=loss_mistakes(case))
 
 
@@ -440,7 +448,8 @@ def test_loss_of_large_scores(student, draw):
     case = draw_case(draw, smoothing=0.1)
     case = replace(case, logits=200 * case.logits)
     got = student.label_smoothed_loss(*case.arguments)
-    with blame("the logarithm of a softmax, or an exponential, that overflows"):
+    words = "the logarithm of a softmax, or an exponential, that overflows"
+    with blame(words, lambda: test_loss_with_smoothing(student, draw)):
         expect_close(got, true_loss(case), "the loss of large scores")
 
 
@@ -451,9 +460,13 @@ def test_loss_of_padding_alone(student, draw):
     case = draw_case(draw, smoothing=0.1)
     empty = torch.full_like(case.target, PAD)
     got = student.label_smoothed_loss(case.logits, empty, PAD, 0.1)
-    with blame("a division by zero where there is no token"):
+
+    def ordinary() -> None:
+        test_loss_with_smoothing(student, draw)
+
+    with blame("a division by zero where there is no token", ordinary):
         expect_close(got, torch.tensor(0.0), "the loss of a batch of padding alone")
-    with blame("a mean that is wrong where one token counts"):
+    with blame("a mean that is wrong where one token counts", ordinary):
         case = replace(case, target=empty.index_fill(1, torch.tensor([2]), 4))
         case = replace(case, logits=case.logits[:1], target=case.target[:1])
         got = student.label_smoothed_loss(*case.arguments)
@@ -473,7 +486,8 @@ def test_loss_keeps_its_promises(student, draw):
     )
     expect_unchanged(after[:2], case.arguments[:2])
     across = case.logits.transpose(0, 2).contiguous().transpose(0, 2)
-    with blame("code that needs its inputs in one piece of memory"):
+    words = "code that needs its inputs in one piece of memory"
+    with blame(words, lambda: test_loss_with_smoothing(student, draw)):
         got = student.label_smoothed_loss(across, *case.arguments[1:])
         expect_close(got, true_loss(case), "the loss of a transposed tensor")
 
@@ -573,9 +587,15 @@ def test_rate_of_the_paper(student, draw):
 
 @check("warmup-rate", share=2, title="At step 0 the rate is 0")
 def test_rate_at_zero(student, draw):
-    with blame("a division by zero at step 0"):
-        got = student.warmup_rate(0, draw.integer(10, 90), draw.integer(40, 90))
-        expect_close(got, torch.tensor(0.0), "The rate at step 0", tolerance=1e-12)
+    d_model, warmup = draw.integer(10, 90), draw.integer(40, 90)
+    first = d_model**-0.5 * warmup**-1.5
+    named = {"the rate of step 1": torch.tensor(first, dtype=torch.float64)}
+    want = torch.tensor(0.0)
+    with blame(
+        "a division by zero at step 0", lambda: test_rate_of_the_paper(student, draw)
+    ):
+        got = student.warmup_rate(0, d_model, warmup)
+        expect_close(got, want, "The rate at step 0", named, tolerance=1e-12)
 
 
 # --- train_step -------------------------------------------------------------------
@@ -848,7 +868,8 @@ def test_step_returns_the_tokens(student, draw):
 def test_step_uses_the_optimiser(student, draw):
     start = replace(draw_start(draw), momentum=0.9)
     batches = [draw_pairs(draw), draw_pairs(draw)]
-    with blame("code that updates the weights by itself, without the optimiser"):
+    words = "code that updates the weights by itself, without the optimiser"
+    with blame(words, lambda: test_step_weights(student, draw)):
         got = take(student, start, batches).weights
         want = after(start, batches)[1]
         expect_close(got, want, "The weights after two steps with momentum")
@@ -965,7 +986,8 @@ def test_average_of_each_dtype(student, draw):
     small = draw.integer(1, 9) / 4
     values = [small, 1e8, 1e8, -2e8]
     mean = averaged(student, [{"w": torch.tensor([v])} for v in values])["w"]
-    with blame("sums in the parameter's own precision"):
+    words = "sums in the parameter's own precision"
+    with blame(words, lambda: test_average_of_weights(student, draw)):
         expect_close(mean, torch.tensor([small / 4]), "The mean of large numbers")
 
 
@@ -981,7 +1003,8 @@ def test_average_changes_nothing(student, draw):
         with blame("a checkpoint changed in place"):
             expect_unchanged(list(now.values()), list(then.values()))
     single = averaged(student, states[:1])
-    with blame("code that counts on several checkpoints"):
+    words = "code that counts on several checkpoints"
+    with blame(words, lambda: test_average_of_weights(student, draw)):
         for name, value in states[0].items():
             expect_close(single[name], value, "The mean of one checkpoint")
 

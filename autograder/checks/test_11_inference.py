@@ -307,7 +307,8 @@ def test_greedy_other_numbers(student, draw):
             right, pad, PAD
         )
     }
-    with blame("code that counts on the usual numbers of the special tokens"):
+    words = "code that counts on the usual numbers of the special tokens"
+    with blame(words, lambda: test_greedy_words(student, draw)):
         expect_equal(got, right, "what you wrote", named)
 
 
@@ -317,7 +318,8 @@ def test_greedy_cached(student, draw):
     right = greedy(model, src)
     model.cached = True
     handed = model.handed_to(student)
-    with blame("code that does not work with a CachedTransformer"):
+    words = "code that does not work with a CachedTransformer"
+    with blame(words, lambda: test_greedy_words(student, draw)):
         got, after = student.call_and_return_inputs(
             student.greedy_decode, handed, src, MAX_LEN
         )
@@ -592,7 +594,8 @@ def test_beam_without_penalty(student, draw):
 def test_beam_of_one(student, draw):
     settings = SearchSettings(1, 0.6, MAX_LEN)
     model, src = draw_uneven(draw)
-    with blame("code that counts on a beam of more than 1 or on a batch"):
+    words = "code that counts on a beam of more than 1 or on a batch"
+    with blame(words, lambda: test_beam_words(student, draw)):
         tgt, _ = run_beam(student, model, src, settings)
         want = greedy(model, src).unsqueeze(1)
         expect_equal(settled(tgt), settled(want), "your hypotheses")
@@ -626,7 +629,8 @@ def test_beam_other_numbers(student, draw):
     pad, start, end = special = (3, 9, 10)
     settings = SearchSettings(2, 0.6, MAX_LEN, start, end)
     model, src = draw_uneven(draw, special=special)
-    with blame("code that counts on the usual numbers of the special tokens"):
+    words = "code that counts on the usual numbers of the special tokens"
+    with blame(words, lambda: test_beam_words(student, draw)):
         tgt, worth = run_beam(student, model, src, settings)
         want, wanted_worth = search(model, src, settings)
         expect_equal(settled(tgt, pad), settled(want, pad), "your hypotheses")
@@ -638,7 +642,8 @@ def test_beam_cached(student, draw):
     model, src = draw_varied(draw, SEARCH)
     want, wanted_worth = search(model, src, SEARCH)
     model.cached = True
-    with blame("code that does not pick the memory's rows as it picks hypotheses"):
+    words = "code that does not pick the memory's rows as it picks hypotheses"
+    with blame(words, lambda: test_beam_words(student, draw)):
         tgt, worth = run_beam(student, model, src, SEARCH)
         expect_equal(settled(tgt), settled(want), "your hypotheses")
         expect_close(worth, wanted_worth, "what they are worth", tolerance=2e-5)
@@ -889,7 +894,8 @@ def test_step_twice(student, draw):
         step.tgt_mask[..., :-1],
         step.src_mask,
     )
-    with blame("code that needs a mask; both are None by default"):
+    words = "code that needs a mask; both are None by default"
+    with blame(words, lambda: test_step_values(student, draw)):
         run_step(student, early, cache, masked=False)
         x, _ = run_step(student, step, cache, masked=False)
     expect_shape(x, (B, 1, D), "x")
@@ -916,7 +922,8 @@ def test_step_from_nothing(student, draw):
 def test_step_pre_norm(student, draw):
     step = draw_step(student, draw, norm_first=True)
     x, _ = run_step(student, step, step.cache(student, T - 1))
-    with blame("a step that always normalises after the sub-layer"):
+    words = "a step that is right with norm_first=False alone"
+    with blame(words, lambda: test_step_values(student, draw)):
         expect_close(x, step.right()[0], "x", tolerance=5e-5)
 
 
@@ -1113,7 +1120,8 @@ def test_counts_with_several_references(student, draw):
 @check("ngram-precision", share=1, title="Sentences shorter than n, and empty ones")
 def test_counts_of_short_sentences(student, draw):
     corpus = ([[], ["die"], some_words(draw, 2)], [["die"], ["die"], ["an"]])
-    with blame("code that counts on n words in every sentence"):
+    words = "code that counts on n words in every sentence"
+    with blame(words, lambda: test_counts_of_longer_ones(student, draw)):
         expect_counts(student.ngram_precision(*corpus, 3), corpus, 3)
 
 
@@ -1278,7 +1286,8 @@ def test_bleu_with_several_references(student, draw):
 def test_bleu_of_nothing(student, draw):
     words = list(dict.fromkeys([*some_words(draw, 4), *WORDS]))
     corpus = ([[words[0], words[1], words[2], words[3], words[4]]], [words[::-1]])
-    with blame("code that takes the logarithm of 0, or smooths"):
+    score_words = "code that takes the logarithm of 0, or smooths"
+    with blame(score_words, lambda: test_bleu_of_short_hypotheses(student, draw)):
         got = student.corpus_bleu(*corpus)
         named = {
             "BLEU with one added to every count (smoothing)": score_with(corpus, add=1)
@@ -1290,5 +1299,6 @@ def test_bleu_of_nothing(student, draw):
 @check("corpus-bleu", share=1, title="max_n is the length of the longest n-grams")
 def test_bleu_with_another_length(student, draw):
     corpus = draw_scored(draw, False, 2)
-    with blame("code that always counts n-grams up to 4"):
+    words = "code that is right with max_n = 4 alone"
+    with blame(words, lambda: test_bleu_of_short_hypotheses(student, draw)):
         expect_bleu(student.corpus_bleu(*corpus, 2), corpus, 2)

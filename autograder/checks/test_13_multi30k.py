@@ -219,7 +219,8 @@ def test_losses_without_dropout(student, draw):
     case = losses_case(student, draw, dropout=0.5)
     case.model.train()
     losses, _ = run_losses(student, case)
-    with blame("a model that is measured in train() mode, with dropout"):
+    words = "a model that is measured in train() mode, with dropout"
+    with blame(words, lambda: test_losses_values(student, draw)):
         expect_close(losses, losses_with(case), "the losses", tolerance=3e-5)
 
 
@@ -303,7 +304,8 @@ def test_perplexity_value(student, draw):
 @check("corpus-perplexity", share=1, title="A part of a corpus, one sentence too")
 def test_perplexity_of_one(student, draw):
     losses, counts = draw_losses(draw)
-    with blame("code that counts on several sentences"):
+    words = "code that counts on several sentences"
+    with blame(words, lambda: test_perplexity_value(student, draw)):
         got = student.corpus_perplexity(losses[2:3], counts[2:3])
         want = math.exp(losses[2].item() / counts[2].item())
         expect_close(got, want, "the perplexity of one sentence")
@@ -312,7 +314,8 @@ def test_perplexity_of_one(student, draw):
 @check("corpus-perplexity", share=1, title="A model that is always right has 1")
 def test_perplexity_of_the_sure(student, draw):
     counts = draw.ids(5, low=3, high=9)
-    with blame("code that adds something to the loss"):
+    words = "code that adds something to the loss"
+    with blame(words, lambda: test_perplexity_value(student, draw)):
         got = student.corpus_perplexity(torch.zeros(5), counts)
         expect_close(got, 1.0, "the perplexity of a model that is always right")
 
@@ -531,14 +534,16 @@ def test_table_scores(student, draw):
 @check("bleu-by-length", share=2, title="A group without a sentence has None")
 def test_table_with_an_empty_group(student, draw):
     corpus = draw_corpus(draw, (3, 8, 8, 4, 12))
-    with blame("code that counts on a sentence in every group"):
+    words = "code that counts on a sentence in every group"
+    with blame(words, lambda: test_table_scores(student, draw)):
         expect_table(by_length(student, corpus), corpus)
 
 
 @check("bleu-by-length", share=1, title="One limit, or none")
 def test_table_of_other_limits(student, draw):
     corpus = draw_corpus(draw, SOURCE_LENGTHS)
-    with blame("code that counts on a certain number of groups"):
+    words = "code that counts on a certain number of groups"
+    with blame(words, lambda: test_table_scores(student, draw)):
         expect_table(by_length(student, corpus, (7,)), corpus, (7,))
         expect_table(by_length(student, corpus, ()), corpus, ())
 
@@ -663,7 +668,8 @@ def test_interval_value(student, draw):
 @check("bootstrap-interval", share=1, title="A single draw has no width")
 def test_interval_of_one_draw(student, draw):
     corpus, draws = draw_test_sets(draw)
-    with blame("code that counts on many draws"):
+    words = "code that counts on many draws"
+    with blame(words, lambda: test_interval_value(student, draw)):
         got = run_interval(student, corpus, draws[:1])
         want = torch.tensor([corpus.bleu(draws[0].tolist())] * 2)
         expect_close(got, want, "the interval of one draw", tolerance=2e-5)
@@ -867,5 +873,6 @@ def test_copies_change_nothing_else(student, draw):
 def test_copies_of_another_size(student, draw):
     weights = draw.normal(1, 1, 2, 3).softmax(dim=-1)
     case = Copying([UNKNOWN, "<eos>"], weights, ["nowak"])
-    with blame("code that counts on several layers, heads or words"):
+    words = "code that counts on several layers, heads or words"
+    with blame(words, lambda: test_copies_values(student, draw)):
         expect_copies(run_copying(student, case), case)

@@ -17,6 +17,7 @@ import time
 import traceback
 from typing import Any
 
+from . import warm_kit
 from .cells import CellRunner
 from .frames import Channel, FrameLimits
 from .isolation import (
@@ -77,11 +78,19 @@ class ForkServer:
                 self._fork(order, descriptors[0])
             elif order["do"] == "import":
                 import_quietly(order["modules"])
+                if "kit" in order:
+                    self._take_kit(**order["kit"])
                 self._reply({})
             else:
                 self._end(order["key"], order["patience"])
         for key in list(self.children):
             self._kill(key)
+
+    def _take_kit(self, files: dict[str, str], modules: list[str]) -> None:
+        """Import the kit of the unit that is graded; there was none before."""
+        warm_kit.write(files)
+        with warm_kit.importable():
+            import_quietly(modules)
 
     def _fork(self, order: dict[str, Any], descriptor: int) -> None:
         """Fork a child that serves on ``descriptor``; report how that went."""
@@ -194,7 +203,8 @@ def _isolate(order: dict[str, Any], report: int) -> None:
 def _serve_and_exit(order: dict[str, Any], descriptor: int, runner: CellRunner) -> None:
     try:
         connection = socket.socket(fileno=descriptor)
-        serve(Channel(connection, FrameLimits()), runner, order["folder"])
+        channel = Channel(connection, FrameLimits())
+        serve(channel, runner, order["folder"], order["device"])
     except BaseException:
         traceback.print_exc()
         os._exit(71)

@@ -8,6 +8,8 @@ import time
 from importlib.abc import MetaPathFinder
 from typing import Any
 
+import torch
+
 from .cells import CellRunner, quiet_environment
 from .frames import Channel, ChannelClosed, Message
 from .session import Session
@@ -75,6 +77,12 @@ def limit_resources(limits: dict[str, int]) -> None:
         resource.setrlimit(kind, (value, value))
 
 
+def compute_exactly() -> None:
+    """Let no GPU round products to TF32: the checks compare with exact ones."""
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+
+
 def write_files(folder: str, files: dict[str, Any]) -> None:
     """Write the kit's and the student's files into the working folder."""
     for name, content in files.items():
@@ -84,12 +92,15 @@ def write_files(folder: str, files: dict[str, Any]) -> None:
             file.write(content.numpy().tobytes())
 
 
-def serve(channel: Channel, runner: CellRunner, folder: str) -> None:
-    """Answer the grader until it closes the channel."""
+def serve(channel: Channel, runner: CellRunner, folder: str, device: str) -> None:
+    """Answer the grader until it closes the channel; checks run on ``device``."""
     os.chdir(folder)
     quiet_environment(folder)
     close_the_doors(folder)
-    session = Session(runner.namespace, lambda question: _ask(channel, question))
+    compute_exactly()
+    session = Session(
+        runner.namespace, lambda question: _ask(channel, question), device
+    )
     while True:
         try:
             request = channel.receive()

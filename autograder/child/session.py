@@ -24,16 +24,21 @@ Ask = Callable[[Message], Message]
 class Session:
     """Hold the notebook's names and the objects that checks made of them."""
 
-    def __init__(self, namespace: dict[str, Any], ask: Ask):
-        """Work on ``namespace``; ``ask`` sends a question back to the grader."""
+    def __init__(self, namespace: dict[str, Any], ask: Ask, device: str = "cpu"):
+        """Work on ``namespace``; ``ask`` sends a question back to the grader.
+
+        What comes from the grader goes to ``device``, and so do the modules that it
+        makes; what goes back is the same wherever it was computed.
+        """
         self.namespace = namespace
         self.ask = ask
+        self.device = device
         self.handles: dict[int, Any] = {}
         self.stand_ins: dict[int, Any] = {}
 
     def answer(self, request: Message) -> Message:
         """Carry out one request; the student's errors become part of the answer."""
-        decoder = Decoder(request, self._resolve)
+        decoder = Decoder(request, self._resolve, device=self.device)
         encoder = Encoder(self._refer)
         try:
             operation = getattr(self, f"do_{decoder.part('do')}")
@@ -51,8 +56,9 @@ class Session:
         torch.manual_seed(seed)
 
     def do_call(self, target: Any, args: tuple, kwargs: dict) -> Any:
-        """Call ``target``."""
-        return self._callable(target)(*args, **kwargs)
+        """Call ``target``; a module that it makes goes to the device."""
+        result = self._callable(target)(*args, **kwargs)
+        return result.to(self.device) if isinstance(result, nn.Module) else result
 
     def do_value(self, target: Any) -> Any:
         """Return ``target`` itself."""
@@ -123,7 +129,7 @@ class Session:
     def _ask_back(self, key: int, method: str, args: tuple, kwargs: dict) -> Any:
         question = {"key": key, "method": method, "args": args, "kwargs": kwargs}
         reply = self.ask(Encoder(self._refer).message(callback=question))
-        decoder = Decoder(reply, self._resolve)
+        decoder = Decoder(reply, self._resolve, device=self.device)
         problem = decoder.part("error")
         if problem is not None:
             raise RuntimeError(problem)

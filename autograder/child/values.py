@@ -120,11 +120,16 @@ class Decoder:
         message: Message,
         resolve: Callable[[Reference], Any],
         keep_strides: bool = True,
+        device: str = "cpu",
     ):
-        """Read tensors from the message's blob, and references through ``resolve``."""
+        """Read tensors from the message's blob, and references through ``resolve``.
+
+        The tensors go to ``device``.
+        """
         self.message = message
         self.resolve = resolve
         self.keep_strides = keep_strides
+        self.device = device
         self.items = 0
 
     def part(self, key: str, default: Any = None) -> Any:
@@ -148,12 +153,15 @@ class Decoder:
         kind, content = next(iter(coded.items()))
         try:
             return self._decode_kind(kind, content, depth)
-        except (TypeError, ValueError, RuntimeError, AttributeError) as error:
+        except (
+            *(TypeError, ValueError, RuntimeError, AttributeError),
+            *(ArithmeticError, LookupError),
+        ) as error:
             raise ProtocolError(f"a {kind[:40]} that is none") from error
 
     def _decode_kind(self, kind: str, content: Any, depth: int) -> Any:
         if kind == "tensor":
-            return self._tensor(*content)
+            return self._tensor(*content).to(self.device)
         if kind == "dtype":
             return DTYPES.get(content) or getattr(torch, _known_dtype(content))
         if kind == "device":

@@ -52,6 +52,7 @@ class Collected:
         refused: What was not taken, and why.
         ignored: Files that are no notebooks.
         missing: Unit to the students who have not handed it in.
+        warnings: What was taken, and what an instructor should look at.
     """
 
     placed: list[Placed] = field(default_factory=list)
@@ -59,6 +60,7 @@ class Collected:
     refused: list[tuple[str, str]] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     missing: dict[str, list[str]] = field(default_factory=dict)
+    warnings: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -144,10 +146,19 @@ class _Collecting:
                 why = f"is of unit {unit.slug}, which was not asked for"
             elif not student:
                 why = "is of one of two students with this name" if twin else NOBODY
+            elif (holder := self.identities.holder(named)) not in ("", student):
+                why = f"lies in the folder of {holder}, but is named as {student}'s"
             else:
+                self._warn_of_others(incoming, named, student)
                 yield Sorted(incoming, named, student, unit)
                 continue
             self.unsorted.append((incoming, why))
+
+    def _warn_of_others(self, incoming: Incoming, named: Named, student: str) -> None:
+        """Note whom a notebook names beside the student who handed it in."""
+        for other in dict.fromkeys(self.identities.others(named, student)):
+            words = f"was taken as {student}'s, but names {other} inside"
+            self.done.warnings.append((incoming.source, words))
 
     def _keep_unsorted(self, incoming: Incoming, why: str) -> None:
         """Keep what cannot be put anywhere, and note why."""

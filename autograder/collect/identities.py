@@ -9,7 +9,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 
 from autograder.class_folder import ClassFolder
-from autograder.collect.names import Named, folder_name, letters
+from autograder.collect.names import Named, folder_name, is_filling, letters
 from autograder.collect.roster import Roster, Student
 from autograder.collect.shelf import SHELF, write_whole
 
@@ -42,6 +42,24 @@ class Identities:
         student = self.known[keys[0]]
         self.created.add(student)
         return student
+
+    def holder(self, named: Named) -> str:
+        """Return the known student in whose folder it lies, the outermost; else ""."""
+        found = (self.roster.find([person]) for person in named.around)
+        return next((student.id for student in found if student), "")
+
+    def others(self, named: Named, student: str) -> Iterator[str]:
+        """Yield who else is named within what a student handed in."""
+        inner = named.inner
+        while inner:
+            known = [self.roster.find([one], inner.user) for one in inner.people]
+            names = [one.id for one in known if one]
+            if not names and inner.platform in ("canvas", "moodle"):
+                name = inner.people[0]
+                same = letters(name) == letters(named.people[0])
+                names = [] if same or is_filling(name) else [name]
+            yield from (name for name in names if name != student)
+            inner = inner.inner
 
     def _new_name(self, named: Named) -> str:
         taken = {*self.known.values(), *self.roster.students, ""}

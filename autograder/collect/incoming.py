@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
-from autograder.repair.reading import MAX_BYTES
+from autograder.repair.reading import BROKEN_ARCHIVE, MAX_BYTES
 
 MAX_FILES = 20_000  # in one archive
 MAX_TOTAL = 4 << 30  # bytes that an archive says it holds
@@ -133,7 +133,9 @@ def _read_archive(
             for info, names in entries:
                 parts = (*parents, *names)
                 _read_entry(archive, info, parts, _entry_time(info, when), found)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError) as error:
+    except CollectError:
+        raise
+    except BROKEN_ARCHIVE as error:
         raise CollectError(f"is a broken archive: {error}") from error
     reading.notebooks += found.notebooks
     reading.ignored += found.ignored
@@ -157,7 +159,9 @@ def _entries(
     for info in infos:
         name = _name(info)
         parts = tuple(part for part in re.split(r"[/\\]", name) if part != ".")
-        leads_out = ".." in parts or "" in parts or re.match(r"[A-Za-z]:", name)
+        leads_out = (
+            not parts or ".." in parts or "" in parts or re.match(r"[A-Za-z]:", name)
+        )
         if leads_out or "\0" in info.orig_filename:
             raise CollectError(f"holds '{name}', which leads out of the archive")
         if stat.S_ISLNK(info.external_attr >> 16):

@@ -13,10 +13,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 CANVAS = re.compile(
-    r"(?P<name>[^\W\d].*?)_(?:(?P<late>LATE)_)?(?P<user>\d+)_(?P<file>\d+)_(?P<rest>.+)",
+    r"(?P<name>[^\W\d].*?)_(?:(?P<late>LATE)_)?(?P<user>\d{1,18})_"
+    r"(?P<file>\d{1,18})_(?P<rest>.+)",
     re.DOTALL,
 )
 MOODLE = re.compile(
@@ -36,6 +37,7 @@ homework hw in ipynb last lab late latest new notebook notebooks of old projects
 solution solutions solved submission submissions submit submitted the unit untitled
 update updated upload uploads v version week work zip
 """
+INNER_LEVELS = 4  # names within names that are looked at
 NOISE = frozenset(FILLING.split())  # what people and platforms add to names
 
 
@@ -52,6 +54,8 @@ class Named:
         file: The platform's number of the file: later ones are greater.
         version: How often the name was used before: "(2)", "-2".
         late: Whether the platform says that it came late.
+        around: What may be names in the folders around that name, the outermost first.
+        inner: What the rest says, which the student wrote: never whose it is.
     """
 
     platform: str
@@ -62,38 +66,63 @@ class Named:
     version: int = 0
     late: bool = False
     participant: str = ""
+    around: tuple[str, ...] = ()
+    inner: Named | None = None
 
 
-def take_apart(parts: tuple[str, ...], slugs: tuple[str, ...]) -> Named:
-    """Read what a path says; `slugs` are the names of the units."""
-    for part in reversed(parts):
-        if found := MOODLE.fullmatch(part):
-            last = parts[-1] if part != parts[-1] else found["rest"]
-            stem, version = _stem(last)
-            return Named(
-                "moodle",
-                (_spaced(found["name"]),),
-                stem,
-                version=version,
-                participant=found["user"],
-            )
-    for part in reversed(parts):
-        if found := CANVAS.fullmatch(part):
-            stem, version = _stem(found["rest"])
-            return Named(
-                "canvas",
-                (found["name"],),
-                stem if part == parts[-1] else _stem(parts[-1])[0],
-                user=found["user"],
-                file=int(found["file"]),
-                version=version,
-                late=bool(found["late"]),
-            )
+def take_apart(
+    parts: tuple[str, ...], slugs: tuple[str, ...], levels: int = INNER_LEVELS
+) -> Named:
+    """Read what a path says; `slugs` are the names of the units.
+
+    The outermost name that a platform wrote counts: the student chose those inside it.
+    """
+    for index, part in enumerate(parts):
+        if found := _of_a_platform(part):
+            named = _named(found, index, parts)
+            around = _names_of_folders(parts[:index], slugs)
+            inside = (found["rest"], *parts[index + 1 :])
+            inner = take_apart(inside, slugs, levels - 1) if levels else None
+            return replace(named, around=around, inner=inner)
     stem, version = _stem(parts[-1])
     if len(parts) == 3 and parts[1] in slugs:
         return Named("nbgrader", (parts[0],), stem, version=version)
     people = tuple(_people(stem, parts[:-1], slugs))
-    return Named("files", people, stem, version=version)
+    around = _names_of_folders(parts[:-1], slugs)
+    return Named("files", people, stem, version=version, around=around)
+
+
+def _of_a_platform(part: str) -> re.Match[str] | None:
+    """Return what a platform wrote: of two readings the one with the shorter name."""
+    found = [pattern.fullmatch(part) for pattern in (MOODLE, CANVAS)]
+    return min(filter(None, found), key=lambda one: one.end("name"), default=None)
+
+
+def _named(found: re.Match[str], index: int, parts: tuple[str, ...]) -> Named:
+    """Return what the part at `index` says, and the last part's own name."""
+    rest = found["rest"]
+    own = rest if index == len(parts) - 1 else parts[-1]
+    if found.re is MOODLE:
+        stem, version = _stem(own)
+        people, number = (_spaced(found["name"]),), found["user"]
+        return Named("moodle", people, stem, version=version, participant=number)
+    return Named(
+        "canvas",
+        (found["name"],),
+        _stem(own)[0],
+        user=found["user"],
+        file=int(found["file"]),
+        version=_stem(rest)[1],
+        late=bool(found["late"]),
+    )
+
+
+def _names_of_folders(
+    folders: tuple[str, ...], slugs: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return what may be names in the folders around, the outermost first."""
+    plain = [_without_units(_stem(folder)[0], slugs) for folder in folders]
+    return tuple(_without_filling(one) or one for one in plain)
 
 
 def _stem(name: str) -> tuple[str, int]:
@@ -133,6 +162,11 @@ def _without_filling(text: str) -> str:
     if len(kept) == 1:
         kept = [w for w in words if w in kept or (w[0].isupper() and w.isalpha())]
     return " ".join(kept)
+
+
+def is_filling(text: str) -> bool:
+    """Say whether a name is no name: `final` in `final_04_11_attention.ipynb`."""
+    return not _without_filling(_spaced(text))
 
 
 def _without_units(text: str, slugs: tuple[str, ...]) -> str:

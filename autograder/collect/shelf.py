@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from nbgrader.utils import parse_utc
+
 SHELF = "collected"
 RECORDS = "submissions.json"
 TIME = "%Y-%m-%d %H:%M:%S"
+LONGEST_TIME = 100  # characters of a timestamp.txt
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Record:
     def name(self) -> str:
         """Name the file on the shelf."""
         stamp = self.when.replace(":", "").replace(" ", "T")
+        stamp = re.sub(r"[^\w+.-]", "", stamp)  # never a path, whatever a record says
         return f"{stamp}Z-{self.sha256[:8]}.ipynb"
 
 
@@ -87,11 +92,10 @@ class Place:
         digest = sha256(content)
         if digest in {record.sha256 for record in self.records()}:
             return
-        when = datetime.fromtimestamp(self.notebook.stat().st_mtime, timezone.utc)
-        stamp = f"{when:{TIME}}"
-        if self.stamp.is_file():
-            stamp = self.stamp.read_text(encoding="utf-8").removesuffix(" UTC").strip()
-        self.keep(Record(digest, stamp, "found in its place"), content)
+        when = _written_time(self.stamp) or datetime.fromtimestamp(
+            self.notebook.stat().st_mtime, timezone.utc
+        )
+        self.keep(Record(digest, f"{when:{TIME}}", "found in its place"), content)
 
     def install(self) -> Record:
         """Put the last submission and its time where nbgrader expects them."""
@@ -101,6 +105,18 @@ class Place:
             write_whole(self.notebook, content)
         write_whole(self.stamp, f"{last.when} UTC\n".encode())
         return last
+
+
+def _written_time(path: Path) -> datetime | None:
+    """Return the time in a `timestamp.txt`, in UTC; None if it does not hold one."""
+    if not path.is_file() or path.is_symlink():
+        return None
+    try:
+        with path.open(encoding="utf-8") as file:
+            when = parse_utc(file.read(LONGEST_TIME).strip())
+    except Exception:  # a student may have written it, and dateutil raises all kinds
+        return None
+    return when if when.year >= 1000 else None  # `%Y` does not pad: it would sort last
 
 
 def _is_same(one: Record, other: Record) -> bool:

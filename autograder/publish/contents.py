@@ -30,6 +30,7 @@ BOOK_TOOLS = (
     "AUTHORS.md",
     "build.py",
     "fetch_mathjax.py",
+    "guide_pictures",
     "skeleton.md",
 )
 STUDENTS_TOOLS = ("ipykernel", "jupyterlab")

@@ -2,8 +2,10 @@
 
 import io
 import json
+import lzma
 import re
 import stat
+import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -19,6 +21,20 @@ CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)
 MAX_CODE = 1 << 20
 MAX_TEXT = 4 << 20
 MAX_LINES = 50_000
+# What `zipfile` raises for a damaged archive: a NotImplementedError for an unknown
+# compression is a RuntimeError, a UnicodeDecodeError for a name is a ValueError.
+BROKEN_ARCHIVE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    MemoryError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
 
 
 class Refused(Exception):
@@ -87,7 +103,7 @@ def _only_notebook(content: bytes) -> bytes:
             if len(names) != 1:
                 raise Refused(f"it is a zip archive with {len(names)} notebooks, not 1")
             return _unpacked(archive, archive.getinfo(names[0]))
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError) as error:
+    except BROKEN_ARCHIVE as error:
         raise Refused(f"it is a broken zip archive: {error}") from error
 
 

@@ -1,8 +1,11 @@
-"""How much time, memory and output a submission may use."""
+"""What a submission may use: time, memory, output, and on which device it runs."""
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 
 MIB = 1 << 20
+CROWDED = 2.0  # processes that want to run, for each core
+MOST_PATIENCE = 4.0
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,8 @@ class Limits:
         processes: How many processes and threads there may be.
         reply_bytes: The tensors of one answer.
         output_characters: What all cells together may print and show.
+        device: Where the checks' tensors and the modules that they make go, such as
+            "cuda"; PyTorch's name.
     """
 
     cell_seconds: float = 20.0
@@ -28,6 +33,20 @@ class Limits:
     processes: int = 64
     reply_bytes: int = 64 * MIB
     output_characters: int = 1_000_000
+    device: str = "cpu"
+
+    def on_this_machine(self) -> "Limits":
+        """Return limits with more time where the machine has too much to do.
+
+        Seconds are of wall-clock time: on a crowded machine right code needs more.
+        """
+        patience = crowding()
+        return replace(
+            self,
+            cell_seconds=self.cell_seconds * patience,
+            exercise_seconds=self.exercise_seconds * patience,
+            submission_seconds=self.submission_seconds * patience,
+        )
 
     def resource_limits(self) -> dict[str, int]:
         """Return what the child sets on itself before it runs anything."""
@@ -38,3 +57,12 @@ class Limits:
             "NOFILE": 256,
             "CORE": 0,
         }
+
+
+def crowding() -> float:
+    """Say how many times longer everything may take here now: 1 to 4."""
+    try:
+        waiting = os.getloadavg()[0]
+    except (OSError, AttributeError):  # Windows knows no such number
+        return 1.0
+    return min(max(waiting / (CROWDED * (os.cpu_count() or 1)), 1.0), MOST_PATIENCE)

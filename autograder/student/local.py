@@ -19,22 +19,27 @@ class NeverReturns(BaseException):
 class LocalStudent(Student):
     """Drive trusted code that runs in this process, with the same answers as remote."""
 
-    def __init__(self, cells: Sequence[str]):
-        """Execute the code cells one after another; one that raises stops no other."""
+    def __init__(self, cells: Sequence[str], device: str = "cpu"):
+        """Execute the code cells one after another; one that raises stops no other.
+
+        What checks hand over goes to ``device``.
+        """
         self._namespace: dict[str, Any] = {"__name__": "student"}
         self.cell_errors: list[BaseException | None] = []
         for number, source in enumerate(cells):
             self.cell_errors.append(_execute(source, number, self._namespace))
-        super().__init__(LocalTransport(self._namespace), cells)
+        super().__init__(LocalTransport(self._namespace, device), cells)
 
 
 class LocalTransport:
     """Answer requests in this process."""
 
-    def __init__(self, namespace: dict[str, Any]):
+    def __init__(self, namespace: dict[str, Any], device: str = "cpu"):
         """Serve the names of ``namespace``."""
         self._answer: Answer = None
-        self._session = Session(namespace, lambda question: self._answer(question))
+        self._session = Session(
+            namespace, lambda question: self._answer(question), device
+        )
         self._gone: str | None = None
 
     def ask(self, request: Message, answer: Answer) -> Message:

@@ -18,6 +18,7 @@ from autograder.child.frames import (
 )
 from autograder.child.values import Decoder, Encoder
 from autograder.failure import StudentGone
+from autograder.kit_files import label_of
 from autograder.student.limits import Limits
 from autograder.student.proxy import Answer, Student
 from autograder.student.warm_parent import Child, WarmParent, how_it_ended
@@ -84,8 +85,9 @@ class RemoteStudents:
         """Prepare to run ``cells`` in a folder that holds ``files``."""
         self.parent = parent
         self.cells = cells
+        self.kit = label_of(files)
         self.files = {name: _as_tensor(content) for name, content in files.items()}
-        self.limits = limits or Limits()
+        self.limits = (limits or Limits()).on_this_machine()
         self.runs: list[CellRun] = []
         self.limits_hit: list[str] = []
         self._output_left = self.limits.output_characters
@@ -127,7 +129,7 @@ class RemoteStudents:
                 self.limits_hit.append("submission time")
                 seconds = self.limits.submission_seconds
                 raise StudentGone(f"the notebook took more than {seconds:g} s", TIME)
-            child = self.parent.fork(self.limits)
+            child = self.parent.fork(self.limits, self.kit)
             if self._run_cells(child):
                 return child
 
@@ -150,6 +152,9 @@ class RemoteStudents:
             status = self.parent.end(child, patience)
             self._remember(number, error, status)
             return False
+        except BaseException:
+            self.parent.end(child)
+            raise
 
     def _send_files(self, child: Child) -> None:
         deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
@@ -201,7 +206,7 @@ def _read_run(reply: Message) -> CellRun:
         if isinstance(outputs, list)
         else [],
         error if isinstance(error, dict) else None,
-        float(seconds) if isinstance(seconds, (int, float)) else 0.0,
+        seconds if type(seconds) is float else 0.0,
     )
 
 

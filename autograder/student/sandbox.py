@@ -82,7 +82,7 @@ def sandbox_command(kind: str) -> list[str]:
         command += ["--tmpfs", str(place), "--remount-ro", str(place)]
     for device in sorted(Path("/dev").glob("nvidia*")):
         command += ["--dev-bind", str(device), str(device)]
-    command += ["--tmpfs", SCRATCH, "--dir", FOLDER]
+    command += ["--tmpfs", SCRATCH, "--tmpfs", FOLDER]  # a child mounts its own there
     command += ["--ro-bind", str(CHILD), "/grader", "--chdir", "/"]
     if any(Path("/tmp") in root.parents for root in python_roots()):
         command += ["--remount-ro", "/tmp"]  # no child can have an empty one then

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from autograder.child.frames import Channel, FrameLimits
 from autograder.failure import StudentGone
+from autograder.kit_files import WarmKit
 from autograder.student.limits import Limits
 from autograder.student.sandbox import (
     CHILD,
@@ -69,7 +71,7 @@ class WarmParent:
 
     def _start(self) -> None:
         """Start the process, with a folder of its own for what it says."""
-        self.warmed: set[str] = set()
+        self.kit = ""
         self._home, self._lock = make_home()
         self._control, theirs = socket.socketpair()
         said = Path(self._home, "said.txt")
@@ -131,17 +133,37 @@ class WarmParent:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
-    def warm(self, label: str, modules: list[str]) -> None:
-        """Import modules in the parent, once for all that it will fork."""
-        self._order({"do": "import", "modules": modules})
-        self.warmed.add(label)
+    def warm(self, kit: WarmKit) -> None:
+        """Import a kit, and what it needs, once for all children that get its files.
 
-    def fork(self, limits: Limits) -> Child:
-        """Get a fresh child.
+        Without a sandbox each child has a folder of its own, and the kit's own modules
+        are left to it. A parent that holds another kit is started anew: a later unit's
+        kit is an earlier one's answers, and what was imported once can be found.
+
+        Raises:
+            NoParent: If the parent is gone or does not come up.
+        """
+        self._hold_no_other(kit.label)
+        order: dict[str, Any] = {"do": "import", "modules": kit.foreign}
+        if self.is_protected:
+            files = {k: b64encode(v).decode() for k, v in kit.files.items()}
+            order |= {"kit": {"files": files, "modules": kit.own}}
+        self._order(order)
+        self.kit = kit.label
+
+    def _hold_no_other(self, kit: str) -> None:
+        if self.kit not in ("", kit):
+            self.restart()
+
+    def fork(self, limits: Limits, kit: str = "") -> Child:
+        """Get a fresh child, for the files whose label is ``kit``.
+
+        No other kit is in it.
 
         Raises:
             NoParent: If the parent is gone or cannot fork.
         """
+        self._hold_no_other(kit)
         self._last_key += 1
         folder = None if self.is_protected else tempfile.mkdtemp(dir=self._home)
         ours, theirs = socket.socketpair()
@@ -153,6 +175,7 @@ class WarmParent:
             "folder": folder or FOLDER,
             "folder_bytes": limits.folder_bytes,
             "limits": limits.resource_limits(),
+            "device": limits.device,
         }
         with theirs:
             report = self._order(order, [theirs.fileno()])

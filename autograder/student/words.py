@@ -7,6 +7,7 @@ from typing import Any
 
 MAX_WORDS = 600
 EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # IPython takes them off a cell
+DEVICE = re.compile(r"\b(cpu|cuda(?::\d+)?|mps(?::\d+)?|xpu(?::\d+)?|meta)\b")
 FRACTION = re.compile(r"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?")
 
 
@@ -39,7 +40,19 @@ def error_words(report: dict[str, Any], name: str, cells: Sequence[str] = ()) ->
     code = _line_of(report, cells)
     if code:
         words += f" (line {report['line']} of its cell: {code})"
-    return words
+    return words + _about_devices(message)
+
+
+def _about_devices(message: str) -> str:
+    """Say what an error about two devices means, where PyTorch names both."""
+    found = set(DEVICE.findall(message)) if "device" in message else set()
+    others = sorted(found - {"cpu"})
+    if "cpu" not in found or not others or "meta" in others:
+        return ""
+    return (
+        f". A tensor of yours, perhaps a mask, is on the CPU, and the input on "
+        f"{others[0]}: make it with `device=x.device`, or keep it in a buffer"
+    )
 
 
 def without_fractions(text: Any, limit: int) -> str:

@@ -296,6 +296,13 @@ def additive_score(state, memory, w_state, w_memory, v):
     return (torch.tanh(query + keys) @ v.unsqueeze(-1)).squeeze()
 
 
+@wrong("the states dealt out to the wrong sentences")
+def additive_score(state, memory, w_state, w_memory, v):
+    b, s, _ = memory.shape
+    repeated = (state @ w_state.T).repeat(s, 1).view(b, s, -1)
+    return torch.tanh(repeated + memory @ w_memory.T) @ v
+
+
 # --- additive_score: right --------------------------------------------------------
 
 
@@ -584,6 +591,27 @@ def attend(scores, values, mask=None):
         mask = torch.ones_like(scores, dtype=torch.bool)
     scores.masked_fill_(~mask, -1e9)
     weights = scores.softmax(dim=-1) * mask
+    return (weights.unsqueeze(1) @ values).squeeze(1), weights
+
+
+@wrong("a softmax by hand that overflows", diagnosed=True, names="overflows")
+def attend(scores, values, mask=None):
+    e = scores.exp() if mask is None else scores.exp() * mask
+    weights = e / (e.sum(dim=-1, keepdim=True) + 1e-12)
+    return (weights.unsqueeze(1) @ values).squeeze(1), weights
+
+
+@wrong("-100 for -1e9", diagnosed=True, names="not low enough")
+def attend(scores, values, mask=None):
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    weights = scores.masked_fill(~mask, -100).softmax(dim=-1) * mask
+    return (weights.unsqueeze(1) @ values).squeeze(1), weights
+
+
+@wrong("a mask is always expected")
+def attend(scores, values, mask=None):
+    weights = scores.masked_fill(~mask, -1e9).softmax(dim=-1) * mask
     return (weights.unsqueeze(1) @ values).squeeze(1), weights
 
 

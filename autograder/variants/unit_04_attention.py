@@ -214,6 +214,28 @@ def masked_softmax(scores, mask=None):
     return scores.softmax(dim=-1).masked_fill(~mask, 0)
 
 
+@wrong("a softmax by hand that overflows", diagnosed=True, names="overflows")
+def masked_softmax(scores, mask=None):
+    e = scores.exp() if mask is None else scores.exp() * mask
+    return e / (e.sum(dim=-1, keepdim=True) + 1e-12)
+
+
+@wrong("-100 for -1e9", diagnosed=True, names="not low enough")
+def masked_softmax(scores, mask=None):
+    if mask is None:
+        return scores.softmax(dim=-1)
+    return scores.masked_fill(~mask, -100).softmax(dim=-1) * mask
+
+
+@wrong("zeros only where the whole mask is closed")
+def masked_softmax(scores, mask=None):
+    if mask is None:
+        return scores.softmax(dim=-1)
+    if not mask.any():
+        return torch.zeros_like(scores)
+    return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+
+
 # --- masked_softmax: right --------------------------------------------------------
 
 
@@ -398,6 +420,19 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 @wrong("dropout is ignored", diagnosed=True)
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
+    return weights @ value, weights
+
+
+@wrong("dropout of the output", diagnosed=True)
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    weights = masked_softmax(attention_scores(query, key), mask)
+    return F.dropout(weights @ value, dropout), weights
+
+
+@wrong("the weights after the dropout")
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    weights = masked_softmax(attention_scores(query, key), mask)
+    weights = F.dropout(weights, dropout)
     return weights @ value, weights
 
 

@@ -178,6 +178,18 @@ def forward(self, x, src_mask=None):
 
 
 @wrong(
+    "attention of x, worked out beforehand",
+    diagnosed=True,
+    replaces="EncoderLayer.forward",
+    names="not what its function is handed",
+)
+def forward(self, x, src_mask=None):
+    attended, _ = self.self_attention(x, x, x, src_mask)
+    x = self.add_norm1(x, lambda _: attended)
+    return self.add_norm2(x, self.feed_forward)
+
+
+@wrong(
     "keys and values from x, the query from the norm",
     diagnosed=True,
     replaces="EncoderLayer.forward",
@@ -577,6 +589,12 @@ def forward(self, x, src_mask=None):
     return x
 
 
+@wrong("three layers, however many there are", replaces="Encoder.forward")
+def forward(self, x, src_mask=None):
+    first, second, third = self.layers
+    return self.norm(third(second(first(x, src_mask), src_mask), src_mask))
+
+
 @wrong("a list of all states", replaces="Encoder.forward")
 def forward(self, x, src_mask=None):
     states = []
@@ -739,6 +757,14 @@ def layer_states(encoder, x, src_mask=None):
     for layer in encoder.layers:
         states.append(layer(states[-1], src_mask))
     return [*states, encoder.norm(states[-1])]
+
+
+@wrong("three layers, however many there are")
+def layer_states(encoder, x, src_mask=None):
+    states = [x]
+    for number in range(3):
+        states.append(encoder.layers[number](states[-1], src_mask))
+    return states
 
 
 @wrong("one tensor, written over", diagnosed=True, names="as all others do")

@@ -726,7 +726,7 @@ def warmup_rate(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
-@wrong("step 0 counts as 1", diagnosed=True, names="division by zero")
+@wrong("step 0 counts as 1", diagnosed=True, names="the rate of step 1")
 def warmup_rate(step, d_model, warmup):
     step = max(step, 1)
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)

@@ -1641,7 +1641,7 @@ def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
     return x + layer.feed_forward(layer.add_norm3.norm(x)), kept["weights"]
 
 
-@wrong("post-norm always", diagnosed=True, names="always normalises after")
+@wrong("post-norm always", diagnosed=True, names="norm_first=False alone")
 def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
     kept = {}
 

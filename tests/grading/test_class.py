@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -131,13 +132,71 @@ def test_links_are_not_followed(classroom):
     assert "was a link to" in (folder / "notes.txt.was-a-link").read_text()
 
 
+def linked(root: Path, student: str, where: str, target: Path) -> None:
+    """Make a student's folder, or the unit's in it, a link to elsewhere."""
+    home = root / "submitted" / student
+    if where == "unit":
+        home.mkdir()
+        (home / UNIT).symlink_to(target / UNIT)
+    else:
+        home.symlink_to(target)
+
+
+@pytest.mark.parametrize("where", ["unit", "student"])
+@pytest.mark.parametrize("way", ["course", "api"])
+def test_a_linked_folder_is_refused_and_not_touched(classroom, tmp_path, where, way):
+    only(classroom, "perfect-one")
+    private = tmp_path / "private"
+    shutil.copytree(classroom / "submitted" / "perfect-one", private)
+    (private / UNIT / "keep").symlink_to("/etc/hostname")
+    linked(classroom, "eve", where, private)
+    before = sorted(path.name for path in (private / UNIT).iterdir())
+    if way == "course":
+        assert "eve: refused: its folder is a link" in grade(classroom).output
+    else:
+        folder = ClassFolder(classroom)
+        folder.register(UNIT)
+        done = NbGraderAPI(folder.coursedir, config=folder.config).autograde(
+            UNIT, "eve"
+        )
+        assert not done["success"] and "is a link" in done["log"]
+    assert sorted(path.name for path in (private / UNIT).iterdir()) == before
+    assert (private / UNIT / "keep").is_symlink()
+    assert scores(classroom).get("eve", 0.0) == 0.0
+    assert not list((classroom / "autograded").glob("eve/*/*"))
+
+
+def test_no_old_score_stays_when_nbgrader_cannot_write(classroom):
+    only(classroom, "perfect-one")
+    assert grade(classroom).exit_code == 0
+    folder = classroom / "submitted" / "perfect-one" / UNIT
+    (folder / "timestamp.txt").write_text("garbage\n")
+    done = grade(classroom)
+    assert "perfect-one: failed" in done.output and done.exit_code == 1
+    assert scores(classroom) == {"perfect-one": 0.0}
+    assert not (classroom / "autograded" / "perfect-one" / UNIT).exists()
+
+
+def test_a_renamed_notebook_handed_in_again_is_seen(classroom):
+    only(classroom, "perfect-one", "untouched")
+    path = submission(classroom, "untouched")
+    renamed = path.with_name(f"Copy of {UNIT}.ipynb")
+    path.rename(renamed)
+    assert grade(classroom).exit_code == 0
+    assert scores(classroom)["untouched"] == 0.0
+    assert [one.name for one in renamed.parent.glob("*.ipynb")] == [renamed.name]
+    shutil.copyfile(submission(classroom, "perfect-one"), renamed)
+    assert grade(classroom).exit_code == 0
+    assert scores(classroom)["untouched"] == 70.0
+
+
 def test_a_checker_that_does_not_start_gives_nothing_and_says_so(
     classroom, monkeypatch
 ):
     only(classroom, "perfect-one")
     from autograder.student import warm_parent
 
-    def broken(self, limits):
+    def broken(self, limits, kit=""):
         raise warm_parent.NoParent("no child could be made")
 
     monkeypatch.setattr(warm_parent.WarmParent, "fork", broken)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from browser_course import free_port
+from guide_pictures.jupyter_server import free_port
 from tiny_grading import EXPECTED, UNIT, cells, grade, only, scores, submission
 
 pytest.importorskip("distributed")

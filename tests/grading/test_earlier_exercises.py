@@ -1,5 +1,7 @@
 """A mistake in one exercise is named where a later one stumbles over it."""
 
+from dataclasses import replace
+
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.earlier_exercises import point_to_earlier
@@ -51,6 +53,15 @@ def test_the_exercise_that_uses_a_wrong_one_says_so_once() -> None:
 def test_no_exercise_is_blamed_that_is_right_or_not_used() -> None:
     results = [result("double", "passed"), result("triple", "failed")]
     assert hints(*results, result("quadruple", "failed")) == ["", "", ""]
+
+
+def test_a_mistake_of_its_own_is_mended_first() -> None:
+    named = replace(result("quadruple", "failed"), mistake="three times")
+    assert hints(result("double", "failed"), result("quadruple", "failed"), named) == [
+        "",
+        "",
+        "",
+    ]
 
 
 def test_points_and_verdicts_stay() -> None:

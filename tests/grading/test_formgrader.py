@@ -9,7 +9,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from browser_course import Browser, browser, jupyter_server
+from chromium import Browser, browser
+from guide_pictures.jupyter_server import jupyter_server
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from nbgrader.api import Gradebook
 from tiny_grading import UNIT, only, scores, submission

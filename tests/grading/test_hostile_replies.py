@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from autograder.child.frames import Message, ProtocolError
-from autograder.child.values import Encoder, Reference
+from autograder.child.values import Decoder, Encoder, Reference
 from autograder.failure import StudentError, StudentGone
 from autograder.student import Student
+from autograder.student.remote import RemoteStudents, _read_run
 from autograder.student.warm_parent import HOME, make_home
 
 CELLS = ["\n\ndef double(x):\n    return x @ 0.25", "second = 2"]
@@ -139,3 +140,32 @@ def test_folders_of_killed_runs_are_removed(tmp_path, monkeypatch):
 
 def _reference(kind: str, key: int, details: str = "Linear"):
     return Reference(kind, key, details)
+
+
+@pytest.mark.parametrize("seconds", [10**400, float("inf"), -1, True, "1", None])
+def test_a_forged_time_is_no_time(seconds):
+    reply = Encoder(lambda value: value).message(ran={"seconds": seconds})
+    found = _read_run(reply).seconds
+    assert isinstance(found, float) and (found == 0.0 or found == seconds)
+
+
+def test_a_number_that_is_too_large_breaks_the_protocol():
+    message = Message({"ok": {"complex": [10**400, 0]}}, bytearray())
+    with pytest.raises(ProtocolError):
+        Decoder(message, lambda reference: None).part("ok")
+
+
+def test_whatever_goes_wrong_with_a_cell_its_process_is_ended(parents, monkeypatch):
+    parent = parents("none")
+    ended = []
+    monkeypatch.setattr("autograder.student.remote._read_run", lambda reply: 1 // 0)
+    monkeypatch.setattr(
+        parent, "end", lambda child, *rest: ended.append(child) or end(child, *rest)
+    )
+    end = type(parent).end.__get__(parent)
+    with (
+        pytest.raises(ZeroDivisionError),
+        RemoteStudents(parent, CELLS, {}).fresh("any"),
+    ):
+        pass
+    assert len(ended) == 1

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from browser_course import free_port
+from guide_pictures.jupyter_server import free_port
 from nbgrader.api import Gradebook
 from tiny_grading import EXPECTED, UNIT, grade, only
 

@@ -330,6 +330,27 @@ def test_what_is_no_notebook_is_refused(content, words, tmp_path):
         read_submission(path)
 
 
+def damaged_zip(kind):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("01_tin\u00e9.ipynb", json.dumps({"cells": []}) * 300)
+    content, name = packed.getvalue(), "01_tin\u00e9.ipynb".encode()
+    data = content.index(name) + len(name)
+    return {
+        "name": content.replace("\u00e9".encode(), b"\xff\xff"),
+        "first name": content.replace("\u00e9".encode(), b"\xff\xff", 1),
+        "data": content[:data] + b"\xff" * 20 + content[data + 20 :],
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["name", "first name", "data"])
+def test_damaged_archives_are_refused(kind, tmp_path):
+    path = tmp_path / "x.ipynb"
+    path.write_bytes(damaged_zip(kind))
+    with pytest.raises(Refused, match="a broken zip archive"):
+        read_submission(path)
+
+
 def test_links_and_other_units_are_refused(tiny_unit, tmp_path):
     (tmp_path / "link.ipynb").symlink_to("/etc/passwd")
     with pytest.raises(Refused, match="link"):

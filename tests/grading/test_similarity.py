@@ -103,6 +103,13 @@ def test_what_was_handed_out_says_nothing():
     assert tokens_of("def attend(:", GIVEN) == []
 
 
+def test_an_answer_nested_too_deeply_does_not_stop_the_class():
+    deep = ONE.replace("return torch", "return " + "+".join(["v"] * 2500) + "+ torch")
+    assert tokens_of(deep, GIVEN) == tokens_of(ONE, deep) == []
+    (pair,) = similar_pairs(class_of(ONE, deep, COPIED), {"attend": GIVEN}, 0.8)
+    assert pair.students == ("student-0", "student-2")
+
+
 def test_what_the_whole_class_writes_is_taken_off():
     same = similar_pairs(class_of(*[ONE] * 4), {"attend": GIVEN}, 0.1)
     assert same == []

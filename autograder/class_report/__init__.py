@@ -1,0 +1,7 @@
+"""The class report of a unit: what the scores, the checks and the log say together."""
+
+from autograder.class_report.exports import write_exports
+from autograder.class_report.gathering import ClassReport, gather
+from autograder.class_report.page import write_page
+
+__all__ = ["ClassReport", "gather", "write_exports", "write_page"]

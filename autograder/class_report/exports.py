@@ -1,0 +1,75 @@
+"""Write the scores as the learning platforms read them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from autograder.class_report.gathering import ClassReport, Row
+from autograder.report import number
+from autograder.student.words import clean
+
+LONGEST = 200
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_exports(report: ClassReport, folder: Path) -> list[Path]:
+    """Write one CSV file each for Canvas and for Moodle; return their paths.
+
+    Students without a graded submission, and those whom a human must still grade, have
+    an empty score, which both platforms leave as it is.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    made = {
+        folder / f"{report.slug}-canvas.csv": canvas_rows(report),
+        folder / f"{report.slug}-moodle.csv": moodle_rows(report),
+    }
+    for path, rows in made.items():
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            csv.writer(file).writerows(
+                [safe(clean(cell, LONGEST)) for cell in row] for row in rows
+            )
+    return list(made)
+
+
+def canvas_rows(report: ClassReport) -> Iterable[Sequence[str]]:
+    """Yield the rows of a file that Canvas's gradebook imports.
+
+    Canvas finds a student by its own number or by the login, and makes an assignment
+    of the last column's name where there is none.
+    """
+    yield "Student", "ID", "SIS Login ID", "Section", report.slug
+    yield "Points Possible", "", "", "", number(report.max_score)
+    for row in report.rows:
+        lms = row.details.get("lms_user_id", "")
+        yield _name(row, ", "), lms, row.student, "", _score(row)
+
+
+def moodle_rows(report: ClassReport) -> Iterable[Sequence[str]]:
+    """Yield the rows of a file that Moodle's grade import reads.
+
+    Its form asks which column names the student: username or e-mail address.
+    """
+    yield "Username", "First name", "Last name", "Email address", report.slug
+    for row in report.rows:
+        first, last, email = (
+            row.details.get(key, "") for key in ("first_name", "last_name", "email")
+        )
+        yield row.student, first, last, email, _score(row)
+
+
+def safe(cell: str) -> str:
+    """Keep a spreadsheet from taking a cell for a formula."""
+    is_number = cell.removeprefix("-").replace(".", "", 1).isdecimal()
+    return f"'{cell}" if cell.startswith(FORMULA) and not is_number else cell
+
+
+def _name(row: Row, between: str) -> str:
+    parts = (row.details.get("last_name", ""), row.details.get("first_name", ""))
+    return between.join(part for part in parts if part) or row.student
+
+
+def _score(row: Row) -> str:
+    is_final = row.score is not None and not row.awaits_a_human
+    return number(row.score) if is_final else ""

@@ -1,0 +1,70 @@
+"""Write the report's page: one HTML file that needs no network and runs no script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from autograder.class_report.gathering import ClassReport, Row, by_exercise
+from autograder.class_report.plots import grading_times, pass_rates, score_histogram
+from autograder.report import number
+from autograder.student.words import clean
+
+TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "class_report"
+MOST_COMMON, SLOWEST, REASON = 15, 5, 200
+GOOD, WEAK = 0.3, 0.2  # of the discrimination
+
+
+def write_page(report: ClassReport, path: Path) -> None:
+    """Write the page; every text in it is escaped."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page_of(report), encoding="utf-8")
+
+
+def page_of(report: ClassReport) -> str:
+    """Return the page as text."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
+    )
+    environment.filters |= {
+        "number": lambda value: "–" if value is None else number(value),
+        "percent": lambda share: "–" if share is None else f"{share:.0%}",
+        "plain": lambda text: clean(str(text), REASON),
+        "judged": judged,
+    }
+    timed = [row for row in report.graded if row.seconds]
+    return environment.get_template("class_report.html.j2").render(
+        report=report,
+        figures={
+            "scores": _figure(*score_histogram(report)),
+            "exercises": _figure(*pass_rates(report)),
+            "times": _figure(*grading_times(report)),
+        },
+        mistakes=report.mistakes()[:MOST_COMMON],
+        checks=by_exercise(report.check_rates()),
+        slowest=sorted(timed, key=lambda row: -(row.seconds or 0))[:SLOWEST],
+        awaiting=[row for row in report.rows if row.awaits_a_human],
+        to_look_at=[row for row in report.rows if needs_a_look(row)],
+        missing=[row for row in report.rows if row.status == "missing"],
+    )
+
+
+def needs_a_look(row: Row) -> bool:
+    """Say whether a human should look at a submission."""
+    unsettled = row.status in ("refused", "failed", "not graded")
+    return unsettled or bool(row.repair or row.doubtful or row.limits_hit)
+
+
+def judged(discrimination: float | None) -> str:
+    """Say what a discrimination means, in a word or two."""
+    if discrimination is None:
+        return "too few students, or all alike"
+    if discrimination >= GOOD:
+        return "tells strong from weak"
+    return "little" if discrimination >= WEAK else "look at it again"
+
+
+def _figure(svg: str, words: str) -> Markup:
+    return Markup('<div role="img" aria-label="{}">{}</div>').format(words, Markup(svg))

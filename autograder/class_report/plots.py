@@ -1,0 +1,97 @@
+"""Draw the report's figures as SVG that stands in the page itself."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+from statistics import median
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from autograder.class_report.gathering import ClassReport
+
+BLUE, ORANGE, GREY = "#2a6fb0", "#c05d00", "#767676"
+SIZE = (7.2, 2.8)
+
+
+def score_histogram(report: ClassReport) -> tuple[str, str]:
+    """Draw how many students have how many points; return SVG and description."""
+    scores = [row.score for row in report.graded if row.score is not None]
+    figure, axes = _figure()
+    bins = [report.max_score * part / 20 for part in range(21)]
+    counts, _, _ = axes.hist(scores, bins, color=BLUE, edgecolor="white")
+    axes.set_xlabel(f"points of {report.max_score:g}")
+    _whole_numbers(axes, max(counts, default=0))
+    words = f"Histogram of the points of {len(scores)} students"
+    if scores:
+        axes.axvline(median(scores), color=ORANGE, linestyle="--", label="median")
+        axes.legend(frameon=False)
+        words += (
+            f", from {min(scores):g} to {max(scores):g}, median {median(scores):g}."
+        )
+    return _svg(figure), words
+
+
+def pass_rates(report: ClassReport) -> tuple[str, str]:
+    """Draw each exercise's mean share of points and share of full marks."""
+    exercises = [one for one in report.exercises() if one.mean is not None]
+    figure, axes = _figure(height=0.9 + 0.42 * max(len(exercises), 1))
+    places = range(len(exercises))
+    full = [100 * (one.full or 0) for one in exercises]
+    mean = [100 * (one.mean or 0) for one in exercises]
+    axes.barh(places, full, 0.7, color=BLUE, label="all points")
+    axes.plot(mean, places, "D", color=ORANGE, label="points on average")
+    axes.set_yticks(places, [one.name for one in exercises])
+    axes.invert_yaxis()
+    axes.set_xlim(0, 105)
+    axes.set_xlabel("% of the students; % of the points")
+    axes.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
+    words = "; ".join(
+        f"{one.name}: {f:.0f} % have all points, {m:.0f} % of the points on average"
+        for one, f, m in zip(exercises, full, mean, strict=True)
+    )
+    return _svg(figure), f"Bars, an exercise each. {words}."
+
+
+def grading_times(report: ClassReport) -> tuple[str, str]:
+    """Draw how long grading a submission took."""
+    seconds = [row.seconds for row in report.graded if row.seconds]
+    figure, axes = _figure()
+    if seconds:
+        low, high = math.log10(min(seconds)), math.log10(max(seconds))
+        low, high = math.floor(low * 5) / 5, math.floor(high * 5 + 1) / 5
+        steps = max(round((high - low) * 5), 1)
+        bins = [10 ** (low + part / 5) for part in range(steps + 1)]
+        counts, _, _ = axes.hist(seconds, bins, color=GREY, edgecolor="white")
+        axes.set_xscale("log")
+        _whole_numbers(axes, max(counts))
+    axes.set_xlabel("seconds, logarithmic")
+    words = f"Histogram of the grading times of {len(seconds)} submissions"
+    if seconds:
+        words += f", median {median(seconds):.1f} s, longest {max(seconds):.1f} s."
+    return _svg(figure), words
+
+
+def _figure(height: float = SIZE[1]) -> tuple[Figure, matplotlib.axes.Axes]:
+    figure = Figure(figsize=(SIZE[0], height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _whole_numbers(axes: matplotlib.axes.Axes, most: float) -> None:
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.set_ylim(0, max(most * 1.1, 1))
+    axes.set_ylabel("students")
+
+
+def _svg(figure: Figure) -> str:
+    """Return the figure as an SVG element, the same for the same figure."""
+    buffer = io.StringIO()
+    settings: dict[str, str | Sequence[str]] = {"svg.hashsalt": "course"}
+    with matplotlib.rc_context(settings):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]

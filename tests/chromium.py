@@ -1,0 +1,79 @@
+"""Chromium for the tests: in CI it must be there, elsewhere they skip without it."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from guide_pictures.chromium import ARGUMENTS, find_chromium
+
+__all__ = ["ARGUMENTS", "Browser", "browser", "require_chromium"]
+
+
+def require_chromium() -> str:
+    """Locate Chromium."""
+    found = find_chromium()
+    if found is None and os.environ.get("CI"):
+        pytest.fail("Chromium is not installed: `apt-get install chromium`")
+    if found is None:
+        pytest.skip("Chromium is not installed")
+    return found
+
+
+@dataclass
+class Browser:
+    """A page of Chromium in which ``steal()`` is written down wherever it runs.
+
+    Attributes:
+        page: Playwright's page.
+        stolen: The address of each page on which a script of a student's ran.
+        outside: Each address beyond this machine that was asked for, and refused.
+    """
+
+    page: object
+    stolen: list[str] = field(default_factory=list)
+    outside: set[str] = field(default_factory=set)
+
+
+@contextlib.contextmanager
+def without_a_loop() -> Iterator[None]:
+    """Put aside the event loop of a browser that another fixture keeps open.
+
+    Playwright's plain interface refuses to start where it believes a loop to run.
+    """
+    before = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(before)
+
+
+@contextlib.contextmanager
+def browser(profile: Path) -> Iterator[Browser]:
+    """Run Chromium with a new profile; nothing beyond this machine is reached."""
+    executable = require_chromium()
+    from playwright.sync_api import sync_playwright
+
+    with without_a_loop(), sync_playwright() as driver:
+        context = driver.chromium.launch_persistent_context(
+            str(profile), executable_path=executable, args=[*ARGUMENTS]
+        )
+        made = Browser(context.pages[0])
+
+        def guard(route):
+            if route.request.url.startswith(("http://127.0.0.1:", "file:", "data:")):
+                route.continue_()
+            else:
+                made.outside.add(route.request.url)
+                route.abort()
+
+        context.expose_binding(
+            "steal", lambda source: made.stolen.append(made.page.url)
+        )
+        context.route("**/*", guard)
+        yield made
+        context.close()
