@@ -1,6 +1,6 @@
 """Time a training step of the tutorial's model against one built from nn.Transformer.
 
-    python benchmarks/training_step.py [--rounds 15] [--threads 1] [--device cpu]
+    python benchmarks/training_step.py [--rounds 30] [--threads 1] [--data-dir DIR]
 
 Both have the same sizes, batch, optimiser and clipping. Their steps alternate, so that
 whatever else the machine does hits both; each pair of neighbours gives one ratio.
@@ -8,21 +8,27 @@ whatever else the machine does hits both; each pair of neighbours gives one rati
 
 import argparse
 import math
-import statistics
-import time
-from collections.abc import Callable
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import count, islice
+from pathlib import Path
 
 import torch
+from timing import Ratio, compare, seconds
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer.config import TransformerConfig
-from transformer.multi_head import count_parameters
+from transformer.data import Corpus, Vocabulary, make_batches
+from transformer.presets import CorpusName, load_corpus, number_words
 from transformer.seq2seq import Transformer
 from transformer.training import StepSettings, train_step
 
 PAD = 1
 BATCH, SHORTEST, LONGEST = 128, 10, 22  # a bucket of Multi30k, padding included
+Step = Callable[[Tensor, Tensor], float]
 
 
 class PeerTransformer(nn.Module):
@@ -76,6 +82,23 @@ class PeerTransformer(nn.Module):
         return self.projection(x)
 
 
+def real_batches(
+    corpus: Corpus, words: tuple[Vocabulary, Vocabulary], device: str
+) -> Iterator[list[Tensor]]:
+    """Yield batches of Multi30k's training sentences, as training takes them."""
+    batches = make_batches(corpus.train, words, BATCH, device=device, seed=0)
+    for epoch in count():
+        for batch in batches.epoch(epoch):
+            yield [batch.src, batch.tgt]
+
+
+def drawn_batches(config: TransformerConfig, device: str) -> Iterator[list[Tensor]]:
+    """Yield batches of random words, of a bucket's lengths."""
+    generator = torch.Generator().manual_seed(0)
+    while True:
+        yield [ids.to(device) for ids in draw_batch(config, generator)]
+
+
 def draw_batch(config: TransformerConfig, generator: torch.Generator) -> list[Tensor]:
     """Draw a padded source and target."""
     batch = []
@@ -87,20 +110,20 @@ def draw_batch(config: TransformerConfig, generator: torch.Generator) -> list[Te
     return batch
 
 
-def course_step(config: TransformerConfig, device: str) -> Callable[..., float]:
+def course_step(config: TransformerConfig, device: str) -> Step:
     """Return a function that takes one step of the course's model."""
+    torch.manual_seed(0)
     model = Transformer(config).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-4)
     settings = StepSettings(PAD)
-    print(f"course's model: {count_parameters(model):,} parameters")
     return lambda src, tgt: train_step(model, src, tgt, optimizer, settings)[0]
 
 
-def peer_step(config: TransformerConfig, device: str) -> Callable[..., float]:
+def peer_step(config: TransformerConfig, device: str) -> Step:
     """Return a function that takes one step of the model of nn.Transformer."""
+    torch.manual_seed(0)
     model = PeerTransformer(config).to(device).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-4)
-    print(f"nn.Transformer: {count_parameters(model):,} parameters")
 
     def step(src: Tensor, tgt: Tensor) -> float:
         optimizer.zero_grad()
@@ -116,35 +139,75 @@ def peer_step(config: TransformerConfig, device: str) -> Callable[..., float]:
     return step
 
 
-def time_step(step: Callable[..., float], batch: list[Tensor]) -> float:
-    """Return the seconds of one step; `item` in it waits for the device."""
-    start = time.perf_counter()
-    step(*batch)
-    return time.perf_counter() - start
+STEPS = {"course": course_step, "nn.Transformer": peer_step}
+
+
+def measure(
+    batches: Iterator[list[Tensor]], rounds: int, device: str = "cpu"
+) -> tuple[Ratio, float]:
+    """Time both on the same batches; return the ratio, and our tokens per second."""
+    config = TransformerConfig.tutorial()
+    ours, theirs = (make(config, device) for make in STEPS.values())
+    pairs, tokens = [], []
+    for batch in islice(batches, rounds + 2):
+        pairs.append(
+            [seconds(lambda s=step, b=batch: s(*b)) for step in (ours, theirs)]
+        )
+        tokens.append(int((batch[1][:, 1:] != PAD).sum()))
+    pairs, tokens = pairs[2:], tokens[2:]  # the first rounds warm up
+    return compare(pairs), sum(tokens) / sum(own for own, _ in pairs)
+
+
+def peak_megabytes(name: str, batches: Iterator[list[Tensor]]) -> float:
+    """Return the peak memory of this process once it has taken some steps."""
+    step = STEPS[name](TransformerConfig.tutorial(), "cpu")
+    for batch in islice(batches, 6):
+        step(*batch)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def peak_in_new_process(name: str, data_dir: Path | None) -> float:
+    """Measure the peak memory of one model's training in a process of its own."""
+    command = [sys.executable, __file__, "--memory-of", name]
+    if data_dir:
+        command += ["--data-dir", str(data_dir)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return float(done.stdout)
+
+
+def choose_batches(data_dir: Path | None, device: str) -> Iterator[list[Tensor]]:
+    """Take Multi30k's sentences where its files are, else random words."""
+    if data_dir is None:
+        return drawn_batches(TransformerConfig.tutorial(), device)
+    corpus = load_corpus(CorpusName.multi30k, data_dir)
+    return real_batches(corpus, number_words(CorpusName.multi30k, corpus), device)
 
 
 def main() -> None:
     """Measure, and print medians, and the ratio with its quartiles."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--data-dir", type=Path, help="Multi30k; else random words")
+    parser.add_argument("--memory-of", choices=STEPS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    torch.manual_seed(0)
-    config = TransformerConfig.tutorial()
-    generator = torch.Generator().manual_seed(0)
-    steps = [make(config, options.device) for make in (course_step, peer_step)]
-    times: list[list[float]] = []
-    for _ in range(options.rounds + 2):
-        batch = [ids.to(options.device) for ids in draw_batch(config, generator)]
-        times.append([time_step(step, batch) for step in steps])
-    times = times[2:]  # the first rounds warm up
-    ours, theirs = (statistics.median(column) for column in zip(*times, strict=True))
-    low, middle, high = statistics.quantiles([a / b for a, b in times], n=4)
+    batches = choose_batches(options.data_dir, options.device)
+    if options.memory_of:
+        print(peak_megabytes(options.memory_of, batches))
+        return
+    found, speed = measure(batches, options.rounds, options.device)
     print(f"torch {torch.__version__}, {options.threads} thread(s), {options.device}")
-    print(f"course {ours * 1e3:.1f} ms, nn.Transformer {theirs * 1e3:.1f} ms a step")
-    print(f"ratio {middle:.3f} (quartiles {low:.3f} to {high:.3f})")
+    print(f"course {found.ours * 1e3:.1f} ms a step, {speed:,.0f} target tokens/s")
+    print(f"nn.Transformer {found.theirs * 1e3:.1f} ms a step")
+    print(
+        f"{found.middle:.2f} times as fast "
+        f"(quartiles {found.low:.2f} to {found.high:.2f})"
+    )
+    for name in STEPS:
+        peak = peak_in_new_process(name, options.data_dir)
+        print(f"{name}: {peak:,.0f} MB at the peak")
 
 
 if __name__ == "__main__":

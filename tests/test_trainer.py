@@ -12,7 +12,8 @@ from transformer.config import TransformerConfig
 from transformer.data import build_vocabularies, make_batches, make_grammar_corpus
 from transformer.progress import Silence
 from transformer.seq2seq import Transformer
-from transformer.trainer import BEST, LAST, Trainer, TrainingData, mean_loss
+from transformer.trainer import AVERAGED, BEST, LAST, Trainer, TrainingData, mean_loss
+from transformer.training import average_checkpoints
 from transformer.training_config import TrainingConfig
 
 SIZES = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 24, "dropout": 0.2}
@@ -256,3 +257,89 @@ def test_run_on_cuda_resumes(tmp_path):
     again.resume()
     assert again.epoch == 1
     assert again.run()[-1]["train_loss"] < again.history[0]["train_loss"]
+
+
+AVERAGING = dataclasses.replace(CONFIG, epochs=4, average_last=3)
+
+
+def test_average_is_of_the_last_epochs(tmp_path):
+    trainer = make_trainer(tmp_path, AVERAGING)
+    trainer.run()
+    kept = sorted(path.name for path in tmp_path.glob("epoch_*.pt"))
+    assert kept == ["epoch_002.pt", "epoch_003.pt", "epoch_004.pt"]
+    models = [load_checkpoint(tmp_path / name).model for name in kept]
+    expected = average_checkpoints(models)
+    averaged = load_checkpoint(tmp_path / AVERAGED)
+    for name, value in averaged.model.items():
+        assert torch.equal(value, expected[name]), name
+    last = load_checkpoint(tmp_path / LAST)
+    assert torch.equal(last.model["projection.bias"], models[-1]["projection.bias"])
+    assert not torch.equal(last.model["projection.bias"], value)
+
+
+def test_average_survives_an_interruption(tmp_path):
+    whole, halves = tmp_path / "whole", tmp_path / "halves"
+    make_trainer(whole, AVERAGING).run()
+    with pytest.raises(KeyboardInterrupt):
+        make_trainer(halves, AVERAGING).run(StopAt(17))
+    trainer = make_trainer(halves, AVERAGING)
+    trainer.resume()
+    trainer.run()
+    one, other = (load_checkpoint(path / AVERAGED).model for path in (whole, halves))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_nothing_is_averaged_unless_asked(whole_run):
+    names = {path.name for path in whole_run[2].iterdir()}
+    assert names == {LAST, BEST}
+
+
+def test_half_precision_trains_and_keeps_whole_weights(tmp_path, whole_run):
+    half = dataclasses.replace(CONFIG, precision="bfloat16")
+    trainer = make_trainer(tmp_path, half)
+    history = trainer.run()
+    assert {p.dtype for p in trainer.model.parameters()} == {torch.float32}
+    found, exact = losses(history), losses(whole_run[0])
+    assert found != exact
+    assert found[-1][1] == pytest.approx(exact[-1][1], abs=0.1)
+
+
+def test_fused_attention_trains_alike(whole_run):
+    fused = dataclasses.replace(CONFIG, fused=True)
+    without_luck = {"attention_dropout": 0.0}
+    runs = [make_trainer(config=c, **without_luck).run() for c in (CONFIG, fused)]
+    for one, other in zip(*map(losses, runs), strict=True):
+        assert one == pytest.approx(other, abs=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")  # torch's own
+def test_compiled_model_is_the_one_that_is_trained(tmp_path, monkeypatch, whole_run):
+    compiled = []
+
+    def eagerly(model):
+        compiled.append(model)
+        return plain_compile(model, backend="eager")
+
+    plain_compile = torch.compile
+    monkeypatch.setattr(torch, "compile", eagerly)
+    trainer = make_trainer(tmp_path, dataclasses.replace(CONFIG, compile=True))
+    assert compiled == [trainer.model]
+    assert losses(trainer.run()) == losses(whole_run[0])
+    model = load_checkpoint(
+        tmp_path / LAST
+    ).build_model()  # the names are the plain ones
+    assert mean_loss(model, trainer.data.valid) == pytest.approx(
+        trainer.history[-1]["valid_loss"], abs=1e-6
+    )
+
+
+def test_checkpoint_of_before_a_setting_was_added_can_be_resumed(tmp_path):
+    short = dataclasses.replace(CONFIG, epochs=1)
+    make_trainer(tmp_path, short).run()
+    fields = torch.load(tmp_path / LAST, weights_only=True)
+    for name in ("fused", "compile", "precision", "average_last", "batch_tokens"):
+        del fields["training_config"][name]
+    torch.save(fields, tmp_path / LAST)
+    trainer = make_trainer(tmp_path)
+    trainer.resume()
+    assert trainer.epoch == 1

@@ -10,7 +10,6 @@ import torch
 import typer
 from rich.console import Console
 
-from transformer.cache import CachedTransformer
 from transformer.checkpoints import (
     Vocabularies,
     load_checkpoint,
@@ -18,7 +17,8 @@ from transformer.checkpoints import (
 )
 from transformer.data import Corpus, make_batches
 from transformer.evaluation import detokenised_bleu, translate_pairs, tutorial_bleu
-from transformer.inference import Translation, decode_step_cached, translate
+from transformer.fast_search import fast_translation
+from transformer.inference import Translation, translate
 from transformer.multi_head import count_parameters
 from transformer.presets import (
     TRAININGS,
@@ -33,7 +33,7 @@ from transformer.presets import (
 )
 from transformer.progress import TerminalProgress
 from transformer.search import SearchSettings
-from transformer.trainer import BEST, LAST, Trainer, mean_loss
+from transformer.trainer import AVERAGED, BEST, LAST, Trainer, mean_loss
 from transformer.training import perplexity
 
 app = typer.Typer(
@@ -44,6 +44,26 @@ app = typer.Typer(
 )
 console = Console()
 problems = Console(stderr=True)
+
+
+class Precision(str, Enum):
+    """The numbers that matrix products are computed with."""
+
+    float32 = "float32"
+    bfloat16 = "bfloat16"
+
+
+class Weights(str, Enum):
+    """The checkpoints that a training run leaves."""
+
+    best = "best"
+    averaged = "averaged"
+    last = "last"
+
+    @property
+    def file(self) -> str:
+        """Name of the file in the run's folder."""
+        return {"best": BEST, "averaged": AVERAGED, "last": LAST}[self.value]
 
 
 class Split(str, Enum):
@@ -64,6 +84,9 @@ Threads = Annotated[
     int, typer.Option(help="CPU threads; on busy cores one is the fastest.")
 ]
 Out = Annotated[Path, typer.Option(help="Folder of the checkpoints.")]
+Which = Annotated[
+    Weights, typer.Option(help="best: of the best epoch; averaged: of the last ones.")
+]
 BeamSize = Annotated[int, typer.Option(help="Hypotheses kept; 1 is greedy.")]
 Alpha = Annotated[float, typer.Option(help="Length penalty of the beam search.")]
 MaxLen = Annotated[int, typer.Option(help="Most tokens to write.")]
@@ -106,6 +129,15 @@ def train(
     seed: Annotated[
         int | None, typer.Option(help="Of weights, dropout, order.")
     ] = None,
+    precision: Annotated[
+        Precision | None, typer.Option(help="Of the matrix products in training.")
+    ] = None,
+    fused: Annotated[
+        bool | None, typer.Option("--fused", help="Attention by fused kernels.")
+    ] = None,
+    compile: Annotated[
+        bool | None, typer.Option("--compile", help="Use torch.compile.")
+    ] = None,
     device: Device = "auto",
     threads: Threads = 1,
     out: Out = USUAL_OUT,
@@ -120,6 +152,9 @@ def train(
         "batch_size": batch_size,
         "epoch_steps": epoch_steps,
         "seed": seed,
+        "precision": precision.value if precision else None,
+        "fused": fused,
+        "compile": compile,
     }
     with one_line_errors():
         chosen = {name: value for name, value in changes.items() if value is not None}
@@ -182,21 +217,23 @@ def evaluate(
     beam_size: BeamSize = 1,
     length_penalty: Alpha = 0.6,
     max_len: MaxLen = 50,
+    weights: Which = Weights.best,
 ) -> None:
-    """Print perplexity and BLEU of the best checkpoint, each with its convention."""
+    """Print perplexity and BLEU of a checkpoint, each with its convention."""
     with one_line_errors():
         settings = SearchSettings(beam_size, length_penalty, max_len)
         place = choose_device(device, threads)
-        checkpoint = load_checkpoint(out / BEST)
+        checkpoint = load_checkpoint(out / weights.file)
         corpus, words = read_corpus(data, data_dir)
-        require_same_words(out / BEST, checkpoint.vocabularies(), words)
+        require_same_words(out / weights.file, checkpoint.vocabularies(), words)
         model = checkpoint.build_model(place)
         pairs = getattr(corpus, split.value)
         loss = mean_loss(model, make_batches(pairs, words, 128, device=place))
         report_perplexity(loss, split, len(pairs))
         with console.status("translating"):
-            cached = CachedTransformer(model, decode_step_cached)
-            translations = translate_pairs(cached, pairs, words, settings)
+            translations = translate_pairs(
+                model, pairs, words, settings, search=fast_translation
+            )
         references = [pair.tgt for pair in pairs]
         search = "greedy" if beam_size == 1 else f"beam {beam_size}, α {length_penalty}"
         for score in (tutorial_bleu, detokenised_bleu):
@@ -225,12 +262,13 @@ def translate_command(
     beam_size: BeamSize = 4,
     length_penalty: Alpha = 0.6,
     max_len: MaxLen = 50,
+    weights: Which = Weights.best,
 ) -> None:
     """Print the translation of a sentence; draw the last layer's heads if asked."""
     with one_line_errors():
         settings = SearchSettings(beam_size, length_penalty, max_len)
         place = choose_device(device, threads)
-        checkpoint = load_checkpoint(out / BEST)
+        checkpoint = load_checkpoint(out / weights.file)
         words = checkpoint.vocabularies()
         found = translate(checkpoint.build_model(place), sentence, words, settings)
         typer.echo(found.text)

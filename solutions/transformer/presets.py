@@ -2,6 +2,7 @@
 
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -32,15 +33,18 @@ class Preset(str, Enum):
 
     tiny = "tiny"
     tutorial = "tutorial"
+    best = "best"
 
 
 MODELS = {
     Preset.tiny: TransformerConfig.tiny,
     Preset.tutorial: TransformerConfig.tutorial,
+    Preset.best: TransformerConfig.best,
 }
 TRAININGS = {
     Preset.tiny: TrainingConfig.tiny,
     Preset.tutorial: TrainingConfig.tutorial,
+    Preset.best: TrainingConfig.best,
 }
 USUAL_PRESET = {
     CorpusName.grammar: Preset.tiny,
@@ -84,7 +88,13 @@ def make_data(
 ) -> TrainingData:
     """Put the sentences of a corpus into batches."""
     train = make_batches(
-        corpus.train, words, config.batch_size, device=device, seed=config.seed
+        corpus.train,
+        words,
+        config.batch_tokens or config.batch_size,
+        device=device,
+        seed=config.seed,
+        by_tokens=config.batch_tokens is not None,
+        by_length=config.by_length,
     )
     valid = make_batches(corpus.valid, words, config.batch_size, device=device)
     return TrainingData(train, valid, words)
@@ -96,8 +106,13 @@ def make_trainer(
     config: TrainingConfig,
     device: torch.device,
     folder: Path | None = None,
+    **sizes: Any,
 ) -> Trainer:
-    """Make the model of a preset, with the configuration's seed, and its trainer."""
+    """Make the model of a preset, with the configuration's seed, and its trainer.
+
+    `sizes` replace fields of the preset's `TransformerConfig`.
+    """
     torch.manual_seed(config.seed)
-    model = Transformer(MODELS[preset](*map(len, data.vocabularies))).to(device)
+    words = map(len, data.vocabularies)
+    model = Transformer(MODELS[preset](*words, **sizes)).to(device)
     return Trainer(model, data, config, folder)

@@ -1,0 +1,136 @@
+"""Measure everything that the book's appendix shows, in one run: `make bench`.
+
+    python benchmarks/bench.py [--data-dir DIR] [--run runs/tutorial] [--threads 2]
+
+Against peers built on the spot from packages of PyPI: `nn.Transformer`, PyTorch's own
+attention, plain decoding, sacreBLEU and stock nbgrader. It writes
+`benchmarks/results/bench.json`. With `--data-dir` the sentences are Multi30k's; without
+it the file is fetched.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attention
+import grading
+import sacrebleu
+import torch
+import training_step
+import translation
+from timing import alternate, machine
+
+from transformer.bleu import corpus_bleu
+from transformer.checkpoints import load_checkpoint
+from transformer.presets import CorpusName, load_corpus, number_words
+from transformer.trainer import BEST
+
+RESULTS = Path(__file__).parent / "results" / "bench.json"
+STEP_ROUNDS, ATTENTION_ROUNDS, BLEU_ROUNDS = 24, 100, 7
+CLASS, STOCK = 60, 20
+
+
+class Bench:
+    """What is measured, on which sentences and with which model."""
+
+    def __init__(self, data_dir: Path | None, run: Path | None):
+        """Read the corpus; without a run a model is trained for a moment."""
+        self.data_dir = data_dir
+        self.corpus = load_corpus(CorpusName.multi30k, data_dir)
+        self.words = number_words(CorpusName.multi30k, self.corpus)
+        self.run = run
+
+    def training(self) -> dict[str, Any]:
+        """Compare training steps with those of `nn.Transformer`."""
+        batches = training_step.real_batches(self.corpus, self.words, "cpu")
+        ratio, speed = training_step.measure(batches, STEP_ROUNDS)
+        peaks = {
+            f"peak_megabytes_{name}": round(
+                training_step.peak_in_new_process(name, self.data_dir)
+            )
+            for name in training_step.STEPS
+        }
+        return {**ratio.rounded(), "target_tokens_per_second": round(speed), **peaks}
+
+    def attention(self) -> dict[str, Any]:
+        """Compare attention, forward and backward, with PyTorch's math path."""
+        return attention.measure(ATTENTION_ROUNDS).rounded()
+
+    def decoding(self) -> dict[str, Any]:
+        """Compare the translation of the test set with plain decoding."""
+        if self.run:
+            model = load_checkpoint(self.run / BEST).build_model()
+        else:
+            model = translation.trained_for_a_moment(self.corpus, self.words)
+        found: dict[str, Any] = {
+            name: translation.measure(
+                model, self.corpus.test, self.words, settings
+            ).rounded()
+            for name, settings in translation.SEARCHES.items()
+        }
+        trained = f"the run {self.run.name}" if self.run else "150 steps"
+        return {**found, "sentences": len(self.corpus.test), "model": trained}
+
+    def bleu(self) -> dict[str, Any]:
+        """Compare our BLEU with sacreBLEU's on the same tokens."""
+        references = [list(pair.tgt) for pair in self.corpus.train[:10_000]]
+        hypotheses = [words[:-1] for words in references]
+        scores = {}
+
+        def ours() -> None:
+            scores["ours"] = corpus_bleu(hypotheses, references)
+
+        def theirs() -> None:
+            lines = [" ".join(words) for words in hypotheses]
+            known = [" ".join(words) for words in references]
+            scores["theirs"] = sacrebleu.corpus_bleu(
+                lines, [known], tokenize="none", smooth_method="none", force=True
+            ).score
+
+        ratio = alternate(ours, theirs, BLEU_ROUNDS)
+        if abs(scores["ours"] - scores["theirs"]) > 1e-6:
+            raise SystemExit(f"the two BLEU scores disagree: {scores}")
+        return {**ratio.rounded(), "sentences": len(references)}
+
+    def grading(self) -> dict[str, Any]:
+        """Compare the autograder with stock nbgrader."""
+        return grading.measure_small("04", CLASS, STOCK)
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data-dir", type=Path, help="Multi30k; else it is fetched")
+    parser.add_argument("--run", type=Path, help="folder of a trained model")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--only", nargs="*", default=[], help="parts to measure anew")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    found = json.loads(RESULTS.read_text()) if options.only else {}
+    found["machine"] = machine(options.threads)
+    bench, begun = Bench(options.data_dir, options.run), time.monotonic()
+    parts: list[Callable[[], dict[str, Any]]] = [
+        bench.attention,
+        bench.training,
+        bench.decoding,
+        bench.bleu,
+        bench.grading,
+    ]
+    for part in parts:
+        if options.only and part.__name__ not in options.only:
+            continue
+        print(f"{part.__name__} …", file=sys.stderr, flush=True)
+        found[part.__name__] = part()
+        print(json.dumps({part.__name__: found[part.__name__]}, indent=1), flush=True)
+    if not options.only:
+        found["minutes"] = round((time.monotonic() - begun) / 60, 1)
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(f"written to {RESULTS.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""Measure trained models on Multi30k, and what each part of the best recipe buys.
+
+    python -m transformer train --data multi30k --config tutorial --out runs/tutorial
+    python -m transformer train --data multi30k --config best --out runs/best
+    python benchmarks/multi30k.py tutorial runs/tutorial [--data-dir DIR]
+    python benchmarks/multi30k.py best runs/best [--data-dir DIR]
+    python benchmarks/multi30k.py ablation runs/ablation --epochs 6 [--data-dir DIR]
+
+`tutorial` is measured as the tutorial measures: the best epoch on validation, greedily.
+For `best` the checkpoint (best epoch or averaged) and the search are chosen on the
+validation set; the test set is looked at once, for what was chosen. Each writes
+`benchmarks/results/multi30k_<name>.json` with the log of the training.
+"""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer.checkpoints import Checkpoint, load_checkpoint
+from transformer.data import Corpus, SentencePair, make_batches
+from transformer.evaluation import detokenised_bleu, translate_pairs, tutorial_bleu
+from transformer.fast_search import fast_translation
+from transformer.multi_head import count_parameters
+from transformer.presets import (
+    CorpusName,
+    Preset,
+    load_corpus,
+    make_data,
+    make_trainer,
+    number_words,
+)
+from transformer.search import SearchSettings
+from transformer.seq2seq import Transformer
+from transformer.trainer import AVERAGED, BEST, LAST, mean_loss
+from transformer.training import perplexity
+from transformer.training_config import TrainingConfig
+
+RESULTS = Path(__file__).parent / "results"
+GREEDY = SearchSettings(1)
+SEARCHES = [GREEDY, *(SearchSettings(5, alpha) for alpha in (0.6, 1.0, 1.4))]
+WITHOUT = {
+    "label smoothing": ({"smoothing": 0.0}, {}),
+    "warm-up (constant rate of 5e-4)": ({"warmup": 0, "rate": 5e-4}, {}),
+    "tied target embedding": ({}, {"tie": "none"}),
+    "more dropout (0.1 everywhere)": (
+        {},
+        {"dropout": 0.1, "attention_dropout": None, "ff_dropout": None},
+    ),
+    "the tutorial's width (128, 4 layers, d_ff 256)": (
+        {},
+        {"d_model": 128, "n_layers": 4, "d_ff": 256},
+    ),
+}
+
+
+class Measure:
+    """Measure models on one corpus."""
+
+    def __init__(self, folder: Path | None):
+        """Read Multi30k from a folder, or fetch it."""
+        self.corpus: Corpus = load_corpus(CorpusName.multi30k, folder)
+        self.words = number_words(CorpusName.multi30k, self.corpus)
+
+    def bleu(
+        self, model: Transformer, pairs: list[SentencePair], search: SearchSettings
+    ) -> dict[str, Any]:
+        """Score the translations of a split, by both conventions."""
+        found = translate_pairs(
+            model, pairs, self.words, search, 256, search=fast_translation
+        )
+        references = [pair.tgt for pair in pairs]
+        tutorial = tutorial_bleu(found, references)
+        sacre = detokenised_bleu(found, references)
+        return {
+            "beam_size": search.beam_size,
+            "length_penalty": search.length_penalty,
+            "tutorial_bleu": round(tutorial.score, 2),
+            "sacrebleu_detokenised_lower_cased": round(sacre.score, 2),
+            "signature": sacre.convention,
+        }
+
+    def loss(self, model: Transformer, pairs: list[SentencePair]) -> dict[str, float]:
+        """Measure a split's perplexity, and as the tutorial averages it."""
+        batches = make_batches(pairs, self.words, 128)
+        each = [mean_loss(model, [batch]) for batch in batches]
+        return {
+            "perplexity": round(perplexity(mean_loss(model, batches)), 3),
+            "perplexity_of_mean_batch_loss": round(
+                perplexity(sum(each) / len(each)), 3
+            ),
+        }
+
+
+def describe(checkpoint: Checkpoint, model: Transformer) -> dict[str, Any]:
+    """Say what was trained, how, and how that went."""
+    return {
+        "torch": torch.__version__,
+        "parameters": count_parameters(model),
+        "model": checkpoint.model_config,
+        "training": checkpoint.training_config,
+        "log": [
+            {name: round(value, 6) for name, value in record.items()}
+            for record in checkpoint.history
+        ],
+    }
+
+
+def measure_tutorial(measure: Measure, run: Path) -> dict[str, Any]:
+    """Measure the best epoch, greedily."""
+    checkpoint = load_checkpoint(run / BEST)
+    model = checkpoint.build_model()
+    return {
+        "best_epoch": checkpoint.epoch,
+        "test": {
+            **measure.loss(model, measure.corpus.test),
+            **measure.bleu(model, measure.corpus.test, GREEDY),
+        },
+        **describe(load_checkpoint(run / LAST), model),
+    }
+
+
+def measure_best(measure: Measure, run: Path) -> dict[str, Any]:
+    """Choose checkpoint and search on the validation set, then measure them."""
+    models = {
+        name: load_checkpoint(run / file).build_model()
+        for name, file in (("best epoch", BEST), ("averaged", AVERAGED))
+    }
+    tried = [
+        {
+            "weights": name,
+            **measure.loss(model, measure.corpus.valid),
+            **measure.bleu(model, measure.corpus.valid, search),
+        }
+        for name, model in models.items()
+        for search in SEARCHES
+    ]
+    chosen = max(tried, key=lambda one: one["tutorial_bleu"])
+    model = models[chosen["weights"]]
+    search = SearchSettings(chosen["beam_size"], chosen["length_penalty"])
+    return {
+        "validation": tried,
+        "chosen_on_validation": chosen,
+        "test": {
+            "weights": chosen["weights"],
+            **measure.loss(model, measure.corpus.test),
+            **measure.bleu(model, measure.corpus.test, search),
+        },
+        **describe(load_checkpoint(run / LAST), model),
+    }
+
+
+def measure_ablation(
+    measure: Measure, run: Path, epochs: int, only: list[str]
+) -> dict[str, Any]:
+    """Train with one part of the best recipe left out at a time, for a few epochs.
+
+    The first row is the whole recipe. A row that is there already is not trained again.
+    """
+    path = RESULTS / "multi30k_ablation.json"
+    known = json.loads(path.read_text()) if path.exists() else {}
+    rows: dict[str, Any] = (
+        known.get("rows", {}) if known.get("epochs") == epochs else {}
+    )
+    for name, (training, sizes) in {"nothing": ({}, {}), **WITHOUT}.items():
+        if name in rows or (only and name not in only):
+            continue
+        rows[name] = train_without(measure, run, epochs, training, sizes)
+        print(name, rows[name], flush=True)
+        path.write_text(json.dumps({"epochs": epochs, "rows": rows}, indent=1) + "\n")
+    return {"epochs": epochs, "rows": rows}
+
+
+def train_without(
+    measure: Measure, run: Path, epochs: int, training: dict, sizes: dict
+) -> dict[str, Any]:
+    """Train one row of the ablation, and measure it on the validation set."""
+    changes = {"epochs": epochs, "average_last": 1, **training}
+    config = TrainingConfig.best(**changes)
+    device = torch.device("cpu")
+    data = make_data(measure.corpus, measure.words, config, device)
+    trainer = make_trainer(Preset.best, data, config, device, None, **sizes)
+    history = trainer.run()
+    return {
+        "parameters": count_parameters(trainer.model),
+        "minutes": round(sum(record["seconds"] for record in history) / 60, 1),
+        "train_loss": round(history[-1]["train_loss"], 3),
+        **measure.loss(trainer.model, measure.corpus.valid),
+        **measure.bleu(trainer.model, measure.corpus.valid, GREEDY),
+        "changed": {**training, **sizes},
+        "training": asdict(config),
+    }
+
+
+def main() -> None:
+    """Measure, print and write what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("tutorial", "best", "ablation"))
+    parser.add_argument("run", type=Path, help="folder of the checkpoints")
+    parser.add_argument("--data-dir", type=Path)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=6, help="of each ablation")
+    parser.add_argument("--only", nargs="*", default=[], help="rows of the ablation")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    measure = Measure(options.data_dir)
+    if options.what == "ablation":
+        found = measure_ablation(measure, options.run, options.epochs, options.only)
+    else:
+        how = {"tutorial": measure_tutorial, "best": measure_best}[options.what]
+        found = how(measure, options.run)
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"multi30k_{options.what}.json"
+    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    shown = {k: v for k, v in found.items() if k not in ("log", "model", "training")}
+    print(json.dumps(shown, indent=1))
+
+
+if __name__ == "__main__":
+    main()

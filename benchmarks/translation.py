@@ -1,0 +1,109 @@
+"""Time the translation of a test set: in batches with a cache, and plainly.
+
+    python benchmarks/translation.py runs/tutorial [--data-dir DIR] [--threads 2]
+
+Plainly is sentence by sentence, without a cache, by the searches that the book teaches.
+It translates every fourth sentence only, spread over all lengths; its time is scaled to
+the whole set. The words of those sentences must be the same both ways.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from timing import Ratio, compare, seconds
+
+from transformer.checkpoints import load_checkpoint
+from transformer.data import Corpus, SentencePair, Vocabulary
+from transformer.evaluation import translate_pairs
+from transformer.fast_search import fast_translation
+from transformer.presets import (
+    CorpusName,
+    Preset,
+    load_corpus,
+    make_data,
+    make_trainer,
+    number_words,
+)
+from transformer.search import SearchSettings
+from transformer.seq2seq import Transformer
+from transformer.trainer import BEST
+from transformer.training_config import TrainingConfig
+
+EVERY = 4
+SEARCHES = {"greedy": SearchSettings(1), "beam 5": SearchSettings(5)}
+Words = tuple[Vocabulary, Vocabulary]
+
+
+def measure(
+    model: Transformer,
+    pairs: Sequence[SentencePair],
+    words: Words,
+    settings: SearchSettings,
+) -> Ratio:
+    """Translate a test set fast, plainly, and fast again.
+
+    Raises:
+        SystemExit: if the translations differ.
+    """
+    sample = pairs[::EVERY]
+    times: dict[str, list[float]] = {"fast": [], "plain": []}
+    found = {}
+
+    def fast() -> None:
+        found["fast"] = translate_pairs(
+            model, pairs, words, settings, 256, search=fast_translation
+        )
+
+    def plain() -> None:
+        found["plain"] = translate_pairs(model, sample, words, settings, 1)
+
+    translate_pairs(model, pairs[:64], words, settings, 64, search=fast_translation)
+    for name, run in (("fast", fast), ("plain", plain), ("fast", fast)):
+        times[name].append(seconds(run))
+    differing = sum(
+        mine != peer
+        for mine, peer in zip(found["fast"][::EVERY], found["plain"], strict=True)
+    )
+    if differing:
+        raise SystemExit(f"{differing} of {len(sample)} translations differ")
+    scaled = times["plain"][0] * len(pairs) / len(sample)
+    return compare([(one, scaled) for one in times["fast"]])
+
+
+def trained_for_a_moment(corpus: Corpus, words: Words, steps: int = 150) -> Transformer:
+    """Train the tutorial's model just long enough that its sentences end."""
+    config = TrainingConfig.tutorial(epochs=1, epoch_steps=steps)
+    device = torch.device("cpu")
+    data = make_data(corpus, words, config, device)
+    trainer = make_trainer(Preset.tutorial, data, config, device)
+    trainer.run()
+    return trainer.model.eval()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=Path(__file__).stem)
+    parser.add_argument("run", type=Path, nargs="?", help="folder of a trained model")
+    parser.add_argument("--data-dir", type=Path)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    corpus = load_corpus(CorpusName.multi30k, options.data_dir)
+    words = number_words(CorpusName.multi30k, corpus)
+    if options.run:
+        model = load_checkpoint(options.run / BEST).build_model()
+    else:
+        model = trained_for_a_moment(corpus, words)
+    for name, settings in SEARCHES.items():
+        found = measure(model, corpus.test, words, settings)
+        print(
+            f"{name}: {len(corpus.test):,} sentences in {found.ours:.1f} s, plainly "
+            f"{found.theirs:.1f} s: {found.middle:.1f} times as fast, the same words",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Figures of the book's appendix on speed and scores."""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib import rc_context
+
+from transformer.plots.style import BLACK, BLUE, ORANGE, STYLE, Picture, new_picture
+
+WIDTH, ROW = 7.2, 0.62
+
+
+@rc_context(STYLE)
+def speed_bars(
+    ratios: Mapping[str, float], targets: Mapping[str, float] | None = None
+) -> Picture:
+    """Draw how many times as fast as its peer each part is, on a logarithmic scale.
+
+    Args:
+        ratios: times as fast, above 0, for each part; drawn from top to bottom.
+        targets: what some of the parts are to reach.
+
+    Returns:
+        The picture.
+
+    Raises:
+        ValueError: if there is no part, or a ratio is not above 0.
+    """
+    if not ratios or min(ratios.values()) <= 0:
+        raise ValueError(f"expected ratios above 0, found {dict(ratios)}")
+    names, values = list(ratios), list(ratios.values())
+    places = range(len(names))
+    picture, axes = new_picture(WIDTH, 1.1 + ROW * len(names))
+    axes.barh(places, values, 0.6, color=BLUE)
+    for place, value in zip(places, values, strict=True):
+        axes.text(value, place, f" {value:.3g}", va="center", color=BLACK)
+    marked = [(names.index(name), value) for name, value in (targets or {}).items()]
+    if marked:
+        rows, least = zip(*marked, strict=True)
+        axes.plot(least, rows, "|", ms=22, mew=2.5, color=ORANGE, label="to be reached")
+        axes.legend(loc="lower right")
+    axes.axvline(1.0, color=BLACK, linewidth=1, linestyle=":")
+    axes.set_yticks(places, names)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlim(min(0.6, *values), 2.2 * max(values))
+    axes.set_xlabel("times as fast as the peer (logarithmic)")
+    return picture
+
+
+@rc_context(STYLE)
+def validation_curves(logs: Mapping[str, Sequence[float]]) -> Picture:
+    """Draw the perplexity of validation after each epoch of several runs.
+
+    Args:
+        logs: a name for each run, and its perplexities from epoch 1 on.
+
+    Returns:
+        The picture.
+
+    Raises:
+        ValueError: if there is no run, or one without an epoch.
+    """
+    if not logs or not all(logs.values()):
+        raise ValueError("expected runs of at least one epoch each")
+    picture, axes = new_picture()
+    styles = zip((ORANGE, BLUE, BLACK), ("s-", "o-", "^-"), strict=True)
+    for (name, values), (colour, style) in zip(logs.items(), styles, strict=False):
+        epochs = range(1, len(values) + 1)
+        axes.plot(epochs, values, style, color=colour, label=name)
+    axes.set_yscale("log")
+    axes.set(xlabel="epoch", ylabel="perplexity of validation (logarithmic)")
+    axes.legend()
+    return picture

@@ -1,0 +1,118 @@
+"""Check that the fast search finds what the plain ones find."""
+
+import pytest
+import torch
+
+from transformer import fast_search as module
+from transformer.config import TransformerConfig
+from transformer.data import make_grammar_corpus
+from transformer.evaluation import translate_pairs
+from transformer.fast_search import fast_search, fast_translation
+from transformer.inference import beam_search, greedy_decode
+from transformer.search import EOS_ID, SearchSettings
+from transformer.seq2seq import Transformer
+from transformer.shipped_model import load_shipped_model
+
+SIZES = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24, "max_len": 40}
+VARIANTS = [
+    {},
+    {"norm_first": True, "positions": "sinusoidal", "tie": "target"},
+    {"feed_forward": "conv", "positions": "none", "n_heads": 4},
+]
+
+
+def make_model(seed: int = 0, end: float = 0.0, **variant) -> Transformer:
+    """Make a model with random weights; `end` makes `<eos>` more or less likely."""
+    torch.manual_seed(seed)
+    model = Transformer(TransformerConfig(30, 25, **{**SIZES, **variant}))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(2.0)  # or every word would be about as likely
+        model.projection.bias[EOS_ID] += end
+    return model
+
+
+def make_sources(rows: int = 12, longest: int = 9) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(1)
+    src = torch.randint(4, 30, (rows, longest), generator=generator)
+    lengths = torch.randint(2, longest + 1, (rows, 1), generator=generator)
+    return src.masked_fill(torch.arange(longest) >= lengths, 1)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=["post", "pre", "conv"])
+@pytest.mark.parametrize("seed", range(4))
+def test_beam_one_is_greedy(variant, seed):
+    model, src = make_model(seed, 3.0, **variant), make_sources()
+    expected = greedy_decode(model, src, 20)
+    found, _ = fast_search(model, src, SearchSettings(1, max_len=20))
+    assert torch.equal(found[:, 0], expected)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=["post", "pre", "conv"])
+@pytest.mark.parametrize("leaving", [0.0, 0.15, 2.0])
+@pytest.mark.parametrize("settings", [(2, 0.0), (5, 0.6), (3, 1.0)])
+def test_beams_are_those_of_the_plain_search(variant, leaving, settings, monkeypatch):
+    monkeypatch.setattr(module, "LEAVING", leaving)
+    search = SearchSettings(*settings, max_len=20)
+    for seed in range(3):
+        model, src = make_model(seed, 3.0, **variant), make_sources()
+        expected, worth = beam_search(model, src, search)
+        found, found_worth = fast_search(model, src, search)
+        torch.testing.assert_close(found_worth, worth, atol=1e-4, rtol=1e-4)
+        assert torch.equal(found, expected)
+
+
+def test_sentences_do_leave_the_batch(monkeypatch):
+    sizes = []
+    write_word = module._Search.write_word
+
+    def counted(self):
+        sizes.append(self.beams.tgt.size(0))
+        write_word(self)
+
+    monkeypatch.setattr(module._Search, "write_word", counted)
+    fast_search(make_model(0, 3.0), make_sources(), SearchSettings(2, max_len=20))
+    assert sizes[0] == 12 and sizes[-1] < 12 and sizes == sorted(sizes, reverse=True)
+
+
+def test_a_sentence_that_never_ends_is_cut():
+    model, src = make_model(0, -1e9), make_sources(3)
+    for k in (1, 3):
+        found = fast_translation(model, src, SearchSettings(k, max_len=6))
+        assert found.shape == (3, 7)
+        assert not (found == EOS_ID).any()
+
+
+def test_one_word_at_most():
+    src = make_sources(4)
+    found, _ = fast_search(make_model(), src, SearchSettings(3, max_len=1))
+    assert found.shape == (4, 3, 2)
+
+
+def test_neighbours_and_padding_change_nothing():
+    model, src = make_model(2, 3.0), make_sources()
+    together = fast_translation(model, src, SearchSettings(4, max_len=15))
+    for row, words in zip(together, src, strict=True):
+        alone = fast_translation(
+            model, words[words != 1].unsqueeze(0), SearchSettings(4, max_len=15)
+        )[0]
+        length = alone.size(0)
+        assert torch.equal(row[:length], alone)
+        assert (row[length:] == 1).all()
+
+
+def test_the_model_keeps_its_mode():
+    model = make_model().train()
+    fast_translation(model, make_sources(2), SearchSettings(2, max_len=3))
+    assert model.training
+
+
+def test_a_trained_model_translates_alike():
+    shipped = load_shipped_model()
+    pairs = make_grammar_corpus().test[:60]
+    for settings in (SearchSettings(1), SearchSettings(5)):
+        plain, fast = (
+            translate_pairs(shipped.model, pairs, shipped.words, settings, 7, **how)
+            for how in ({}, {"search": fast_translation})
+        )
+        assert plain == fast
