@@ -12,8 +12,57 @@ from autograder.verification import variants_file
 
 COURSE = load_course()
 MISTAKES = {
+    "01": {
+        "shift-right": ["floats"],
+        "additive-score": [
+            "the first sentence's state for all",
+            "the states dealt out to the wrong sentences",
+        ],
+        "attend": [
+            "a softmax by hand that overflows",
+            "divided by the root of the width",
+            "changed in place",
+            "squeeze without an axis",
+        ],
+        "bilstm-attention": [
+            "the output at the first word for a query",
+            "the output at the last word for a query",
+            "scaled",
+            "context not fed to the output",
+            "context and query summed",
+            "equal weights",
+        ],
+    },
+    "02": {
+        "build-vocabulary": [
+            "alphabetical order",
+            "most_common alone",
+            "special tokens counted as words",
+            "the default special tokens",
+            "lower case",
+            "reads the sentences twice",
+        ],
+        "one-hot-embedding": ["detached lookup", "a new tensor of the rows"],
+        "lookup-gradient": ["a table in float32"],
+    },
     "03": {
         "sinusoidal-encoding": ["one exponent a column"],
+    },
+    "04": {
+        "attention-scores": ["view for the transpose of the keys"],
+        "masked-softmax": [
+            "a softmax over the heads",
+            "a softmax by hand that overflows",
+            "zeros only where the whole mask is closed",
+            "changed in place",
+        ],
+        "scaled-dot-product-attention": [
+            "without the division by √d_k",
+            "division by d_k",
+            "dropout is ignored",
+            "dropout of the output",
+            "the weights after the dropout",
+        ],
     },
     "05": {
         "multi-head-attention": [
@@ -33,6 +82,90 @@ MISTAKES = {
             "dropout is ignored",
         ],
     },
+    "07": {
+        "padding-mask": ["another pad id: 1", "ids > pad_id"],
+        "causal-mask": ["zeros and ones", "made on the CPU"],
+        "target-mask": ["another pad id", "zeros and ones"],
+        "mask-then-renormalise": ["NaN in the gradient", "in place"],
+    },
+    "08": {
+        "encoder-layer": [
+            "the feed-forward alone",
+            "attention alone",
+            "one LayerNorm for all",
+            "feed-forward before attention",
+            "the residual connection twice",
+            "attention of x, worked out beforehand",
+            "keys and values from x, the query from the norm",
+        ],
+        "encoder": ["no last normalisation", "a normalisation after each layer"],
+        "layer-states": ["without the mask", "the last one normalised"],
+    },
+    "10": {
+        "transformer-forward": ["no source mask anywhere"],
+        "label-smoothed-loss": [
+            "spread over the other words",
+            "smoothing added",
+            "smoothing summed over the words",
+            "smoothing at padding too",
+            "log of softmax",
+        ],
+        "train-step": [
+            "no zero_grad",
+            "no label smoothing",
+            "the loss after the update",
+        ],
+        "average-checkpoints": ["sums in float32", "the last counter itself"],
+    },
+    "11": {
+        "greedy-decode": [
+            "the argmax of the first position",
+            "goes on writing after <eos> in a batch",
+            "stops when the first sentence ends",
+            "never stops at <eos>",
+            "<eos> again in place of padding",
+        ],
+        "beam-search": [
+            "length penalty forgotten",
+            "length penalty multiplied",
+            "the length of the last step",
+            "returns the log-probability",
+            "repeat in place of repeat_interleave",
+            "rows chosen without the sentence",
+            "k independent greedies",
+            "never stops",
+        ],
+        "decode-step-cached": [
+            "no masks",
+            "cross-attention unmasked",
+            "asks with the layer's input",
+            "one normalisation for all",
+        ],
+        "ngram-precision": ["references added up", "clipped over the whole corpus"],
+        "corpus-bleu": [
+            "a penalty for what is too long too",
+            "an arithmetic mean",
+            "the mean of the sentences' scores",
+            "always up to 4",
+            "the shortest reference's length",
+            "the first reference's length",
+        ],
+    },
+    "13": {
+        "sentence-losses": [
+            "the model is left in train() mode",
+            "the mean of each sentence",
+            "the loss in bits",
+            "the model reads what it must predict",
+        ],
+        "bleu-by-length": ["arguments swapped"],
+        "bootstrap-interval": ["90 of 100", "half of the scores"],
+        "copy-unknown-words": [
+            "the last layer alone",
+            "the first head alone",
+            "it writes into the list it was given",
+        ],
+    },
 }
 CASES = [
     (number, exercise, mistake)
@@ -44,10 +177,12 @@ CASES = [
 
 @cache
 def cells_of(number: str) -> dict[str, str]:
-    """Return the code cells of a unit's answer notebook by their id."""
+    """Return the code cells of a unit's answer notebook by their id; no demos."""
     (unit,) = (unit for unit in COURSE.units if unit.slug.startswith(number))
     notebook = nbformat.read(COURSE.answer_notebook(unit), as_version=4)
-    return {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    demos = [cell for cell in cells if "demo" in cell.metadata.get("tags", [])]
+    return {cell.id: cell.source for cell in cells if cell not in demos}
 
 
 @cache
