@@ -19,18 +19,21 @@ from transformer.checkpoints import (
     save_checkpoint,
 )
 from transformer.data import Batches
+from transformer.fused import use_fused_attention
 from transformer.progress import Listener, Silence, StepReport
 from transformer.search import evaluating
 from transformer.seq2seq import Transformer
 from transformer.training import (
     StepSettings,
+    average_checkpoints,
     label_smoothed_loss,
     teacher_forcing_split,
     train_step,
 )
-from transformer.training_config import TrainingConfig
+from transformer.training_config import PRECISIONS, TrainingConfig
 
-LAST, BEST = "last.pt", "best.pt"
+LAST, BEST, AVERAGED = "last.pt", "best.pt", "averaged.pt"
+EPOCH = "epoch_{:03}.pt"
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,14 @@ def mean_loss(model: nn.Module, batches: Batches, pad_id: int = 1) -> float:
 class Trainer:
     """Train a model, keeping the last and the best checkpoint in a folder.
 
+    Where the configuration asks for an average, the checkpoints to be averaged are kept
+    too, and the average of the last ones is written as `averaged.pt`.
+
     Args:
         model: on the device to train on; the batches must come on the same.
         data: what to train and validate on.
         config: how to train.
-        folder: where `last.pt` and `best.pt` go; None keeps nothing.
+        folder: where the checkpoints go; None keeps nothing.
     """
 
     def __init__(
@@ -82,6 +88,8 @@ class Trainer:
         self.optimizer = torch.optim.Adam(
             model.parameters(), lr=config.rate, betas=config.betas
         )
+        use_fused_attention(model, config.fused)
+        self._trained = torch.compile(model) if config.compile else model
         self.device = next(model.parameters()).device
         self.epoch = 0
         self.step = 0
@@ -120,7 +128,8 @@ class Trainer:
         asked = dataclasses.asdict(self.model.config)
         require_same_run(path, saved.model_config, asked)
         asked = dataclasses.asdict(self.config)
-        require_same_run(path, saved.training_config, asked, free=("epochs",))
+        begun = dataclasses.asdict(TrainingConfig()) | saved.training_config
+        require_same_run(path, begun, asked, free=("epochs",))
         self.model.load_state_dict(saved.model)
         self.optimizer.load_state_dict(saved.optimizer)
         self.epoch, self.step = saved.epoch, saved.step
@@ -157,7 +166,10 @@ class Trainer:
         settings = StepSettings(
             self.model.config.pad_id, self.config.smoothing, self.config.max_norm
         )
-        loss, tokens = train_step(self.model, src, tgt, self.optimizer, settings)
+        dtype = PRECISIONS[self.config.precision]
+        half = dtype != torch.float32
+        with torch.autocast(self.device.type, dtype if half else None, enabled=half):
+            loss, tokens = train_step(self._trained, src, tgt, self.optimizer, settings)
         if not math.isfinite(loss):
             raise FloatingPointError(
                 f"the loss is {loss} at step {self.step}, with the rate {rate:.2g}: "
@@ -169,11 +181,26 @@ class Trainer:
         if self.folder is None:
             return
         checkpoint = self._checkpoint()
+        weights = dataclasses.replace(checkpoint, optimizer={})  # a third of the size
         losses = [record["valid_loss"] for record in self.history]
         if losses[-1] <= min(losses):
-            best = dataclasses.replace(checkpoint, optimizer={})  # a third of the size
-            save_checkpoint(best, self.folder / BEST)
+            save_checkpoint(weights, self.folder / BEST)
+        if self.config.average_last > 1:
+            self._save_average(weights)
         save_checkpoint(checkpoint, self.folder / LAST)
+
+    def _save_average(self, newest: Checkpoint) -> None:
+        """Keep the newest weights among the last few, and write their average."""
+        save_checkpoint(newest, self.folder / EPOCH.format(self.epoch))
+        first = self.epoch - self.config.average_last + 1
+        (self.folder / EPOCH.format(first - 1)).unlink(missing_ok=True)
+        paths = [
+            self.folder / EPOCH.format(epoch)
+            for epoch in range(max(first, 1), self.epoch + 1)
+        ]
+        models = [load_checkpoint(path).model for path in paths]
+        average = dataclasses.replace(newest, model=average_checkpoints(models))
+        save_checkpoint(average, self.folder / AVERAGED)
 
     def _checkpoint(self) -> Checkpoint:
         src, tgt = self.data.vocabularies

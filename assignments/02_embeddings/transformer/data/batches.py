@@ -89,18 +89,21 @@ def make_batches(
     device: torch.device | str = "cpu",
     seed: int | None = None,
     by_tokens: bool = False,
+    by_length: bool = True,
 ) -> Batches:
-    """Group sentence pairs of similar length into padded batches.
+    """Group sentence pairs into padded batches.
 
     Args:
         pairs: The sentence pairs.
         vocabularies: The source and the target vocabulary.
         batch_size: The largest number of pairs in a batch.
         device: Where the tensors go.
-        seed: With a seed the pairs are shuffled and bucketed by length; without one
-            they come in the order given.
+        seed: With a seed the pairs are shuffled; without one they come in the order
+            given.
         by_tokens: Whether ``batch_size`` is instead the largest number of tokens in a
             batch, padding included, on the longer side.
+        by_length: Whether shuffled pairs of similar length come together, which leaves
+            little padding; else every batch is a random one.
 
     Raises:
         ValueError: If there is no pair, a sentence is empty, the batch size is below 1
@@ -124,7 +127,7 @@ def make_batches(
         batch_size_fn=_padded_tokens if by_tokens else None,
         shuffle=seed is not None,
         sort=False,
-        sort_within_batch=True,  # sorts each pool of 100 batches before it is cut up
+        sort_within_batch=by_length,  # sorts pools of 100 batches before they are cut
     )
     return Batches(dataset, iterator, seed)
 
