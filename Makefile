@@ -3,9 +3,11 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 EDITION ?= public
 WORKERS ?= 2
+PYTHONS := benchmarks/results/pythons.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup course test notebooks book grade model format clean
+.PHONY: help setup course test test-python notebooks book pictures grade model bench format \
+  clean
 
 help:  ## list what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,11 +22,17 @@ test: setup  ## check the style and run the tests
 	@$(BIN)/ruff format --check .
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope
 
+test-python:  ## after setup: run all answers on PYTHON=/path/to/python3.13
+	@$(BIN)/python tests/instructor/on_python.py $(PYTHON) --record $(PYTHONS)
+
 notebooks: setup  ## masters -> answer notebooks -> assignments with their kits
 	@$(BIN)/course notebooks
 
 book: setup  ## build the book (EDITION=instructor for the one with answers)
 	@$(BIN)/course book --edition $(EDITION)
+
+pictures: setup  ## take the pictures of the instructor's guide
+	@cd book && ../$(BIN)/python -m guide_pictures
 
 grade: setup  ## grade what lies in submitted/
 	@$(BIN)/course grade
@@ -32,6 +40,9 @@ grade: setup  ## grade what lies in submitted/
 model: setup  ## train and write the small model that the course ships
 	@$(BIN)/python -m transformer train --epochs 8 --out runs/tiny
 	@$(BIN)/python -m transformer.export runs/tiny
+
+bench: setup  ## measure the speeds that the book shows (DATA=DIR RUN=DIR: see there)
+	@$(BIN)/python benchmarks/bench.py $(if $(DATA),--data-dir $(DATA)) $(if $(RUN),--run $(RUN))
 
 format: setup  ## put the code in order
 	@$(BIN)/ruff check --fix .

@@ -1,29 +1,19 @@
 """The built book, and a browser to read it with."""
 
 import importlib.util
-import os
 import re
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from chromium import ARGUMENTS, require_chromium
 from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
 sys.path.insert(0, str(BOOK / "_extensions"))
-
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 
 
 def load_script(name: str) -> ModuleType:
@@ -75,11 +65,7 @@ def chapters(pages: list[Path]) -> list[Path]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[object]:
     """A running Chromium. In CI it must be there."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        if os.environ.get("CI"):
-            pytest.fail("Chromium is not installed: `apt-get install chromium`")
-        pytest.skip("Chromium is not installed")
+    program = require_chromium()
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:

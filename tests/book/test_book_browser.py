@@ -57,7 +57,10 @@ class Reader:
         self.page.goto(path.as_uri() + query)
         self.page.evaluate(
             "async () => { await window.MathJax?.startup?.promise;"
-            " await document.fonts.ready; }"
+            " await document.fonts.ready;"
+            " const lazy = [...document.querySelectorAll('img[loading=lazy]')];"
+            " await Promise.all(lazy.map((image) => {"
+            "   image.loading = 'eager'; return image.decode(); })); }"
         )
 
 

@@ -157,6 +157,7 @@ def test_the_skeleton_of_a_chapter_builds_without_a_warning(builder, tmp_path, s
     shutil.move(book / "skeleton.md", book / "04_attention.md")
     (book / "intro.md").write_text("# Preface\n", "utf-8")
     (book / "instructor.md").unlink()
+    (book / "benchmarks.md").unlink()
     (book / "_toc.yml").write_text(TOC, "utf-8")
     assert builder.build(book=book, quiet=True) == 0
     page = (book / "_build" / "html" / "04_attention.html").read_text("utf-8")

@@ -100,6 +100,19 @@ def test_buckets_save_padding() -> None:
     assert padding(bucketed) < 0.5 * padding(make_batches(PAIRS, WORDS, 50))
 
 
+def test_random_batches_are_of_all_lengths() -> None:
+    """By length a batch's sentences are alike; without, batches are alike."""
+
+    def widths(by_length: bool) -> set[int]:
+        made = make_batches(PAIRS, WORDS, 50, seed=0, by_length=by_length)
+        found = sorted(i for batch in made for i in batch.indices)
+        assert found == list(range(len(PAIRS)))
+        return {max(batch.src.size(1), batch.tgt.size(1)) for batch in made}
+
+    assert max(widths(False)) - min(widths(False)) <= 4
+    assert max(widths(True)) - min(widths(True)) >= 8
+
+
 def test_lengths() -> None:
     batches = make_batches(PAIRS, WORDS, 300, seed=0)
     assert len(batches) == len(batches.epoch(2)) == 4

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "autograder" / "colab_autograde.ipynb"
 STUDENTS = {"Ada Lovelace": "perfect-one", "Emmy Noether": "mistake-1",
             "Niels Abel": "untouched", "Alan Turing": "half-done"}  # fmt: skip
-ONE_WORKER = {"grade": ["--workers", "1"], "collect": []}
+ONE_WORKER = {"grade": ["--workers", "1"], "collect": [], "report": []}
 MOUNT = """
 def mount(folder):
     import pathlib

@@ -8,6 +8,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis.strategies import text
 from lms_archives import NOON, UNIT, archive, as_colab_saves, zipped
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
@@ -17,6 +19,7 @@ from autograder.cli import app
 from autograder.collect import CollectError, collect, collecting, shelf
 from autograder.collect.names import folder_name, take_apart
 from autograder.collect.roster import read_roster
+from autograder.student_names import is_safe_name
 
 ROSTER = """id,first_name,last_name,email,lms_user_id
 al1815,Ada,Lovelace,ada@example.org,101
@@ -93,6 +96,18 @@ def test_a_students_name_is_never_a_path(text):
     found = folder_name(text)
     assert found == "" or found[0].isalnum()
     assert not set(found) & set("/\\\0~")
+
+
+@given(text())
+@example('<img src=x onerror="steal()">')
+def test_no_name_of_a_file_can_act_in_formgrader(written):
+    assert is_safe_name(folder_name(written))
+
+
+def test_no_id_of_a_roster_can_act_in_formgrader(tmp_path):
+    path = tmp_path / "roster.csv"
+    path.write_text('id,first_name,last_name\n"<b onclick=""steal()"">",Ada,Lovelace\n')
+    assert list(read_roster(path).students) == ["b-onclick-steal"]
 
 
 def test_canvas(folder, root, roster, numbered, tmp_path):
