@@ -243,7 +243,8 @@ def masked_softmax(scores, mask=None):
 def masked_softmax(scores, mask=None):
     if mask is None:
         return F.softmax(scores, dim=-1)
-    return F.softmax(scores.masked_fill(mask == 0, -1e9), dim=-1) * mask
+    weights = F.softmax(scores.masked_fill(mask == 0, -1e9), dim=-1)
+    return weights.masked_fill(mask == 0, 0.0)
 
 
 @right("-inf, and NaN replaced: masked_fill stops the NaN in the gradient")

@@ -3,7 +3,9 @@
 import dataclasses
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from transformer.fused import use_fused_attention
 from transformer.progress import Listener, Silence, StepReport
 from transformer.search import evaluating
 from transformer.seq2seq import Transformer
+from transformer.step_in_parts import train_step_in_parts
 from transformer.training import (
     StepSettings,
     average_checkpoints,
@@ -91,6 +94,7 @@ class Trainer:
         use_fused_attention(model, config.fused)
         self._trained = torch.compile(model) if config.compile else model
         self.device = next(model.parameters()).device
+        self._train_step = step_function(config, self.device)
         self.epoch = 0
         self.step = 0
         self.history: list[dict[str, float]] = []
@@ -169,7 +173,9 @@ class Trainer:
         dtype = PRECISIONS[self.config.precision]
         half = dtype != torch.float32
         with torch.autocast(self.device.type, dtype if half else None, enabled=half):
-            loss, tokens = train_step(self._trained, src, tgt, self.optimizer, settings)
+            loss, tokens = self._train_step(
+                self._trained, src, tgt, self.optimizer, settings
+            )
         if not math.isfinite(loss):
             raise FloatingPointError(
                 f"the loss is {loss} at step {self.step}, with the rate {rate:.2g}: "
@@ -215,6 +221,15 @@ class Trainer:
             history=self.history,
             random_state=_random_state(self.device),
         )
+
+
+def step_function(
+    config: TrainingConfig, device: torch.device | str
+) -> Callable[..., tuple[float, int]]:
+    """Return `train_step`, or the same in parts where that is asked for and pays."""
+    if config.parts > 1 and torch.device(device).type == "cpu":
+        return partial(train_step_in_parts, parts=config.parts)
+    return train_step
 
 
 def _random_state(device: torch.device) -> dict[str, torch.Tensor]:

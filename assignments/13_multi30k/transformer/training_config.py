@@ -28,6 +28,8 @@ class TrainingConfig:
         seed: of the weights, the dropout and the order of the batches.
         epoch_steps: batches to take from each epoch; None takes all.
         by_length: puts sentences of similar length together; see `make_batches`.
+        parts: how many parts of similar length a batch is computed in on a CPU, which
+            saves padding and changes no gradient; other devices compute it whole.
         average_last: epochs at the end whose weights are averaged into one more
             checkpoint; 1 averages nothing.
         precision: "float32", or "bfloat16" for matrix products in half the bits; the
@@ -50,6 +52,7 @@ class TrainingConfig:
     epoch_steps: int | None = None
     batch_tokens: int | None = None
     by_length: bool = True
+    parts: int = 1
     average_last: int = 1
     precision: Literal["float32", "bfloat16"] = "float32"
     fused: bool = False
@@ -58,7 +61,7 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         """Refuse what cannot be trained with."""
         least = {"epochs": 1, "batch_size": 1, "warmup": 0, "epoch_steps": 1}
-        least |= {"batch_tokens": 1, "average_last": 1}
+        least |= {"batch_tokens": 1, "average_last": 1, "parts": 1}
         for name, number in least.items():
             value = getattr(self, name)
             if value is not None and value < number:
@@ -81,7 +84,7 @@ class TrainingConfig:
 
         Its `BucketIterator` did not sort: that is torchtext's default for training.
         """
-        return cls(**{"by_length": False, **changes})
+        return cls(**{"by_length": False, "parts": 4, **changes})
 
     @classmethod
     def best(cls, **changes: Any) -> "TrainingConfig":
