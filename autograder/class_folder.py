@@ -16,6 +16,7 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.assemble.release import find_alembic, register_assignment
 from autograder.course import Course, Unit
+from autograder.gradebook_stamp import stamp_from_here
 from autograder.graded_unit import course_of, graded_unit
 from autograder.nbgrader_settings import configure
 from autograder.repair.finding import find_notebook
@@ -58,6 +59,7 @@ class ClassFolder:
         self.config.CourseDirectory.root = str(self.root)
         self.coursedir = CourseDirectory(config=self.config)
         find_alembic()
+        stamp_from_here()
 
     def _settings(self) -> Config:
         """Return what the class's configuration file says, or else our settings."""

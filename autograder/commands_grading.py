@@ -68,6 +68,10 @@ def grade(
     interrupted or killed goes on where it was. Each submission has its line in
     grading/audit.jsonl.
     """
+    from autograder.early_start import prepare_for
+
+    if scheduler is None:
+        prepare_for(course_root, workers)
     from autograder.class_folder import ClassFolder
     from autograder.course import CourseError
     from autograder.grade_class import Choice
@@ -134,9 +138,9 @@ def _said_clearly(scheduler: str | None) -> Iterator[None]:
 
 def _grade_unit(folder, slug, students, console, choice) -> list:
     """Grade one unit with a progress bar, and print its table of scores."""
+    from autograder.early_start import prepare
     from autograder.grade_class import grade_all
     from autograder.graded_unit import graded_unit
-    from autograder.workers import prepare
 
     unit = graded_unit(slug, folder.root)
     if choice.scheduler is None:

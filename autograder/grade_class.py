@@ -1,17 +1,15 @@
 """Grade the submissions of one unit: many workers, one writer, resumable."""
 
 import contextlib
-import functools
 import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import nbgrader.api
-
 from autograder.audit_log import AuditLog
 from autograder.class_folder import ClassFolder, Submission
 from autograder.class_run import MAX_REASON, Outcome, take_back, write
+from autograder.gradebook_engines import one_transaction, share_engines
 from autograder.graded_unit import GradedUnit
 from autograder.grading_records import Records, hash_of_submission
 from autograder.workers import Workers, workers_for
@@ -64,16 +62,6 @@ def grade_all(
         workers.close()
         run.records.release_all()
     return [run.ended[submission] for submission in submissions]
-
-
-@functools.cache
-def share_engines() -> None:
-    """Let all of nbgrader's gradebooks of one address share a database engine.
-
-    nbgrader opens the gradebook nine times a submission, each time with an engine that
-    has every statement to compile anew. It keeps no connection open, here neither.
-    """
-    nbgrader.api.create_engine = functools.cache(nbgrader.api.create_engine)
 
 
 def _workers(
@@ -162,7 +150,8 @@ class _Run:
         submission = outcome.submission
         try:
             with self.records.gradebook_lock:
-                write(self.folder, outcome)
+                with one_transaction(self.folder.db_url):
+                    write(self.folder, outcome)
                 if outcome.status == "graded" and self.choice.with_feedback:
                     self.folder.feedback(submission)
         except Exception as error:  # one submission must not stop the class

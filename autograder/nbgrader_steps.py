@@ -4,9 +4,7 @@ They are named in nbgrader's configuration (``autograder/nbgrader_settings.py``)
 command line, ``NbGraderAPI`` and formgrader's button all take them.
 """
 
-import atexit
 import contextlib
-import functools
 import os
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from autograder.grade_submission import Graded, grade, not_run, write_results
 from autograder.graded_unit import GradedUnit, graded_unit
 from autograder.repair import Refused, Repaired, SubmittedCell, read_submission, rebuild
 from autograder.student.limits import Limits
+from autograder.student.own_parent import own_parent
 from autograder.student.warm_parent import WarmParent
 from autograder.student_names import is_safe_name, refuse_unsafe_name
 
@@ -178,13 +177,14 @@ def unit_of(step: NbGraderPreprocessor, resources: dict[str, Any]) -> GradedUnit
     return graded_unit(resources["nbgrader"]["assignment"], root)
 
 
-@functools.cache
 def shared_parent() -> WarmParent:
-    """Return this process's pre-warmed parent; it ends with the process."""
+    """Return this process's pre-warmed parent; it ends with the process.
+
+    Raises:
+        NoParent: If it does not come up.
+    """
     torch.set_num_threads(1)
-    parent = WarmParent()
-    atexit.register(parent.close)
-    return parent
+    return own_parent()
 
 
 def _set_folder_aside(folder: Path, notebooks: list[str]) -> None:

@@ -1,9 +1,7 @@
 """Grade submissions in several processes, so that none holds up the others."""
 
 import contextlib
-import multiprocessing
 import signal
-from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
@@ -12,15 +10,18 @@ import torch
 from autograder.child.isolation import die_with_parent
 from autograder.class_folder import Submission
 from autograder.class_run import Outcome, grade_one
+from autograder.early_start import processes
+from autograder.grade_submission import warm_up
 from autograder.graded_unit import GradedUnit
+from autograder.kit_files import folder_files
 from autograder.nbgrader_steps import shared_parent
+from autograder.student import own_parent
 from autograder.student.limits import Limits
-from autograder.student.warm_parent import NoParent
+from autograder.student.warm_parent import Line, NoParent, WarmParent
 
 ATTEMPTS = 2
 PATIENCE = 5  # seconds in which an idle process must end
 LOST = "the process that graded it ended without an answer, twice"
-MODULE = "autograder.workers"
 
 
 class Workers(Protocol):
@@ -77,12 +78,12 @@ class ThisProcess:
 class _Worker:
     """One process, the line to it and the submission that it has in hand."""
 
-    def __init__(self, unit: GradedUnit, limits: Limits):
-        self.connection, theirs = _context().Pipe()
-        self.process = _context().Process(
-            target=serve, args=(theirs, unit, limits), daemon=False
+    def __init__(self, unit: GradedUnit, limits: Limits, line: Line | None):
+        self.connection, theirs = processes().Pipe()
+        self.process = processes().Process(
+            target=serve, args=(theirs, unit, limits, line), daemon=False
         )
-        with theirs:
+        with theirs, line.control if line else contextlib.nullcontext():
             self.process.start()
         self.submission: Submission | None = None
 
@@ -99,7 +100,8 @@ class _Worker:
 class Processes:
     """Grade in up to ``number`` processes, each with a pre-warmed parent of its own.
 
-    A submission whose process is lost is begun once more in a new one.
+    Their parents are copies of one that has imported the unit's kit. A submission
+    whose process is lost is begun once more in a new one.
     """
 
     def __init__(self, unit: GradedUnit, limits: Limits, number: int):
@@ -107,6 +109,7 @@ class Processes:
         self.unit, self.limits, self.number = unit, limits, number
         self._workers: list[_Worker] = []
         self._attempts: dict[Submission, int] = {}
+        self._parent: WarmParent | None = None
 
     def has_room(self) -> bool:
         """Say whether a process is idle or may still be started."""
@@ -146,19 +149,49 @@ class Processes:
             worker.connection.close()
         while self._workers:
             self._workers.pop().end()
+        self._close_parent()
 
     def _busy(self) -> list[_Worker]:
         return [worker for worker in self._workers if worker.submission is not None]
 
     def _started(self) -> _Worker:
-        self._workers.append(_Worker(self.unit, self.limits))
+        self._workers.append(_Worker(self.unit, self.limits, self._copied_parent()))
         return self._workers[-1]
+
+    def _copied_parent(self) -> Line | None:
+        """Copy the unit's parent for a new process; None: it must start its own."""
+        try:
+            if self._parent is None:
+                self._parent = WarmParent.at(_line_to_copy())
+                warm_up(self.unit, folder_files(self.unit.kit), self._parent)
+            return self._parent.copy()
+        except NoParent:
+            self._close_parent()
+            return None
+
+    def _close_parent(self) -> None:
+        if self._parent is not None:
+            self._parent.close()
+        self._parent = None
 
     def _lost(self, submission: Submission) -> list[Outcome]:
         if self._attempts[submission] >= ATTEMPTS:
             return [Outcome(submission, "failed", LOST)]
         self.give(submission)
         return []
+
+
+def _line_to_copy() -> Line:
+    """Copy this process's parent; one that cannot be copied is given up.
+
+    Raises:
+        NoParent: If there is no parent to copy.
+    """
+    try:
+        return shared_parent().copy()
+    except NoParent:
+        own_parent.end()
+        raise
 
 
 def workers_for(unit: GradedUnit, limits: Limits, number: int) -> Workers:
@@ -168,35 +201,26 @@ def workers_for(unit: GradedUnit, limits: Limits, number: int) -> Workers:
     return ThisProcess(unit, limits)
 
 
-def _context() -> multiprocessing.context.BaseContext:
-    """Return a way to start processes that copies no thread and imports torch once."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([MODULE])
-    return context
+def serve(
+    connection: Connection, unit: GradedUnit, limits: Limits, line: Line | None = None
+) -> None:
+    """Grade what comes over ``connection`` until it is closed.
 
-
-def prepare(number: int) -> None:
-    """Begin to import what ``number`` worker processes will need, and do not wait."""
-    if number > 1 and _context().get_start_method() == "forkserver":
-        forkserver.ensure_running()
-
-
-def serve(connection: Connection, unit: GradedUnit, limits: Limits) -> None:
-    """Grade what comes over ``connection`` until it is closed."""
+    The pre-warmed parent is at the end of ``line``; without one, it is started here.
+    """
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
     try:
+        if line is not None:
+            own_parent.take_over(line)
         while True:
             connection.send(grade_here(unit, connection.recv(), limits))
     except (EOFError, OSError):
         pass  # the class is done, or its process is gone
     finally:
         connection.close()
-        if shared_parent.cache_info().currsize:
-            shared_parent().close()
+        own_parent.end()
 
 
 def grade_here(unit: GradedUnit, submission: Submission, limits: Limits) -> Outcome:

@@ -40,6 +40,7 @@ from autograder.assemble.preprocessors import (
 )
 from autograder.assemble.problems import AssemblyError, Problem
 from autograder.course import Course, Unit
+from autograder.gradebook_stamp import stamp_from_here
 
 PREPROCESSORS = [
     IncludeHeaderFooter,
@@ -98,6 +99,7 @@ def release(course: Course, unit: Unit, folder: Path, db_url: str | None) -> Pat
     else:
         c.CourseDirectory.db_url = db_url
         find_alembic()
+        stamp_from_here()
     coursedir = CourseDirectory(config=c)
     coursedir.assignment_id = unit.slug
     converter = GenerateAssignment(coursedir=coursedir, config=c)

@@ -341,7 +341,11 @@ def test_attend_to_nothing(student, draw):
             "attends to everything that is masked. They should be 0.",
             mistake="equal weights where there is nothing to attend to",
         )
-    expect_close(weights[1], torch.zeros(S), "weights without anything to attend to")
+    expect_close(
+        weights[1],
+        torch.zeros(S),
+        "the tensor of weights without anything to attend to",
+    )
     expect_close(context[1], torch.zeros(D), "context without anything to attend to")
 
 
@@ -651,7 +655,7 @@ def test_classifier_ignores_batch_mates(student, draw):
     expect_shape(together, (B, CLASSES), "the tensor of logits")
     for row, length in enumerate(LENGTHS):
         alone, _ = classify(model, ids[row : row + 1, :length].contiguous())
-        expect_shape(alone, (1, CLASSES), "the logits of one sentence")
+        expect_shape(alone, (1, CLASSES), "the tensor of logits of one sentence")
         if not torch.allclose(together[row : row + 1], alone, atol=2e-5):
             fail(
                 "A sentence gets other logits in a batch than alone: padding or "

@@ -245,7 +245,9 @@ def test_softmax_of_nothing(student, draw):
             "to everything that is masked. They should be 0.",
             mistake="uniform weights where a query may attend to nothing",
         )
-    expect_close(row, torch.zeros(H, S), "weights of a query without keys")
+    expect_close(
+        row, torch.zeros(H, S), "the tensor of weights of a query without keys"
+    )
 
 
 @check("masked-softmax", share=1, title="No NaN in the gradient, not even then")
@@ -352,7 +354,7 @@ def test_attention_dropout(student, draw):
     identity = torch.eye(S).expand(B, H, S, S)  # the output is then the weights used
     used, weights = attend(student, q, k, identity, None, 0.5)
     right = weights_of(scores_of(q, k)).float()
-    expect_close(weights, right, "weights before dropout")
+    expect_close(weights, right, "the tensor of weights before dropout")
     expect_shape(used, (B, H, T, S), "the output")
     if torch.allclose(used.float(), right, atol=1e-5):
         fail("dropout=0.5 changed nothing", mistake="dropout is ignored")

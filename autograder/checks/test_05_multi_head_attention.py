@@ -405,7 +405,7 @@ def test_module_shapes(student, draw):
             "(b, h, t, s).",
             mistake="the mean of the heads' weights",
         )
-    expect_shape(weights, (B, H, T, S), "weights")
+    expect_shape(weights, (B, H, T, S), "the tensor of weights")
 
 
 @check("multi-head-attention", share=2, title="project_query")
@@ -465,7 +465,7 @@ def test_attend(student, draw):
     mistakes = slips(state | identity, merged, mask)
     expect_close(output, want[0], "the output of attend", mistakes)
     mistakes = slips(state | identity, merged, mask, part=1)
-    expect_close(weights, want[1], "the weights of attend", mistakes)
+    expect_close(weights, want[1], "the tensor of weights of attend", mistakes)
 
 
 @check("multi-head-attention", share=3, title="Three inputs, two lengths, no mask")
@@ -493,7 +493,12 @@ def test_module_weights(student, draw):
     given, mask = inputs(draw), draw.mask(B, 1, 1, S)
     _, weights = attend(module, *given, mask)
     _, want = compute(state, given, mask)
-    expect_close(weights, want, "weights", mistakes=slips(state, given, mask, part=1))
+    expect_close(
+        weights,
+        want,
+        "the tensor of weights",
+        mistakes=slips(state, given, mask, part=1),
+    )
 
 
 @check("multi-head-attention", share=1, title="Dropout while training, and only then")
@@ -518,7 +523,7 @@ def test_module_dropout(student, draw):
             "With dropout 0.5 the output in training is that of evaluation.",
             mistake="dropout is ignored",
         )
-    expect_close(weights, right, "In training, the weights before dropout")
+    expect_close(weights, right, "In training, the tensor of weights before dropout")
 
 
 @check("multi-head-attention", share=1, title="Gradients reach every parameter")

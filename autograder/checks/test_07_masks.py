@@ -340,7 +340,9 @@ def test_renormalise_of_nothing(student, draw):
             "should be 0.",
             mistake="uniform weights where a query may attend to nothing",
         )
-    expect_close(row, torch.zeros(H, S), "The weights of a query without keys")
+    expect_close(
+        row, torch.zeros(H, S), "The tensor of weights of a query without keys"
+    )
 
 
 @check("mask-then-renormalise", share=1, title="Gradients reach the weights, no NaN")
@@ -381,7 +383,7 @@ def test_renormalise_in_float64(student, draw):
     want = reference.mask_then_renormalise(weights, mask)
     mistakes = renormalise_mistakes(weights, mask)
     expect_close(got, want, "The tensor of new weights", mistakes=mistakes)
-    expect_dtype(got, torch.float64, "the new weights")
+    expect_dtype(got, torch.float64, "the tensor of new weights")
 
 
 @check("mask-then-renormalise", share=1, title="Weights and mask are left as they were")

@@ -250,7 +250,7 @@ def test_layer_shapes(student, draw):
     layer = twins(student, draw, "DecoderLayer").student
     x, weights = run_layer(layer, inputs(draw))
     expect_shape(x, (B, T, D), "x")
-    expect_shape(weights, (B, H, T, S), "weights")
+    expect_shape(weights, (B, H, T, S), "the tensor of weights")
 
 
 @check("decoder-layer", share=4, title="Right values with both masks")
@@ -270,7 +270,7 @@ def test_layer_weights(student, draw):
     early = named.pop("a layer whose cross-attention asks with the layer's input")
     del named["a layer that looks at the source before itself"]  # the same weights
     named["a layer whose cross-attention asks before the self-attention"] = early
-    expect_close(weights, want, "weights", mistakes=named, tolerance=2e-5)
+    expect_close(weights, want, "the tensor of weights", mistakes=named, tolerance=2e-5)
 
 
 @check("decoder-layer", share=1, title="The same layer as pre-norm (norm_first)")
@@ -406,8 +406,12 @@ def test_stack_weights(student, draw):
     _, want = pair.trusted(*given.exact)
     named = {"the weights in the opposite order": want[1]}
     named["the same layer's weights twice"] = want[-1]
-    expect_close(got[0], want[0], "the first layer's weights", named, tolerance=5e-5)
-    expect_close(got[1], want[1], "the second layer's weights", tolerance=5e-5)
+    expect_close(
+        got[0], want[0], "the first layer's tensor of weights", named, tolerance=5e-5
+    )
+    expect_close(
+        got[1], want[1], "the second layer's tensor of weights", tolerance=5e-5
+    )
 
 
 @check("decoder-stack", share=2, title="A pre-norm stack ends with a normalisation")

@@ -143,7 +143,7 @@ def model_mistakes(
 @check("transformer-forward", share=1, title="Logits of shape (b, t, tgt_vocab_size)")
 def test_forward_shape(student, draw):
     logits = read(twins(student, draw).student, *draw_batch(draw))
-    expect_shape(logits, (B, T, TGT_WORDS), "logits")
+    expect_shape(logits, (B, T, TGT_WORDS), "the tensor of logits")
 
 
 @check("transformer-forward", share=4, title="Right scores, padding on both sides")
@@ -151,7 +151,7 @@ def test_forward_values(student, draw):
     pair, (src, tgt) = twins(student, draw), draw_batch(draw)
     want, named = pair.trusted(src, tgt), model_mistakes(pair.trusted, src, tgt)
     got = read(pair.student, src, tgt)
-    expect_close(got, want, "logits", mistakes=named, tolerance=1e-4)
+    expect_close(got, want, "the tensor of logits", mistakes=named, tolerance=1e-4)
 
 
 @check(
@@ -163,7 +163,9 @@ def test_forward_of_another_configuration(student, draw):
     words = "a model that counts on one configuration, such as padding number 1"
     with blame(words, lambda: test_forward_values(student, draw)):
         got = read(pair.student, src, tgt)
-        expect_close(got, pair.trusted(src, tgt), "logits", tolerance=2e-4)
+        expect_close(
+            got, pair.trusted(src, tgt), "the tensor of logits", tolerance=2e-4
+        )
 
 
 @check("transformer-forward", share=1, title="A later word changes no earlier score")
@@ -172,7 +174,7 @@ def test_forward_is_causal(student, draw):
     before, later = read(model, src, tgt), tgt.clone()
     later[:, 2:] = 4 + (later[:, 2:] + 3) % 16
     after = read(model, src, later)
-    expect_shape(after, (B, T, TGT_WORDS), "logits")
+    expect_shape(after, (B, T, TGT_WORDS), "the tensor of logits")
     if not torch.allclose(before[:, :2], after[:, :2], atol=1e-5):
         fail(
             "Changing words 3 and 4 of the target changes scores that come before.",
@@ -201,7 +203,9 @@ def test_forward_of_one_sentence(student, draw):
     )
     words = "padding or batch-mates that take part"
     with blame(words, lambda: test_forward_values(student, draw)):
-        expect_close(got, want, "logits of one sentence alone", tolerance=1e-4)
+        expect_close(
+            got, want, "the tensor of logits of one sentence alone", tolerance=1e-4
+        )
     expect_unchanged(after, [src[1:2, :3], tgt[1:2, :2]])
 
 
@@ -776,7 +780,9 @@ def expect_weights(student, start: Start, batches: list[Batch]) -> None:
     """Fail unless the student's steps leave the right weights."""
     got = take(student, start, batches).weights
     named = step_mistakes(start, batches)
-    expect_close(got, after(start, batches)[1], "The new weights", mistakes=named)
+    expect_close(
+        got, after(start, batches)[1], "The tensor of new weights", mistakes=named
+    )
 
 
 @check("train-step", share=4, title="One step changes the weights as it should")
@@ -872,7 +878,7 @@ def test_step_uses_the_optimiser(student, draw):
     with blame(words, lambda: test_step_weights(student, draw)):
         got = take(student, start, batches).weights
         want = after(start, batches)[1]
-        expect_close(got, want, "The weights after two steps with momentum")
+        expect_close(got, want, "The tensor of weights after two steps with momentum")
     model = student.load(BAG)(WORDS, WIDTH)
     sgd = student.load("torch.optim.SGD")(model.parameters(), lr=0.1)
     given = (model, batches[0].src, batches[0].tgt, sgd, student.load(SETTINGS)())

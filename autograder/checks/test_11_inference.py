@@ -575,7 +575,7 @@ def test_beam_words(student, draw):
         fail("The hypotheses should be a tensor of shape (b, k, t).")
     want, _ = search(model, src, SEARCH)
     named = named_searches(model, src, SEARCH, 0)
-    expect_equal(settled(tgt), settled(want), "your hypotheses", named)
+    expect_equal(settled(tgt), settled(want), "your list of hypotheses", named)
 
 
 @check("beam-search", share=2, title="α = 0 compares plain log-probabilities")
@@ -598,7 +598,7 @@ def test_beam_of_one(student, draw):
     with blame(words, lambda: test_beam_words(student, draw)):
         tgt, _ = run_beam(student, model, src, settings)
         want = greedy(model, src).unsqueeze(1)
-        expect_equal(settled(tgt), settled(want), "your hypotheses")
+        expect_equal(settled(tgt), settled(want), "your list of hypotheses")
         tgt, _ = run_beam(student, model, src[1:2], settings)
         expect_equal(settled(tgt), settled(want[1:2]), "your hypothesis")
 
@@ -633,7 +633,7 @@ def test_beam_other_numbers(student, draw):
     with blame(words, lambda: test_beam_words(student, draw)):
         tgt, worth = run_beam(student, model, src, settings)
         want, wanted_worth = search(model, src, settings)
-        expect_equal(settled(tgt, pad), settled(want, pad), "your hypotheses")
+        expect_equal(settled(tgt, pad), settled(want, pad), "your list of hypotheses")
         expect_close(worth, wanted_worth, "their worth", tolerance=2e-5)
 
 
@@ -645,7 +645,7 @@ def test_beam_cached(student, draw):
     words = "code that does not pick the memory's rows as it picks hypotheses"
     with blame(words, lambda: test_beam_words(student, draw)):
         tgt, worth = run_beam(student, model, src, SEARCH)
-        expect_equal(settled(tgt), settled(want), "your hypotheses")
+        expect_equal(settled(tgt), settled(want), "your list of hypotheses")
         expect_close(worth, wanted_worth, "what they are worth", tolerance=2e-5)
 
 
@@ -848,7 +848,9 @@ def test_step_weights(student, draw):
     step = draw_step(student, draw)
     _, weights = run_step(student, step, step.cache(student, T - 1))
     named = part_of(step_mistakes(step), 1)
-    expect_close(weights, step.right()[1], "weights", named, tolerance=5e-5)
+    expect_close(
+        weights, step.right()[1], "the tensor of weights", named, tolerance=5e-5
+    )
 
 
 @check("decode-step-cached", share=3, title="The cache grows by the newest token")
@@ -874,12 +876,18 @@ def test_step_grows_the_cache(student, draw):
         "a step that adds the newest token in front": newest_first,
         "a step whose keys and values change places": swapped,
     }
-    expect_close(got, key, "the cache's keys", named, tolerance=5e-5)
-    expect_close(cache.attribute("value"), value, "the cache's values", tolerance=5e-5)
+    expect_close(got, key, "the cache's tensor of keys", named, tolerance=5e-5)
+    expect_close(
+        cache.attribute("value"), value, "the cache's tensor of values", tolerance=5e-5
+    )
     got = cache.attribute("memory_key")
-    expect_close(got, memory_key, "the cache's keys of the source", tolerance=5e-5)
+    expect_close(
+        got, memory_key, "the cache's tensor of keys of the source", tolerance=5e-5
+    )
     got = cache.attribute("memory_value")
-    expect_close(got, memory_value, "its values of the source", tolerance=5e-5)
+    expect_close(
+        got, memory_value, "its tensor of values of the source", tolerance=5e-5
+    )
 
 
 @check("decode-step-cached", share=2, title="Two steps, one after the other; no masks")

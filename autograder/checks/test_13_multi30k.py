@@ -192,8 +192,8 @@ def run_losses(student, case: Case) -> tuple[Any, Any]:
 @check("sentence-losses", share=1, title="A loss and a count for each sentence")
 def test_losses_shapes(student, draw):
     losses, counts = run_losses(student, losses_case(student, draw))
-    expect_shape(losses, (N,), "the losses")
-    expect_shape(counts, (N,), "the counts")
+    expect_shape(losses, (N,), "the tensor of losses")
+    expect_shape(counts, (N,), "the tensor of counts")
 
 
 @check("sentence-losses", share=5, title="The summed loss of each sentence, in order")
@@ -201,7 +201,9 @@ def test_losses_values(student, draw):
     case = losses_case(student, draw)
     losses, _ = run_losses(student, case)
     named = loss_mistakes(case)
-    expect_close(losses, losses_with(case), "the losses", named, tolerance=3e-5)
+    expect_close(
+        losses, losses_with(case), "the tensor of losses", named, tolerance=3e-5
+    )
 
 
 @check("sentence-losses", share=2, title="The number of target tokens of each sentence")
@@ -209,7 +211,7 @@ def test_losses_counts(student, draw):
     case = losses_case(student, draw)
     _, counts = run_losses(student, case)
     want = counts_with(case)
-    expect_close(counts, want, "the counts", count_mistakes(case))
+    expect_close(counts, want, "the tensor of counts", count_mistakes(case))
     if counts.is_floating_point():
         fail("The counts should be integers.", mistake="counts that are no integers")
 
@@ -221,7 +223,7 @@ def test_losses_without_dropout(student, draw):
     losses, _ = run_losses(student, case)
     words = "a model that is measured in train() mode, with dropout"
     with blame(words, lambda: test_losses_values(student, draw)):
-        expect_close(losses, losses_with(case), "the losses", tolerance=3e-5)
+        expect_close(losses, losses_with(case), "the tensor of losses", tolerance=3e-5)
 
 
 @check("sentence-losses", share=1, title="The model keeps the mode in which it came")
@@ -248,8 +250,12 @@ def test_losses_with_another_padding(student, draw):
         "losses that leave out another token than pad_id",
     )
     named = {other: named[other], **named}  # with this padding it is the likelier one
-    expect_close(losses, losses_with(case), "the losses", named, tolerance=3e-5)
-    expect_close(counts, counts_with(case), "the counts", count_mistakes(case))
+    expect_close(
+        losses, losses_with(case), "the tensor of losses", named, tolerance=3e-5
+    )
+    expect_close(
+        counts, counts_with(case), "the tensor of counts", count_mistakes(case)
+    )
 
 
 # --- corpus_perplexity ------------------------------------------------------------

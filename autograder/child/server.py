@@ -9,6 +9,7 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
 import socket
 import struct
@@ -19,6 +20,7 @@ from typing import Any
 
 from . import warm_kit
 from .cells import CellRunner
+from .forbidden_calls import forbid_calls
 from .frames import Channel, FrameLimits
 from .isolation import (
     become_nobody,
@@ -29,10 +31,11 @@ from .isolation import (
     give_up_rights,
     mount_own_folders,
 )
+from .memory_watch import TOO_MUCH_MEMORY, held_by, memory_of
 from .serving import limit_resources, serve
 
 SIZE = struct.Struct(">I")
-REAP_SECONDS = 5.0
+REAP_SECONDS, WATCH_SECONDS = 5.0, 0.1
 WARM = ["matplotlib.pyplot", "torch.nn.functional"]
 
 
@@ -66,16 +69,22 @@ class ForkServer:
         self.control = control
         self.runner = runner
         self.children: dict[int, int] = {}
+        self.memory: dict[int, int] = {}  # what each child may take
+        self.over_memory: set[int] = set()
+        self.copies: list[int] = []
 
     def run(self) -> None:
         """Carry out orders until the grader is gone."""
         self._reply({"ready": os.getpid()})
         while True:
+            self._watch_until_ordered()
             order, descriptors = self._receive()
             if order is None:
                 break
             if order["do"] == "fork":
                 self._fork(order, descriptors[0])
+            elif order["do"] == "copy":
+                self._copy(descriptors[0])
             elif order["do"] == "import":
                 import_quietly(order["modules"])
                 if "kit" in order:
@@ -85,6 +94,17 @@ class ForkServer:
                 self._end(order["key"], order["patience"])
         for key in list(self.children):
             self._kill(key)
+
+    def _watch_until_ordered(self) -> None:
+        """Wait for an order; kill a child whose processes take too much memory."""
+        while (
+            self.memory and not select.select([self.control], [], [], WATCH_SECONDS)[0]
+        ):
+            shared = held_by("self")
+            for key, most in list(self.memory.items()):
+                if memory_of(self.children[key], shared) > most:
+                    self._kill(key)
+                    self.over_memory.add(key)
 
     def _take_kit(self, files: dict[str, str], modules: list[str]) -> None:
         """Import the kit of the unit that is graded; there was none before."""
@@ -109,18 +129,40 @@ class ForkServer:
         if inner != middle:
             os.waitpid(middle, 0)
         self.children[order["key"]] = inner
+        if sys.platform == "linux":
+            self.memory[order["key"]] = order["total_bytes"]
         if problem:
             self._kill(order["key"])
         self._reply({"problem": problem})
 
+    def _copy(self, descriptor: int) -> None:
+        """Fork a process that goes on as this one does, and obeys ``descriptor``."""
+        self.copies = [pid for pid in self.copies if _ended_within(pid, 0) is None]
+        pid = os.fork()
+        if pid:
+            os.close(descriptor)
+            self.copies.append(pid)
+            self._reply({})
+            return
+        self.control.close()
+        self.control = socket.socket(fileno=descriptor)
+        self.children, self.memory, self.copies = {}, {}, []
+        self.over_memory = set()
+        become_subreaper()  # the fork has not inherited it
+
     def _end(self, key: int, patience: float) -> None:
-        self._reply({"status": self._kill(key, patience)})
+        status = self._kill(key, patience)
+        if key in self.over_memory:
+            self.over_memory.remove(key)
+            status = TOO_MUCH_MEMORY
+        self._reply({"status": status})
 
     def _kill(self, key: int, patience: float = 0.0) -> int | None:
         """Kill a child with all that it started; return how it had ended, if it had.
 
         ``patience`` is how many seconds it gets to end by itself.
         """
+        self.memory.pop(key, None)
         pid = self.children.pop(key, None)
         if pid is None:
             return None
@@ -198,6 +240,7 @@ def _isolate(order: dict[str, Any], report: int) -> None:
         become_nobody(user)
     forbid_nested_namespaces()
     give_up_rights()
+    forbid_calls()
 
 
 def _serve_and_exit(order: dict[str, Any], descriptor: int, runner: CellRunner) -> None:

@@ -17,6 +17,7 @@ class Limits:
         exercise_seconds: For the calls of one exercise's checks together.
         submission_seconds: For everything together.
         memory_bytes: Private memory of each process.
+        total_bytes: Memory of all processes together, outside of files; on Linux.
         folder_bytes: The working folder.
         processes: How many processes and threads there may be.
         reply_bytes: The tensors of one answer.
@@ -29,6 +30,7 @@ class Limits:
     exercise_seconds: float = 20.0
     submission_seconds: float = 90.0
     memory_bytes: int = 2048 * MIB
+    total_bytes: int = 4096 * MIB
     folder_bytes: int = 64 * MIB
     processes: int = 64
     reply_bytes: int = 64 * MIB

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 from base64 import b64encode
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from autograder.child.frames import Channel, FrameLimits
+from autograder.child.memory_watch import TOO_MUCH_MEMORY
 from autograder.failure import StudentGone
 from autograder.kit_files import WarmKit
 from autograder.student.limits import Limits
@@ -33,7 +35,8 @@ from autograder.student.sandbox import (
 SIZE = struct.Struct(">I")
 START_SECONDS = 60
 ORDER_SECONDS = 20
-HOME, LOCK = "course-grader-", "in-use.lock"
+END_SECONDS = 5
+HOME, LOCK, SAID = "course-grader-", "in-use.lock", "said.txt"
 FIRST_USER, USERS = 61184, 4096  # nobody's numbers: systemd's range for such a use
 
 
@@ -54,11 +57,31 @@ class Child:
     folder: str | None
 
 
+@dataclass
+class Line:
+    """The line to a copy of a parent; it can be handed to another process.
+
+    Attributes:
+        control: Takes the orders; who holds it holds the copy.
+        sandbox: The kind of sandbox that the copy lives in.
+        kit: The label of the kit that is imported in it.
+    """
+
+    control: socket.socket
+    sandbox: str
+    kit: str
+
+
 class WarmParent:
     """One pre-warmed parent process, which forks one child at a time or several."""
 
-    def __init__(self, sandbox: str | None = None):
+    _process: subprocess.Popen | None = None  # a copy's is not ours to wait for
+    _last_key = 0
+
+    def __init__(self, sandbox: str | None = None, wait: bool = True):
         """Start it in the best sandbox there is, or in the one asked for.
+
+        Without ``wait`` it may still be starting; the first order waits for it.
 
         Raises:
             NoParent: If it does not come up.
@@ -66,16 +89,25 @@ class WarmParent:
         self.sandbox = sandbox or sandbox_kind()
         if not self.is_protected:
             warnings.warn(NO_SANDBOX, Unprotected, stacklevel=2)
-        self._last_key = 0
-        self._start()
+        self._launch()
+        if wait:
+            self.wait_until_ready()
 
-    def _start(self) -> None:
+    @classmethod
+    def at(cls, line: Line) -> "WarmParent":
+        """Return the copy at the end of ``line``."""
+        parent = cls.__new__(cls)
+        parent.sandbox, parent.kit = line.sandbox, line.kit
+        parent._control, parent._is_ready = line.control, True
+        parent._home, parent._lock = make_home()
+        return parent
+
+    def _launch(self) -> None:
         """Start the process, with a folder of its own for what it says."""
-        self.kit = ""
+        self.kit, self._is_ready = "", False
         self._home, self._lock = make_home()
         self._control, theirs = socket.socketpair()
-        said = Path(self._home, "said.txt")
-        with theirs, said.open("wb") as errors:
+        with theirs, Path(self._home, SAID).open("wb") as errors:
             self._process = subprocess.Popen(
                 self._command(theirs.fileno()),
                 env=self._environment(),
@@ -85,13 +117,30 @@ class WarmParent:
                 stderr=errors,
                 cwd="/",
             )
+
+    def wait_until_ready(self) -> None:
+        """Wait until it has imported what it imports before it takes orders.
+
+        Raises:
+            NoParent: If it does not come up.
+        """
+        if self._is_ready:
+            return
         self._control.settimeout(START_SECONDS)
         try:
             self._receive()
         except (OSError, NoParent) as error:
-            words = said.read_text(errors="replace")[-2000:]
+            words, self._is_ready = self._said(), True  # as ready as it will ever be
             self.close()
             raise NoParent(f"the child process did not start: {words}") from error
+        self._is_ready = True
+
+    def _said(self) -> str:
+        """Return the end of what the process has written on its standard error."""
+        try:
+            return Path(self._home, SAID).read_text(errors="replace")[-2000:]
+        except OSError:
+            return ""
 
     def restart(self) -> None:
         """Start anew where the process was lost, or hangs.
@@ -100,7 +149,8 @@ class WarmParent:
             NoParent: If it does not come up.
         """
         self.close()
-        self._start()
+        self._launch()
+        self.wait_until_ready()
 
     @property
     def is_protected(self) -> bool:
@@ -155,6 +205,24 @@ class WarmParent:
         if self.kit not in ("", kit):
             self.restart()
 
+    def copy(self) -> Line:
+        """Have a copy of the parent forked, in the same sandbox; return the line to it.
+
+        The copy has imported what the parent has, and shares the memory of it. It ends
+        when its line is closed.
+
+        Raises:
+            NoParent: If the parent is gone or cannot fork.
+        """
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                self._order({"do": "copy"}, [theirs.fileno()])
+        except NoParent:
+            ours.close()
+            raise
+        return Line(ours, self.sandbox, self.kit)
+
     def fork(self, limits: Limits, kit: str = "") -> Child:
         """Get a fresh child, for the files whose label is ``kit``.
 
@@ -175,6 +243,7 @@ class WarmParent:
             "folder": folder or FOLDER,
             "folder_bytes": limits.folder_bytes,
             "limits": limits.resource_limits(),
+            "total_bytes": limits.total_bytes,
             "device": limits.device,
         }
         with theirs:
@@ -199,19 +268,24 @@ class WarmParent:
                 shutil.rmtree(child.folder, ignore_errors=True)
 
     def close(self) -> None:
-        """End the parent and every child."""
+        """End the parent, every child and, in a sandbox, every copy.
+
+        One that is still starting ends when it has started, and nobody waits for it:
+        bubblewrap, killed while it makes the sandbox, leaves a process behind.
+        """
         self._control.close()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        if self._process is not None and self._is_ready:
+            end_process(self._process, END_SECONDS)
+        elif self._process is not None:
+            ending = (self._process, START_SECONDS)
+            threading.Thread(target=end_process, args=ending, daemon=True).start()
         self._lock.release()
         shutil.rmtree(self._home, ignore_errors=True)
 
     def _order(
         self, order: dict[str, Any], descriptors: list[int] | None = None
     ) -> dict[str, Any]:
+        self.wait_until_ready()
         text = json.dumps(order).encode()
         try:
             self._control.settimeout(self._patience(order))
@@ -241,6 +315,15 @@ class WarmParent:
         return text
 
 
+def end_process(process: subprocess.Popen, patience: float) -> None:
+    """Wait so many seconds for a process to end by itself, and kill it otherwise."""
+    try:
+        process.wait(timeout=patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 def make_home() -> tuple[str, FileLock]:
     """Make a temporary folder and lock it; remove those that killed runs have left."""
     for left in Path(tempfile.gettempdir()).glob(f"{HOME}*"):
@@ -257,6 +340,8 @@ def how_it_ended(status: int | None) -> StudentGone:
     """Put the end of a child process into words."""
     if status is None:
         return StudentGone("its process closed the connection", "closed")
+    if status == TOO_MUCH_MEMORY:
+        return StudentGone("its processes took too much memory together", "memory")
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         return StudentGone(f"its process was ended by signal {number}", "signal")

@@ -84,7 +84,7 @@ class TrainingConfig:
 
         Its `BucketIterator` did not sort: that is torchtext's default for training.
         """
-        return cls(**{"by_length": False, "parts": 4, **changes})
+        return cls(**{"by_length": False, "parts": 4, "average_last": 5, **changes})
 
     @classmethod
     def best(cls, **changes: Any) -> "TrainingConfig":
