@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from guide_pictures.chromium import ARGUMENTS, find_chromium
 
-__all__ = ["ARGUMENTS", "Browser", "browser", "require_chromium"]
+__all__ = ["ARGUMENTS", "PATIENCE", "Browser", "browser", "require_chromium"]
+PATIENCE = 300_000  # milliseconds: only what hangs is to be seen, not what is slow
 
 
 def require_chromium() -> str:
@@ -60,8 +61,12 @@ def browser(profile: Path) -> Iterator[Browser]:
 
     with without_a_loop(), sync_playwright() as driver:
         context = driver.chromium.launch_persistent_context(
-            str(profile), executable_path=executable, args=[*ARGUMENTS]
+            str(profile),
+            executable_path=executable,
+            args=[*ARGUMENTS],
+            timeout=PATIENCE,
         )
+        context.set_default_timeout(PATIENCE)
         made = Browser(context.pages[0])
 
         def guard(route):

@@ -1,11 +1,38 @@
 """Settings that all tests share."""
 
+import random
 import sys
 from pathlib import Path
 
+import numpy
+import pytest
 import torch
+from hypothesis import HealthCheck, settings
 
 # What takes the guide's pictures drives Jupyter and a browser; so do tests.
 sys.path.append(str(Path(__file__).resolve().parents[1] / "book"))
 
+from guide_pictures import jupyter_server
+from ports import held_port
+
 torch.set_num_threads(1)  # two threads on busy cores make tiny models far slower
+jupyter_server.START_SECONDS = 600  # only a server that never comes is to be seen
+jupyter_server.free_port = held_port
+# A busy machine is slow, and a day's work is not to hang on luck.
+settings.register_profile(
+    "tests",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("tests")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let every test draw the same numbers, whatever ran before it and beside it."""
+    random.seed(0)
+    numpy.random.seed(0)
+    torch.manual_seed(0)

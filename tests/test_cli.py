@@ -1,10 +1,12 @@
 """Check the command line as a user meets it: what it prints, refuses and leaves."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from transformer.cli import app
 from transformer.data import make_grammar_corpus
 
 MULTI30K = Path(__file__).resolve().parents[2] / "shared" / "multi30k"
+PATIENCE = 600  # seconds: only what hangs is to be seen, not what is slow
 SHORT = ["train", "--epochs", "2", "--epoch-steps", "3", "--device", "cpu"]
 
 
@@ -136,14 +139,20 @@ def test_damaged_checkpoint_is_one_line(folder, tmp_path):
     assert_one_line_error(output, "best.pt", "damaged")
 
 
-def start(*arguments: str) -> subprocess.Popen:
-    """Start the command in a process of its own, as a user does."""
+@contextlib.contextmanager
+def started(*arguments: str) -> Iterator[subprocess.Popen]:
+    """Run the command in a process of its own, as a user does, but not for ever."""
     command = [sys.executable, "-m", "transformer", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, **said) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
-def wait_for(path: Path, process: subprocess.Popen, seconds: float = 120.0) -> None:
-    end = time.monotonic() + seconds
+def wait_for(path: Path, process: subprocess.Popen) -> None:
+    end = time.monotonic() + PATIENCE
     while not path.exists():
         assert process.poll() is None, process.stdout.read().decode()
         assert time.monotonic() < end, f"{path} did not appear"
@@ -154,17 +163,19 @@ def wait_for(path: Path, process: subprocess.Popen, seconds: float = 120.0) -> N
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL")
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGINT"])
 def test_killed_run_resumes_to_the_same_losses(tmp_path, name):
-    longer = ["train", "--epochs", 4, "--epoch-steps", 8, "--device", "cpu", "--out"]
-    process = start(*longer, tmp_path / "killed")
-    wait_for(tmp_path / "killed" / "last.pt", process)
-    process.send_signal(getattr(signal, name))
-    output = process.communicate(timeout=60)[0].decode()
+    """It would go on for hours: it cannot have ended before the signal comes."""
+    steps = ["train", "--epoch-steps", 8, "--device", "cpu", "--out"]
+    with started(*steps, tmp_path / "killed", "--epochs", 10_000) as process:
+        wait_for(tmp_path / "killed" / "last.pt", process)
+        process.send_signal(getattr(signal, name))
+        output = process.communicate(timeout=PATIENCE)[0].decode()
     assert process.returncode == {"SIGKILL": -9, "SIGINT": 130}[name], output
     if name == "SIGINT":
         assert "go on with --resume" in output
-    assert load_checkpoint(tmp_path / "killed" / "last.pt").epoch < 4
-    run(*longer, tmp_path / "killed", "--resume")
-    run(*longer, tmp_path / "whole")
+    reached = load_checkpoint(tmp_path / "killed" / "last.pt").epoch
+    epochs = ["--epochs", reached + 2]
+    run(*steps, tmp_path / "killed", "--resume", *epochs)
+    run(*steps, tmp_path / "whole", *epochs)
     assert losses(tmp_path / "killed") == losses(tmp_path / "whole")
 
 

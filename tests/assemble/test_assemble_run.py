@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from autograder.assemble import assemble
+from autograder.assemble import run_notebook as running
 from autograder.assemble.run_notebook import audit_run, run_notebook
 from autograder.course import Course, Unit, load_course
 
@@ -25,9 +28,15 @@ pytestmark = [
 
 
 @pytest.fixture(autouse=True)
-def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the kernels to one thread."""
+def kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Keep the kernels to one thread, and give them all the time that they need.
+
+    What is left of them goes while warnings about it are ignored, not in a later test.
+    """
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setattr(running, "SECONDS_A_CELL", 3600)
+    yield
+    gc.collect()
 
 
 def test_what_a_released_notebook_may_not_do(pocket: Course, edit) -> None:

@@ -1,6 +1,7 @@
 """The built book, and a browser to read it with."""
 
 import importlib.util
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from chromium import ARGUMENTS, require_chromium
+from chromium import ARGUMENTS, PATIENCE, require_chromium
 from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,10 +41,15 @@ def mathjax() -> ModuleType:
 def site(builder: ModuleType) -> Path:
     """The folder of the built public book; what changed since is built first.
 
-    Tests that run side by side wait for each other: they share one folder.
+    Tests that run side by side share one folder: the first builds, the others wait,
+    and none builds again while another reads.
     """
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", "alone")
+    built = BOOK / "_build" / "built-for-tests.txt"
     with FileLock(BOOK / "_build.lock"):
-        assert builder.build("public", quiet=True) == 0, "the book does not build"
+        if run == "alone" or not built.exists() or built.read_text() != run:
+            assert builder.build("public", quiet=True) == 0, "the book does not build"
+            built.write_text(run)
     return builder.front_page("public").parent
 
 
@@ -69,6 +75,8 @@ def chromium() -> Iterator[object]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=[*ARGUMENTS])
+        browser = driver.chromium.launch(
+            executable_path=program, args=[*ARGUMENTS], timeout=PATIENCE
+        )
         yield browser
         browser.close()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ports import held_port
 
 from transformer.data import download_multi30k, load_multi30k, multi30k
 from transformer.data.download import download_file
@@ -108,11 +109,9 @@ def test_interrupted_then_whole(server: Server, tmp_path: Path) -> None:
 
 
 def test_nobody_answers(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{held_port()}/file"
     with pytest.raises(ConnectionError, match="no answer or a broken one"):
-        download_file(f"http://127.0.0.1:{port}/file", tmp_path / "file", CHECKSUM)
+        download_file(url, tmp_path / "file", CHECKSUM)
     assert names(tmp_path) == []
 
 

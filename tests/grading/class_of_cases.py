@@ -10,22 +10,29 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from handing_in import UNIT, Case, HandIn
 from nbgrader.api import Gradebook
 from rich.console import Console
 
+from autograder import workers
 from autograder.class_folder import ClassFolder
 from autograder.class_run import Outcome
 from autograder.commands_grading import line_of, table_of
 from autograder.grade_class import Choice, grade_all
 from autograder.graded_unit import graded_unit
+from autograder.student import own_parent
+from autograder.student.limits import crowding
 
+# What is slow on a busy machine must not count as endless: on a quiet one the slowest
+# submission takes a seventh of its time, and an honest one a tenth.
 LIMITS = {
-    "cell_seconds": 2,
-    "exercise_seconds": 2,
-    "submission_seconds": 8,
+    "cell_seconds": 3,
+    "exercise_seconds": 6,
+    "submission_seconds": 40,
     "memory_bytes": 1 << 30,
 }
+ENDING = 60  # seconds that an idle worker gets to end and to clear up
 SETTINGS = """
 from pathlib import Path
 from autograder.nbgrader_settings import configure
@@ -46,7 +53,7 @@ class GradedClass:
         outcomes: Each student's outcome.
         scores: Each student's score in the gradebook.
         shown: What the run wrote on the terminal.
-        seconds: How long the run took.
+        patience: How many times longer than ``LIMITS`` anything was allowed to take.
         left: What was found afterwards that had not been there before.
     """
 
@@ -55,7 +62,7 @@ class GradedClass:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     shown: str = ""
-    seconds: float = 0.0
+    patience: float = 1.0
     left: dict[str, set[str]] = field(default_factory=dict)
 
     def outcome(self, case: Case) -> Outcome:
@@ -95,34 +102,44 @@ def grade_class(root: Path, students: dict[str, str], feedback: bool) -> GradedC
     folder, unit = ClassFolder(root), graded_unit(UNIT, root)
     folder.register(UNIT)
     console = Console(file=io.StringIO(), width=200)
-    before = traces(root)
-    started = time.monotonic()
-    outcomes = grade_all(
-        folder,
-        unit,
-        list(folder.submissions(UNIT)),
-        lambda outcome: console.print(line_of(outcome), markup=False, highlight=False),
-        Choice(with_feedback=feedback, workers=2),
-    )
-    made.seconds = time.monotonic() - started
+    known = running()
+    before = traces(root, known)
+
+    def show(outcome: Outcome) -> None:
+        made.patience = max(made.patience, crowding())
+        console.print(line_of(outcome), markup=False, highlight=False)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "PATIENCE", ENDING)
+        outcomes = grade_all(
+            folder,
+            unit,
+            list(folder.submissions(UNIT)),
+            show,
+            Choice(with_feedback=feedback, workers=2),
+        )
     console.print(table_of(UNIT, outcomes))
     made.shown = console.file.getvalue()
     made.outcomes = {outcome.submission.student: outcome for outcome in outcomes}
     with Gradebook(folder.db_url) as gradebook:
         rows = gradebook.assignment_submissions(UNIT)
         made.scores = {row.student.id: row.score for row in rows}
-    after = traces(root)
+    own_parent.end()  # it is kept for the next class, with a folder of its own
+    after = traces(root, known)
     made.left = {kind: after[kind] - before[kind] for kind in after}
     return made
 
 
-def traces(root: Path) -> dict[str, set[str]]:
-    """Return what an attack could leave: processes, files, shared memory."""
+def traces(root: Path, known: set[int]) -> dict[str, set[str]]:
+    """Return what an attack could leave: processes, files, shared memory.
+
+    ``known`` are the processes that were there before the run.
+    """
     places = [Path(tempfile.gettempdir()), Path("/dev/shm"), Path("/tmp"), Path.home()]
     places += [root, root / "assignments" / UNIT, root / "solutions", Path.cwd()]
     own = {"autograded", "feedback", "gradebook.db", "grading", "__pycache__"}
     return {
-        "processes": lasting_processes(),
+        "processes": lasting_processes(known),
         "files": {
             str(path)
             for place in places
@@ -139,42 +156,72 @@ def is_other_peoples(path: Path) -> bool:
     return path.name.startswith("pymp-") or (is_common and "attack" not in path.name)
 
 
-def lasting_processes(seconds: float = 8.0) -> set[str]:
+def running() -> set[int]:
+    """Return the numbers of all processes of this machine."""
+    return {int(path.name) for path in Path("/proc").glob("[0-9]*")}
+
+
+def lasting_processes(known: set[int], seconds: float = 8.0) -> set[str]:
     """Return the processes of attacks that do not go away by themselves."""
     until = time.monotonic() + seconds
-    found = set(processes())
+    found = set(processes(known))
     while found and time.monotonic() < until:
         time.sleep(0.5)
-        found &= set(processes())
+        found &= set(processes(known))
     return found
 
 
-def processes() -> Iterator[str]:
-    """Yield the processes that run with a child's number or look like an attack's."""
-    for path in Path("/proc").glob("[0-9]*"):
+def processes(known: set[int]) -> Iterator[str]:
+    """Yield the processes that run with a child's number or look like an attack's.
+
+    Tests that run beside these have such processes too: theirs are left out.
+    """
+    for number in running():
+        path = Path("/proc", str(number))
         with contextlib.suppress(OSError):
             words = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
             is_child = 61184 <= path.stat().st_uid < 61184 + 4096
-            if is_child or "98765" in words:
-                yield f"{path.name} {words}"
+            if (is_child or "98765" in words) and is_ours(number, known):
+                yield f"{number} {words}"
+
+
+def is_ours(number: int, known: set[int]) -> bool:
+    """Say whether a process was started by this one, or is an orphan of the run.
+
+    Above any other one stands a program that was ``known`` before the run.
+    """
+    line = [number, *forefathers(number)]
+    ours = {os.getpid(), *forefathers(os.getpid()), 1}
+    highest = [each for each in line if each not in ours][-1:]
+    return os.getpid() in line or not known.intersection(highest)
+
+
+def forefathers(number: int) -> Iterator[int]:
+    """Yield the numbers of the processes above one, up to the first of all."""
+    while number > 1:
+        stat = Path(f"/proc/{number}/stat").read_text()
+        number = int(stat.rpartition(")")[2].split()[1])
+        yield number
 
 
 @contextlib.contextmanager
 def places_of_its_own(folder: Path) -> Iterator[Path]:
-    """Give a run a home and a folder for temporary files, with a canary in each."""
-    home, temporary = folder / "home", folder / "temporary"
-    for place in (home, temporary):
+    """Give a run a home, a folder for temporary files and one that it works in.
+
+    In home and temporary folder lies a canary. What other programs write into theirs,
+    as caches in the course's own folder, does not lie in these.
+    """
+    home, temporary, work = (folder / name for name in ("home", "temporary", "work"))
+    for place in (home, temporary, work):
         place.mkdir()
+    for place in (home, temporary):
         (place / ".course-canary").write_text("CANARY-HOME")
-    before = {name: os.environ.get(name) for name in ("HOME", "TMPDIR")}
-    os.environ.update(HOME=str(home), TMPDIR=str(temporary))
-    tempfile.tempdir = None
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        patch.setenv("TMPDIR", str(temporary))
+        patch.setattr(tempfile, "tempdir", None)
+        patch.chdir(work)
         yield home
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
-        tempfile.tempdir = None
 
 
 def plant_canaries(root: Path) -> None:

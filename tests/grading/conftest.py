@@ -20,8 +20,10 @@ from autograder.student.warm_parent import Unprotected, WarmParent
 
 collect_ignore = ["tiny_course"]
 TINY = Path(__file__).with_name("tiny_course")
-QUICK_SETTINGS = {"cell_seconds": 3, "exercise_seconds": 3, "submission_seconds": 20}
-QUICK = Limits(**QUICK_SETTINGS)
+# For classes in which somebody loops for ever; a whole submission takes half a second.
+QUICK_SETTINGS = {"cell_seconds": 3, "exercise_seconds": 3, "submission_seconds": 60}
+# For everything that comes to an end: a crowded machine may take its time.
+PATIENT = Limits(cell_seconds=60, exercise_seconds=60, submission_seconds=300)
 SETTINGS = """
 from pathlib import Path
 from autograder.nbgrader_settings import configure
@@ -108,7 +110,7 @@ def remote(parent: WarmParent) -> Callable[..., RemoteStudents]:
 
 
 def make_students(
-    parent: WarmParent, *cells: str, limits: Limits = QUICK, **files: bytes
+    parent: WarmParent, *cells: str, limits: Limits = PATIENT, **files: bytes
 ) -> RemoteStudents:
     """Make students of code cells that run in children of ``parent``."""
     return RemoteStudents(parent, list(cells), files, limits)

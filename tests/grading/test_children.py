@@ -1,16 +1,28 @@
 """Children: limits, crashes, what they can reach and what they leave behind."""
 
 import os
+import re
+import secrets
 import time
+from collections.abc import Callable
 
 import pytest
 import torch
 
 from autograder.failure import StudentGone
 from autograder.kit_files import WarmKit, label_of
+from autograder.student import remote as remote_module
 from autograder.student.limits import Limits
 
 DEFINES = "def double(x):\n    return 2 * x\n"
+PATIENCE = 30  # seconds by which a crowded machine may be late
+QUICK = Limits(cell_seconds=3, exercise_seconds=3, submission_seconds=60)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Wait longer for a child that has closed its channel: how it ends is asked."""
+    monkeypatch.setattr(remote_module, "PATIENCE", PATIENCE / 3)
 
 
 def run(students, name="double", exercise="any"):
@@ -42,14 +54,14 @@ def test_output_is_bounded(remote):
 
 
 def test_a_cell_that_never_ends_is_stopped_and_left_out(remote):
-    students = remote("while True:\n    pass", DEFINES)
+    students = remote("while True:\n    pass", DEFINES, limits=QUICK)
+    seconds = students.limits.cell_seconds  # more than asked for on a crowded machine
     started = time.monotonic()
     assert torch.equal(run(students), torch.full((2,), 2.0))
-    assert time.monotonic() - started < 3 + 2
-    assert "stopped after 3 s" in students.runs[0].stopped
-    started = time.monotonic()
+    assert time.monotonic() - started < seconds + PATIENCE
+    assert f"stopped after {seconds:g} s" in students.runs[0].stopped
     run(students)
-    assert time.monotonic() - started < 2
+    assert students.limits_hit == ["cell 0: time"]  # it was not run again
 
 
 def test_a_cell_that_ends_its_process_is_left_out(remote):
@@ -61,22 +73,23 @@ def test_a_cell_that_ends_its_process_is_left_out(remote):
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("while True: pass", "stopped after 3 s"),
+        ("while True: pass", "stopped after {seconds:g} s"),
         ("import os; os._exit(0)", "ended by itself"),
         ("import ctypes; ctypes.string_at(0)", "ended by signal 11"),
         (
             "import signal; signal.signal(15, signal.SIG_IGN); __import__('time')"
             ".sleep(99)",
-            "stopped after 3 s",
+            "stopped after {seconds:g} s",
         ),
     ],
 )
 def test_a_call_that_never_returns_ends_the_exercise_only(remote, body, words):
-    students = remote(DEFINES, f"def bad(x):\n    {body}\n")
+    students = remote(DEFINES, f"def bad(x):\n    {body}\n", limits=QUICK)
+    seconds = students.limits.exercise_seconds
     started = time.monotonic()
-    with pytest.raises(StudentGone, match=words):
+    with pytest.raises(StudentGone, match=re.escape(words.format(seconds=seconds))):
         run(students, "bad")
-    assert time.monotonic() - started < 3 + 2
+    assert time.monotonic() - started < seconds + PATIENCE
     assert torch.equal(run(students), torch.full((2,), 2.0))
 
 
@@ -91,10 +104,10 @@ def test_each_exercise_has_a_fresh_process(remote):
 def test_the_submission_as_a_whole_has_a_limit(remote):
     limits = Limits(cell_seconds=1, exercise_seconds=1, submission_seconds=2)
     students = remote(*["while True: pass"] * 20, DEFINES, limits=limits)
-    started = time.monotonic()
-    with pytest.raises(StudentGone, match="more than 2 s"):
+    seconds = students.limits.submission_seconds
+    with pytest.raises(StudentGone, match=re.escape(f"more than {seconds:g} s")):
         run(students)
-    assert time.monotonic() - started < 2 + 2
+    assert len(students.runs) <= 3  # two whole ones, and one that was cut short
 
 
 def test_only_the_kit_can_be_imported(remote):
@@ -142,7 +155,7 @@ def test_nothing_is_left_behind(remote, parent):
         pytest.skip(
             "without a sandbox a detached process stays, and the grader says so"
         )
-    marker = "987654.25"
+    marker = f"8{secrets.randbelow(10**6):06}.25"  # no other run's
     students = remote(
         "import subprocess\nsubprocess.Popen(['/bin/sh', '-c', 'setsid sleep "
         f"{marker} &'])\nopen('/tmp/left', 'w').write('x')",
@@ -150,10 +163,18 @@ def test_nothing_is_left_behind(remote, parent):
         DEFINES,
     )
     run(students)
-    assert marker not in _command_lines()
+    assert _comes_true(lambda: marker not in _command_lines())
     students = remote("import os\nprint(os.path.exists('/tmp/left'))", DEFINES)
     run(students)
     assert printed(students) == "False\n"
+
+
+def _comes_true(holds: Callable[[], bool]) -> bool:
+    """Say whether something is so, or soon is: what is killed needs time to go."""
+    until = time.monotonic() + PATIENCE
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.1)
+    return holds()
 
 
 def _command_lines():
@@ -168,7 +189,7 @@ def _command_lines():
 
 
 def test_memory_and_processes_are_limited(remote, parent):
-    limits = Limits(3, 3, 20, memory_bytes=1 << 30, processes=40)
+    limits = Limits(60, 60, 300, memory_bytes=1 << 30, processes=40)
     students = remote(
         "import torch\ntry:\n    torch.ones(1 << 29)\n    print('got it')\n"
         "except (RuntimeError, MemoryError):\n    print('no memory')",
@@ -183,6 +204,36 @@ def test_memory_and_processes_are_limited(remote, parent):
     if not parent.is_protected:
         expected = expected[: len("no memory\n")]
     assert printed(students).startswith(expected)
+
+
+def test_memory_of_all_processes_together_is_limited(remote):
+    """Each of the eight takes less than one may."""
+    hoards = (
+        "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n"
+        "        hoard = b'x' * (48 << 20)\n        time.sleep(60)\n"
+        "        os._exit(0)\ntime.sleep(40)\nprint('got it')"
+    )
+    limits = Limits(60, 60, 300, memory_bytes=1 << 30, total_bytes=256 << 20)
+    students = remote(hoards, DEFINES, limits=limits)
+    assert torch.equal(run(students), torch.full((2,), 2.0))
+    assert "too much memory together" in students.runs[0].stopped
+    assert students.limits_hit == ["cell 0: exit"]
+    modest = hoards.replace("48", "8").replace("40", "1")
+    students = remote(modest, DEFINES, limits=limits)
+    run(students)
+    assert printed(students) == "got it\n"
+
+
+def test_memory_that_is_counted_nowhere_cannot_be_had(remote, parent):
+    students = remote(
+        "import os, ctypes\ntry:\n    os.memfd_create('hoard')\n"
+        "    print('got it')\nexcept OSError as error:\n    print(error)\n"
+        "print(ctypes.CDLL(None).shmget(0, 4096, 0o1600))",
+        DEFINES,
+    )
+    run(students)
+    if parent.is_protected:
+        assert printed(students) == "[Errno 38] Function not implemented\n-1\n"
 
 
 KIT = {

@@ -28,7 +28,7 @@ def nbgrader(root: Path, *arguments: str) -> subprocess.CompletedProcess:
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1200,  # only what hangs is to be seen, not what is slow
     )
 
 

@@ -44,7 +44,7 @@ def test_what_is_handed_over_goes_to_the_device():
 def test_in_a_child_too(parent):
     from autograder.student.remote import RemoteStudents
 
-    limits = Limits(cell_seconds=5, exercise_seconds=5, device="meta")
+    limits = Limits(cell_seconds=60, exercise_seconds=60, device="meta")
     with RemoteStudents(parent, CELLS, {}, limits).fresh("any") as student:
         assert student.where(torch.ones(2)) == "meta"
         assert student.Layer().place() == "meta"

@@ -4,6 +4,7 @@ One Jupyter server and one browser serve the whole module: a hostile student who
 answered rightly and whose name is a script, and one whose folder's name is one.
 """
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,6 +50,8 @@ FORMULAS = (
     r"$a<b$ and $\href{javascript:steal()}{\text{press}}$ "
     r'$\mmlToken{mi}[href="javascript:steal()"]{y}$ $\style{color:red}{z}$'
 )
+# What comes later would overwrite what is typed, or take the cursor away.
+SHOWN = "formgrader.grades?.loaded && formgrader.comments?.loaded && MathJax.loaded"
 RAISING = f"raise ValueError({ATTACK!r})"
 
 
@@ -114,7 +117,7 @@ def press(page, student: str, button: str) -> str:
     row = page.locator("tr", has=page.get_by_text(student, exact=True))
     row.locator(f".{button} a").click()
     modal = page.locator(".modal-content")
-    modal.wait_for(timeout=90_000)
+    modal.wait_for()
     words = modal.inner_text()
     page.locator(".modal-footer button").click()
     modal.wait_for(state="detached")
@@ -134,14 +137,17 @@ def open_graded(page) -> None:
     row.locator(".student-name a").click()
     page.get_by_role("link", name=UNIT, exact=True).click()
     page.locator("#why").wait_for()
-    page.wait_for_function("formgrader.grades && formgrader.grades.loaded")
+    page.wait_for_function(SHOWN)
 
 
 def test_the_detector_sees_scripts_that_run(chrome, tmp_path):
     page = tmp_path / "page.html"
     page.write_text(ATTACK)
+    chrome.stolen.clear()
     chrome.page.goto(page.as_uri())
-    chrome.page.wait_for_timeout(500)
+    until = time.monotonic() + 60
+    while len(chrome.stolen) < 4 and time.monotonic() < until:
+        chrome.page.wait_for_timeout(50)
     assert len(chrome.stolen) >= 4
 
 

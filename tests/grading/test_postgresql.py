@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from guide_pictures.jupyter_server import free_port
 from nbgrader.api import Gradebook
+from ports import held_port
 from tiny_grading import EXPECTED, UNIT, grade, only
 
 from autograder.class_folder import ClassFolder
@@ -23,6 +23,7 @@ pytestmark = [
 REPOSITORY = Path(__file__).parents[2]
 FEW = ("perfect-one", "mistake-1", "half-done", "damaged")
 OWNER = "postgres"
+PATIENCE = 600  # seconds: only what hangs is to be seen, not what is slow
 
 
 def program(name: str) -> str:
@@ -42,7 +43,7 @@ def postgresql() -> Iterator[str]:
     initdb, pg_ctl = program("initdb"), program("pg_ctl")
     home = Path(tempfile.mkdtemp(prefix="course-postgresql-"))
     user = {"user": OWNER} if os.geteuid() == 0 else {}  # it refuses to run as root
-    password, port = secrets.token_hex(16), free_port()
+    password, port = secrets.token_hex(16), held_port()
     (home / "password").write_text(password)
     if user:
         for path in (home, home / "password"):
@@ -52,20 +53,21 @@ def postgresql() -> Iterator[str]:
         # its output goes to a file: the server would hold a pipe open
         with (home / "said.txt").open("ab") as said:
             ended = subprocess.run(
-                command, cwd=home, stdout=said, stderr=said, timeout=120, **user
+                command, cwd=home, stdout=said, stderr=said, timeout=PATIENCE, **user
             )
         assert ended.returncode == 0, (home / "said.txt").read_text()
 
     data = str(home / "data")
     secret = f"--pwfile={home}/password"
     run(initdb, "-D", data, "-U", "course", "--auth=scram-sha-256", secret, "-N")
+    waiting = ("-w", "-t", str(PATIENCE))
     settings = f"-c listen_addresses=127.0.0.1 -c port={port} -c fsync=off"
-    run(pg_ctl, "-D", data, "-w", "-o", f"{settings} -k {home}", "start")
+    run(pg_ctl, "-D", data, *waiting, "-o", f"{settings} -k {home}", "start")
     try:
         yield f"postgresql+psycopg2://course:{password}@127.0.0.1:{port}"
     finally:
-        run(pg_ctl, "-D", data, "-m", "immediate", "-w", "stop")
-        shutil.rmtree(home)
+        run(pg_ctl, "-D", data, "-m", "immediate", *waiting, "stop")
+        shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture
@@ -161,7 +163,7 @@ def test_two_runs_write_into_one_gradebook_at_once(classroom, moved, tmp_path):
     only(other, *FEW[2:])
     runs = [start(root) for root in (classroom, other)]
     for run in runs:
-        output, _ = run.communicate(timeout=300)
+        output, _ = run.communicate(timeout=PATIENCE)
         assert run.returncode == 0, output
     assert totals(url) == {name: EXPECTED[name] for name in FEW}
 
@@ -181,7 +183,7 @@ def start(root: Path) -> subprocess.Popen:
 def test_a_server_that_is_not_there_is_said_without_the_password(classroom):
     only(classroom, "perfect-one")
     with (classroom / "nbgrader_config.py").open("a") as file:
-        address = f"postgresql+psycopg2://course:s3cret@127.0.0.1:{free_port()}/x"
+        address = f"postgresql+psycopg2://course:s3cret@127.0.0.1:{held_port()}/x"
         file.write(f"c.CourseDirectory.db_url = {address!r}\n")
     done = grade(classroom)
     assert done.exit_code == 2

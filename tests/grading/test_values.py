@@ -5,7 +5,7 @@ import socket
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.child.frames import (
@@ -48,7 +48,6 @@ values = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(values)
 def test_plain_values_cross_whole(value):
     assert crossed(value) == value

@@ -135,7 +135,7 @@ class BareColab:
         notebook = nbformat.v4.new_notebook(cells=cells)
         NotebookClient(
             notebook,
-            timeout=120,
+            timeout=1200,  # only what hangs is to be seen, not what is slow
             kernel_name=KERNEL,
             allow_errors=allow_errors,
             resources={"metadata": {"path": str(self.content)}},

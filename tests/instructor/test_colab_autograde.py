@@ -91,7 +91,7 @@ def test_it_is_made_from_its_master() -> None:
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_it_grades_a_class(home: Path, scores: dict[str, float]) -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=1200, kernel_name="python3").execute()
     printed = "".join(
         output.get("text", "")
         for cell in notebook.cells

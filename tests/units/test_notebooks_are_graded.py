@@ -11,10 +11,12 @@ from autograder.engine import checks_with_points
 from autograder.grade_submission import Graded, grade
 from autograder.graded_unit import GradedUnit, graded_unit
 from autograder.repair import read_submission, rebuild
+from autograder.student.limits import Limits
 from autograder.student.warm_parent import WarmParent
 
 COURSE = load_course()
 WRITTEN = [unit for unit in COURSE.units if COURSE.master(unit).exists()]
+PATIENT = Limits(cell_seconds=600, exercise_seconds=600, submission_seconds=3600)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +32,8 @@ def unit(request: pytest.FixtureRequest) -> Unit:
 
 
 def graded(unit: GradedUnit, path: Path, parent: WarmParent) -> Graded:
-    return grade(unit, rebuild(unit, read_submission(path)), "somebody", parent)
+    repaired = rebuild(unit, read_submission(path))
+    return grade(unit, repaired, "somebody", parent, PATIENT)
 
 
 def test_the_answers_earn_everything(unit: Unit, parent: WarmParent) -> None:

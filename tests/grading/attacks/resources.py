@@ -123,6 +123,15 @@ for _ in range(12):
 time.sleep(2)
 print("ALIVE")
 """,
+    memory_of_a_crowd="""
+import os, time
+for _ in range(40):
+    if os.fork() == 0:
+        try: hoard = b"x" * (500 << 20); time.sleep(60)
+        finally: os._exit(0)
+time.sleep(60)
+print("GOT 20 GiB")
+""",
     disk_bomb="""
 import os
 number = 0
