@@ -14,7 +14,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FORMGRADER = "nbgrader.server_extensions.formgrader"
-START_SECONDS = 90
+START_SECONDS = 600
 # JupyterLab asks at the first start whether it may fetch news; here it may not.
 QUIET = {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}
 QUIET_FILE = "@jupyterlab/apputils-extension/notification.jupyterlab-settings"

@@ -80,7 +80,9 @@ def written_answer(stage: Stage) -> bytes:
     page.get_by_role("link", name=UNIT.slug, exact=True).click()
     points = page.locator("#why-the-square-root")
     points.wait_for()
-    page.wait_for_function("formgrader.grades && formgrader.grades.loaded")
+    page.wait_for_function(
+        "formgrader.grades?.loaded && formgrader.comments?.loaded && MathJax.loaded"
+    )
     points.fill("12")
     comment = page.locator("#why-the-square-root-comment")
     comment.fill("Right. By how much do they vary? Derive it.")
