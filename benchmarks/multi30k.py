@@ -2,11 +2,11 @@
 
     python -m transformer train --data multi30k --config tutorial --out runs/tutorial
     python -m transformer train --data multi30k --config best --out runs/best
-    python benchmarks/multi30k.py tutorial runs/tutorial [--data-dir DIR]
+    python benchmarks/multi30k.py tutorial runs/tutorial … [--data-dir DIR]
     python benchmarks/multi30k.py best runs/best [--data-dir DIR]
-    python benchmarks/multi30k.py ablation runs/ablation --epochs 6 [--data-dir DIR]
+    python benchmarks/multi30k.py ablation --epochs 6 [--data-dir DIR]
 
-`tutorial` is measured as the tutorial measures: the best epoch on validation, greedily.
+`tutorial` is measured as the tutorial measures: what is best on validation, greedily.
 For `best` the checkpoint (best epoch or averaged) and the search are chosen on the
 validation set; the test set is looked at once, for what was chosen. Each writes
 `benchmarks/results/multi30k_<name>.json` with the log of the training.
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torchtext.data import interleave_keys
 
 from transformer.checkpoints import Checkpoint, load_checkpoint
 from transformer.data import Corpus, SentencePair, make_batches
@@ -40,6 +41,7 @@ from transformer.training import perplexity
 from transformer.training_config import TrainingConfig
 
 RESULTS = Path(__file__).parent / "results"
+EPOCH_FILES = "epoch_*.pt"
 GREEDY = SearchSettings(1)
 SEARCHES = [GREEDY, *(SearchSettings(5, alpha) for alpha in (0.6, 1.0, 1.4))]
 WITHOUT = {
@@ -50,10 +52,7 @@ WITHOUT = {
         {},
         {"dropout": 0.1, "attention_dropout": None, "ff_dropout": None},
     ),
-    "the tutorial's width (128, 4 layers, d_ff 256)": (
-        {},
-        {"d_model": 128, "n_layers": 4, "d_ff": 256},
-    ),
+    "sinusoidal positions (learned ones)": ({}, {"positions": "learned"}),
 }
 
 
@@ -84,15 +83,30 @@ class Measure:
         }
 
     def loss(self, model: Transformer, pairs: list[SentencePair]) -> dict[str, float]:
-        """Measure a split's perplexity, and as the tutorial averages it."""
-        batches = make_batches(pairs, self.words, 128)
-        each = [mean_loss(model, [batch]) for batch in batches]
+        """Measure a split's perplexity, and what the tutorial calls so.
+
+        Its batches hold sentences of similar length, and it takes the mean of their
+        losses: a token of a short sentence counts for more than one of a long sentence.
+        """
+        in_order = sorted(pairs, key=_torchtext_key)
+        each = [
+            mean_loss(model, [batch])
+            for batch in make_batches(in_order, self.words, 128)
+        ]
+        token_mean = mean_loss(model, make_batches(pairs, self.words, 128))
         return {
-            "perplexity": round(perplexity(mean_loss(model, batches)), 3),
-            "perplexity_of_mean_batch_loss": round(
-                perplexity(sum(each) / len(each)), 3
-            ),
+            "perplexity": round(perplexity(token_mean), 3),
+            "tutorial_perplexity": round(perplexity(sum(each) / len(each)), 3),
         }
+
+    def greedily(self, model: Transformer, pairs: list[SentencePair]) -> dict[str, Any]:
+        """Measure a split's perplexity, and score its greedy translations."""
+        return {**self.loss(model, pairs), **self.bleu(model, pairs, GREEDY)}
+
+
+def _torchtext_key(pair: SentencePair) -> int:
+    """Return what torchtext sorts a translation corpus by."""
+    return interleave_keys(len(pair.src), len(pair.tgt))
 
 
 def describe(checkpoint: Checkpoint, model: Transformer) -> dict[str, Any]:
@@ -109,18 +123,41 @@ def describe(checkpoint: Checkpoint, model: Transformer) -> dict[str, Any]:
     }
 
 
-def measure_tutorial(measure: Measure, run: Path) -> dict[str, Any]:
-    """Measure the best epoch, greedily."""
-    checkpoint = load_checkpoint(run / BEST)
-    model = checkpoint.build_model()
-    return {
-        "best_epoch": checkpoint.epoch,
-        "test": {
-            **measure.loss(model, measure.corpus.test),
-            **measure.bleu(model, measure.corpus.test, GREEDY),
-        },
-        **describe(load_checkpoint(run / LAST), model),
-    }
+def measure_tutorial(measure: Measure, runs: list[Path]) -> dict[str, Any]:
+    """Measure what is best by the tutorial's rule, greedily.
+
+    Its rule is the lowest loss on the validation set as it counts it. Runs with several
+    seeds, their epochs and the averages of their last epochs compete; the test set is
+    looked at for the winner, and for the best single epoch, which is what the tutorial
+    itself would take.
+    """
+    tried, paths = [], {}
+    for path in [path for run in runs for path in kept_weights(run)]:
+        checkpoint = load_checkpoint(path)
+        epoch = "average" if path.name == AVERAGED else checkpoint.epoch
+        key = (checkpoint.training_config["seed"], epoch)
+        if key not in paths:
+            paths[key] = path
+            model = checkpoint.build_model()
+            found = measure.greedily(model, measure.corpus.valid)
+            tried.append({"seed": key[0], "epoch": epoch, **found})
+    chosen = min(tried, key=lambda one: one["tutorial_perplexity"])
+    single = min(
+        (one for one in tried if one["epoch"] != "average"),
+        key=lambda one: one["tutorial_perplexity"],
+    )
+    found = {"validation": tried, "chosen_on_validation": chosen}
+    for name, one in (("best_epoch_test", single), ("test", chosen)):
+        path = paths[one["seed"], one["epoch"]]
+        model = load_checkpoint(path).build_model()
+        found[name] = measure.greedily(model, measure.corpus.test)
+    return {**found, **describe(load_checkpoint(path.parent / LAST), model)}
+
+
+def kept_weights(run: Path) -> list[Path]:
+    """Return the checkpoints of a run: epochs, and the average of the last ones."""
+    epochs = [run / BEST, *sorted(run.glob(EPOCH_FILES)), run / LAST]
+    return [path for path in (*epochs, run / AVERAGED) if path.exists()]
 
 
 def measure_best(measure: Measure, run: Path) -> dict[str, Any]:
@@ -153,9 +190,7 @@ def measure_best(measure: Measure, run: Path) -> dict[str, Any]:
     }
 
 
-def measure_ablation(
-    measure: Measure, run: Path, epochs: int, only: list[str]
-) -> dict[str, Any]:
+def measure_ablation(measure: Measure, epochs: int, only: list[str]) -> dict[str, Any]:
     """Train with one part of the best recipe left out at a time, for a few epochs.
 
     The first row is the whole recipe. A row that is there already is not trained again.
@@ -168,14 +203,14 @@ def measure_ablation(
     for name, (training, sizes) in {"nothing": ({}, {}), **WITHOUT}.items():
         if name in rows or (only and name not in only):
             continue
-        rows[name] = train_without(measure, run, epochs, training, sizes)
+        rows[name] = train_without(measure, epochs, training, sizes)
         print(name, rows[name], flush=True)
         path.write_text(json.dumps({"epochs": epochs, "rows": rows}, indent=1) + "\n")
     return {"epochs": epochs, "rows": rows}
 
 
 def train_without(
-    measure: Measure, run: Path, epochs: int, training: dict, sizes: dict
+    measure: Measure, epochs: int, training: dict, sizes: dict
 ) -> dict[str, Any]:
     """Train one row of the ablation, and measure it on the validation set."""
     changes = {"epochs": epochs, "average_last": 1, **training}
@@ -188,8 +223,7 @@ def train_without(
         "parameters": count_parameters(trainer.model),
         "minutes": round(sum(record["seconds"] for record in history) / 60, 1),
         "train_loss": round(history[-1]["train_loss"], 3),
-        **measure.loss(trainer.model, measure.corpus.valid),
-        **measure.bleu(trainer.model, measure.corpus.valid, GREEDY),
+        **measure.greedily(trainer.model, measure.corpus.valid),
         "changed": {**training, **sizes},
         "training": asdict(config),
     }
@@ -199,7 +233,12 @@ def main() -> None:
     """Measure, print and write what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("tutorial", "best", "ablation"))
-    parser.add_argument("run", type=Path, help="folder of the checkpoints")
+    parser.add_argument(
+        "runs",
+        type=Path,
+        nargs="*",
+        help="folder of checkpoints; several of `tutorial`",
+    )
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=6, help="of each ablation")
@@ -208,10 +247,11 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     measure = Measure(options.data_dir)
     if options.what == "ablation":
-        found = measure_ablation(measure, options.run, options.epochs, options.only)
+        found = measure_ablation(measure, options.epochs, options.only)
+    elif options.what == "best":
+        found = measure_best(measure, *options.runs)
     else:
-        how = {"tutorial": measure_tutorial, "best": measure_best}[options.what]
-        found = how(measure, options.run)
+        found = measure_tutorial(measure, options.runs)
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"multi30k_{options.what}.json"
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

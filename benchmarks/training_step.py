@@ -2,16 +2,19 @@
 
     python benchmarks/training_step.py [--rounds 30] [--threads 1] [--data-dir DIR]
 
-Both have the same sizes, batch, optimiser and clipping. Their steps alternate, so that
-whatever else the machine does hits both; each pair of neighbours gives one ratio.
+Both have the same sizes, sentences in a batch, optimiser and clipping. Ours trains as
+`--config tutorial` does: it computes a batch in parts of similar length. A second ratio
+is without: both compute the same padding. Steps alternate, so that whatever else the
+machine does hits both; each pair of neighbours gives one ratio.
 """
 
 import argparse
 import math
-import resource
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
 
@@ -24,10 +27,13 @@ from transformer.config import TransformerConfig
 from transformer.data import Corpus, Vocabulary, make_batches
 from transformer.presets import CorpusName, load_corpus, number_words
 from transformer.seq2seq import Transformer
-from transformer.training import StepSettings, train_step
+from transformer.trainer import step_function
+from transformer.training import StepSettings
+from transformer.training_config import TrainingConfig
 
 PAD = 1
-BATCH, SHORTEST, LONGEST = 128, 10, 22  # a bucket of Multi30k, padding included
+TUTORIAL = TrainingConfig.tutorial()
+SHORTEST, LONGEST = 5, 30  # of a random batch of Multi30k
 Step = Callable[[Tensor, Tensor], float]
 
 
@@ -85,8 +91,15 @@ class PeerTransformer(nn.Module):
 def real_batches(
     corpus: Corpus, words: tuple[Vocabulary, Vocabulary], device: str
 ) -> Iterator[list[Tensor]]:
-    """Yield batches of Multi30k's training sentences, as training takes them."""
-    batches = make_batches(corpus.train, words, BATCH, device=device, seed=0)
+    """Yield batches of Multi30k, as the tutorial's training takes them."""
+    batches = make_batches(
+        corpus.train,
+        words,
+        TUTORIAL.batch_size,
+        device=device,
+        seed=TUTORIAL.seed,
+        by_length=TUTORIAL.by_length,
+    )
     for epoch in count():
         for batch in batches.epoch(epoch):
             yield [batch.src, batch.tgt]
@@ -103,27 +116,38 @@ def draw_batch(config: TransformerConfig, generator: torch.Generator) -> list[Te
     """Draw a padded source and target."""
     batch = []
     for vocab_size in (config.src_vocab_size, config.tgt_vocab_size):
-        ids = torch.randint(4, vocab_size, (BATCH, LONGEST), generator=generator)
-        lengths = torch.randint(SHORTEST, LONGEST + 1, (BATCH, 1), generator=generator)
+        ids = torch.randint(
+            4, vocab_size, (TUTORIAL.batch_size, LONGEST), generator=generator
+        )
+        lengths = torch.randint(
+            SHORTEST, LONGEST + 1, (TUTORIAL.batch_size, 1), generator=generator
+        )
         ids[torch.arange(LONGEST) >= lengths] = PAD
         batch.append(ids)
     return batch
 
 
-def course_step(config: TransformerConfig, device: str) -> Step:
+def course_step(
+    config: TransformerConfig, device: str, training: TrainingConfig = TUTORIAL
+) -> Step:
     """Return a function that takes one step of the course's model."""
     torch.manual_seed(0)
     model = Transformer(config).to(device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=5e-4)
-    settings = StepSettings(PAD)
-    return lambda src, tgt: train_step(model, src, tgt, optimizer, settings)[0]
+    optimizer = torch.optim.Adam(model.parameters(), lr=training.rate)
+    take_step, settings = step_function(training, device), StepSettings(PAD)
+    return lambda src, tgt: take_step(model, src, tgt, optimizer, settings)[0]
+
+
+def whole_step(config: TransformerConfig, device: str) -> Step:
+    """Return a function that takes one step, with all of the batch's padding."""
+    return course_step(config, device, replace(TUTORIAL, parts=1))
 
 
 def peer_step(config: TransformerConfig, device: str) -> Step:
     """Return a function that takes one step of the model of nn.Transformer."""
     torch.manual_seed(0)
     model = PeerTransformer(config).to(device).train()
-    optimizer = torch.optim.Adam(model.parameters(), lr=5e-4)
+    optimizer = torch.optim.Adam(model.parameters(), lr=TUTORIAL.rate)
 
     def step(src: Tensor, tgt: Tensor) -> float:
         optimizer.zero_grad()
@@ -132,38 +156,59 @@ def peer_step(config: TransformerConfig, device: str) -> Step:
             logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD
         )
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(model.parameters(), TUTORIAL.max_norm)
         optimizer.step()
         return loss.item()
 
     return step
 
 
-STEPS = {"course": course_step, "nn.Transformer": peer_step}
+STEPS = {"course": course_step, "whole": whole_step, "nn.Transformer": peer_step}
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """What was found.
+
+    Attributes:
+        training: our training against a loop over `nn.Transformer`.
+        same_padding: the same, where both compute the same padding.
+        tokens_per_second: target tokens that our training takes, without padding.
+    """
+
+    training: Ratio
+    same_padding: Ratio
+    tokens_per_second: float
 
 
 def measure(
     batches: Iterator[list[Tensor]], rounds: int, device: str = "cpu"
-) -> tuple[Ratio, float]:
-    """Time both on the same batches; return the ratio, and our tokens per second."""
+) -> Speeds:
+    """Time all on the same batches."""
     config = TransformerConfig.tutorial()
-    ours, theirs = (make(config, device) for make in STEPS.values())
-    pairs, tokens = [], []
+    steps = [make(config, device) for make in STEPS.values()]
+    rows, tokens = [], []
     for batch in islice(batches, rounds + 2):
-        pairs.append(
-            [seconds(lambda s=step, b=batch: s(*b)) for step in (ours, theirs)]
-        )
+        rows.append([seconds(lambda s=step, b=batch: s(*b)) for step in steps])
         tokens.append(int((batch[1][:, 1:] != PAD).sum()))
-    pairs, tokens = pairs[2:], tokens[2:]  # the first rounds warm up
-    return compare(pairs), sum(tokens) / sum(own for own, _ in pairs)
+    rows, tokens = rows[2:], tokens[2:]  # the first rounds warm up
+    return Speeds(
+        compare([(ours, theirs) for ours, _, theirs in rows]),
+        compare([(whole, theirs) for _, whole, theirs in rows]),
+        sum(tokens) / sum(ours for ours, _, _ in rows),
+    )
 
 
 def peak_megabytes(name: str, batches: Iterator[list[Tensor]]) -> float:
-    """Return the peak memory of this process once it has taken some steps."""
+    """Return the peak memory of this process once it has taken some steps.
+
+    From /proc: `getrusage` counts what the parent had in hand when it forked.
+    """
     step = STEPS[name](TransformerConfig.tutorial(), "cpu")
     for batch in islice(batches, 6):
         step(*batch)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
 
 
 def peak_in_new_process(name: str, data_dir: Path | None) -> float:
@@ -197,14 +242,15 @@ def main() -> None:
     if options.memory_of:
         print(peak_megabytes(options.memory_of, batches))
         return
-    found, speed = measure(batches, options.rounds, options.device)
+    found = measure(batches, options.rounds, options.device)
     print(f"torch {torch.__version__}, {options.threads} thread(s), {options.device}")
-    print(f"course {found.ours * 1e3:.1f} ms a step, {speed:,.0f} target tokens/s")
-    print(f"nn.Transformer {found.theirs * 1e3:.1f} ms a step")
-    print(
-        f"{found.middle:.2f} times as fast "
-        f"(quartiles {found.low:.2f} to {found.high:.2f})"
-    )
+    print(f"{found.tokens_per_second:,.0f} target tokens/s")
+    for name, ratio in (("in parts", found.training), ("whole", found.same_padding)):
+        print(
+            f"{name}: {ratio.ours * 1e3:.1f} ms a step, nn.Transformer "
+            f"{ratio.theirs * 1e3:.1f} ms: {ratio.middle:.2f} times as fast "
+            f"(quartiles {ratio.low:.2f} to {ratio.high:.2f})"
+        )
     for name in STEPS:
         peak = peak_in_new_process(name, options.data_dir)
         print(f"{name}: {peak:,.0f} MB at the peak")

@@ -82,7 +82,8 @@ class TrainingConfig:
     def tutorial(cls, **changes: Any) -> "TrainingConfig":
         """Return the tutorial's training: ten epochs, a constant rate, random batches.
 
-        Its `BucketIterator` did not sort: that is torchtext's default for training.
+        Its `BucketIterator` did not sort: that is torchtext's default for training. The
+        average of the last five epochs is kept besides.
         """
         return cls(**{"by_length": False, "parts": 4, "average_last": 5, **changes})
 
