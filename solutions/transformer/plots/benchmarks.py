@@ -32,17 +32,17 @@ def speed_bars(
     picture, axes = new_picture(WIDTH, 1.1 + ROW * len(names))
     axes.barh(places, values, 0.6, color=BLUE)
     for place, value in zip(places, values, strict=True):
-        axes.text(value, place, f" {value:.3g}", va="center", color=BLACK)
+        axes.text(1.08 * value, place, f" {value:.3g}", va="center", color=BLACK)
     marked = [(names.index(name), value) for name, value in (targets or {}).items()]
     if marked:
         rows, least = zip(*marked, strict=True)
         axes.plot(least, rows, "|", ms=22, mew=2.5, color=ORANGE, label="to be reached")
-        axes.legend(loc="lower right")
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0))
     axes.axvline(1.0, color=BLACK, linewidth=1, linestyle=":")
     axes.set_yticks(places, names)
     axes.invert_yaxis()
     axes.set_xscale("log")
-    axes.set_xlim(min(0.6, *values), 2.2 * max(values))
+    axes.set_xlim(0.7 * min(0.8, *values), 2.6 * max(values))
     axes.set_xlabel("times as fast as the peer (logarithmic)")
     return picture
 
