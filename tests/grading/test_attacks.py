@@ -1,6 +1,5 @@
 """Hostile notebooks gain nothing, read nothing, change nothing and leave nothing."""
 
-import os
 import re
 
 import nbformat
@@ -28,8 +27,7 @@ pytestmark = [
         sandbox_kind() == "none", reason="bubblewrap does not work here"
     ),
 ]
-# Seconds by which a crowded machine may be late; COURSE_MARGIN=2 on a quiet one.
-MARGIN = float(os.environ.get("COURSE_MARGIN", "30"))
+MARGIN = 2  # seconds, and more only where the machine is crowded
 RUIN_THEMSELVES = {
     *("fork-bomb", "forged-outputs", "memory-of-many", "shadowed-in-the-folder"),
 }
@@ -105,9 +103,9 @@ def test_an_attack_reads_and_shows_nothing(attack: Case, graded: GradedClass):
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda case: case.name)
 def test_an_attack_ends_in_time(attack: Case, graded: GradedClass):
     outcome, patience = graded.outcome(attack), graded.patience
-    assert outcome.seconds <= patience * LIMITS["submission_seconds"] + MARGIN
+    assert outcome.seconds <= patience * (LIMITS["submission_seconds"] + MARGIN)
     for run in outcome.graded.runs if outcome.graded else []:
-        assert run.seconds <= patience * LIMITS["cell_seconds"] + MARGIN
+        assert run.seconds <= patience * (LIMITS["cell_seconds"] + MARGIN)
 
 
 @pytest.mark.parametrize("honest", HONEST, ids=lambda case: case.name)

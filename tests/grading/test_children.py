@@ -55,10 +55,10 @@ def test_output_is_bounded(remote):
 
 def test_a_cell_that_never_ends_is_stopped_and_left_out(remote):
     students = remote("while True:\n    pass", DEFINES, limits=QUICK)
-    seconds = students.limits.cell_seconds  # more than asked for on a crowded machine
+    seconds = students.limits.cell_seconds  # 3, and more on a crowded machine
     started = time.monotonic()
     assert torch.equal(run(students), torch.full((2,), 2.0))
-    assert time.monotonic() - started < seconds + PATIENCE
+    assert time.monotonic() - started < seconds / 3 * (3 + 2)
     assert f"stopped after {seconds:g} s" in students.runs[0].stopped
     run(students)
     assert students.limits_hit == ["cell 0: time"]  # it was not run again
@@ -89,7 +89,7 @@ def test_a_call_that_never_returns_ends_the_exercise_only(remote, body, words):
     started = time.monotonic()
     with pytest.raises(StudentGone, match=re.escape(words.format(seconds=seconds))):
         run(students, "bad")
-    assert time.monotonic() - started < seconds + PATIENCE
+    assert time.monotonic() - started < seconds / 3 * (3 + 2)
     assert torch.equal(run(students), torch.full((2,), 2.0))
 
 
