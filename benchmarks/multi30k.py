@@ -193,20 +193,26 @@ def measure_best(measure: Measure, run: Path) -> dict[str, Any]:
 def measure_ablation(measure: Measure, epochs: int, only: list[str]) -> dict[str, Any]:
     """Train with one part of the best recipe left out at a time, for a few epochs.
 
-    The first row is the whole recipe. A row that is there already is not trained again.
+    The first row is the whole recipe. A row that is there already is not trained again;
+    two processes can train different rows.
     """
     path = RESULTS / "multi30k_ablation.json"
-    known = json.loads(path.read_text()) if path.exists() else {}
-    rows: dict[str, Any] = (
-        known.get("rows", {}) if known.get("epochs") == epochs else {}
-    )
     for name, (training, sizes) in {"nothing": ({}, {}), **WITHOUT}.items():
-        if name in rows or (only and name not in only):
+        if name in known_rows(path, epochs) or (only and name not in only):
             continue
-        rows[name] = train_without(measure, epochs, training, sizes)
-        print(name, rows[name], flush=True)
-        path.write_text(json.dumps({"epochs": epochs, "rows": rows}, indent=1) + "\n")
-    return {"epochs": epochs, "rows": rows}
+        row = train_without(measure, epochs, training, sizes)
+        print(name, row, flush=True)
+        found = {"epochs": epochs, "rows": {**known_rows(path, epochs), name: row}}
+        path.write_text(json.dumps(found, indent=1) + "\n")
+    return {"epochs": epochs, "rows": known_rows(path, epochs)}
+
+
+def known_rows(path: Path, epochs: int) -> dict[str, Any]:
+    """Return the rows that are measured already, in the order they are shown."""
+    known = json.loads(path.read_text()) if path.exists() else {}
+    if known.get("epochs") != epochs:
+        return {}
+    return {n: known["rows"][n] for n in ("nothing", *WITHOUT) if n in known["rows"]}
 
 
 def train_without(

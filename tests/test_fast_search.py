@@ -116,3 +116,36 @@ def test_a_trained_model_translates_alike():
             for how in ({}, {"search": fast_translation})
         )
         assert plain == fast
+
+
+def test_sources_are_read_a_few_at_a_time(monkeypatch):
+    monkeypatch.setattr(module, "READ_TOGETHER", 5)
+    model, widths = make_model(1, 3.0), []
+    src = make_sources(12).tolist()
+    src = torch.tensor(sorted(src, key=lambda row: -row.count(1)))
+    encode = model.encode
+
+    def watched(part):
+        widths.append(tuple(part.shape))
+        return encode(part)
+
+    expected = greedy_decode(model, src, 20)
+    monkeypatch.setattr(model, "encode", watched)
+    found = fast_translation(model, src, SearchSettings(1, max_len=20))
+    assert torch.equal(found, expected)
+    assert [rows for rows, _ in widths] == [5, 5, 2]
+    assert widths[0][1] < widths[2][1] == 9
+
+
+@pytest.mark.parametrize("seed", [1, 4, 5])
+def test_padding_in_mid_sentence_is_not_looked_at(seed):
+    model, src = make_model(seed, 4.0), make_sources()
+    with torch.no_grad():
+        model.projection.bias[1] += 6.0
+    expected = greedy_decode(model, src, 20)
+    unended = (expected == EOS_ID).cumsum(dim=1) == 0
+    assert ((expected == 1) & unended).any() and ((expected > 3) & unended).any()
+    one, three = (SearchSettings(k, max_len=20) for k in (1, 3))
+    assert torch.equal(fast_translation(model, src, one), expected)
+    beams, _ = beam_search(model, src, three)
+    assert torch.equal(fast_search(model, src, three)[0], beams)

@@ -2,7 +2,7 @@
 
 Every key and value is computed once. The hypotheses of a sentence share its memory,
 which is never copied for them. Sentences whose hypotheses have all ended leave the
-batch.
+batch. Sources are read a few at a time, so that little of what is read is padding.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
+from transformer.data import trim_padding
 from transformer.decoder import DecoderLayer
 from transformer.masks import padding_mask
 from transformer.search import Beams, SearchSettings, evaluating, length_penalty
 from transformer.seq2seq import Transformer
 
 LEAVING = 0.15  # share of the sentences that must have ended for the batch to be cut
+READ_TOGETHER = 64  # sources that are padded to one length and encoded together
 
 
 @dataclass
@@ -47,7 +50,7 @@ class _LayerState:
             self.memory_value = self.memory_value[sentences]
 
     def step(
-        self, layer: DecoderLayer, x: Tensor, tgt_mask: Tensor, src_mask: Tensor
+        self, layer: DecoderLayer, x: Tensor, tgt_mask: Tensor | None, src_mask: Tensor
     ) -> Tensor:
         """Pass the newest words (b, k, d_model) through the layer.
 
@@ -85,7 +88,7 @@ class _Search:
     def __init__(self, model: Transformer, src: Tensor, settings: SearchSettings):
         """Read the sources; nothing is written yet."""
         self.model, self.settings = model, settings
-        memory = model.encode(src)
+        memory = _encode(model, src)
         self.layers = [
             _LayerState.start(layer, memory, settings.beam_size)
             for layer in model.decoder.layers
@@ -93,12 +96,15 @@ class _Search:
         self.src_mask = padding_mask(src, model.config.pad_id)
         self.beams = Beams.start(src, settings)
         self.worth = self.beams.log_prob
+        self.has_written_padding = False
         self.places = torch.arange(src.size(0), device=src.device)
 
     def logits(self) -> Tensor:
         """Score the word after the last of every hypothesis, (b, k, vocab_size)."""
         tgt, model = self.beams.tgt, self.model
-        tgt_mask = padding_mask(tgt.flatten(0, 1), model.config.pad_id)
+        tgt_mask = None
+        if self.has_written_padding:
+            tgt_mask = padding_mask(tgt.flatten(0, 1), model.config.pad_id)
         newest = tgt[:, :, -1].flatten().unsqueeze(1)
         x = model.tgt_embedding(newest, start=tgt.size(-1) - 1)
         x = x.view(*tgt.shape[:2], -1)
@@ -110,7 +116,7 @@ class _Search:
         """Add one word to every hypothesis, and keep the k best of each sentence."""
         beams, pad_id = self.beams, self.model.config.pad_id
         b, k = beams.finished.shape
-        gain, word = self.logits().log_softmax(dim=-1).topk(k)  # (b, k, k)
+        gain, word = _most_probable(self.logits(), k)  # (b, k, k)
         ended = beams.finished.unsqueeze(-1)
         only_padding = torch.full_like(gain, -torch.inf)
         only_padding[..., 0] = 0.0  # one that has ended goes on with padding, for free
@@ -127,6 +133,8 @@ class _Search:
             log_prob.gather(1, best),
             self.settings.eos_id,
         )
+        padding = (self.beams.tgt[:, :, -1] == pad_id) & ~self.beams.finished
+        self.has_written_padding |= bool(padding.any())
         if k > 1:
             first = torch.arange(b, device=parent.device).unsqueeze(1) * k
             self.select((first + parent).flatten())
@@ -147,6 +155,32 @@ class _Search:
         )
         self.worth, self.src_mask = self.worth[stay], self.src_mask[stay]
         self.places = self.places[stay]
+
+
+def _encode(model: Transformer, src: Tensor) -> Tensor:
+    """Read the sources (b, s) into a memory (b, s, d_model); of padding, it is 0."""
+    parts = src.split(READ_TOGETHER)
+    memory = [model.encode(trim_padding(part, model.config.pad_id)) for part in parts]
+    missing = [src.size(1) - part.size(1) for part in memory]
+    return torch.cat(
+        [F.pad(m, (0, 0, 0, n)) for m, n in zip(memory, missing, strict=True)]
+    )
+
+
+def _most_probable(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Find the k most probable words; what the scores are kept in is overwritten.
+
+    Args:
+        logits: scores (..., vocab_size).
+        k: at most vocab_size.
+
+    Returns:
+        The words' log-probabilities (..., k), the highest first, and the words.
+    """
+    best, word = logits.max(-1, keepdim=True) if k == 1 else logits.topk(k)
+    top = best[..., :1]
+    total = logits.sub_(top).exp_().sum(-1, keepdim=True)
+    return best - top - total.log(), word
 
 
 @evaluating

@@ -8,6 +8,7 @@ batch's.
 import torch
 from torch import Tensor, nn
 
+from transformer.data import trim_padding
 from transformer.step_settings import StepSettings
 from transformer.training import label_smoothed_loss, teacher_forcing_split
 
@@ -40,8 +41,8 @@ def train_step_in_parts(
     tokens = int((tgt[:, 1:] != pad_id).sum())
     total = 0.0
     for rows in _order_of_length(src, tgt, pad_id).chunk(parts):
-        decoder_input, target = teacher_forcing_split(_trimmed(tgt[rows], pad_id))
-        logits = model(_trimmed(src[rows], pad_id), decoder_input)
+        decoder_input, target = teacher_forcing_split(trim_padding(tgt[rows], pad_id))
+        logits = model(trim_padding(src[rows], pad_id), decoder_input)
         loss = label_smoothed_loss(logits, target, pad_id, settings.smoothing)
         share = (target != pad_id).sum() / tokens
         (loss * share).backward()
@@ -54,8 +55,3 @@ def train_step_in_parts(
 def _order_of_length(src: Tensor, tgt: Tensor, pad_id: int) -> Tensor:
     """Return the rows' numbers (b,), from the shortest pair to the longest."""
     return sum((ids != pad_id).sum(dim=1) for ids in (src, tgt)).argsort(stable=True)
-
-
-def _trimmed(ids: Tensor, pad_id: int) -> Tensor:
-    """Cut off the columns that are padding in every row."""
-    return ids[:, : int((ids != pad_id).sum(dim=1).max())]

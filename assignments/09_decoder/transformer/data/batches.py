@@ -132,6 +132,12 @@ def make_batches(
     return Batches(dataset, iterator, seed)
 
 
+def trim_padding(ids: torch.Tensor, pad_id: int) -> torch.Tensor:
+    """Cut off the last columns of ids (b, t), as far as every row is padding there."""
+    used = (ids != pad_id).any(dim=0).nonzero()
+    return ids[:, : int(used.max()) + 1] if len(used) else ids
+
+
 def check_device(device: torch.device | str) -> torch.device:
     """Return the device, having put something on it.
 

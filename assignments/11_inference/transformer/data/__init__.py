@@ -5,7 +5,7 @@
 is the smallest task of all.
 """
 
-from .batches import Batch, Batches, check_device, make_batches
+from .batches import Batch, Batches, check_device, make_batches, trim_padding
 from .grammar import AMBIGUOUS_WORDS, RUNNING_EXAMPLE, make_grammar_corpus
 from .multi30k import download_multi30k, load_multi30k
 from .pairs import Corpus, SentencePair
@@ -50,4 +50,5 @@ __all__ = [
     "make_grammar_corpus",
     "make_reversal_pairs",
     "tokenize",
+    "trim_padding",
 ]
