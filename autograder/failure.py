@@ -1,5 +1,6 @@
 """Say how a check can end early: a failed expectation, or the student's own error."""
 
+import re
 from dataclasses import dataclass
 
 
@@ -12,7 +13,8 @@ class CheckFailed(AssertionError):
     """
 
     def __init__(self, message: str, mistake: str | None = None):
-        """Keep the message and the mistake."""
+        """Keep the message, with a capital letter, and the mistake."""
+        message = re.sub("^the ", "The ", message)
         super().__init__(message)
         self.message = message
         self.mistake = mistake

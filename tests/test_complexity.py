@@ -404,16 +404,3 @@ def test_crossing_length(attention, expected):
     rows = rows_of({"self_attention": attention, "recurrent": [2, 2, 2]}, [10, 20, 40])
     crossing = crossing_length(rows, "self_attention", "recurrent")
     assert crossing == (expected and pytest.approx(expected))
-
-
-@pytest.mark.slow
-def test_self_attention_is_faster_on_short_and_slower_on_long_sequences():
-    """The least of three times counts: what runs beside can only make one longer."""
-    kinds = ("self_attention", "recurrent")
-    rows = [row for _ in range(3) for row in measure_layers(kinds, [24, 512])]
-    seconds = {
-        place: min(row.seconds for row in rows if (row.kind, row.length) == place)
-        for place in itertools.product(kinds, (24, 512))
-    }
-    assert seconds["self_attention", 24] < seconds["recurrent", 24]
-    assert seconds["self_attention", 512] > seconds["recurrent", 512]

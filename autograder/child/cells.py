@@ -34,6 +34,12 @@ class KeepingDisplayHook(DisplayHook):
     """Keep the values that cells end with, in place of printing them."""
 
     kept: list[dict[str, Any]]
+    source: str
+
+    def quiet(self) -> bool:
+        """Say whether the cell ends in a semicolon; the history does not know."""
+        cell = self.shell.transform_cell(self.source)
+        return self.semicolon_at_end_of_expression(cell)
 
     def write_output_prompt(self) -> None:
         """Write no prompt."""
@@ -107,6 +113,7 @@ class CellRunner:
     def run(self, number: int, source: str) -> dict[str, Any]:
         """Run one cell; return its outputs and, if it raised, the error's report."""
         self.shell.compile.number = number
+        self.shell.displayhook.source = source
         out, err = BoundedText(self.output_limit), BoundedText(self.output_limit)
         shown: list[dict[str, Any]] = []
         with self._capturing(out, err, shown):

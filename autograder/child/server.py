@@ -16,7 +16,7 @@ import struct
 import sys
 import time
 import traceback
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import warm_kit
 from .cells import CellRunner
@@ -61,6 +61,13 @@ def import_quietly(modules: list[str]) -> None:
     gc.freeze()
 
 
+class Child(NamedTuple):
+    """A process that was forked, and how much memory all it starts may take."""
+
+    pid: int
+    total_bytes: int
+
+
 class ForkServer:
     """Fork children when the grader asks, and end them when it asks."""
 
@@ -68,8 +75,7 @@ class ForkServer:
         """Take orders from ``control``; children start with ``runner``'s shell."""
         self.control = control
         self.runner = runner
-        self.children: dict[int, int] = {}
-        self.memory: dict[int, int] = {}  # what each child may take
+        self.children: dict[int, Child] = {}
         self.over_memory: set[int] = set()
         self.copies: list[int] = []
 
@@ -97,14 +103,16 @@ class ForkServer:
 
     def _watch_until_ordered(self) -> None:
         """Wait for an order; kill a child whose processes take too much memory."""
-        while (
-            self.memory and not select.select([self.control], [], [], WATCH_SECONDS)[0]
-        ):
+        while self.children and not self._is_ordered_within(WATCH_SECONDS):
             shared = held_by("self")
-            for key, most in list(self.memory.items()):
-                if memory_of(self.children[key], shared) > most:
+            for key, child in list(self.children.items()):
+                if memory_of(child.pid, shared) > child.total_bytes:
                     self._kill(key)
                     self.over_memory.add(key)
+
+    def _is_ordered_within(self, seconds: float) -> bool:
+        waits = seconds if sys.platform == "linux" else None  # only there it can watch
+        return bool(select.select([self.control], [], [], waits)[0])
 
     def _take_kit(self, files: dict[str, str], modules: list[str]) -> None:
         """Import the kit of the unit that is graded; there was none before."""
@@ -128,9 +136,7 @@ class ForkServer:
         inner = int(lines.get("pid", middle))
         if inner != middle:
             os.waitpid(middle, 0)
-        self.children[order["key"]] = inner
-        if sys.platform == "linux":
-            self.memory[order["key"]] = order["total_bytes"]
+        self.children[order["key"]] = Child(inner, order["total_bytes"])
         if problem:
             self._kill(order["key"])
         self._reply({"problem": problem})
@@ -146,7 +152,7 @@ class ForkServer:
             return
         self.control.close()
         self.control = socket.socket(fileno=descriptor)
-        self.children, self.memory, self.copies = {}, {}, []
+        self.children, self.copies = {}, []
         self.over_memory = set()
         become_subreaper()  # the fork has not inherited it
 
@@ -162,10 +168,10 @@ class ForkServer:
 
         ``patience`` is how many seconds it gets to end by itself.
         """
-        self.memory.pop(key, None)
-        pid = self.children.pop(key, None)
-        if pid is None:
+        child = self.children.pop(key, None)
+        if child is None:
             return None
+        pid = child.pid
         status = _ended_within(pid, patience)
         if status is not None:
             return status

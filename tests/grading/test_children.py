@@ -46,6 +46,15 @@ def test_outputs_of_cells_are_kept_and_errors_stop_no_other_cell(remote):
     assert second.error["type"] == "ZeroDivisionError"
 
 
+@pytest.mark.parametrize("cell", ["3;", "x = 4\n3;  # quiet", "%time 3;"])
+def test_a_value_before_a_semicolon_is_not_shown(remote, cell):
+    students = remote(cell, "3", DEFINES)
+    run(students)
+    quiet, loud, _ = students.runs
+    assert not [one for one in quiet.outputs if "data" in one]
+    assert loud.outputs[0]["data"]["text/plain"] == "3"
+
+
 def test_output_is_bounded(remote):
     students = remote("print('x' * 10_000_000)", DEFINES)
     run(students)

@@ -20,6 +20,13 @@ def said_by(run) -> CheckFailed:
     return caught.value
 
 
+def test_a_failure_begins_with_a_capital_letter_but_a_name_stays():
+    assert said_by(lambda: fail("the tensor of weights is wrong.")).message == (
+        "The tensor of weights is wrong."
+    )
+    assert said_by(lambda: fail("theta is wrong.")).message == "theta is wrong."
+
+
 def test_a_mistake_is_blamed_if_the_ordinary_case_passes():
     def run() -> None:
         with blame("code for float32 only", lambda: None):

@@ -7,6 +7,7 @@ from matplotlib import rc_context
 from transformer.plots.style import BLACK, BLUE, ORANGE, STYLE, Picture, new_picture
 
 WIDTH, ROW = 7.2, 0.62
+LABEL = 1.7  # times its value is how far a number reaches
 
 
 @rc_context(STYLE)
@@ -31,9 +32,12 @@ def speed_bars(
     places = range(len(names))
     picture, axes = new_picture(WIDTH, 1.1 + ROW * len(names))
     axes.barh(places, values, 0.6, color=BLUE)
-    for place, value in zip(places, values, strict=True):
-        axes.text(1.08 * value, place, f" {value:.3g}", va="center", color=BLACK)
-    marked = [(names.index(name), value) for name, value in (targets or {}).items()]
+    targets = targets or {}
+    for place, (name, value) in enumerate(ratios.items()):
+        mark = targets.get(name, value)
+        end = mark if value < mark < LABEL * value else value  # not on the mark
+        axes.text(1.08 * end, place, f" {value:.3g}", va="center", color=BLACK)
+    marked = [(names.index(name), value) for name, value in targets.items()]
     if marked:
         rows, least = zip(*marked, strict=True)
         axes.plot(least, rows, "|", ms=22, mew=2.5, color=ORANGE, label="to be reached")
