@@ -4,7 +4,7 @@
     python -m transformer train --data multi30k --config best --out runs/best
     python benchmarks/multi30k.py tutorial runs/tutorial … [--data-dir DIR]
     python benchmarks/multi30k.py best runs/best [--data-dir DIR]
-    python benchmarks/multi30k.py ablation --epochs 6 [--data-dir DIR]
+    python benchmarks/multi30k.py ablation [--epochs 6] [--data-dir DIR]
 
 `tutorial` is measured as the tutorial measures: what is best on validation, greedily.
 For `best` the checkpoint (best epoch or averaged) and the search are chosen on the
@@ -14,6 +14,7 @@ validation set; the test set is looked at once, for what was chosen. Each writes
 
 import argparse
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -190,46 +191,54 @@ def measure_best(measure: Measure, run: Path) -> dict[str, Any]:
     }
 
 
-def measure_ablation(measure: Measure, epochs: int, only: list[str]) -> dict[str, Any]:
-    """Train with one part of the best recipe left out at a time, for a few epochs.
+def measure_ablation(
+    measure: Measure, epochs: int, only: list[str], runs: Path
+) -> dict[str, Any]:
+    """Train with one part of the best recipe left out at a time.
 
     The first row is the whole recipe. A row that is there already is not trained again;
     two processes can train different rows.
     """
-    path = RESULTS / "multi30k_ablation.json"
+    path, number = RESULTS / "multi30k_ablation.json", str(epochs)
     for name, (training, sizes) in {"nothing": ({}, {}), **WITHOUT}.items():
-        if name in known_rows(path, epochs) or (only and name not in only):
+        if name in known_rows(path).get(number, {}) or (only and name not in only):
             continue
-        row = train_without(measure, epochs, training, sizes)
+        folder = runs / number / re.sub(r"\W+", "_", name)
+        row = train_without(measure, epochs, training, sizes, folder)
         print(name, row, flush=True)
-        found = {"epochs": epochs, "rows": {**known_rows(path, epochs), name: row}}
-        path.write_text(json.dumps(found, indent=1) + "\n")
-    return {"epochs": epochs, "rows": known_rows(path, epochs)}
+        rows = known_rows(path)
+        rows.setdefault(number, {})[name] = row
+        path.write_text(json.dumps(rows, indent=1) + "\n")
+    return known_rows(path)
 
 
-def known_rows(path: Path, epochs: int) -> dict[str, Any]:
-    """Return the rows that are measured already, in the order they are shown."""
-    known = json.loads(path.read_text()) if path.exists() else {}
-    if known.get("epochs") != epochs:
-        return {}
-    return {n: known["rows"][n] for n in ("nothing", *WITHOUT) if n in known["rows"]}
+def known_rows(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the rows that are measured already, by the number of epochs."""
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
 def train_without(
-    measure: Measure, epochs: int, training: dict, sizes: dict
+    measure: Measure, epochs: int, training: dict, sizes: dict, folder: Path
 ) -> dict[str, Any]:
-    """Train one row of the ablation, and measure it on the validation set."""
+    """Train one row of the ablation; measure its best epoch on the validation set.
+
+    `log` holds the perplexity of the validation set after each epoch.
+    """
     changes = {"epochs": epochs, "average_last": 1, **training}
     config = TrainingConfig.best(**changes)
     device = torch.device("cpu")
     data = make_data(measure.corpus, measure.words, config, device)
-    trainer = make_trainer(Preset.best, data, config, device, None, **sizes)
+    trainer = make_trainer(Preset.best, data, config, device, folder, **sizes)
+    if (folder / LAST).exists():
+        trainer.resume()
     history = trainer.run()
+    best = load_checkpoint(folder / BEST)
     return {
         "parameters": count_parameters(trainer.model),
         "minutes": round(sum(record["seconds"] for record in history) / 60, 1),
-        "train_loss": round(history[-1]["train_loss"], 3),
-        **measure.greedily(trainer.model, measure.corpus.valid),
+        "epoch": best.epoch,
+        "log": [round(perplexity(record["valid_loss"]), 3) for record in history],
+        **measure.greedily(best.build_model(), measure.corpus.valid),
         "changed": {**training, **sizes},
         "training": asdict(config),
     }
@@ -248,12 +257,13 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=6, help="of each ablation")
+    parser.add_argument("--out", type=Path, default="runs/ablation", help="of its runs")
     parser.add_argument("--only", nargs="*", default=[], help="rows of the ablation")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     measure = Measure(options.data_dir)
     if options.what == "ablation":
-        found = measure_ablation(measure, options.epochs, options.only)
+        found = measure_ablation(measure, options.epochs, options.only, options.out)
     elif options.what == "best":
         found = measure_best(measure, *options.runs)
     else:

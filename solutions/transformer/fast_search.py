@@ -44,10 +44,11 @@ class _LayerState:
 
     def select(self, rows: Tensor, sentences: Tensor | None) -> None:
         """Keep these rows of the words', and these sentences of the memory's."""
-        self.key, self.value = self.key[rows], self.value[rows]
+        self.key = self.key.index_select(0, rows)  # faster than self.key[rows]
+        self.value = self.value.index_select(0, rows)
         if sentences is not None:
-            self.memory_key = self.memory_key[sentences]
-            self.memory_value = self.memory_value[sentences]
+            self.memory_key = self.memory_key.index_select(0, sentences)
+            self.memory_value = self.memory_value.index_select(0, sentences)
 
     def step(
         self, layer: DecoderLayer, x: Tensor, tgt_mask: Tensor | None, src_mask: Tensor
