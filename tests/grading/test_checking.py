@@ -76,9 +76,9 @@ def test_exact_expectations():
     expect_equal(torch.tensor([True, False]), torch.tensor([True, False]), "the mask")
     ints = torch.tensor([1, 0])
     said = words(expect_equal, ints, torch.tensor([True, False]), "the mask").message
-    assert said == "the mask should hold bools, not torch.int64."
+    assert said == "The mask should hold bools, not torch.int64."
     said = words(expect_equal, 3, 4, "the count").message
-    assert said == "the count is a number, but not the one expected."
+    assert said == "The count is a number, but not the one expected."
     assert "has another value" in words(expect_equal, "a", "b", "the word").message
     assert "is True" not in words(expect_equal, True, 1, "the count").message
     failure = words(expect_equal, 3, 4, "the count", {"one too few": 3})
