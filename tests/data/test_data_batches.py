@@ -16,6 +16,7 @@ from transformer.data import (
     check_device,
     make_batches,
     make_grammar_corpus,
+    trim_padding,
 )
 
 PAIRS = make_grammar_corpus().train[:1_000]
@@ -165,3 +166,11 @@ def test_cuda_gets_the_same_batches() -> None:
     for one, other in zip(here, there, strict=True):
         assert other.src.is_cuda
         assert torch.equal(one.src, other.src.cpu())
+
+
+def test_only_the_last_columns_are_trimmed_and_only_where_all_is_padding():
+    ids = torch.tensor([[5, 1, 6, 1, 1], [7, 1, 1, 1, 1]])
+    assert trim_padding(ids, 1).tolist() == [[5, 1, 6], [7, 1, 1]]
+    assert torch.equal(trim_padding(ids, 0), ids)
+    nothing = torch.ones(2, 3, dtype=torch.long)
+    assert torch.equal(trim_padding(nothing, 1), nothing)

@@ -14,6 +14,12 @@ def test_bars_stand_for_the_ratios():
     assert "<svg" in picture._repr_svg_()
 
 
+@pytest.mark.parametrize("target", [18.0, 20.0, 25.0])
+def test_a_number_stands_clear_of_the_mark_behind_its_bar(target):
+    (axes,) = speed_bars({"one": 17.7}, {"one": target}).axes
+    assert [text.get_position()[0] > target for text in axes.texts] == [True]
+
+
 def test_bars_need_no_target():
     assert speed_bars({"one": 0.4}).axes[0].get_xlim()[0] <= 0.4
 
