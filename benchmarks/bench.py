@@ -30,7 +30,7 @@ from transformer.presets import CorpusName, load_corpus, number_words
 from transformer.trainer import BEST
 
 RESULTS = Path(__file__).parent / "results" / "bench.json"
-STEP_ROUNDS, ATTENTION_ROUNDS, BLEU_ROUNDS = 24, 100, 7
+STEP_ROUNDS, ATTENTION_ROUNDS, BLEU_ROUNDS = 24, 400, 7
 CLASS, STOCK = 100, 20
 
 

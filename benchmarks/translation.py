@@ -32,6 +32,7 @@ from transformer.trainer import BEST
 from transformer.training_config import TrainingConfig
 
 EVERY = 4
+BATCH = 384
 SEARCHES = {"greedy": SearchSettings(1), "beam 5": SearchSettings(5)}
 Words = tuple[Vocabulary, Vocabulary]
 
@@ -53,7 +54,7 @@ def measure(
 
     def fast() -> None:
         found["fast"] = translate_pairs(
-            model, pairs, words, settings, 256, search=fast_translation
+            model, pairs, words, settings, BATCH, search=fast_translation
         )
 
     def plain() -> None:

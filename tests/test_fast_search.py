@@ -137,6 +137,18 @@ def test_sources_are_read_a_few_at_a_time(monkeypatch):
     assert widths[0][1] < widths[2][1] == 9
 
 
+@pytest.mark.parametrize("beams", [1, 3])
+def test_long_sentences_and_a_source_without_a_word(beams):
+    model, settings = make_model(3).double(), SearchSettings(beams, 0.6, max_len=39)
+    src = make_sources(6, longest=30)
+    for empty in (False, True):
+        src[2] = src[2].masked_fill(torch.tensor(empty), 1)
+        expected, worth = beam_search(model, src, settings)
+        found, found_worth = fast_search(model, src, settings)
+        assert torch.equal(found, expected) and found.size(-1) > 2 * module.VECTOR
+        torch.testing.assert_close(found_worth, worth)
+
+
 @pytest.mark.parametrize("seed", [1, 4, 5])
 def test_padding_in_mid_sentence_is_not_looked_at(seed):
     model, src = make_model(seed, 4.0), make_sources()

@@ -1,13 +1,14 @@
 """Search fast: what `transformer.inference` finds, with less work.
 
-Every key and value is computed once. The hypotheses of a sentence share its memory,
-which is never copied for them. Sentences whose hypotheses have all ended leave the
-batch. Sources are read a few at a time, so that little of what is read is padding.
+No word passes through a layer twice, and most never become keys and values. The
+hypotheses of a sentence share its memory, which is never copied for them. Sentences
+whose hypotheses have all ended leave the batch. Sources are read a few at a time, so
+that little of what is read is padding.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -16,62 +17,140 @@ from torch.nn import functional as F
 from transformer.data import trim_padding
 from transformer.decoder import DecoderLayer
 from transformer.masks import padding_mask
+from transformer.multi_head import MultiHeadAttention
 from transformer.search import Beams, SearchSettings, evaluating, length_penalty
 from transformer.seq2seq import Transformer
 
 LEAVING = 0.15  # share of the sentences that must have ended for the batch to be cut
 READ_TOGETHER = 64  # sources that are padded to one length and encoded together
+ROOM = 8  # words that a layer makes room for at once
+VECTOR = 16  # numbers that a processor computes at once; the softmax of fewer is slow
 
 
-@dataclass
-class _LayerState:
-    """Keys and values of a layer: the memory's once a sentence, the words' once a row.
+class _Reader:
+    """Attention with one query to vectors of which no key and no value is made.
 
-    `memory_key` and `memory_value` are (b, h, s, d_k), `key` and `value`
-    (b * k, h, t, d_k).
+    The score q · (m W^K) is (q W^Kᵀ) · m, and an average of values m W^V is the average
+    of m, times W^V: one query and one average are projected in place of every m. The
+    bias of W^K adds the same to every score of a query, which the softmax does not see;
+    that of W^V adds itself to every average.
+
+    Args:
+        attention: whose weights to use.
     """
 
-    memory_key: Tensor
-    memory_value: Tensor
-    key: Tensor
-    value: Tensor
+    def __init__(self, attention: MultiHeadAttention) -> None:
+        """Prepare the weights."""
+        h, w_q, w_o = attention.n_heads, attention.w_q, attention.w_o
+        self.w_k = attention.w_k.weight.unflatten(0, (h, -1))  # (h, d_k, d_model)
+        w_v = attention.w_v.weight.unflatten(0, (h, -1))
+        self.w_v = w_v.transpose(1, 2).contiguous()  # (h, d_model, d_k)
+        scale = self.w_k.size(1) ** -0.5
+        self.query = w_q.weight * scale, w_q.bias * scale
+        self.output = w_o.weight, w_o(attention.w_v.bias)
 
-    @classmethod
-    def start(cls, layer: DecoderLayer, memory: Tensor, beams: int) -> _LayerState:
-        key, value = layer.cross_attention.project_key_value(memory, memory)
-        none = key.new_empty(key.size(0) * beams, key.size(1), 0, key.size(-1))
-        return cls(key.contiguous(), value.contiguous(), none, none)
+    def __call__(self, x: Tensor, memory: Tensor, hidden: Tensor) -> Tensor:
+        """Attend.
+
+        Args:
+            x: (n, d_model).
+            memory: (n, s, d_model).
+            hidden: what `_hide` makes of a mask, broadcastable to (n, 1, s).
+
+        Returns:
+            (n, d_model).
+        """
+        q = F.linear(x, *self.query).view(len(x), len(self.w_k), -1).transpose(0, 1)
+        q = q.bmm(self.w_k).transpose(0, 1)  # (n, h, d_model)
+        scores = torch.baddbmm(hidden, q, memory.transpose(1, 2))  # (n, h, s)
+        found = _softmax(scores).bmm(memory).transpose(0, 1)  # (h, n, d_model)
+        heads = found.bmm(self.w_v).transpose(0, 1)  # (n, h, d_k)
+        return F.linear(heads.reshape(x.shape), *self.output)
+
+
+def _hide(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """Turn a mask (n, 1, 1, s) into (n, 1, s), to be added to scores.
+
+    It is 0 where the mask is True, and very low elsewhere.
+    """
+    allowed = mask.squeeze(1)
+    nothing = torch.zeros(allowed.shape, dtype=dtype, device=mask.device)
+    return nothing.masked_fill_(~allowed, torch.finfo(dtype).min)
+
+
+def _softmax(scores: Tensor) -> Tensor:
+    """Compute the softmax over the last dimension, fast also if that is short."""
+    s = scores.size(-1)
+    if s < VECTOR:
+        scores = F.pad(scores, (0, VECTOR - s), value=-torch.inf)
+    return scores.softmax(dim=-1)[..., :s]
+
+
+class _Layer:
+    """A decoder's layer, and what its attentions read.
+
+    `written` keeps the vectors of the words that each row wrote (b * k, room, d_model).
+    With several beams more queries read a sentence than it has words: then its keys and
+    values are made, `key_value`, each (b, h, s, d_k).
+
+    Args:
+        layer: of the decoder.
+        memory: (b, s, d_model).
+        src_mask: (b, 1, 1, s).
+        beams: k.
+    """
+
+    def __init__(
+        self, layer: DecoderLayer, memory: Tensor, src_mask: Tensor, beams: int
+    ) -> None:
+        """Begin with nothing written."""
+        self.layer = layer
+        self.read_written = _Reader(layer.self_attention)
+        self.read_memory = _Reader(layer.cross_attention)
+        self.key_value: list[Tensor] = []
+        if beams > 1 or not src_mask.any(dim=-1).all():  # a `_Reader` must find a word
+            key_value = layer.cross_attention.project_key_value(memory, memory)
+            self.key_value = [part.contiguous() for part in key_value]
+        b, _, d_model = memory.shape
+        self.written = memory.new_empty(b * beams, ROOM, d_model)
+        self.spare = torch.empty_like(self.written)  # new memory would cost more
 
     def select(self, rows: Tensor, sentences: Tensor | None) -> None:
-        """Keep these rows of the words', and these sentences of the memory's."""
-        self.key = self.key.index_select(0, rows)  # faster than self.key[rows]
-        self.value = self.value.index_select(0, rows)
+        """Keep these rows, and these sentences."""
+        kept = self.spare[: len(rows)]
+        torch.index_select(self.written, 0, rows, out=kept)
+        self.written, self.spare = kept, self.written
         if sentences is not None:
-            self.memory_key = self.memory_key.index_select(0, sentences)
-            self.memory_value = self.memory_value.index_select(0, sentences)
+            self.key_value = [x.index_select(0, sentences) for x in self.key_value]
 
-    def step(
-        self, layer: DecoderLayer, x: Tensor, tgt_mask: Tensor | None, src_mask: Tensor
-    ) -> Tensor:
-        """Pass the newest words (b, k, d_model) through the layer.
+    def write(self, x: Tensor, t: int) -> Tensor:
+        """Add word t's vectors (b * k, d_model); return all (b * k, t + 1, d_model)."""
+        if t == self.written.size(1):
+            self.written = F.pad(self.written, (0, 0, 0, ROOM))
+            self.spare = torch.empty_like(self.written)
+        self.written[:, t] = x
+        return self.written[:, : t + 1]
+
+    def step(self, x: Tensor, t: int, tgt_hidden: Tensor, search: _Search) -> Tensor:
+        """Pass word t of every hypothesis (b, k, d_model) through the layer.
 
         As `transformer.inference.decode_step_cached`, but that the k hypotheses of a
         sentence are k queries of one sentence to the memory.
         """
-        b, k, d_model = x.shape
+        layer = self.layer
 
         def look_back(y: Tensor) -> Tensor:
-            attention, one = layer.self_attention, y.view(b * k, 1, d_model)
-            key, value = attention.project_key_value(one, one)
-            self.key = torch.cat([self.key, key], dim=2)
-            self.value = torch.cat([self.value, value], dim=2)
-            q = attention.project_query(one)
-            return attention.attend(q, self.key, self.value, tgt_mask)[0].view_as(y)
+            y = y.flatten(0, 1)
+            found = self.read_written(y, self.write(y, t), tgt_hidden)
+            return found.view(x.shape)
 
         def look_up(y: Tensor) -> Tensor:
-            attention = layer.cross_attention
-            q = attention.project_query(y)
-            return attention.attend(q, self.memory_key, self.memory_value, src_mask)[0]
+            if not self.key_value:
+                y = y.flatten(0, 1)
+                found = self.read_memory(y, search.memory, search.src_hidden)
+                return found.view(x.shape)
+            q = layer.cross_attention.project_query(y)
+            return layer.cross_attention.attend(q, *self.key_value, search.src_mask)[0]
 
         x = layer.add_norm2(layer.add_norm1(x, look_back), look_up)
         return layer.add_norm3(x, layer.feed_forward)
@@ -89,12 +168,17 @@ class _Search:
     def __init__(self, model: Transformer, src: Tensor, settings: SearchSettings):
         """Read the sources; nothing is written yet."""
         self.model, self.settings = model, settings
-        memory = _encode(model, src)
+        k = settings.beam_size
+        self.memory = _encode(model, src)
+        self.src_mask = padding_mask(src, model.config.pad_id)
+        self.src_hidden = _hide(self.src_mask, self.memory.dtype)
         self.layers = [
-            _LayerState.start(layer, memory, settings.beam_size)
+            _Layer(layer, self.memory, self.src_mask, k)
             for layer in model.decoder.layers
         ]
-        self.src_mask = padding_mask(src, model.config.pad_id)
+        self.scores = self.memory.new_empty(
+            src.size(0) * k, model.config.tgt_vocab_size
+        )
         self.beams = Beams.start(src, settings)
         self.worth = self.beams.log_prob
         self.has_written_padding = False
@@ -103,15 +187,19 @@ class _Search:
     def logits(self) -> Tensor:
         """Score the word after the last of every hypothesis, (b, k, vocab_size)."""
         tgt, model = self.beams.tgt, self.model
-        tgt_mask = None
+        b, k, length = tgt.shape
+        hidden = self.memory.new_zeros(1, 1, 1)
         if self.has_written_padding:
-            tgt_mask = padding_mask(tgt.flatten(0, 1), model.config.pad_id)
+            mask = padding_mask(tgt.flatten(0, 1), model.config.pad_id)
+            hidden = _hide(mask, hidden.dtype)
         newest = tgt[:, :, -1].flatten().unsqueeze(1)
-        x = model.tgt_embedding(newest, start=tgt.size(-1) - 1)
-        x = x.view(*tgt.shape[:2], -1)
-        for layer, state in zip(model.decoder.layers, self.layers, strict=True):
-            x = state.step(layer, x, tgt_mask, self.src_mask)
-        return model.projection(model.decoder.norm(x))
+        x = model.tgt_embedding(newest, start=length - 1).view(b, k, -1)
+        for layer in self.layers:
+            x = layer.step(x, length - 1, hidden, self)
+        x, projection = model.decoder.norm(x).flatten(0, 1), model.projection
+        scores = self.scores[: len(x)]  # without which every step takes new memory
+        torch.addmm(projection.bias, x, projection.weight.t(), out=scores)
+        return scores.view(b, k, -1)
 
     def write_word(self) -> None:
         """Add one word to every hypothesis, and keep the k best of each sentence."""
@@ -142,8 +230,8 @@ class _Search:
 
     def select(self, rows: Tensor, sentences: Tensor | None = None) -> None:
         """Keep these rows of every layer, and these sentences."""
-        for state in self.layers:
-            state.select(rows, sentences)
+        for layer in self.layers:
+            layer.select(rows, sentences)
 
     def leave(self, ended: Tensor) -> None:
         """Take the sentences out of the batch that are marked in `ended` (b,)."""
@@ -154,8 +242,9 @@ class _Search:
         self.beams = replace(
             self.beams, **{name: part[stay] for name, part in vars(self.beams).items()}
         )
-        self.worth, self.src_mask = self.worth[stay], self.src_mask[stay]
-        self.places = self.places[stay]
+        self.memory = self.memory.index_select(0, stay)
+        for name in ("worth", "src_mask", "src_hidden", "places"):
+            setattr(self, name, getattr(self, name)[stay])
 
 
 def _encode(model: Transformer, src: Tensor) -> Tensor:
@@ -203,7 +292,7 @@ def fast_search(
     search = _Search(model, src, settings)
     shape = (*search.beams.finished.shape, settings.max_len + 1)
     found = src.new_full(shape, model.config.pad_id)
-    worth = search.beams.log_prob.clone()
+    worth = search.beams.log_prob + search.memory.new_zeros(1)  # in its precision
     length = 1
     for step in range(1, settings.max_len + 1):
         search.write_word()
