@@ -6,9 +6,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from course_book import MATHJAX, require_mathjax
+from course_book import MATHJAX, join_streams, require_mathjax
 from course_book.editions import add_instructor_part, instructor_part
 from course_book.freshness import closure, digest, imported
+from jupyter_cache.executors.utils import single_nb_execution
+from myst_nb.core.utils import coalesce_streams
+from nbformat.v4 import new_code_cell, new_notebook
 from sphinx.errors import ExtensionError
 
 from autograder.course import load_course
@@ -163,3 +166,15 @@ def test_the_skeleton_of_a_chapter_builds_without_a_warning(builder, tmp_path, s
     page = (book / "_build" / "html" / "04_attention.html").read_text("utf-8")
     assert re.search(r'class="slider-figure"', page)
     assert "Figure 4.1" in page
+
+
+def test_a_line_that_is_sent_in_two_messages_stays_one_line(tmp_path):
+    join_streams()
+    code = 'print("table on", end="", flush=True)\nprint(" cpu")'
+    notebook = new_notebook(cells=[new_code_cell(code)])
+    ran = single_nb_execution(
+        notebook, cwd=str(tmp_path), timeout=60, allow_errors=False
+    )
+    assert ran.err is None
+    outputs = coalesce_streams(ran.nb.cells[0].outputs)
+    assert [output.text for output in outputs] == ["table on cpu\n"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
+from nbclient import NotebookClient
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
@@ -52,8 +54,21 @@ def mark_edition(app: Sphinx) -> None:
     app.tags.add(app.config.course_edition)
 
 
+@functools.cache
+def join_streams() -> None:
+    """Let nbclient join what a cell prints in several messages.
+
+    myst-nb joins it too, but ends a line between two messages, and the kernel sends
+    one whenever a fifth of a second is over: in mid-line, if rarely.
+    """
+    NotebookClient.__init__ = functools.partialmethod(
+        NotebookClient.__init__, coalesce_streams=True
+    )
+
+
 def setup(app: Sphinx) -> dict[str, object]:
     """Register the extension with Sphinx."""
+    join_streams()
     edition = os.environ.get("COURSE_EDITION") or "public"
     app.add_config_value("course_edition", edition, "env")
     app.add_config_value("course_facts", None, "env")
