@@ -12,7 +12,6 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from transformer.trainer import BEST
 RESULTS = Path(__file__).parent / "results" / "bench.json"
 STEP_ROUNDS, ATTENTION_ROUNDS, BLEU_ROUNDS = 24, 400, 7
 CLASS, STOCK = 100, 20
+PARTS = ("attention", "training", "decoding", "bleu", "grading")
 
 
 class Bench:
@@ -50,7 +50,9 @@ class Bench:
         found = training_step.measure(batches, STEP_ROUNDS)
         peaks = {
             f"peak_megabytes_{name}": round(
-                training_step.peak_in_new_process(name, self.data_dir)
+                training_step.peak_in_new_process(
+                    name, training_step.which_sentences(self.data_dir)
+                )
             )
             for name in ("course", "nn.Transformer")
         }
@@ -106,31 +108,36 @@ class Bench:
         return grading.measure_small("04", CLASS, STOCK)
 
 
+def keep_others(here: dict[str, Any]) -> dict[str, Any]:
+    """Read the figures of the file, if they were measured on this machine."""
+    found = json.loads(RESULTS.read_text("utf-8"))
+    for name, value in found["machine"].items():
+        if name != "load_before" and here[name] != value:
+            raise SystemExit(
+                f"{RESULTS.name} holds another machine's figures ({name}: {value!r}, "
+                f"here {here[name]!r}): leave out --only to measure all"
+            )
+    return found
+
+
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", type=Path, help="Multi30k; else it is fetched")
     parser.add_argument("--run", type=Path, help="folder of a trained model")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--only", nargs="*", default=[], help="parts to measure anew")
+    parser.add_argument(
+        "--only", nargs="*", choices=PARTS, help="parts to measure anew, same machine"
+    )
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    found = json.loads(RESULTS.read_text()) if options.only else {}
-    found["machine"] = machine(options.threads)
+    found = keep_others(machine(options.threads)) if options.only else {}
+    found.setdefault("machine", machine(options.threads))
     bench, begun = Bench(options.data_dir, options.run), time.monotonic()
-    parts: list[Callable[[], dict[str, Any]]] = [
-        bench.attention,
-        bench.training,
-        bench.decoding,
-        bench.bleu,
-        bench.grading,
-    ]
-    for part in parts:
-        if options.only and part.__name__ not in options.only:
-            continue
-        print(f"{part.__name__} …", file=sys.stderr, flush=True)
-        found[part.__name__] = part()
-        print(json.dumps({part.__name__: found[part.__name__]}, indent=1), flush=True)
+    for name in options.only or PARTS:
+        print(f"{name} …", file=sys.stderr, flush=True)
+        found[name] = getattr(bench, name)()
+        print(json.dumps({name: found[name]}, indent=1), flush=True)
     if not options.only:
         found["minutes"] = round((time.monotonic() - begun) / 60, 1)
     RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

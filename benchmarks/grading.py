@@ -129,7 +129,7 @@ class MemoryWatch(threading.Thread):
 
 
 def descendants(pid: int) -> list[int]:
-    """Return the processes that a process's children have started, and theirs."""
+    """Return the processes that a process has started, and theirs."""
     try:
         text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     except OSError:

@@ -10,7 +10,7 @@
 The validation set chooses one, by the greedy BLEU of the average of the last epochs.
 (Rule and seeds were written down before any of them was measured.) For `best` the
 checkpoint (best epoch or averaged) and the search are chosen on the validation set. The
-test set is looked at once, for what was chosen. Each writes
+test set is looked at for what was chosen, and only then. Each writes
 `benchmarks/results/multi30k_<name>.json` with the log of the training.
 """
 
@@ -24,7 +24,7 @@ from typing import Any
 import torch
 from torchtext.data import interleave_keys
 
-from transformer.checkpoints import Checkpoint, load_checkpoint
+from transformer.checkpoints import Checkpoint, load_checkpoint, write_atomically
 from transformer.data import Corpus, SentencePair, make_batches
 from transformer.evaluation import detokenised_bleu, translate_pairs, tutorial_bleu
 from transformer.fast_search import fast_translation
@@ -132,8 +132,8 @@ def measure_tutorial(measure: Measure, runs: list[Path]) -> dict[str, Any]:
 
     The trainings differ in their seed. The one whose averaged weights have the highest
     BLEU on the validation set is chosen, and the test set is looked at for it alone:
-    for the average, and for its epoch of the lowest validation loss, as the tutorial
-    counts it and would take it.
+    for the average, and for that of its kept epochs (the last five, and the best) whose
+    validation loss is the lowest as the tutorial counts it, and which it would take.
     """
     tried, paths = [], {}
     for path in [path for run in runs for path in kept_weights(run)]:
@@ -196,13 +196,13 @@ def measure_best(measure: Measure, run: Path) -> dict[str, Any]:
 
 def measure_ablation(
     measure: Measure, epochs: int, only: list[str], runs: Path
-) -> dict[str, Any]:
+) -> None:
     """Train with one part of the best recipe left out at a time.
 
-    The first row is the whole recipe. A row that is there already is not trained again;
-    two processes can train different rows.
+    The first row is the whole recipe. Each row is written when it is there, and is not
+    trained again; two processes can train different rows.
     """
-    path, number = RESULTS / "multi30k_ablation.json", str(epochs)
+    path, number = result_file("ablation"), str(epochs)
     for name, (training, sizes) in {"nothing": ({}, {}), **WITHOUT}.items():
         if name in known_rows(path).get(number, {}) or (only and name not in only):
             continue
@@ -211,8 +211,7 @@ def measure_ablation(
         print(name, row, flush=True)
         rows = known_rows(path)
         rows.setdefault(number, {})[name] = row
-        path.write_text(json.dumps(rows, indent=1) + "\n")
-    return known_rows(path)
+        write_result(path, rows)
 
 
 def known_rows(path: Path) -> dict[str, dict[str, Any]]:
@@ -247,6 +246,16 @@ def train_without(
     }
 
 
+def result_file(what: str) -> Path:
+    """Return where a result is kept."""
+    return RESULTS / f"multi30k_{what}.json"
+
+
+def write_result(path: Path, found: dict[str, Any]) -> None:
+    """Write a result, wholly or not at all."""
+    write_atomically(path, (json.dumps(found, indent=1) + "\n").encode())
+
+
 def main() -> None:
     """Measure, print and write what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -266,14 +275,13 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     measure = Measure(options.data_dir)
     if options.what == "ablation":
-        found = measure_ablation(measure, options.epochs, options.only, options.out)
-    elif options.what == "best":
+        measure_ablation(measure, options.epochs, options.only, options.out)
+        return
+    if options.what == "best":
         found = measure_best(measure, *options.runs)
     else:
         found = measure_tutorial(measure, options.runs)
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"multi30k_{options.what}.json"
-    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_result(result_file(options.what), found)
     shown = {k: v for k, v in found.items() if k not in ("log", "model", "training")}
     print(json.dumps(shown, indent=1))
 

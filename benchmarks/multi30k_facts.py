@@ -103,7 +103,8 @@ def measure(folder: str | None) -> dict[str, Any]:
         },
         "best_bleu_without_unknown_words": best_bleu(corpus.test, words["tgt"]),
         "unknown_test_words": sorted(
-            {w for p in corpus.test for w in p.src} - set(words["src"].words), key=len
+            {w for p in corpus.test for w in p.src} - set(words["src"].words),
+            key=lambda word: (len(word), word),
         )[-6:],
     }
 

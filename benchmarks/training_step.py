@@ -4,8 +4,9 @@
 
 Both have the same sizes, sentences in a batch, optimiser and clipping. Ours trains as
 `--config tutorial` does: it computes a batch in parts of similar length. A second ratio
-is without: both compute the same padding. Steps alternate, so that whatever else the
-machine does hits both; each pair of neighbours gives one ratio.
+is without: both pass the same padding through the layers (ours leaves it out of the
+softmax over the words; the peer's loss ignores it afterwards). Steps alternate, so that
+whatever else the machine does hits both; each pair of neighbours gives one ratio.
 """
 
 import argparse
@@ -211,21 +212,30 @@ def peak_megabytes(name: str, batches: Iterator[list[Tensor]]) -> float:
     return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
 
 
-def peak_in_new_process(name: str, data_dir: Path | None) -> float:
-    """Measure the peak memory of one model's training in a process of its own."""
-    command = [sys.executable, __file__, "--memory-of", name]
-    if data_dir:
-        command += ["--data-dir", str(data_dir)]
+def peak_in_new_process(name: str, sentences: list[str]) -> float:
+    """Measure the peak memory of one model's training in a process of its own.
+
+    `sentences` are this script's options that say which ones.
+    """
+    command = [sys.executable, __file__, "--memory-of", name, *sentences]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(done.stdout)
 
 
-def choose_batches(data_dir: Path | None, device: str) -> Iterator[list[Tensor]]:
-    """Take Multi30k's sentences where its files are, else random words."""
-    if data_dir is None:
+def choose_batches(
+    data_dir: Path | None, random: bool, device: str
+) -> Iterator[list[Tensor]]:
+    """Take random words, or Multi30k's sentences."""
+    if random:
         return drawn_batches(TransformerConfig.tutorial(), device)
     corpus = load_corpus(CorpusName.multi30k, data_dir)
     return real_batches(corpus, number_words(CorpusName.multi30k, corpus), device)
+
+
+def which_sentences(data_dir: Path | None, random: bool = False) -> list[str]:
+    """Return the options that choose these sentences."""
+    folder = ["--data-dir", str(data_dir)] if data_dir else []
+    return ["--random"] if random else folder
 
 
 def main() -> None:
@@ -234,11 +244,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--data-dir", type=Path, help="Multi30k; else random words")
+    parser.add_argument("--data-dir", type=Path, help="Multi30k; else it is fetched")
+    parser.add_argument("--random", action="store_true", help="take random words")
     parser.add_argument("--memory-of", choices=STEPS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    batches = choose_batches(options.data_dir, options.device)
+    batches = choose_batches(options.data_dir, options.random, options.device)
     if options.memory_of:
         print(peak_megabytes(options.memory_of, batches))
         return
@@ -252,7 +263,9 @@ def main() -> None:
             f"(quartiles {ratio.low:.2f} to {ratio.high:.2f})"
         )
     for name in STEPS:
-        peak = peak_in_new_process(name, options.data_dir)
+        peak = peak_in_new_process(
+            name, which_sentences(options.data_dir, options.random)
+        )
         print(f"{name}: {peak:,.0f} MB at the peak")
 
 

@@ -17,7 +17,7 @@ from transformer.capstone import (
     train_task,
     translate_all,
 )
-from transformer.data import EOS, UNK, Corpus
+from transformer.data import EOS, UNK, Corpus, make_batches
 from transformer.multi_head import count_parameters
 from transformer.seq2seq import Transformer
 
@@ -85,6 +85,22 @@ def test_training_goes_on_after_a_stop(tmp_path: Path) -> None:
         whole.model.parameters(), resumed.model.parameters(), strict=True
     ):
         assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("by_length", [True, False])
+def test_batches_are_drawn_as_the_training_says(by_length: bool) -> None:
+    task = small(grammar_task("of a test"), epochs=1)
+    training = replace(task.training, by_length=by_length, batch_size=32)
+    found = train_task(replace(task, training=training), "cpu").data.train
+    expected = make_batches(
+        task.corpus.train,
+        task.vocabularies,
+        32,
+        seed=training.seed,
+        by_length=by_length,
+    )
+    for one, other in zip(found.epoch(0), expected.epoch(0), strict=True):
+        assert torch.equal(one.src, other.src)
 
 
 def test_translations_come_without_an_end() -> None:

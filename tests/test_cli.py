@@ -128,6 +128,33 @@ def test_attention_into_no_image_format(folder, tmp_path):
     assert "Error: cannot draw into" in output
 
 
+def test_folder_that_is_a_file(tmp_path):
+    (tmp_path / "file").write_text("kept")
+    output = run(*SHORT, "--out", tmp_path / "file", expect=2)
+    assert_one_line_error(output, "--out", "file is a file")
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_batch_size_counts_pairs_in_every_preset(tmp_path):
+    sizes = ["--config", "best", "--batch-size", 2, "--epochs", 1, "--epoch-steps", 1]
+    run("train", *sizes, "--device", "cpu", "--out", tmp_path)
+    training = load_checkpoint(tmp_path / "last.pt").training_config
+    assert (training["batch_size"], training["batch_tokens"]) == (2, None)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT of this kind")
+def test_stop_in_the_first_epoch_promises_nothing(tmp_path):
+    steps = ["train", "--device", "cpu", "--out", tmp_path / "new"]
+    with started(*steps) as process:
+        wait_for(tmp_path / "new", process)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        output = process.communicate(timeout=PATIENCE)[0].decode()
+    assert process.returncode == 130, output
+    assert "nothing is kept" in output and "--resume" not in output
+
+
 def test_resume_with_another_configuration_names_it(folder):
     output = run(*SHORT, "--resume", "--batch-size", 9, "--out", folder, expect=2)
     assert "batch_size=64 there and batch_size=9 here" in output

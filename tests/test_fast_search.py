@@ -101,6 +101,14 @@ def test_neighbours_and_padding_change_nothing():
         assert (row[length:] == 1).all()
 
 
+def test_more_beams_than_words():
+    model, src = make_model(0, 3.0), make_sources(3)
+    settings = SearchSettings(30, max_len=4)
+    expected, _ = beam_search(model, src, settings)
+    found, _ = fast_search(model, src, settings)
+    assert torch.equal(found[:, 0], expected[:, 0])
+
+
 def test_the_model_keeps_its_mode():
     model = make_model().train()
     fast_translation(model, make_sources(2), SearchSettings(2, max_len=3))

@@ -277,6 +277,17 @@ def test_average_is_of_the_last_epochs(tmp_path):
     assert not torch.equal(last.model["projection.bias"], value)
 
 
+def test_an_epoch_that_is_gone_is_named_before_training_goes_on(tmp_path):
+    make_trainer(tmp_path, dataclasses.replace(AVERAGING, epochs=3)).run()
+    (tmp_path / "epoch_002.pt").unlink()
+    trainer = make_trainer(tmp_path, AVERAGING)
+    with pytest.raises(CheckpointError, match=r"epoch_002\.pt is gone"):
+        trainer.resume()
+    assert trainer.epoch == 0
+    (tmp_path / "epoch_003.pt").rename(tmp_path / "epoch_002.pt")
+    make_trainer(tmp_path, dataclasses.replace(AVERAGING, epochs=3)).resume()
+
+
 def test_average_survives_an_interruption(tmp_path):
     whole, halves = tmp_path / "whole", tmp_path / "halves"
     make_trainer(whole, AVERAGING).run()

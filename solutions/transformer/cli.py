@@ -104,7 +104,10 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except torch.cuda.OutOfMemoryError:
-        message = "the GPU's memory is too small: give a smaller --batch-size"
+        message = (
+            "the GPU's memory is too small: train with a smaller --batch-size, "
+            "translate with a smaller --beam-size"
+        )
     except (ValueError, OSError, FloatingPointError) as error:
         message = " ".join(str(error).split())
     else:
@@ -158,6 +161,8 @@ def train(
     }
     with one_line_errors():
         chosen = {name: value for name, value in changes.items() if value is not None}
+        if batch_size is not None:
+            chosen["batch_tokens"] = None  # pairs are counted, and not tokens
         training = TRAININGS[preset](**chosen)
         check_folder(out, resume)
         place = choose_device(device, threads)
@@ -166,6 +171,7 @@ def train(
         trainer = make_trainer(preset, batches, training, place, out)
         n_parameters = count_parameters(trainer.model)
         say(f"{preset.value}: {n_parameters:,} parameters on {place}")
+        out.mkdir(parents=True, exist_ok=True)
         run_training(trainer, resume)
 
 
@@ -181,6 +187,8 @@ def read_corpus(name: CorpusName, folder: Path | None) -> tuple[Corpus, Vocabula
 
 def check_folder(folder: Path, resume: bool) -> None:
     """Keep a new run from taking the place of an older one, and find that one."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--out is to be a folder: {folder} is a file")
     there = (folder / LAST).exists()
     if there and not resume:
         raise ValueError(
@@ -200,8 +208,11 @@ def run_training(trainer: Trainer, resume: bool) -> None:
         with TerminalProgress(console) as progress:
             trainer.run(progress)
     except KeyboardInterrupt:
-        done = f"{trainer.epoch} whole epochs are in {trainer.folder}"
-        say(f"stopped; {done}; go on with --resume")
+        if (trainer.folder / LAST).exists():
+            done = f"the last whole epoch is in {trainer.folder}; go on with --resume"
+        else:
+            done = "no epoch was over, so nothing is kept"
+        say(f"stopped; {done}")
         raise typer.Exit(130) from None
     say(f"done: {trainer.folder / BEST} is the best epoch's")
 

@@ -205,17 +205,18 @@ class _Search:
         """Add one word to every hypothesis, and keep the k best of each sentence."""
         beams, pad_id = self.beams, self.model.config.pad_id
         b, k = beams.finished.shape
-        gain, word = _most_probable(self.logits(), k)  # (b, k, k)
+        gain, word = _most_probable(self.logits(), k)  # (b, k, n)
+        n = gain.size(-1)
         ended = beams.finished.unsqueeze(-1)
         only_padding = torch.full_like(gain, -torch.inf)
         only_padding[..., 0] = 0.0  # one that has ended goes on with padding, for free
         gain = torch.where(ended, only_padding, gain)
         word = word.masked_fill(ended, pad_id)
-        log_prob = (beams.log_prob.unsqueeze(-1) + gain).flatten(1)  # (b, k k)
+        log_prob = (beams.log_prob.unsqueeze(-1) + gain).flatten(1)  # (b, k n)
         divisor = length_penalty(beams.next_length(), self.settings.length_penalty)
-        worth = log_prob / divisor.repeat_interleave(k, dim=1)
+        worth = log_prob / divisor.repeat_interleave(n, dim=1)
         self.worth, best = worth.topk(k)
-        parent = best // k
+        parent = best // n
         self.beams = beams.extend(
             parent,
             word.flatten(1).gather(1, best),
@@ -248,7 +249,7 @@ class _Search:
 
 
 def _encode(model: Transformer, src: Tensor) -> Tensor:
-    """Read the sources (b, s) into a memory (b, s, d_model); of padding, it is 0."""
+    """Read sources (b, s) into a memory (b, s, d_model); padding's means nothing."""
     parts = src.split(READ_TOGETHER)
     memory = [model.encode(trim_padding(part, model.config.pad_id)) for part in parts]
     missing = [src.size(1) - part.size(1) for part in memory]
@@ -262,11 +263,12 @@ def _most_probable(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
     Args:
         logits: scores (..., vocab_size).
-        k: at most vocab_size.
+        k: how many; all words if there are fewer.
 
     Returns:
         The words' log-probabilities (..., k), the highest first, and the words.
     """
+    k = min(k, logits.size(-1))
     best, word = logits.max(-1, keepdim=True) if k == 1 else logits.topk(k)
     top = best[..., :1]
     total = logits.sub_(top).exp_().sum(-1, keepdim=True)

@@ -1,7 +1,8 @@
 """One layer of each kind in Table 1 of Vaswani et al. (2017).
 
 Every layer maps (b, n, d) to (b, n, d) and does what the table counts: the attention
-layers have neither projections nor heads.
+layers have neither projections nor heads. Restricted attention does somewhat more,
+because it works in blocks.
 """
 
 import math

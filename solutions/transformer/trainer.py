@@ -14,6 +14,7 @@ from torch import nn
 
 from transformer.checkpoints import (
     Checkpoint,
+    CheckpointError,
     Vocabularies,
     load_checkpoint,
     require_same_run,
@@ -134,6 +135,7 @@ class Trainer:
         asked = dataclasses.asdict(self.config)
         begun = dataclasses.asdict(TrainingConfig()) | saved.training_config
         require_same_run(path, begun, asked, free=("epochs",))
+        self._require_kept(saved.epoch)
         self.model.load_state_dict(saved.model)
         self.optimizer.load_state_dict(saved.optimizer)
         self.epoch, self.step = saved.epoch, saved.step
@@ -198,15 +200,28 @@ class Trainer:
     def _save_average(self, newest: Checkpoint) -> None:
         """Keep the newest weights among the last few, and write their average."""
         save_checkpoint(newest, self.folder / EPOCH.format(self.epoch))
-        first = self.epoch - self.config.average_last + 1
-        (self.folder / EPOCH.format(first - 1)).unlink(missing_ok=True)
-        paths = [
-            self.folder / EPOCH.format(epoch)
-            for epoch in range(max(first, 1), self.epoch + 1)
-        ]
-        models = [load_checkpoint(path).model for path in paths]
+        too_old = self.epoch - self.config.average_last
+        (self.folder / EPOCH.format(too_old)).unlink(missing_ok=True)
+        models = [load_checkpoint(path).model for path in self._to_average(self.epoch)]
         average = dataclasses.replace(newest, model=average_checkpoints(models))
         save_checkpoint(average, self.folder / AVERAGED)
+
+    def _to_average(self, epoch: int) -> list[Path]:
+        """Return where the weights lie that are averaged after an epoch."""
+        first = max(epoch - self.config.average_last + 1, 1)
+        return [self.folder / EPOCH.format(n) for n in range(first, epoch + 1)]
+
+    def _require_kept(self, epoch: int) -> None:
+        """Check that the average after the next epoch can be made."""
+        if epoch >= self.config.epochs:
+            return
+        for path in self._to_average(epoch + 1)[:-1]:
+            if not path.exists():
+                raise CheckpointError(
+                    f"{path} is gone, which the average of the last "
+                    f"{self.config.average_last} epochs needs: bring it back, or train "
+                    "anew in another folder"
+                )
 
     def _checkpoint(self) -> Checkpoint:
         src, tgt = self.data.vocabularies

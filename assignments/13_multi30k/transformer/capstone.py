@@ -139,13 +139,17 @@ def train_task(
     device, training = torch.device(device), task.training
     torch.manual_seed(training.seed)
     model = Transformer(task.model).to(device)
-    options = {"device": device}
-    size = training.batch_size
+    words, size = task.vocabularies, training.batch_size
     train = make_batches(
-        task.corpus.train, task.vocabularies, size, seed=training.seed, **options
+        task.corpus.train,
+        words,
+        size,
+        device=device,
+        seed=training.seed,
+        by_length=training.by_length,
     )
-    valid = make_batches(task.corpus.valid, task.vocabularies, size, **options)
-    data = TrainingData(train, valid, task.vocabularies)
+    valid = make_batches(task.corpus.valid, words, size, device=device)
+    data = TrainingData(train, valid, words)
     trainer = Trainer(model, data, training, folder)
     if folder is not None and (folder / LAST).exists():
         trainer.resume()

@@ -12,7 +12,7 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """Describe how to train; the defaults are the tutorial's.
+    """Describe how to train; the defaults are the tutorial's, but for batches.
 
     Attributes:
         epochs: times to go through the training pairs.
