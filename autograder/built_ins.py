@@ -1,12 +1,14 @@
 """Find uses of a built-in where it would be the whole answer, also under other names.
 
 Only what an answer uses is looked at: its own definition, and what that uses of the
-notebook. A comment, a text for the reader and an annotation are no uses. A name that is
-put together at run time, other than by adding texts, is not found.
+notebook. A comment, a text for the reader and an annotation are no uses, and a name
+that a function binds itself is not that of a cell. A name that is put together at run
+time, other than by adding texts, is not found.
 """
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from autograder.syntax import Program
 
@@ -35,33 +37,58 @@ TABLES = {"vars", "globals", "locals", "__dict__", "modules"}
 HELPERS = {"generate_square_subsequent_mask"}  # of a class, but not its answer
 KIT = "transformer"
 DEEPEST = 20
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a piece of syntax stands.
+
+    Attributes:
+        bound: the names that the functions around it bind themselves.
+        in_class: whether it stands in a class, whose methods have a `self`.
+    """
+
+    bound: frozenset[str] = frozenset()
+    in_class: bool = False
 
 
 def banned_use(program: Program, name: str, banned: Sequence[str]) -> str | None:
     """Return the first of ``banned`` that ``name`` uses, directly or indirectly."""
-    nodes = list(_used_nodes(program, name))
+    places = list(_used_nodes(program, name))
+    nodes = [node for node, _ in places]
     aliases = _aliases(nodes)
     fetched, code = _texts(nodes)
-    used = {_resolved(name, program, aliases) for name in map(_dotted, nodes) if name}
+    used = {
+        (*_resolved(dotted, program, aliases), place.in_class)
+        for dotted, place in ((_dotted(node), place) for node, place in places)
+        if dotted
+    }
     for dotted in banned:
         last = dotted.rsplit(".", 1)[-1]
         names = {last, *OTHER_NAMES.get(last, ())}
-        is_called = any(_is_banned(full, known, last, program) for full, known in used)
+        is_called = any(_is_banned(*one, last, program) for one in used)
         is_run = any(name in text for name in names for text in code)
         if is_called or is_run or names & fetched:
             return dotted
     return None
 
 
-def _used_nodes(program: Program, name: str) -> Iterator[ast.AST]:
+def _used_nodes(program: Program, name: str) -> Iterator[tuple[ast.AST, Place]]:
     """Yield the syntax of ``name`` and of all that it uses of the notebook."""
+    answer = program.definitions.get(name)
+    outside = Place(in_class=isinstance(answer, ast.ClassDef))  # may be put in later
     waiting, seen = [name], {name}
     while waiting:
         here = waiting.pop()
         for definition in program.all_of(here):
-            for part in _walk(definition):
-                yield part
-                for other in _leads_to(_dotted(part) or "", program) - seen:
+            for part, place in _walk(definition, outside):
+                yield part, place
+                dotted = _dotted(part) or ""
+                if dotted.partition(".")[0] in place.bound:
+                    continue
+                for other in _leads_to(dotted, program) - seen:
                     seen.add(other)
                     waiting.append(other)
 
@@ -79,17 +106,62 @@ def _leads_to(used: str, program: Program) -> set[str]:
     return found & program.definitions.keys()
 
 
-def _walk(node: ast.AST) -> Iterator[ast.AST]:
+def _walk(node: ast.AST, place: Place) -> Iterator[tuple[ast.AST, Place]]:
     """Walk a tree but for annotations and for texts that stand by themselves."""
-    yield node
+    yield node, place
     if isinstance(node, ast.Attribute) and node.attr in HELPERS:
         return
+    if isinstance(node, COMPREHENSIONS):
+        for generator in node.generators:
+            yield from _walk(generator.iter, place)  # sees the targets before it alone
+            targets, _ = _bound_in([generator.target])
+            place = replace(place, bound=place.bound | targets)
+        conditions = [part for one in node.generators for part in one.ifs]
+        for child in (*conditions, *ast.iter_child_nodes(node)):
+            if not isinstance(child, ast.comprehension):
+                yield from _walk(child, place)
+        return
+    within = _inside(node, place)
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns"):
             continue
+        there = within if field == "body" else place
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST) and not _is_docstring(child):
-                yield from _walk(child)
+                yield from _walk(child, there)
+
+
+def _inside(node: ast.AST, place: Place) -> Place:
+    """Return the place of what stands in the body of a node."""
+    if isinstance(node, ast.ClassDef):
+        return replace(place, in_class=True)
+    if isinstance(node, FUNCTIONS):
+        body = node.body if isinstance(node.body, list) else [node.body]
+        arguments = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+        own, elsewhere = _bound_in(body)
+        bound = (place.bound - elsewhere) | arguments | (own - elsewhere)
+        any_self = isinstance(node, ast.Lambda) and "self" in arguments
+        return Place(frozenset(bound), place.in_class and not any_self)
+    return place
+
+
+def _bound_in(body: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
+    """Return the names that a function's body binds, and those it says are global.
+
+    What a function or a comprehension inside it binds is not the outer one's.
+    """
+    own: set[str] = set()
+    elsewhere: set[str] = set()
+    waiting = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            own.add(node.id)
+        elif isinstance(node, ast.Global):
+            elsewhere.update(node.names)
+        elif not isinstance(node, (ast.ClassDef, *FUNCTIONS, *COMPREHENSIONS)):
+            waiting += ast.iter_child_nodes(node)
+    return own, elsewhere
 
 
 def _is_docstring(node: ast.AST) -> bool:
@@ -127,11 +199,13 @@ def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
                 yield argument.arg, value
 
 
-def _is_banned(full: str, is_known: bool, last: str, program: Program) -> bool:
+def _is_banned(
+    full: str, is_known: bool, in_class: bool, last: str, program: Program
+) -> bool:
     parts = full.split(".")
     while len(parts) > 1 and parts[-1] in ENDINGS:
         parts.pop()
-    if parts[0] == "self" or (parts[0] == KIT and len(parts) <= 3):
+    if (parts[0] == "self" and in_class) or (parts[0] == KIT and len(parts) <= 3):
         return False
     if parts[0] in program.definitions and not is_known:
         return False

@@ -61,6 +61,8 @@ class Encoder:
         """Return ``value`` as JSON; tensors append their bytes to the blob."""
         if depth > MAX_DEPTH:
             raise ValueError("the value is nested too deeply to be handed over")
+        if isinstance(value, numpy.generic):
+            value = numpy.generic.item(value)  # a plain number, where there is one
         if value is None or isinstance(value, (bool, int, float, str)):
             return _plain(value)
         if isinstance(value, Tensor) and self._can_cross(value):

@@ -74,6 +74,24 @@ FOUND = {
     "of_the_kits_imports": "from transformer.attention import F as G\n"
     + DIRECT.format(call="G.scaled_dot_product_attention"),
     "decorator": "@nn.LayerNorm(8)\ndef attend(q):\n    return q\n",
+    "self_that_is_none": "def attend(q):\n"
+    "    return (lambda self: self.LayerNorm(8)(q))(nn)\n",
+    "self_in_a_plain_function": "def helper(self, q):\n"
+    "    return self.LayerNorm(8)(q)\n" + DIRECT.format(call="helper"),
+    "bound_by_a_comprehension": "call = nn.LayerNorm(8)\ndef attend(q):\n"
+    "    unused = [call for call in ()]\n    return call(q)\n",
+    "given_to_a_comprehension": "calls = [nn.LayerNorm(8)]\ndef attend(q):\n"
+    "    return [calls(q) for calls in calls][0]\n",
+    "bound_by_another_function": "call = nn.LayerNorm(8)\ndef attend(q):\n"
+    "    def other(call):\n        return call\n    return call(q)\n",
+    "default_of_the_same_name": "call = nn.LayerNorm(8)\n"
+    "def attend(q, call=call):\n    return call(q)\n",
+    "said_to_be_global": "call = None\ndef attend(q):\n    global call\n"
+    "    call = nn.LayerNorm(8)\n    return other(q)\n"
+    "def other(q):\n    return call(q)\n",
+    "global_of_a_cell": "call = nn.LayerNorm(8)\ndef attend(q):\n"
+    "    call = None\n    def inner():\n        global call\n"
+    "        return call(q)\n    return inner()\n",
 }
 OWN = "def scaled_dot_product_attention(q, k, v):\n    return q @ k @ v\n"
 FINE = {
@@ -111,11 +129,24 @@ FINE = {
     "def attend(q):\n    q = N(8)(q)\n"
     "    q = transformer.attention.scaled_dot_product_attention(q, q, q)\n"
     "    return scaled_dot_product_attention(q, q, q)\n",
+    "self_of_the_method_in_a_lambda": "class attend(nn.Module):\n"
+    "    def forward(self, q):\n"
+    "        return self.add(q, lambda y: self.LayerNorm(y))\n",
     "getattr_of_its_own": "class attend(nn.Module):\n    def forward(self, q):\n"
     "        return getattr(self, 'layer_norm')(q)\n",
     "getattr_of_another": "def attend(q, activation='relu'):\n"
     "    return getattr(F, activation)(q)\n",
     "eval_mode": "def attend(q, model):\n    model.eval()\n    return q\n",
+    "scratch_cell_with_a_name_of_the_answers": "inner = nn.MultiheadAttention(8, 2)\n"
+    "output, weights = inner(1, 2, 3)\n"
+    "def attend(q):\n    weights = q.softmax(-1)\n    return weights @ q\n",
+    "scratch_cell_with_a_name_of_an_argument": "q = nn.LayerNorm(8)(1)\n"
+    "def attend(q):\n    return [q + x for x in (1, 2)]\n",
+    "scratch_cell_with_a_name_of_a_comprehension": "x = nn.LayerNorm(8)(1)\n"
+    "def attend(q):\n    return sum(x for row in q for x in row if x)\n",
+    "scratch_cell_with_a_name_of_an_inner_function": "w = nn.LayerNorm(8)(1)\n"
+    "def attend(q):\n    w = 1\n    def inner():\n        return w\n"
+    "    return q * inner()\n",
     "tried_before": "def attend(q):\n"
     "    return F.scaled_dot_product_attention(q, q, q)\n"
     "def attend(q):\n    return q\n",

@@ -3,6 +3,7 @@
 import json
 import socket
 
+import numpy
 import pytest
 import torch
 from hypothesis import given
@@ -51,6 +52,26 @@ values = st.recursive(
 @given(values)
 def test_plain_values_cross_whole(value):
     assert crossed(value) == value
+
+
+class Lying(numpy.float32):
+    def item(self, *args):
+        raise AssertionError("the student's code ran")
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (numpy.prod((3, 4)), 12),
+        (numpy.float32(0.5), 0.5),
+        (numpy.float64(0.5), 0.5),
+        (numpy.bool_(True), True),
+        (Lying(0.5), 0.5),
+    ],
+)
+def test_one_number_of_numpy_crosses_as_a_plain_one(value, plain):
+    got = crossed(value)
+    assert got == plain and type(got) is type(plain)
 
 
 @pytest.mark.parametrize("dtype", DTYPES.values(), ids=DTYPES)
