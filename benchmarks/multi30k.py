@@ -6,7 +6,7 @@
     python benchmarks/multi30k.py best runs/best [--data-dir DIR]
     python benchmarks/multi30k.py ablation [--epochs 6] [--data-dir DIR]
 
-`tutorial` is trained with the seeds 2, 3, 4 and 5, into `runs/tutorial_2` and so on.
+`tutorial` is trained with the seeds 2, 3 and 4, into `runs/tutorial_2` and so on.
 The validation set chooses one, by the greedy BLEU of the average of the last epochs.
 (Rule and seeds were written down before any of them was measured.) For `best` the
 checkpoint (best epoch or averaged) and the search are chosen on the validation set. The
