@@ -63,7 +63,7 @@ def banned_use(program: Program, name: str, banned: Sequence[str]) -> str | None
     used = {
         (*_resolved(dotted, program, aliases), place.in_class)
         for dotted, place in ((_dotted(node), place) for node, place in places)
-        if dotted
+        if dotted and (dotted not in place.bound or dotted in aliases)
     }
     for dotted in banned:
         last = dotted.rsplit(".", 1)[-1]
@@ -159,7 +159,9 @@ def _bound_in(body: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
             own.add(node.id)
         elif isinstance(node, ast.Global):
             elsewhere.update(node.names)
-        elif not isinstance(node, (ast.ClassDef, *FUNCTIONS, *COMPREHENSIONS)):
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            own.add(node.name)
+        elif not isinstance(node, (ast.Lambda, *COMPREHENSIONS)):
             waiting += ast.iter_child_nodes(node)
     return own, elsewhere
 

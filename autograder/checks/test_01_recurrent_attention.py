@@ -27,7 +27,7 @@ from transformer.recurrent_models import run_packed
 
 B, S, H, M, A, D = 3, 5, 4, 6, 7, 2
 LENGTHS = (5, 3, 1)
-PAD = 0  # not the course's 1: a model must use the id that it was given
+PAD = 3  # neither 0 nor the course's 1: a model must use the id that it was given
 WORDS, CLASSES, WIDTH, HIDDEN = 20, 4, 6, 5
 BUILT_INS = [
     "torch.nn.functional.scaled_dot_product_attention",
@@ -516,9 +516,9 @@ def twins(student, draw) -> Twins:
 
 
 def sentences(draw) -> Tensor:
-    """Draw ids (3, 5) of sentences of 5, 3 and 1 words; 1 is a word like others."""
-    ids = draw.ids(B, S, low=1, high=WORDS)
-    ids[0, 1] = 1
+    """Draw ids (3, 5) of 5, 3 and 1 words; 0, 1 and 2 are words like others."""
+    ids = draw.ids(B, S, low=4, high=WORDS)
+    ids[0, 1], ids[0, -1], ids[1, 1] = 1, 0, 2
     return ids.masked_fill(torch.arange(S) >= torch.tensor(LENGTHS)[:, None], PAD)
 
 
@@ -554,6 +554,10 @@ def classifier_mistakes(model: nn.Module, ids: Tensor, index: int) -> Named:
     def mean() -> Tensor:
         weights = mask.double() / mask.sum(1, keepdim=True)
         return (model.output((weights[:, None] @ packed)[:, 0]), weights)[index]
+
+    def zero_is_padding() -> Tensor:
+        seen, ends = run_packed(model.lstm, vectors, ids != 0)
+        return run(seen, reference.concat_final_states(ends), ids != 0)
 
     read_query = reference.concat_final_states(h_n)
     mixed = "mixes the sentences of the batch"
@@ -593,6 +597,7 @@ def classifier_mistakes(model: nn.Module, ids: Tensor, index: int) -> Named:
         "a classifier that feeds context and query, summed": lambda: run(feed="sum"),
         "a classifier whose softmax runs over the batch": lambda: run(softmax=0),
         "a classifier that averages the states with equal weights": mean,
+        "a classifier that takes 0 for padding, whatever `pad_id` is": zero_is_padding,
     }
 
 
@@ -605,7 +610,7 @@ def test_classifier_shapes(student, draw):
 
 @check("bilstm-attention", share=2, title="Right logits for sentences of equal length")
 def test_classifier_without_padding(student, draw):
-    pair, ids = twins(student, draw), draw.ids(B + 1, S, low=2, high=WORDS)
+    pair, ids = twins(student, draw), draw.ids(B + 1, S, low=4, high=WORDS)
     logits, _ = classify(pair.student, ids)
     want, _ = pair.trusted(ids)
     mask = torch.ones_like(ids, dtype=torch.bool)

@@ -417,7 +417,8 @@ def sines(student) -> tuple:
     """Make the student's layer, and the table that it should add.
 
     A mistake in the student's `sinusoidal_encoding` has cost its points already: a
-    layer that adds that very table, row by row, is right here.
+    layer that adds that very table, row by row, is right here. But where rows of it
+    are equal, nobody could see which of them are added.
     """
     layer = student.SinusoidalPositionalEncoding(D, MAX_LEN)
     table = encoding(MAX_LEN, rates_of(D))
@@ -425,7 +426,8 @@ def sines(student) -> tuple:
     added = layer(torch.zeros(1, MAX_LEN, D))
     if isinstance(own, Tensor) and isinstance(added, Tensor):
         same = own.shape == table.shape and added.shape == (1, *own.shape)
-        if same and torch.allclose(added[0].float(), own.float(), atol=1e-5):
+        is_added = same and torch.allclose(added[0].float(), own.float(), atol=1e-5)
+        if is_added and torch.pdist(own.float()).min() > 1e-3:
             return layer, own
     return layer, table
 
@@ -474,7 +476,21 @@ def test_sines_are_not_trained(student, draw):
     "sinusoidal-positional-encoding", share=1, title="The table moves with the layer"
 )
 def test_sines_move(student, draw):
-    expect_dtype_kept(draw, *sines(student), "bfloat16")
+    layer, table = sines(student)
+    expect_dtype_kept(draw, layer, table, "bfloat16")
+    layer.to("meta")
+    x = student.load("torch.zeros")(B, T, D, device="meta")
+    try:
+        layer(x)
+    except StudentError as error:
+        if "cpu" not in error.message:
+            return  # what "meta" cannot do at all says nothing about the table
+        fail(
+            'After layer.to("meta"), where x is too, the table is still on the CPU: it '
+            "is not moved with the layer, nor to x. A GPU would see the same. "
+            "register_buffer takes it along.",
+            mistake="a table that does not move with the layer",
+        )
 
 
 @check(
@@ -498,7 +514,7 @@ def learned(student, draw) -> tuple:
             f"{list(shapes.values())}."
         )
     state = draw.state(shapes)
-    layer.load_state_dict(state)
+    layer.load_state_dict(state, strict=False)  # it may save buffers of its own
     return layer, next(iter(state.values()))
 
 

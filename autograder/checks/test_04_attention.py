@@ -23,6 +23,7 @@ from autograder.expectations import (
 from transformer import attention as reference
 
 B, H, T, S, D_K, D_V = 2, 3, 4, 5, 6, 7
+MANY = 50  # queries, where a share of the weights is counted
 BUILT_INS = [
     "torch.nn.functional.scaled_dot_product_attention",
     "torch.nn.functional.multi_head_attention_forward",
@@ -350,23 +351,36 @@ def test_attention_to_nothing(student, draw):
 
 @check("scaled-dot-product-attention", share=1, title="Dropout acts on the weights")
 def test_attention_dropout(student, draw):
-    q, k, _ = inputs(draw)
+    q, k = draw.normal(B, H, MANY, D_K), draw.normal(B, H, S, D_K)
     identity = torch.eye(S).expand(B, H, S, S)  # the output is then the weights used
-    used, weights = attend(student, q, k, identity, None, 0.5)
+    used, weights = attend(student, q, k, identity, None, 0.25)
     right = weights_of(scores_of(q, k)).float()
     expect_close(weights, right, "the tensor of weights before dropout")
-    expect_shape(used, (B, H, T, S), "the output")
+    expect_shape(used, (B, H, MANY, S), "the output")
     if torch.allclose(used.float(), right, atol=1e-5):
-        fail("dropout=0.5 changed nothing", mistake="dropout is ignored")
+        fail("dropout=0.25 changed nothing", mistake="dropout is ignored")
     kept = used.float() != 0
-    if not torch.allclose(used.float()[kept], 2 * right[kept], atol=1e-5):
+    if not kept.all() and kept.equal(kept[..., :1, :].expand_as(kept)):
         fail(
-            "with dropout=0.5 every weight should become 0 or be doubled, so that the "
-            "expected sum stays the same"
+            "dropout should drop single weights, but where it drops one, it drops the "
+            "same key's weight for every query: it acts on the values",
+            mistake="dropout of the values",
+        )
+    if not torch.allclose(used.float()[kept], right[kept] / 0.75, atol=1e-5):
+        fail(
+            "with dropout=0.25 every weight should become 0 or 4/3 of itself, so that "
+            "the expected sum stays the same",
+            mistake="weights that are neither 0 nor 4/3 of what they were",
+        )
+    if not 0.15 < 1 - kept.float().mean() < 0.35:  # 9 standard deviations off
+        fail(
+            "dropout=0.25 is the share of the weights that become 0, but yours drops "
+            "another share",
+            mistake="another share of the weights dropped",
         )
     ones = torch.ones(B, H, S, 1)  # the output is then the sum of the weights used
-    sums, _ = attend(student, q, k, ones, None, 0.5)
-    if all(min(abs(x), abs(x - 2)) < 1e-4 for x in sums.flatten().tolist()):
+    sums, _ = attend(student, q, k, ones, None, 0.25)
+    if all(min(abs(x), abs(x - 4 / 3)) < 1e-4 for x in sums.flatten().tolist()):
         fail(
             "dropout should drop single weights before the values are averaged, but "
             "it drops numbers of the output",

@@ -29,11 +29,11 @@ B, H, T, S, D_K = 2, 3, 5, 7, 4
 D = H * D_K
 LINEAR = "torch.nn.Linear"
 SEQUENTIAL = "torch.nn.Sequential"
-BUILT_INS = [
-    "torch.nn.functional.scaled_dot_product_attention",
+WHOLE_ANSWERS = [
     "torch.nn.functional.multi_head_attention_forward",
     "torch.nn.MultiheadAttention",
 ]
+BUILT_INS = ["torch.nn.functional.scaled_dot_product_attention", *WHOLE_ANSWERS]
 Run = Callable[[], Any]
 
 
@@ -470,6 +470,7 @@ def test_attend(student, draw):
 
 @check("multi-head-attention", share=3, title="Three inputs, two lengths, no mask")
 def test_module_values(student, draw):
+    expect_no_call(student, "MultiHeadAttention", WHOLE_ANSWERS)
     module, state = build(student, draw)
     given = inputs(draw)
     output, _ = attend(module, *given)
@@ -479,6 +480,7 @@ def test_module_values(student, draw):
 
 @check("multi-head-attention", share=2, title="Self-attention with a padding mask")
 def test_module_padding(student, draw):
+    expect_no_call(student, "MultiHeadAttention", WHOLE_ANSWERS)
     module, state = build(student, draw)
     x = draw.normal(3, T, D)
     mask = (torch.arange(T) < torch.tensor([5, 3, 1])[:, None])[:, None, None]
@@ -489,6 +491,7 @@ def test_module_padding(student, draw):
 
 @check("multi-head-attention", share=2, title="The weights of every head, masked")
 def test_module_weights(student, draw):
+    expect_no_call(student, "MultiHeadAttention", WHOLE_ANSWERS)
     module, state = build(student, draw)
     given, mask = inputs(draw), draw.mask(B, 1, 1, S)
     _, weights = attend(module, *given, mask)
@@ -524,6 +527,28 @@ def test_module_dropout(student, draw):
             mistake="dropout is ignored",
         )
     expect_close(weights, right, "In training, the tensor of weights before dropout")
+    expect_weights_dropped(module, state, draw)
+
+
+def expect_weights_dropped(module: Any, state: dict[str, Tensor], draw) -> None:
+    """Fail unless dropout 0.5 drops weights; the module is training.
+
+    With a single key a head has one weight, so its result is 0 or twice the value.
+    """
+    identity = {"w_o.weight": torch.eye(D), "w_o.bias": torch.zeros(D)}
+    module.load_state_dict(state | identity)
+    query, key, value = (draw.normal(20, length, D) for length in (T, 1, 1))
+    output, _ = attend(module, query, key, value)
+    expect_shape(output, (20, T, D), "output")
+    heads = reference.split_heads(output.double(), H)  # (20, H, T, D_K)
+    doubled = torch.isclose(heads, 2 * projected(state, "w_v", value), atol=1e-4)
+    if not bool((doubled.all(-1) | (heads.abs() < 1e-6).all(-1)).all()):
+        fail(
+            "With a single key a head has a single weight, so in training what the "
+            "head finds should vanish as a whole or stay as a whole, scaled. Yours "
+            "does neither: what is dropped is not the weights, or not they alone.",
+            mistake="dropout on something else than the weights",
+        )
 
 
 @check("multi-head-attention", share=1, title="Gradients reach every parameter")

@@ -1,6 +1,6 @@
 """Hidden checks of unit 06: feed-forward, LayerNorm, and the residual around them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -36,6 +36,10 @@ BUILT_INS = [
     "torch.nn.LayerNorm",
     "torch.nn.RMSNorm",
     "torch.nn.GroupNorm",
+    *(f"torch.nn.BatchNorm{n}d" for n in (1, 2, 3)),
+    *(f"torch.nn.LazyBatchNorm{n}d" for n in (1, 2, 3)),
+    *(f"torch.nn.InstanceNorm{n}d" for n in (1, 2, 3)),
+    *(f"torch.nn.LazyInstanceNorm{n}d" for n in (1, 2, 3)),
 ]
 Run = Callable[[], Tensor]
 State = Mapping[str, Tensor]
@@ -216,24 +220,26 @@ def test_feed_forward_dropout(student, draw):
         )
     expect_close(module(x), want, "the output", feed_forward_mistakes(state, x))
     w = {name: torch.zeros_like(value) for name, value in state.items()}
-    w["linear1.bias"] += 1.0
+    w["linear1.weight"] += torch.eye(D_FF, D)
+    w["linear1.bias"] += 1.0  # the inner activation of an input of 1 is 2
     w["linear2.weight"] += torch.eye(D, D_FF)  # output i is hidden activation i
     module.load_state_dict(w)
     module.train()
-    used = module(torch.zeros(50, T, D)).float()
-    if torch.allclose(used, torch.ones_like(used)):
+    used = module(torch.ones(50, T, D)).float()
+    if torch.allclose(used, torch.tensor(2.0)):
         fail("dropout=0.5 changed nothing in training", mistake="dropout is ignored")
-    doubled = torch.isclose(used, torch.tensor(2.0))
+    doubled = torch.isclose(used, torch.tensor(4.0))
     if not bool((doubled | (used == 0)).all()):
         fail(
             "With dropout 0.5 every inner activation should become 0 or be doubled, "
-            "once.",
-            mistake="dropout in more places than one",
+            "once, and what they are made from should stay whole.",
+            mistake="dropout on the input, or dropout in more places than one",
         )
-    w["linear1.bias"] -= 1.0
+    w["linear1.weight"].zero_()
+    w["linear1.bias"].zero_()
     w["linear2.bias"] += 1.0  # an output without any inner activation
     module.load_state_dict(w)
-    if not torch.allclose(module(torch.zeros(50, T, D)).float(), torch.ones(1)):
+    if not torch.allclose(module(torch.ones(50, T, D)).float(), torch.ones(1)):
         fail(
             "Outputs are dropped; the dropout belongs between the two linear maps.",
             mistake="dropout on the output",
@@ -462,7 +468,11 @@ def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
 def expect_norm(
     student, x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5
 ) -> Tensor:
-    """Compare the student's layer_norm with the reference, and return it."""
+    """Compare the student's layer_norm with the reference, and return it.
+
+    The built-in is no answer of the student's, so it earns nothing here either.
+    """
+    expect_no_call(student, "layer_norm", BUILT_INS)
     args = (x, gamma, beta) if eps == 1e-5 else (x, gamma, beta, eps)
     got = student.layer_norm(*args)
     want = reference.layer_norm(x.double(), gamma.double(), beta.double(), eps)
@@ -594,6 +604,27 @@ def add_norm(x: Tensor, f: Any, gamma: Tensor, beta: Tensor, first: bool) -> Ten
     return x + f(norm(x)) if first else norm(x + f(x))
 
 
+def watched(f: Callable[[Tensor], Tensor], seen: list[Tensor]) -> Callback:
+    """Hand over a sub-layer that keeps what it is given in `seen`."""
+
+    def sublayer(y: Tensor) -> Tensor:
+        seen.append(y.clone())
+        return f(y)
+
+    return Callback(sublayer)
+
+
+def expect_whole_input(before: Sequence[Tensor], training: Sequence[Tensor]) -> None:
+    """Fail if a sub-layer is given something else in training than after eval()."""
+    for whole, given in zip(before, training, strict=False):
+        if not torch.equal(whole, given):
+            fail(
+                "In training the sub-layer is given other numbers than after eval(): "
+                "something is dropped before it. Drop f's output, and nothing else.",
+                mistake="dropout of the sub-layer's input too",
+            )
+
+
 def normaliser(gamma: Tensor, beta: Tensor) -> Callable[[Tensor], Tensor]:
     """Return the layer normalisation with γ and β, in float64."""
     return lambda x: reference.layer_norm(x.double(), gamma.double(), beta.double())
@@ -719,8 +750,8 @@ def test_add_norm_calls(student, draw):
 @check("add-norm", share=2, title="Dropout on the sub-layer's output, while training")
 def test_add_norm_dropout(student, draw):
     module, _, _ = build_add_norm(student, draw, norm_first=True, dropout=0.5)
-    x = draw.normal(20, T, D)
-    result = module(x, Callback(torch.ones_like))
+    x, before, training = draw.normal(20, T, D), [], []
+    result = module(x, watched(torch.ones_like, before))
     if not torch.allclose(result.float(), x + 1, atol=1e-5):
         expect_close(
             result,
@@ -729,7 +760,7 @@ def test_add_norm_dropout(student, draw):
             {"the input: the sub-layer is not used": x},
         )
     module.train()
-    added = module(x, Callback(torch.ones_like)).float() - x
+    added = module(x, watched(torch.ones_like, training)).float() - x
     if torch.allclose(added, torch.ones_like(added), atol=1e-5):
         fail("dropout=0.5 changed nothing in training", mistake="dropout is ignored")
     kept = torch.isclose(added, torch.tensor(2.0), atol=1e-4)
@@ -739,22 +770,24 @@ def test_add_norm_dropout(student, draw):
             "and x itself should stay whole: drop f's output before it is added.",
             mistake="dropout on something else than the sub-layer's output",
         )
+    expect_whole_input(before, training)
 
 
 @check("add-norm", share=1, title="Dropout in post-norm, before the normalisation")
 def test_post_norm_dropout(student, draw):
     module, gamma, beta = build_add_norm(student, draw, norm_first=False, dropout=0.5)
-    x = draw.normal(20, T, D)
+    x, before, training = draw.normal(20, T, D), [], []
     want = add_norm(x, torch.ones_like, gamma, beta, False)
     mistakes = add_norm_mistakes(x, torch.ones_like, gamma, beta, False)
-    result = module(x, Callback(torch.ones_like))
+    result = module(x, watched(torch.ones_like, before))
     expect_close(result, want, "the result after eval()", mistakes)
     module.train()
-    got = module(x, Callback(torch.ones_like)).double()
+    got = module(x, watched(torch.ones_like, training)).double()
     if torch.allclose(got, want, atol=1e-4):
         fail("dropout=0.5 changed nothing in training", mistake="dropout is ignored")
     whole = module(x, Callback(torch.zeros_like)).double()
     if torch.allclose(whole, normaliser(gamma, beta)(x), atol=1e-4):
+        expect_whole_input(before, training)
         return
     if bool((whole == 0).any()):
         fail(

@@ -32,6 +32,8 @@ BUILT_INS = [
     "torch.nn.functional.scaled_dot_product_attention",
 ]
 
+NEARLY_ALL = 1 - 2**-53  # what dropout drops; a configuration takes less than 1
+
 Mistakes = dict[str, Tensor]
 
 
@@ -210,25 +212,34 @@ def test_layer_with_convolutions(student, draw):
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
 
 
+def dropout_mistakes(
+    layer: reference.EncoderLayer, x: Tensor, mask: Tensor
+) -> Mistakes:
+    """Name the dropout that is missing where all that is dropped out is 0."""
+    ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
+    y = n1(x + layer.self_attention(x, x, x, mask)[0])
+    start = n1(x)
+    return {
+        "a layer that drops nothing: the dropout of the sub-layers is missing": (
+            n2(y + ff(y))
+        ),
+        "a layer without the dropout of what attention adds": n2(y),
+        "a layer without the dropout of what the feed-forward adds": (
+            n2(start + ff(start))
+        ),
+    }
+
+
 @check("encoder-layer", share=1, title="Dropout acts in training, and only there")
 def test_layer_dropout(student, draw):
-    layer, trusted = pair_of(
-        student,
-        draw,
-        "EncoderLayer",
-        dropout=0.5,
-        attention_dropout=0.0,
-        ff_dropout=0.0,
-    )
+    rates = {"dropout": NEARLY_ALL, "attention_dropout": 0.0, "ff_dropout": 0.0}
+    layer, trusted = pair_of(student, draw, "EncoderLayer", **rates)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output in eval mode")
     layer.train()
-    if torch.allclose(layer(x, mask), layer(x, mask)):
-        fail(
-            "In training mode the layer returns the same thing twice: the dropout of "
-            "the sub-layers' outputs is missing. It stands inside AddNorm.",
-            mistake="the dropout of the sub-layers is missing",
-        )
+    left = trusted.add_norm2.norm(trusted.add_norm1.norm(x))
+    what = "The output in training mode, where all that a sub-layer adds is dropped,"
+    expect_close(layer(x, mask), left, what, dropout_mistakes(trusted, x, mask))
 
 
 @check("encoder-layer", share=1, title="Gradients reach the input and every parameter")
@@ -264,28 +275,46 @@ def expect_every_parameter(gradients: dict[str, Tensor | None]) -> None:
 
 
 # --- Encoder ----------------------------------------------------------------------
-# Here the layers are PyTorch's, so that a mistake in EncoderLayer counts only once.
+# Here the layers are made of the kit's parts and right, so that a mistake in
+# EncoderLayer counts only once.
+
+PARTS = {"self_attention": "make_attention", "feed_forward": "make_feed_forward"}
+PARTS |= {"add_norm1": "make_add_norm", "add_norm2": "make_add_norm"}
+FORWARD = """
+lambda layer: lambda x, src_mask=None: layer.add_norm2(
+    layer.add_norm1(x, lambda y: layer.self_attention(y, y, y, src_mask)[0]),
+    layer.feed_forward,
+)
+"""
 
 
-def foreign_layers(draw) -> list[nn.TransformerEncoderLayer]:
-    """Make N trusted layers with random weights; they take a mask of numbers to add."""
+def foreign_layers(draw, **changes) -> list[reference.EncoderLayer]:
+    """Make N trusted layers with random weights."""
     layers = []
     for _ in range(N):
-        layer = nn.TransformerEncoderLayer(D, H, D_FF, 0.0, batch_first=True).double()
-        layer.load_state_dict(drawn_state(draw, layer))
+        layer = reference.EncoderLayer(TransformerConfig(30, 31, **SIZES | changes))
+        layer.double().load_state_dict(drawn_state(draw, layer))
         layers.append(layer)
     return layers
 
 
-def encoder_around(student, draw, layers: Sequence[nn.Module], **changes) -> Any:
+def handed_over(student, layer: nn.Module, config: Any) -> Any:
+    """Make a copy of a trusted layer on the student's side, of the kit's parts."""
+    copy = student.load("torch.nn.Module")()
+    for name, maker in PARTS.items():
+        make = student.load(f"transformer.sublayers.{maker}")
+        copy.add_module(name, make(config))
+    copy.double().load_state_dict(layer.state_dict())
+    forward = student.load("builtins.eval")(FORWARD)(copy)
+    student.load("builtins.setattr")(copy, "forward", forward)
+    return copy
+
+
+def encoder_around(student, layers: Sequence[nn.Module], **changes) -> Any:
     """Make the student's encoder and put copies of trusted layers into it."""
-    copies = []
-    for layer in layers:
-        make = student.load("torch.nn.TransformerEncoderLayer")
-        copy = make(D, H, D_FF, 0.0, batch_first=True)
-        copy.double().load_state_dict(layer.state_dict())
-        copies.append(copy)
-    encoder = student.Encoder(config_of(student, **changes))
+    config = config_of(student, **changes)
+    copies = [handed_over(student, layer, config) for layer in layers]
+    encoder = student.Encoder(config)
     encoder.add_module("layers", student.load("torch.nn.ModuleList")(copies))
     encoder.double()
     return encoder
@@ -298,11 +327,6 @@ def last_norm(draw, encoder: Any) -> nn.LayerNorm:
     norm.load_state_dict({name.removeprefix("norm."): v for name, v in state.items()})
     encoder.attribute("norm").load_state_dict(norm.state_dict())
     return norm
-
-
-def added_mask(draw) -> Tensor:
-    """Draw a mask in the form that PyTorch's layers take: numbers (S, S) to add."""
-    return draw.normal(S, S, dtype=torch.float64)
 
 
 def through(layers: Sequence[nn.Module], x: Tensor, mask: Tensor | None) -> Tensor:
@@ -364,22 +388,23 @@ def normed_mistakes(
 
 @check("encoder", share=1, title="The memory has the shape (b, s, d_model)")
 def test_encoder_shape(student, draw):
-    encoder = encoder_around(student, draw, foreign_layers(draw))
-    expect_shape(encoder(words(draw), added_mask(draw)), (B, S, D), "The memory")
+    encoder = encoder_around(student, foreign_layers(draw))
+    expect_shape(encoder(words(draw), draw.mask(B, 1, 1, S)), (B, S, D), "The memory")
 
 
 @check("encoder", share=3, title="Layer after layer, each with the mask")
 def test_encoder_values(student, draw):
-    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
-    encoder = encoder_around(student, draw, layers)
+    layers, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
+    encoder = encoder_around(student, layers)
     mistakes = stack_mistakes(layers, x, mask)
     expect_close(encoder(x, mask), through(layers, x, mask), "The memory", mistakes)
 
 
 @check("encoder", share=2, title="Pre-norm layers: one more normalisation at the end")
 def test_encoder_last_norm(student, draw):
-    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
-    encoder = encoder_around(student, draw, layers, norm_first=True)
+    layers, x = foreign_layers(draw, norm_first=True), words(draw)
+    encoder = encoder_around(student, layers, norm_first=True)
+    mask = draw.mask(B, 1, 1, S)
     norm = last_norm(draw, encoder)
     want = norm(through(layers, x, mask))
     mistakes = normed_mistakes(layers, norm, x, mask)
@@ -406,7 +431,7 @@ def test_encoder_parameters(student, draw):
         )
     if found != wanted:
         fail("The encoder's parameters are not those of its layers as they were given.")
-    encoder_around(student, draw, foreign_layers(draw))(words(draw))  # is it written?
+    encoder_around(student, foreign_layers(draw))(words(draw))  # is it written?
 
 
 @check("encoder", share=1, title="With your own layers: the whole encoder")
@@ -423,15 +448,15 @@ def test_encoder_with_own_layers(student, draw):
 )
 def test_encoder_gradients(student, draw):
     expect_no_call(student, "Encoder", BUILT_INS)
-    layers, x, mask = foreign_layers(draw)[:-1], words(draw), added_mask(draw)
-    encoder, upstream = encoder_around(student, draw, layers), words(draw)
+    layers, x, mask = foreign_layers(draw)[:-1], words(draw), draw.mask(B, 1, 1, S)
+    encoder, upstream = encoder_around(student, layers), words(draw)
     run = student.gradients(encoder, x, mask, upstream=upstream)
     expect_every_parameter(run.parameters)
     expect_gradients(run, lambda x: through(layers, x, mask), [x], upstream)
     one = words(draw, S, 1, D).transpose(0, 1)
-    got, after = student.call_and_return_inputs(encoder, one, mask)
-    expect_unchanged(after, [one, mask])
-    expect_close(got, through(layers, one, mask), "The memory of a batch of one")
+    got, after = student.call_and_return_inputs(encoder, one, mask[:1])
+    expect_unchanged(after, [one, mask[:1]])
+    expect_close(got, through(layers, one, mask[:1]), "The memory of a batch of one")
 
 
 # --- layer_states -----------------------------------------------------------------
@@ -458,8 +483,8 @@ def listed(states: Any) -> list[Tensor]:
     "layer-states", share=2, title="N + 1 states: the input, then one for each layer"
 )
 def test_states_count(student, draw):
-    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
-    encoder = encoder_around(student, draw, layers)
+    layers, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
+    encoder = encoder_around(student, layers)
     states = listed(student.layer_states(encoder, x, mask))
     if len(states) == N:
         fail(
@@ -474,8 +499,8 @@ def test_states_count(student, draw):
 
 @check("layer-states", share=3, title="Each state is what its layer makes of the last")
 def test_states_values(student, draw):
-    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
-    encoder = encoder_around(student, draw, layers)
+    layers, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
+    encoder = encoder_around(student, layers)
     states = listed(student.layer_states(encoder, x, mask))
     wanted = states_of(layers, x, mask)
     unmasked = states_of(layers, x, None)
@@ -505,8 +530,9 @@ def expect_not_input(first: Tensor, x: Tensor) -> None:
 
 @check("layer-states", share=1, title="Before any last normalisation")
 def test_states_of_a_pre_norm_encoder(student, draw):
-    layers, x, mask = foreign_layers(draw), words(draw), added_mask(draw)
-    encoder = encoder_around(student, draw, layers, norm_first=True)
+    layers, x = foreign_layers(draw, norm_first=True), words(draw)
+    encoder = encoder_around(student, layers, norm_first=True)
+    mask = draw.mask(B, 1, 1, S)
     norm = last_norm(draw, encoder)
     states = listed(student.layer_states(encoder, x, mask))
     want = through(layers, x, mask)
@@ -517,7 +543,7 @@ def test_states_of_a_pre_norm_encoder(student, draw):
 @check("layer-states", share=1, title="Gradients pass, without a mask too")
 def test_states_gradients(student, draw):
     layers, x, upstream = foreign_layers(draw), words(draw), words(draw)
-    encoder = encoder_around(student, draw, layers)
+    encoder = encoder_around(student, layers)
     run = student.gradients(
         student.layer_states, encoder, x, upstream=upstream, output=N
     )
@@ -527,8 +553,8 @@ def test_states_gradients(student, draw):
 
 @check("layer-states", share=1, title="A stack of two; the input is left as it was")
 def test_states_leave_their_input(student, draw):
-    layers, x, mask = foreign_layers(draw)[:-1], words(draw), added_mask(draw)
-    encoder = encoder_around(student, draw, layers)
+    layers, x, mask = foreign_layers(draw)[:-1], words(draw), draw.mask(B, 1, 1, S)
+    encoder = encoder_around(student, layers)
     got, after = student.call_and_return_inputs(student.layer_states, encoder, x, mask)
     expect_unchanged(after[1:], [x, mask])
     want = through(layers, x, mask)

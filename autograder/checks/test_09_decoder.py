@@ -3,13 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from autograder.checking import check, expect_close, expect_shape, fail
-from autograder.expectations import blame, expect_dtype, expect_parts, expect_unchanged
+from autograder.comparing import name_of_mistake
+from autograder.expectations import (
+    blame,
+    expect_dtype,
+    expect_parts,
+    expect_unchanged,
+)
 from transformer import decoder as reference
 from transformer.config import TransformerConfig
 from transformer.masks import causal_mask
@@ -18,6 +25,7 @@ B, H, T, S, D = 3, 2, 4, 5, 12
 SIZES = {"src_vocab_size": 20, "tgt_vocab_size": 21, "d_model": D, "n_heads": H}
 SIZES |= {"n_layers": 2, "d_ff": 20, "dropout": 0.0}
 CONFIG = "transformer.config.TransformerConfig"
+NEARLY_ALL = 1 - 2**-53  # what dropout drops; a configuration takes less than 1
 
 
 @dataclass(frozen=True)
@@ -314,21 +322,31 @@ def test_layer_is_causal(student, draw):
         fail("Changing words 3 and 4 of the target changes nothing at all.")
 
 
-@check("decoder-layer", share=1, title="Gradients reach every weight and the memory")
+def expect_reached(gradients: dict[str, Tensor | None], of: str) -> None:
+    """Fail if one of the gradients of something is missing or 0."""
+    for name, gradient in gradients.items():
+        silent = gradient is None or not gradient.any()
+        if silent and "w_k.bias" not in name:  # softmax does not feel that one
+            fail(
+                f"No gradient of {of} reaches {name}.",
+                mistake="the gradient is cut off",
+            )
+
+
+@check("decoder-layer", share=1, title="Gradients reach every weight and the inputs")
 def test_layer_gradients(student, draw):
     pair, given = twins(student, draw, "DecoderLayer"), inputs(draw)
     upstream = draw.normal(B, T, D)
     run = student.gradients(pair.student, *given.all, upstream=upstream)
-    if run.inputs[1] is None or not run.inputs[1].any():
-        fail("No gradient reaches the memory.", mistake="the gradient is cut off")
-    silent = [n for n, g in run.parameters.items() if g is None or not g.any()]
-    silent = [name for name in silent if "w_k.bias" not in name]
-    if silent:
-        fail(f"No gradient reaches {silent[0]}.", mistake="the gradient is cut off")
+    reached = {"x": run.inputs[0], "the memory": run.inputs[1]} | run.parameters
+    expect_reached(reached, "what the layer returns")
+    upstream = draw.normal(B, H, T, S)
+    run = student.gradients(pair.student, *given.all, upstream=upstream, output=1)
+    expect_reached({"x": run.inputs[0]}, "the weights that the layer returns")
 
 
 @check(
-    "decoder-layer", share=1, title="Inputs stay as they were; float64 stays float64"
+    "decoder-layer", share=1, title="Inputs and dtype stay; dropout acts in training"
 )
 def test_layer_keeps_its_promises(student, draw):
     layer, given = twins(student, draw, "DecoderLayer").student, inputs(draw)
@@ -337,9 +355,100 @@ def test_layer_keeps_its_promises(student, draw):
     layer.double()
     x, _ = expect_parts(layer(*given.exact), 2, "two things, x and the weights")
     expect_dtype(x, torch.float64, "x")
+    expect_dropout(student, draw)
+
+
+ADDERS = ("self-attention", "cross-attention", "the feed-forward layer")
+
+
+def expect_dropout(student, draw) -> None:
+    """Fail if what a sub-layer adds is kept in training, or dropped in eval mode.
+
+    A layer that is wrong in another way is none of this check's business.
+    """
+    rates = {"dropout": NEARLY_ALL, "attention_dropout": 0.0, "ff_dropout": 0.0}
+    pair, given = twins(student, draw, "DecoderLayer", **rates), inputs(draw)
+    calm, _ = run_layer(pair.student, given)
+    pair.student.train()
+    x, _ = run_layer(pair.student, given)
+    kept_in_training, dropped_in_eval = {}, {}
+    for dropped in product((False, True), repeat=3):
+        value = left_over(pair.trusted, given, dropped)
+        kept = [name for name, gone in zip(ADDERS, dropped, strict=True) if not gone]
+        gone = [name for name in ADDERS if name not in kept]
+        phrase = f"a layer without the dropout of what {' and '.join(kept)} adds"
+        kept_in_training |= {phrase: value} if kept else {}
+        phrase = f"a layer that drops what {' and '.join(gone)} adds in eval mode too"
+        dropped_in_eval |= {phrase: value} if gone else {}
+    for result, named in ((x, kept_in_training), (calm, dropped_in_eval)):
+        phrase = name_of_mistake(result, named, 2e-5)
+        if phrase:
+            fail(f"With dropout x is not right: it equals {phrase}.", phrase)
+
+
+def left_over(
+    layer: nn.Module, given: Inputs, dropped: tuple[bool, bool, bool]
+) -> Tensor:
+    """Run a post-norm layer in which what some sub-layers add is dropped."""
+    x, memory, tgt_mask, src_mask = given.exact
+    n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
+
+    def keep(number: int, output: Tensor) -> Tensor:
+        return torch.zeros_like(output) if dropped[number] else output
+
+    x = post_norm(n1, x, keep(0, layer.self_attention(x, x, x, tgt_mask)[0]))
+    looked_up, _ = layer.cross_attention(x, memory, memory, src_mask)
+    x = post_norm(n2, x, keep(1, looked_up))
+    return post_norm(n3, x, keep(2, layer.feed_forward(x)))
 
 
 # --- Decoder.forward --------------------------------------------------------------
+# Here the layers are made of the kit's parts and right, so that a mistake in
+# DecoderLayer counts only once.
+
+PARTS = {"self_attention": "make_attention", "cross_attention": "make_attention"}
+PARTS |= {"feed_forward": "make_feed_forward", "add_norm1": "make_add_norm"}
+PARTS |= {"add_norm2": "make_add_norm", "add_norm3": "make_add_norm"}
+FORWARD = """
+lambda layer: lambda x, memory, tgt_mask=None, src_mask=None: (lambda found: (
+    layer.add_norm3(
+        layer.add_norm2(
+            layer.add_norm1(x, lambda y: layer.self_attention(y, y, y, tgt_mask)[0]),
+            lambda y: found.extend(layer.cross_attention(y, memory, memory, src_mask))
+            or found[0],
+        ),
+        layer.feed_forward,
+    ),
+    found[1],
+))([])
+"""
+
+
+def handed_over(student, config: Any) -> Any:
+    """Make a right layer on the student's side, of the kit's parts."""
+    layer = student.load("torch.nn.Module")()
+    for name, maker in PARTS.items():
+        make = student.load(f"transformer.sublayers.{maker}")
+        layer.add_module(name, make(config))
+    forward = student.load("builtins.eval")(FORWARD)(layer)
+    student.load("builtins.setattr")(layer, "forward", forward)
+    return layer
+
+
+def stacks(student, draw, **changes) -> Twins:
+    """Build the student's stack, around right layers, and the trusted one."""
+    options = SIZES | changes
+    trusted = reference.Decoder(TransformerConfig(**options))
+    shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
+    state = {name: 0.5 * value for name, value in draw.state(shapes).items()}
+    trusted.load_state_dict(state)
+    config = student.load(CONFIG)(**options)
+    layers = [handed_over(student, config) for _ in trusted.layers]
+    theirs = student.Decoder(config)
+    theirs.add_module("layers", student.load("torch.nn.ModuleList")(layers))
+    theirs.load_state_dict(state)
+    theirs.eval()
+    return Twins(theirs, trusted.double().eval())
 
 
 def stack_mistakes(decoder: nn.Module, given: Inputs) -> dict[str, Callable]:
@@ -383,7 +492,7 @@ def run_stack(decoder, given: Inputs) -> tuple[Tensor, list]:
 
 @check("decoder-stack", share=1, title="x, and one tensor of weights for each layer")
 def test_stack_shapes(student, draw):
-    decoder = twins(student, draw, "Decoder").student
+    decoder = stacks(student, draw).student
     x, weights = run_stack(decoder, inputs(draw))
     expect_shape(x, (B, T, D), "x")
     for number, one in enumerate(weights):
@@ -392,16 +501,16 @@ def test_stack_shapes(student, draw):
 
 @check("decoder-stack", share=3, title="Right values through two layers")
 def test_stack_values(student, draw):
-    pair, given = twins(student, draw, "Decoder"), inputs(draw)
+    pair, given = stacks(student, draw), inputs(draw)
     x, _ = run_stack(pair.student, given)
     want, _ = pair.trusted(*given.exact)
     named = stack_mistakes(pair.trusted, given)
     expect_close(x, want, "x", mistakes=named, tolerance=5e-5)
 
 
-@check("decoder-stack", share=1, title="Each layer's weights, in the layers' order")
+@check("decoder-stack", share=1, title="Each layer's weights, in order; gradients pass")
 def test_stack_weights(student, draw):
-    pair, given = twins(student, draw, "Decoder"), inputs(draw)
+    pair, given = stacks(student, draw), inputs(draw)
     _, got = run_stack(pair.student, given)
     _, want = pair.trusted(*given.exact)
     named = {"the weights in the opposite order": want[1]}
@@ -412,11 +521,25 @@ def test_stack_weights(student, draw):
     expect_close(
         got[1], want[1], "the second layer's tensor of weights", tolerance=5e-5
     )
+    expect_stack_gradients(student, draw, pair.student, given)
+
+
+LAST_WEIGHTS = "lambda stack: lambda *given: stack(*given)[1][-1]"
+
+
+def expect_stack_gradients(student, draw, decoder, given: Inputs) -> None:
+    """Fail unless gradients of both results reach the inputs, and all weights."""
+    run = student.gradients(decoder, *given.all, upstream=draw.normal(B, T, D))
+    reached = {"x": run.inputs[0], "the memory": run.inputs[1]} | run.parameters
+    expect_reached(reached, "what the stack returns")
+    last = student.load("builtins.eval")(LAST_WEIGHTS)(decoder)
+    run = student.gradients(last, *given.all, upstream=draw.normal(B, H, T, S))
+    expect_reached({"x": run.inputs[0]}, "the weights that the stack returns")
 
 
 @check("decoder-stack", share=2, title="A pre-norm stack ends with a normalisation")
 def test_stack_pre_norm(student, draw):
-    pair, given = twins(student, draw, "Decoder", norm_first=True), inputs(draw)
+    pair, given = stacks(student, draw, norm_first=True), inputs(draw)
     x, _ = run_stack(pair.student, given)
     want, _ = pair.trusted(*given.exact)
 
@@ -432,7 +555,7 @@ def test_stack_pre_norm(student, draw):
 
 @check("decoder-stack", share=1, title="Padding and batch-mates change nothing")
 def test_stack_ignores_batch_mates(student, draw):
-    decoder, given = twins(student, draw, "Decoder").student, inputs(draw)
+    decoder, given = stacks(student, draw).student, inputs(draw)
     together, _ = run_stack(decoder, given)
     alone = Inputs(
         given.x[1:2, :3],
@@ -451,6 +574,9 @@ def test_stack_ignores_batch_mates(student, draw):
 
 
 # --- average_heads ----------------------------------------------------------------
+
+
+OF_TENSORS = "lambda average: lambda *weights: average(list(weights))"
 
 
 def many_weights(draw) -> list[Tensor]:
@@ -489,7 +615,11 @@ def expect_average(student, weights: list[Tensor]) -> None:
     expect_close(got, exact.mean((0, 2)), "average", mistakes=named)
 
 
-@check("average-heads", share=1, title="Any number of layers, the inputs unchanged")
+@check(
+    "average-heads",
+    share=1,
+    title="Any number of layers; inputs unchanged; gradients pass",
+)
 def test_average_of_one_layer(student, draw):
     weights = many_weights(draw)
     usual = partial(expect_average, student, weights)
@@ -498,3 +628,10 @@ def test_average_of_one_layer(student, draw):
         expect_close(got, weights[0].double().mean(1), "average of one layer")
     _, after = student.call_and_return_inputs(student.average_heads, weights)
     expect_unchanged(after[0], weights)
+    of_tensors = student.load("builtins.eval")(OF_TENSORS)(student.average_heads)
+    run = student.gradients(of_tensors, *weights, upstream=draw.normal(B, T, S))
+    if all(gradient is None for gradient in run.inputs):
+        fail(
+            "No gradient of the average reaches any layer's weights.",
+            mistake="the gradient is cut off",
+        )

@@ -155,7 +155,9 @@ def test_forward_values(student, draw):
 
 
 @check(
-    "transformer-forward", share=1, title="Another pad_id, pre-norm and tied weights"
+    "transformer-forward",
+    share=1,
+    title="Another pad_id, pre-norm, sinusoidal positions",
 )
 def test_forward_of_another_configuration(student, draw):
     pair = twins(student, draw, pad_id=3, norm_first=True, positions="sinusoidal")
@@ -625,6 +627,7 @@ class Way:
         clip: cuts the gradients, given the parameters and the greatest length.
         training: whether dropout is on.
         clear: whether old gradients are cleared.
+        clear_late: whether gradients are cleared after the update.
         total: whether the loss is a sum.
         uphill: whether the step goes the wrong way.
     """
@@ -634,18 +637,23 @@ class Way:
     clip: Callable[[list, float], Any] = nn.utils.clip_grad_norm_
     training: bool = True
     clear: bool = True
+    clear_late: bool = False
     total: bool = False
     uphill: bool = False
 
 
 @dataclass(frozen=True)
 class Start:
-    """A model with its weights, and how it is to be trained."""
+    """A model with its weights, and how it is to be trained.
+
+    With `old`, the gradient of this batch's scores lies on the model beforehand.
+    """
 
     model: BagTranslator
     settings: StepSettings
     rate: float = RATE
     momentum: float = 0.0
+    old: Batch | None = None
 
     def settled(self, **changes) -> "Start":
         """Return the same with other settings."""
@@ -671,7 +679,10 @@ def always_scale(parameters: list, length: float) -> None:
 
 def after(start: Start, batches: list[Batch], way: Way = Way()) -> tuple[float, Tensor]:
     """Take a step on each batch; return the last loss and all the weights."""
-    model = deepcopy(start.model).double().train(way.training)
+    model = deepcopy(start.model).double()
+    if start.old is not None:
+        model(start.old.src, start.old.tgt).sum().backward()
+    model.train(way.training)
     parameters, settings = list(model.parameters()), start.settings
     sgd = torch.optim.SGD(
         parameters, start.rate, momentum=start.momentum, maximize=way.uphill
@@ -686,6 +697,8 @@ def after(start: Start, batches: list[Batch], way: Way = Way()) -> tuple[float, 
         loss.backward()
         way.clip(parameters, settings.max_norm)
         sgd.step()
+        if way.clear_late:
+            model.zero_grad()
     return loss.item(), flat(dict(model.named_parameters()))
 
 
@@ -729,6 +742,8 @@ def take(student, start: Start, batches: list[Batch]) -> Taken:
     settings = student.load(SETTINGS)(
         pad, start.settings.smoothing, start.settings.max_norm
     )
+    if start.old is not None:
+        student.gradients(model, start.old.src, start.old.tgt)
     for batch in batches:
         result = student.train_step(model, batch.src, batch.tgt, sgd, settings)
     loss, tokens = expect_parts(result, 2, "the loss and the number of tokens")
@@ -740,6 +755,9 @@ def step_mistakes(start: Start, batches: list[Batch]) -> dict[str, Callable]:
     unshifted = Way(asked=lambda tgt: tgt[:, :-1])
     ways = {
         "a step with old gradients still in it: no zero_grad": Way(clear=False),
+        "a step with an older gradient still in it: zero_grad comes at the end": Way(
+            clear=False, clear_late=True
+        ),
         "a step whose gradient is not cut": Way(clip=do_nothing),
         "a step that cuts each number of the gradient by itself": Way(
             clip=nn.utils.clip_grad_value_
@@ -795,9 +813,9 @@ def test_step_with_a_short_gradient(student, draw):
     expect_weights(student, draw_start(draw, max_norm=50.0), [draw_pairs(draw)])
 
 
-@check("train-step", share=2, title="The second step starts from a clean gradient")
+@check("train-step", share=2, title="Each step starts from a clean gradient")
 def test_step_clears_gradients(student, draw):
-    start = draw_start(draw, max_norm=50.0)
+    start = replace(draw_start(draw, max_norm=50.0), old=draw_pairs(draw))
     expect_weights(student, start, [draw_pairs(draw), draw_pairs(draw)])
 
 

@@ -19,6 +19,7 @@ from autograder.checking import (
     check,
     expect_close,
     expect_equal,
+    expect_no_call,
     expect_shape,
     fail,
 )
@@ -121,6 +122,15 @@ class TableModel:
             train=Callback(lambda mode=True: None),
             config=config,
             training=False,
+        )
+
+
+def expect_asked(model: TableModel) -> None:
+    """Fail if the decoder was never called."""
+    if not model.calls:
+        fail(
+            "The decoder was never called: nothing was written with the model.",
+            mistake="a search that never asks the model",
         )
 
 
@@ -279,12 +289,13 @@ def test_greedy_calls(student, draw):
     model.calls.clear()
     model.encoded = 0
     student.greedy_decode(model.handed_to(student), src, MAX_LEN)
+    expect_asked(model)
     if model.encoded != 1:
         fail(
             f"The source should be encoded once, but it was {model.encoded} times.",
             mistake="the source encoded again and again",
         )
-    if max((shape[1] for shape in model.calls), default=0) > steps:
+    if max(shape[1] for shape in model.calls) > steps:
         fail(
             "You call the decoder after every sentence has ended.",
             mistake="a search that never stops at <eos>",
@@ -357,6 +368,7 @@ class Rule:
         stale: whether the memory's rows stay where they were, words in a cache too.
         stop: when a sentence's search is over.
         worth: whether the worth is returned, and not the log-probability.
+        divided: whether the worth is kept in the place of the log-probability.
         reverse: whether the best comes last.
         tail: whether the greatest length is one less.
     """
@@ -373,6 +385,7 @@ class Rule:
     stale: bool = False
     stop: Callable[..., bool] = all
     worth: bool = True
+    divided: bool = False
     reverse: bool = False
     tail: int = 0
 
@@ -398,7 +411,7 @@ def beams_of(
     model: TableModel, src: Tensor, settings: SearchSettings, rule: Rule
 ) -> list[list[Hypothesis]]:
     """Search all sentences; a wrong rule may tie a sentence to its batch-mates."""
-    if rule.frozen and rule.stop is all:
+    if rule.frozen and rule.stop is all and not rule.divided:
         return [search_one(model, src, i, settings, rule) for i in range(len(src))]
     for steps in range(1, settings.max_len + 1):
         shorter, endless = replace(settings, max_len=steps), replace(rule, stop=never)
@@ -454,10 +467,14 @@ def search_one(
                     for i, h in enumerate(kept)
                 ]
             beam = kept
+        if rule.divided:
+            beam = [h._replace(score=worth(h)) for h in beam]
         for place, h in enumerate(beam):
             fed[place].append(h.words[-1])
         if rule.stop(h.ended for h in beam):
             break
+    if rule.divided:
+        return beam
     beam = sorted(beam, key=worth, reverse=not rule.reverse)
     return [h._replace(score=worth(h)) if rule.worth else h for h in beam]
 
@@ -495,6 +512,7 @@ def rules() -> dict[str, Rule]:
         "a search that stops at the first hypothesis that ends": Rule(stop=any),
         "the hypotheses with the worst first": Rule(reverse=True),
         "the log-probability, not divided by the length penalty": Rule(worth=False),
+        "a search that goes on with the divided worth": Rule(divided=True),
         "one word less than max_len": Rule(tail=1),
     }
 
@@ -610,14 +628,15 @@ def test_beam_calls(student, draw):
     steps = search(model, src, settings)[0].size(2) - 1
     model.calls.clear()
     run_beam(student, model, src, settings)
-    widest = max((shape[0] for shape in model.calls), default=0)
+    expect_asked(model)
+    widest = max(shape[0] for shape in model.calls)
     if widest > 3 * K:
         fail(
             f"The decoder was called with {widest} rows, though there are never more "
             f"than b k = {3 * K} hypotheses.",
             mistake="a tree that grows, and is not cut back to k",
         )
-    if max((shape[1] for shape in model.calls), default=0) > steps:
+    if max(shape[1] for shape in model.calls) > steps:
         fail(
             "You call the decoder after every hypothesis has ended.",
             mistake="a search that never stops at <eos>",
@@ -938,12 +957,23 @@ def test_step_pre_norm(student, draw):
 # --- BLEU -------------------------------------------------------------------------
 
 WORDS = ["die", "frau", "ruft", "den", "alten", "mann", "an"]
+BUILT_INS = [
+    "torchtext.data.metrics.bleu_score",
+    "sacrebleu.corpus_bleu",
+    "sacrebleu.sentence_bleu",
+    "sacrebleu.BLEU",
+]
 Corpus = tuple[list[list[str]], list[Any]]
 
 
 def some_words(draw, count: int) -> list[str]:
     """Draw a sentence with words that come again."""
     return [draw.choice(WORDS) for _ in range(count)]
+
+
+def distinct_words(draw, count: int) -> list[str]:
+    """Draw a sentence in which no word comes again."""
+    return [WORDS[place] for place in draw.uniform(len(WORDS)).argsort()[:count]]
 
 
 def spoil(draw, words: Sequence[str]) -> list[str]:
@@ -1127,17 +1157,24 @@ def test_counts_with_several_references(student, draw):
 
 @check("ngram-precision", share=1, title="Sentences shorter than n, and empty ones")
 def test_counts_of_short_sentences(student, draw):
-    corpus = ([[], ["die"], some_words(draw, 2)], [["die"], ["die"], ["an"]])
+    long = distinct_words(draw, 5)
+    corpus = (
+        [[], ["die"], long, some_words(draw, 2)],
+        [["die"], ["die"], long, ["an"]],
+    )
     words = "code that counts on n words in every sentence"
     with blame(words, lambda: test_counts_of_longer_ones(student, draw)):
         expect_counts(student.ngram_precision(*corpus, 3), corpus, 3)
 
 
-@check("ngram-precision", share=1, title="The lists stay as they were")
+@check("ngram-precision", share=1, title="Written by you; the lists stay as they were")
 def test_counts_change_nothing(student, draw):
-    corpus = draw_corpus(draw, True)
-    result = student.call_and_return_inputs(student.ngram_precision, *corpus, 2)
-    if result[1][0] != corpus[0] or result[1][1] != corpus[1]:
+    expect_no_call(student, "ngram_precision", BUILT_INS)
+    words = distinct_words(draw, 6)
+    corpus = ([words, words[1:]], [[words, words * 2], [words[1:]]])
+    got, after = student.call_and_return_inputs(student.ngram_precision, *corpus, 2)
+    expect_counts(got, corpus, 2)
+    if after[0] != corpus[0] or after[1] != corpus[1]:
         fail(
             "Your function changed the lists that it was given.",
             mistake="an input is changed in place",
@@ -1235,6 +1272,15 @@ def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], floa
         ),
         "BLEU with the longest reference's length": score(length=lambda c, rs: max(rs)),
         "BLEU against the first reference alone": score(how="first"),
+        "BLEU with the longer of two lengths that are equally near": score(
+            length=lambda c, rs: min(rs, key=lambda r: (abs(r - c), -r))
+        ),
+        "BLEU with the first of two lengths that are equally near": score(
+            length=lambda c, rs: min(rs, key=lambda r: abs(r - c))
+        ),
+        "BLEU with the last of two lengths that are equally near": score(
+            length=lambda c, rs: min(rs[::-1], key=lambda r: abs(r - c))
+        ),
     }
 
 
@@ -1290,10 +1336,30 @@ def test_bleu_with_several_references(student, draw):
     expect_bleu(student.corpus_bleu(*corpus), corpus)
 
 
-@check("corpus-bleu", share=1, title="Without a matching n-gram the score is 0")
+@check("corpus-bleu", share=1, title="Of two lengths equally near the shorter counts")
+def test_bleu_of_equally_near_lengths(student, draw):
+    first, second, third = (distinct_words(draw, 7) for _ in range(3))
+    other = ["der"] * 9
+    corpus = (
+        [first, second, third],
+        [
+            [first + other[:5], first + other[:2], first[:5]],
+            [second[:6], second + other[:1], second + other[:5]],
+            [other],
+        ],
+    )
+    words = "code that takes another length where two are equally near"
+    with blame(words, lambda: test_bleu_with_several_references(student, draw)):
+        expect_bleu(student.corpus_bleu(*corpus), corpus)
+
+
+@check("corpus-bleu", share=1, title="Written by you; 0 where no n-gram matches")
 def test_bleu_of_nothing(student, draw):
+    expect_no_call(student, "corpus_bleu", BUILT_INS)
     words = list(dict.fromkeys([*some_words(draw, 4), *WORDS]))
     corpus = ([[words[0], words[1], words[2], words[3], words[4]]], [words[::-1]])
+    if student.corpus_bleu([words], [words]) == 0:
+        fail("A corpus that equals its references should not score 0.")
     score_words = "code that takes the logarithm of 0, or smooths"
     with blame(score_words, lambda: test_bleu_of_short_hypotheses(student, draw)):
         got = student.corpus_bleu(*corpus)
@@ -1301,6 +1367,8 @@ def test_bleu_of_nothing(student, draw):
             "BLEU with one added to every count (smoothing)": score_with(corpus, add=1)
         }
         expect_close(got, 0.0, "your score", named)
+    divided = "code that divides by the number of words or n-grams written"
+    with blame(divided, lambda: test_bleu_of_short_hypotheses(student, draw)):
         expect_close(student.corpus_bleu([[]], [words]), 0.0, "the score of nothing")
 
 

@@ -141,10 +141,15 @@ def expect_cost(student, kind: str, n: int, d: int, w: int) -> None:
     expect_whole(got, want, f"The cost of {kind}", cost_mistakes(kind, n, d, w))
 
 
+def as_number(got: Any) -> Any:
+    """Return the number that a tensor of one number holds, all else as it is."""
+    is_one = isinstance(got, torch.Tensor) and got.numel() == 1
+    return got.item() if is_one else got
+
+
 def expect_whole(got: Any, want: Any, what: str, mistakes: dict[str, Any]) -> None:
     """Compare numbers, or lists of them, exactly; a tensor of one number is one too."""
-    if isinstance(got, torch.Tensor) and got.numel() == 1:
-        got = got.item()
+    got = as_number(got)
     if not isinstance(got, (int, float, list)) or isinstance(got, bool):
         fail(
             f"{what} should be a number, but it is {describe(got)}.",
@@ -320,7 +325,7 @@ def wrong_paths(kind: str, lengths: list[int], width: int) -> dict[str, list[flo
 
 def expect_paths(student, kind: str, lengths: list[int], width: int) -> None:
     """Compare the student's steps at several lengths with the right ones."""
-    got = [student.path_length(kind, n, width) for n in lengths]
+    got = [as_number(student.path_length(kind, n, width)) for n in lengths]
     want = [reference.path_length(kind, n, width) for n in lengths]
     different = wrong_paths(kind, lengths, width)
     for value in got:
@@ -488,13 +493,25 @@ def test_restricted_extremes(student, draw):
             expect_mask(got, want, f"The mask for t = {length}, r = {r}", {})
 
 
+def expect_worked_out(mask: torch.Tensor) -> None:
+    """Fail if a mask is the same in all places; which they are, others compare."""
+    if bool(mask.all()) or not bool(mask.any()):
+        fail(
+            "The restricted mask is the same in all places.",
+            mistake="a mask that hides nothing, or everything",
+        )
+
+
 @check("restricted-mask", share=1, title="The mask holds bools")
 def test_restricted_is_bool(student, draw):
-    expect_bool(student.restricted_mask(draw.integer(4, 8), 3), "The restricted mask")
+    mask = student.restricted_mask(draw.integer(4, 8), 3)
+    expect_bool(mask, "The restricted mask")
+    expect_worked_out(mask)
 
 
 @check("restricted-mask", share=1, title="It is made on the device that is asked for")
 def test_restricted_device(student):
+    expect_worked_out(student.restricted_mask(5, 3))
     expect_on_cpu(student, lambda: student.restricted_mask(5, 3, "cpu"), "The mask")
     cpu = torch.device("cpu")
     expect_on_cpu(

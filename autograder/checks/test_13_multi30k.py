@@ -13,7 +13,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.checking import check, expect_close, expect_equal, expect_shape, fail
+from autograder.checking import (
+    Callback,
+    check,
+    expect_close,
+    expect_equal,
+    expect_shape,
+    fail,
+)
 from autograder.expectations import blame, expect_parts
 from transformer import report as reference
 from transformer.bleu import corpus_bleu
@@ -224,6 +231,30 @@ def test_losses_without_dropout(student, draw):
     words = "a model that is measured in train() mode, with dropout"
     with blame(words, lambda: test_losses_values(student, draw)):
         expect_close(losses, losses_with(case), "the tensor of losses", tolerance=3e-5)
+
+
+@check("sentence-losses", share=1, title="No gradients while measuring")
+def test_losses_without_gradients(student, draw):
+    case = losses_case(student, draw)
+    asked, kept = [], []
+    projection = case.model.attribute("projection")
+    projection.register_forward_hook(Callback(lambda *_: asked.append(True)))
+    # PyTorch hands over whatever it keeps for a backward pass, and keeps nothing else.
+    watch = student.load("torch.autograd.graph.saved_tensors_hooks")
+    stack = student.load("contextlib.ExitStack")()
+    stack.enter_context(watch(Callback(kept.append), Callback(kept.append)))
+    try:
+        run_losses(student, case)
+    finally:
+        stack.close()
+    if not asked:
+        fail("The model was never called.", mistake="losses without a model")
+    if kept:
+        fail(
+            "While your function measures, PyTorch keeps tensors for a backward pass "
+            "that nobody asks for.",
+            mistake="a model that is measured with gradients",
+        )
 
 
 @check("sentence-losses", share=1, title="The model keeps the mode in which it came")
@@ -504,7 +535,7 @@ def expect_table(got: Any, corpus: Corpus, limits: Sequence[int] = LIMITS) -> No
 def by_length(student, corpus: Corpus, limits: Sequence[int] = LIMITS) -> Any:
     """Call the student's function."""
     return student.bleu_by_length(
-        corpus.sources, corpus.hypotheses, corpus.references, list(limits)
+        corpus.sources, corpus.hypotheses, corpus.references, tuple(limits)
     )
 
 

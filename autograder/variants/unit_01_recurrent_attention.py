@@ -1097,6 +1097,46 @@ def forward(self, ids):
 
 
 @wrong(
+    "0 for the padding, whatever pad_id says",
+    diagnosed=True,
+    replaces=CLASSIFIER,
+    names="takes 0 for padding",
+)
+def forward(self, ids):
+    mask = ids != 0
+    states, final = run_packed(self.lstm, self.embedding(ids), mask)
+    query = concat_final_states(final)
+    scores = (states @ query.unsqueeze(-1)).squeeze(-1)
+    context, weights = attend(scores, states, mask)
+    return self.output(context), weights
+
+
+@wrong(
+    "ids as bools for the mask",
+    diagnosed=True,
+    replaces=CLASSIFIER,
+    names="takes 0 for padding",
+)
+def forward(self, ids):
+    mask = ids.bool()
+    states, final = run_packed(self.lstm, self.embedding(ids), mask)
+    query = concat_final_states(final)
+    scores = (states @ query.unsqueeze(-1)).squeeze(-1)
+    context, weights = attend(scores, states, mask)
+    return self.output(context), weights
+
+
+@wrong("ids above pad_id", replaces=CLASSIFIER)
+def forward(self, ids):
+    mask = ids > self.pad_id
+    states, final = run_packed(self.lstm, self.embedding(ids), mask)
+    query = concat_final_states(final)
+    scores = (states @ query.unsqueeze(-1)).squeeze(-1)
+    context, weights = attend(scores, states, mask)
+    return self.output(context), weights
+
+
+@wrong(
     "returns the scores",
     diagnosed=True,
     replaces=CLASSIFIER,

@@ -55,6 +55,23 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     return itos, {word: i for i, word in enumerate(itos)}
 
 
+@wrong("without regard to capitals", diagnosed=True)
+def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
+    counts = Counter(token for sentence in sentences for token in sentence)
+    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
+    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w.lower()))]
+    return itos, {word: i for i, word in enumerate(itos)}
+
+
+@wrong("torchtext's Vocab")
+def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
+    from torchtext.vocab import Vocab
+
+    counts = Counter(token for sentence in sentences for token in sentence)
+    vocab = Vocab(counts, min_freq=min_freq, specials=list(specials))
+    return vocab.itos, dict(vocab.stoi)
+
+
 @wrong("by the number of sentences", diagnosed=True)
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     counts = Counter()
@@ -509,6 +526,36 @@ def lookup_gradient(ids, upstream, vocab_size):
     return one_hot.transpose(-2, -1) @ upstream
 
 
+@wrong("backward")
+def lookup_gradient(ids, upstream, vocab_size):
+    table = upstream.new_zeros(vocab_size, upstream.size(-1), requires_grad=True)
+    table[ids].backward(upstream)
+    return table.grad
+
+
+@wrong("autograd, asked directly")
+def lookup_gradient(ids, upstream, vocab_size):
+    table = upstream.new_zeros(vocab_size, upstream.size(-1), requires_grad=True)
+    (gradient,) = torch.autograd.grad(table[ids], table, upstream)
+    return gradient
+
+
+@wrong("autograd under the name grad")
+def lookup_gradient(ids, upstream, vocab_size):
+    from torch.autograd import grad
+
+    table = upstream.new_zeros(vocab_size, upstream.size(-1), requires_grad=True)
+    (gradient,) = grad(table[ids], table, upstream)
+    return gradient
+
+
+@wrong("torch.func.vjp")
+def lookup_gradient(ids, upstream, vocab_size):
+    table = upstream.new_zeros(vocab_size, upstream.size(-1))
+    _, pull_back = torch.func.vjp(lambda table: table[ids], table)
+    return pull_back(upstream)[0]
+
+
 # --- lookup_gradient: right -------------------------------------------------------
 
 
@@ -554,11 +601,11 @@ def lookup_gradient(ids, upstream, vocab_size):
     return torch.einsum("...v,...d->vd", is_word.to(upstream.dtype), upstream)
 
 
-@right("autograd, asked directly")
+@right("a table that is called grad")
 def lookup_gradient(ids, upstream, vocab_size):
-    table = upstream.new_zeros(vocab_size, upstream.size(-1), requires_grad=True)
-    (gradient,) = torch.autograd.grad(table[ids], table, upstream)
-    return gradient
+    grad = upstream.new_zeros(vocab_size, upstream.size(-1))
+    grad.index_add_(0, ids.flatten(), upstream.reshape(-1, grad.size(1)))
+    return grad
 
 
 # --- TokenEmbedding: wrong --------------------------------------------------------
@@ -709,6 +756,17 @@ class TokenEmbedding(nn.Module):
 
     def forward(self, ids):
         return self.weight[ids] * self.weight.size(1) ** 0.5
+
+
+@right("another constructor: the factor as a buffer that is saved")
+class TokenEmbedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.register_buffer("scale", torch.tensor(math.sqrt(d_model)))
+        self.table = nn.Embedding(vocab_size, d_model)
+
+    def forward(self, ids):
+        return self.table(ids) * self.scale
 
 
 # --- tie_weights: wrong -----------------------------------------------------------

@@ -416,6 +416,43 @@ class SinusoidalPositionalEncoding(nn.Module):
         return x + self.table[start : start + x.size(1)]
 
 
+@wrong(
+    "a plain attribute, moved to the dtype of x alone",
+    diagnosed=True,
+    names="does not move with the layer",
+)
+class SinusoidalPositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        self.table = sinusoidal_encoding(max_len, d_model)
+
+    def forward(self, x, start=0):
+        return x + self.table[start : start + x.size(1)].to(x.dtype)
+
+
+@wrong("nothing is added, nor in the table", diagnosed=True, names="the words alone")
+class SinusoidalPositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len):
+        global sinusoidal_encoding  # as if it had been written so in exercise 1
+        super().__init__()
+        sinusoidal_encoding = torch.zeros
+
+    def forward(self, x, start=0):
+        return x
+
+
+@wrong("start ignored, in a table of equal rows")
+class SinusoidalPositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len):
+        global sinusoidal_encoding  # as if it had been written so in exercise 1
+        super().__init__()
+        sinusoidal_encoding = torch.ones
+        self.register_buffer("table", torch.ones(max_len, d_model))
+
+    def forward(self, x, start=0):
+        return x + self.table[: x.size(1)]
+
+
 @wrong("a learned table", diagnosed=True, names="a trainable table")
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
@@ -813,3 +850,14 @@ class LearnedPositionalEncoding(nn.Module):
 
     def forward(self, x, start=0):
         return x + self.rows[start : start + x.size(1)]
+
+
+@right("another constructor: the positions as a buffer that is saved")
+class LearnedPositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        self.register_buffer("positions", torch.arange(max_len))
+        self.table = nn.Embedding(max_len, d_model)
+
+    def forward(self, x, start=0):
+        return x + self.table(self.positions[start : start + x.size(1)])

@@ -430,6 +430,34 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     return F.dropout(weights @ value, dropout), weights
 
 
+@wrong("dropout of the values", diagnosed=True)
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    weights = masked_softmax(attention_scores(query, key), mask)
+    return weights @ F.dropout(value, dropout), weights
+
+
+@wrong("the share to drop is kept", diagnosed=True, names="another share of")
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    weights = masked_softmax(attention_scores(query, key), mask)
+    used = weights
+    if dropout > 0:
+        keep = torch.rand_like(weights) < dropout
+        used = weights * keep / (1 - dropout)
+    return used @ value, weights
+
+
+@wrong(
+    "a dropout divided by the share to drop", diagnosed=True, names="neither 0 nor 4/3"
+)
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    weights = masked_softmax(attention_scores(query, key), mask)
+    used = weights
+    if dropout > 0:
+        keep = torch.rand_like(weights) >= dropout
+        used = weights * keep / dropout
+    return used @ value, weights
+
+
 @wrong("the weights after the dropout")
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)

@@ -508,6 +508,83 @@ def attend(self, q, k, v, mask=None):
 
 
 @wrong(
+    "dropout on the output",
+    replaces="MultiHeadAttention.attend",
+    diagnosed=True,
+    names="dropout on something else than the weights",
+)
+def attend(self, q, k, v, mask=None):
+    heads, weights = scaled_dot_product_attention(q, k, v, mask)
+    output = self.w_o(merge_heads(heads))
+    return nn.functional.dropout(output, self.dropout, self.training), weights
+
+
+@wrong(
+    "dropout on the merged heads",
+    replaces="MultiHeadAttention.attend",
+    diagnosed=True,
+    names="dropout on something else than the weights",
+)
+def attend(self, q, k, v, mask=None):
+    heads, weights = scaled_dot_product_attention(q, k, v, mask)
+    merged = nn.functional.dropout(merge_heads(heads), self.dropout, self.training)
+    return self.w_o(merged), weights
+
+
+@wrong(
+    "dropout on the weights and on the output",
+    replaces="MultiHeadAttention.attend",
+    diagnosed=True,
+    names="dropout on something else than the weights",
+)
+def attend(self, q, k, v, mask=None):
+    dropout = self.dropout if self.training else 0.0
+    heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout)
+    output = self.w_o(merge_heads(heads))
+    return nn.functional.dropout(output, dropout), weights
+
+
+@wrong(
+    "dropout on the values",
+    replaces="MultiHeadAttention.attend",
+    diagnosed=True,
+    names="dropout on something else than the weights",
+)
+def attend(self, q, k, v, mask=None):
+    v = nn.functional.dropout(v, self.dropout, self.training)
+    heads, weights = scaled_dot_product_attention(q, k, v, mask)
+    return self.w_o(merge_heads(heads)), weights
+
+
+@wrong("the built-in", replaces="MultiHeadAttention.forward")
+def forward(self, query, key, value, mask=None):
+    b, t, s, h = query.size(0), query.size(1), key.size(1), self.n_heads
+    if mask is not None:
+        mask = ~mask.expand(b, h, t, s).reshape(b * h, t, s)
+    output, weights = nn.functional.multi_head_attention_forward(
+        *(x.transpose(0, 1) for x in (query, key, value)),
+        embed_dim_to_check=query.size(-1),
+        num_heads=h,
+        in_proj_weight=None,
+        in_proj_bias=torch.cat([self.w_q.bias, self.w_k.bias, self.w_v.bias]),
+        bias_k=None,
+        bias_v=None,
+        add_zero_attn=False,
+        dropout_p=self.dropout,
+        out_proj_weight=self.w_o.weight,
+        out_proj_bias=self.w_o.bias,
+        training=self.training,
+        attn_mask=mask,
+        use_separate_proj_weight=True,
+        q_proj_weight=self.w_q.weight,
+        k_proj_weight=self.w_k.weight,
+        v_proj_weight=self.w_v.weight,
+        average_attn_weights=False,
+    )
+    return output.transpose(0, 1), weights
+
+
+@wrong(
     "the output alone",
     replaces="MultiHeadAttention.forward",
     diagnosed=True,
@@ -845,6 +922,13 @@ def count_parameters(module):
             if p.requires_grad:
                 seen[id(p)] = p.numel()
     return sum(seen.values())
+
+
+@right("numpy.prod of the sizes")
+def count_parameters(module):
+    import numpy as np
+
+    return sum(np.prod(p.size()) for p in module.parameters() if p.requires_grad)
 
 
 @right("torch.Size.numel")

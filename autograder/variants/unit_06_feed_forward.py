@@ -168,6 +168,25 @@ def forward(self, x):
 
 
 @wrong(
+    "dropout on the input too",
+    diagnosed=True,
+    replaces="PositionwiseFeedForward.forward",
+    names="dropout on the input",
+)
+def forward(self, x):
+    return self.linear2(self.dropout(self.linear1(self.dropout(x)).relu()))
+
+
+@wrong(
+    "dropout on the input",
+    diagnosed=True,
+    replaces="PositionwiseFeedForward.forward",
+)
+def forward(self, x):
+    return self.linear2(self.linear1(self.dropout(x)).relu())
+
+
+@wrong(
     "dropout in evaluation",
     diagnosed=True,
     replaces="PositionwiseFeedForward.forward",
@@ -573,6 +592,19 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return F.layer_norm(x, x.shape[-1:], gamma, beta, eps)
 
 
+@wrong("an InstanceNorm of the vectors, each a channel of its own")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    vectors = x.reshape(-1, 1, x.size(-1))
+    return gamma * nn.InstanceNorm1d(1, eps=eps)(vectors).reshape(x.shape) + beta
+
+
+@wrong("a BatchNorm of the transposed vectors")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    columns = x.reshape(-1, x.size(-1)).T
+    norm = nn.BatchNorm1d(columns.size(1), eps, None, False, False)
+    return gamma * norm(columns).T.reshape(x.shape) + beta
+
+
 # --- layer_norm: right ------------------------------------------------------------
 
 
@@ -875,6 +907,30 @@ def forward(self, x, sublayer):
     if self.norm_first:
         return x + sublayer(self.dropout(self.norm(x)))
     return self.norm(x + sublayer(self.dropout(x)))
+
+
+@wrong(
+    "dropout of the sub-layer's input too, in pre-norm",
+    diagnosed=True,
+    replaces="AddNorm.forward",
+    names="dropout of the sub-layer's input too",
+)
+def forward(self, x, sublayer):
+    if self.norm_first:
+        return x + self.dropout(sublayer(self.dropout(self.norm(x))))
+    return self.norm(x + self.dropout(sublayer(x)))
+
+
+@wrong(
+    "dropout of the sub-layer's input too, in post-norm",
+    diagnosed=True,
+    replaces="AddNorm.forward",
+    names="dropout of the sub-layer's input too",
+)
+def forward(self, x, sublayer):
+    if self.norm_first:
+        return x + self.dropout(sublayer(self.norm(x)))
+    return self.norm(x + self.dropout(sublayer(self.dropout(x))))
 
 
 @wrong(

@@ -291,6 +291,35 @@ def forward(self, x, src_mask=None):
     return norm2(x + self.feed_forward(x))
 
 
+@wrong(
+    "without the first dropout",
+    diagnosed=True,
+    replaces="EncoderLayer.forward",
+    names="the dropout of what attention adds",
+)
+def forward(self, x, src_mask=None):
+    norm1 = self.add_norm1.norm
+    if self.add_norm1.norm_first:
+        y = norm1(x)
+        x = x + self.self_attention(y, y, y, src_mask)[0]
+    else:
+        x = norm1(x + self.self_attention(x, x, x, src_mask)[0])
+    return self.add_norm2(x, self.feed_forward)
+
+
+@wrong(
+    "without the second dropout",
+    diagnosed=True,
+    replaces="EncoderLayer.forward",
+    names="the dropout of what the feed-forward adds",
+)
+def forward(self, x, src_mask=None):
+    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
+    if self.add_norm2.norm_first:
+        return x + self.feed_forward(self.add_norm2.norm(x))
+    return self.add_norm2.norm(x + self.feed_forward(x))
+
+
 @wrong("attention's two results handed on", replaces="EncoderLayer.forward")
 def forward(self, x, src_mask=None):
     x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask))
@@ -395,6 +424,36 @@ def forward(self, x, src_mask=None):
     for add_norm, sublayer in steps:
         x = add_norm(x, sublayer)
     return x
+
+
+@right("project, then attend", replaces="EncoderLayer.forward")
+def forward(self, x, src_mask=None):
+    def attend(y):
+        attention = self.self_attention
+        keys, values = attention.project_key_value(y, y)
+        return attention.attend(attention.project_query(y), keys, values, src_mask)[0]
+
+    return self.add_norm2(self.add_norm1(x, attend), self.feed_forward)
+
+
+@right("a dropout of its own")
+class EncoderLayer(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.self_attention = make_attention(config)
+        self.feed_forward = make_feed_forward(config)
+        self.add_norm1 = make_add_norm(config)
+        self.add_norm2 = make_add_norm(config)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x, src_mask=None):
+        norm1, norm2 = self.add_norm1.norm, self.add_norm2.norm
+        first = self.add_norm1.norm_first
+        y = norm1(x) if first else x
+        x = x + self.dropout(self.self_attention(y, y, y, src_mask)[0])
+        x = x if first else norm1(x)
+        x = x + self.dropout(self.feed_forward(norm2(x) if first else x))
+        return x if first else norm2(x)
 
 
 @right("a method of its own for attention")
@@ -675,6 +734,38 @@ def forward(self, x, src_mask=None):
     return self.norm(hidden)
 
 
+@right("both arguments by their names", replaces="Encoder.forward")
+def forward(self, x, src_mask=None):
+    for layer in self.layers:
+        x = layer(x=x, src_mask=src_mask)
+    return self.norm(x)
+
+
+@right("the mask made a bool", replaces="Encoder.forward")
+def forward(self, x, src_mask=None):
+    if src_mask is not None:
+        src_mask = src_mask.bool()
+    for layer in self.layers:
+        x = layer(x, src_mask)
+    return self.norm(x)
+
+
+@right("a mask of ones where there is none", replaces="Encoder.forward")
+def forward(self, x, src_mask=None):
+    if src_mask is None:
+        src_mask = x.new_ones(1, 1, 1, x.size(1), dtype=torch.bool)
+    for layer in self.layers:
+        x = layer(x, src_mask)
+    return self.norm(x)
+
+
+@right("the norm where the layers are pre-norm", replaces="Encoder.forward")
+def forward(self, x, src_mask=None):
+    for layer in self.layers:
+        x = layer(x, src_mask)
+    return self.norm(x) if self.layers[0].add_norm1.norm_first else x
+
+
 @right("the states collected, the last returned", replaces="Encoder.forward")
 def forward(self, x, src_mask=None):
     states = [x]
@@ -870,6 +961,24 @@ def layer_states(encoder, x, src_mask=None):
     states = [x.clone()]
     for layer in encoder.layers.children():
         states = [*states, layer(states[-1], src_mask=src_mask)]
+    return states
+
+
+@right("both arguments by their names")
+def layer_states(encoder, x, src_mask=None):
+    states = [x]
+    for layer in encoder.layers:
+        states.append(layer(x=states[-1], src_mask=src_mask))
+    return states
+
+
+@right("a bool mask, made where there is none")
+def layer_states(encoder, x, src_mask=None):
+    if src_mask is None:
+        src_mask = x.new_ones(1, 1, 1, x.size(1))
+    states = [x]
+    for layer in encoder.layers:
+        states.append(layer(states[-1], src_mask.bool()))
     return states
 
 

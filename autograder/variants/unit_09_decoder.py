@@ -363,6 +363,92 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x, found["weights"]
 
 
+@wrong(
+    "the norms by hand, without dropout",
+    diagnosed=True,
+    replaces=LAYER,
+    names="self-attention and cross-attention and the feed-forward layer adds",
+)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    def around(add_norm, x, function):
+        if add_norm.norm_first:
+            output, *rest = function(add_norm.norm(x))
+            return x + output, *rest
+        output, *rest = function(x)
+        return add_norm.norm(x + output), *rest
+
+    x, _ = around(self.add_norm1, x, lambda y: self.self_attention(y, y, y, tgt_mask))
+    x, weights = around(
+        self.add_norm2, x, lambda y: self.cross_attention(y, memory, memory, src_mask)
+    )
+    (x,) = around(self.add_norm3, x, lambda y: (self.feed_forward(y),))
+    return x, weights
+
+
+@wrong(
+    "the second norm by hand, without dropout",
+    diagnosed=True,
+    replaces=LAYER,
+    names="the dropout of what cross-attention adds",
+)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
+    norm, first = self.add_norm2.norm, self.add_norm2.norm_first
+    y, weights = self.cross_attention(norm(x) if first else x, memory, memory, src_mask)
+    x = x + y if first else norm(x + y)
+    return self.add_norm3(x, self.feed_forward), weights
+
+
+@wrong(
+    "dropout in eval mode too",
+    diagnosed=True,
+    replaces=LAYER,
+    names="in eval mode too",
+)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    found = {}
+
+    def drop(y):
+        return torch.nn.functional.dropout(y, self.add_norm1.dropout.p)
+
+    def look_up(y):
+        output, found["weights"] = self.cross_attention(y, memory, memory, src_mask)
+        return drop(output)
+
+    x = self.add_norm1(x, lambda y: drop(self.self_attention(y, y, y, tgt_mask)[0]))
+    x = self.add_norm2(x, look_up)
+    x = self.add_norm3(x, lambda y: drop(self.feed_forward(y)))
+    return x, found["weights"]
+
+
+@wrong("the weights detached", diagnosed=True, replaces=LAYER, names="cut off")
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    found = {}
+
+    def look_up(y):
+        output, weights = self.cross_attention(y, memory, memory, src_mask)
+        found["weights"] = weights.detach()
+        return output
+
+    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
+    x = self.add_norm2(x, look_up)
+    return self.add_norm3(x, self.feed_forward), found["weights"]
+
+
+@wrong("the input detached", diagnosed=True, replaces=LAYER, names="cut off")
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    found = {}
+
+    def look_up(y):
+        output, found["weights"] = self.cross_attention(y, memory, memory, src_mask)
+        return output
+
+    x = x.detach()
+    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
+    x = self.add_norm2(x, look_up)
+    return self.add_norm3(x, self.feed_forward), found["weights"]
+
+
 # --- DecoderLayer.forward: right --------------------------------------------------
 
 
@@ -410,6 +496,25 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     )
     (x,) = around(self.add_norm3, x, lambda y: (self.feed_forward(y),))
     return x, weights
+
+
+@right("dropout as a function", replaces=LAYER)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    def around(add_norm, x, function):
+        output = function(add_norm.norm(x) if add_norm.norm_first else x)
+        rate = add_norm.dropout.p
+        x = x + torch.nn.functional.dropout(output, rate, self.training)
+        return x if add_norm.norm_first else add_norm.norm(x)
+
+    found = []
+
+    def look_up(y):
+        found.extend(self.cross_attention(y, memory, memory, src_mask))
+        return found[0]
+
+    x = around(self.add_norm1, x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
+    x = around(self.add_norm2, x, look_up)
+    return around(self.add_norm3, x, self.feed_forward), found[1]
 
 
 @right("project, then attend", replaces=LAYER)
@@ -621,6 +726,26 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.norm(x), kept
 
 
+@wrong(
+    "detached between the layers", diagnosed=True, replaces=STACK, names="is cut off"
+)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    kept = []
+    for layer in self.layers:
+        x, weights = layer(x.detach(), memory, tgt_mask, src_mask)
+        kept.append(weights)
+    return self.norm(x), kept
+
+
+@wrong("detached weights", diagnosed=True, replaces=STACK, names="is cut off")
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    kept = []
+    for layer in self.layers:
+        x, weights = layer(x, memory, tgt_mask, src_mask)
+        kept.append(weights.detach())
+    return self.norm(x), kept
+
+
 # --- Decoder.forward: right -------------------------------------------------------
 
 
@@ -650,6 +775,15 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
         cross_attention.append(result[1])
     x = self.norm(x)
     return x, cross_attention
+
+
+@right("all four arguments by their names", replaces=STACK)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    kept = []
+    for layer in self.layers:
+        x, weights = layer(x=x, memory=memory, src_mask=src_mask, tgt_mask=tgt_mask)
+        kept.append(weights)
+    return self.norm(x), kept
 
 
 @right("recursion", replaces=STACK)
@@ -753,6 +887,12 @@ def average_heads(cross_attention):
     first, second, *others = cross_attention
     total = first + second + sum(others)
     return total.mean(dim=1) / (2 + len(others))
+
+
+@wrong("without a gradient", diagnosed=True, names="the gradient is cut off")
+def average_heads(cross_attention):
+    with torch.no_grad():
+        return torch.stack(cross_attention).mean(dim=(0, 2))
 
 
 # --- average_heads: right ---------------------------------------------------------

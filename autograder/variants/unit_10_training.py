@@ -859,6 +859,19 @@ def train_step(model, src, tgt, optimizer, settings):
     return loss.item(), int((target != settings.pad_id).sum())
 
 
+@wrong("zero_grad at the end alone", diagnosed=True, names="comes at the end")
+def train_step(model, src, tgt, optimizer, settings):
+    model.train()
+    decoder_input, target = teacher_forcing_split(tgt)
+    logits = model(src, decoder_input)
+    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.item(), int((target != settings.pad_id).sum())
+
+
 @wrong("zero_grad after backward", diagnosed=True, names="nothing is updated")
 def train_step(model, src, tgt, optimizer, settings):
     model.train()

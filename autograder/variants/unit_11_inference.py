@@ -328,6 +328,13 @@ def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     return tgt
 
 
+@wrong("never asks the model", diagnosed=True, names="never asks the model")
+@evaluating
+def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
+    model.encode(src)
+    return src
+
+
 # --- greedy_decode: right ----------------------------------------------------------
 
 
@@ -1056,6 +1063,37 @@ def beam_search(model, src, settings):
         if beams.finished.all():
             break
     return beams.tgt, score
+
+
+@wrong(
+    "the divided worth goes on", diagnosed=True, names="goes on with the divided worth"
+)
+@evaluating
+def beam_search(model, src, settings):
+    beams = Beams.start(src, settings)
+    b, k = beams.finished.shape
+    rows = torch.arange(b).repeat_interleave(k)
+    memory, src = model.encode(src)[rows], src[rows]
+    first = torch.arange(b).unsqueeze(1) * k
+    for _ in range(settings.max_len):
+        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
+        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
+        divisor = length_penalty(beams.next_length(), settings.length_penalty)
+        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
+        score, best = worth.topk(k)
+        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
+        beams = beams.extend(parent, word, score, settings.eos_id)
+        chosen = (first + parent).flatten()
+        memory, src = memory[chosen], src[chosen]
+        if beams.finished.all():
+            break
+    return beams.tgt, score
+
+
+@wrong("never asks the model", diagnosed=True, names="never asks the model")
+@evaluating
+def beam_search(model, src, settings):
+    return src, src
 
 
 # --- beam_search: right ------------------------------------------------------------
@@ -2134,6 +2172,26 @@ def ngram_precision(hypotheses, references, n):
     return matches, total
 
 
+@wrong("0 of 0", names="the counts of")
+def ngram_precision(hypotheses, references, n):
+    return 0, 0
+
+
+@wrong("counted by sacreBLEU")
+def ngram_precision(hypotheses, references, n):
+    from sacrebleu.metrics import BLEU
+
+    pairs = pair_sentences(hypotheses, references)
+    most = max(len(known) for _, known in pairs)
+    columns = [
+        [" ".join(known[i]) if i < len(known) else None for _, known in pairs]
+        for i in range(most)
+    ]
+    bleu = BLEU(tokenize="none", max_ngram_order=max(n, 4))
+    found = bleu.corpus_score([" ".join(words) for words, _ in pairs], columns)
+    return found.counts[n - 1], found.totals[n - 1]
+
+
 # --- ngram_precision: right --------------------------------------------------------
 
 
@@ -2514,6 +2572,66 @@ def corpus_bleu(hypotheses, references, max_n=4):
     return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
 
 
+@wrong("the penalty before the zeros", diagnosed=True, names="the number of words")
+def corpus_bleu(hypotheses, references, max_n=4):
+    pairs = pair_sentences(hypotheses, references)
+    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
+    c = sum(len(hypothesis) for hypothesis, _ in pairs)
+    r = sum(closest_length(len(tokens), known) for tokens, known in pairs)
+    penalty = 1.0 if c >= r else math.exp(1 - r / c)
+    if any(matches == 0 for matches, _ in counts):
+        return 0.0
+    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
+    return 100 * penalty * math.exp(mean_log)
+
+
+@wrong(
+    "the first of two equally near lengths", diagnosed=True, names="the first of two"
+)
+def corpus_bleu(hypotheses, references, max_n=4):
+    pairs = pair_sentences(hypotheses, references)
+    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
+    if any(matches == 0 for matches, _ in counts):
+        return 0.0
+    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
+    c = sum(len(hypothesis) for hypothesis, _ in pairs)
+    r = sum(
+        min((len(one) for one in known), key=lambda length: abs(length - len(tokens)))
+        for tokens, known in pairs
+    )
+    return 100 * math.exp(mean_log + min(0.0, 1 - r / c))
+
+
+@wrong("the longer of two equally near", diagnosed=True, names="the longer of two")
+def corpus_bleu(hypotheses, references, max_n=4):
+    pairs = pair_sentences(hypotheses, references)
+    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
+    if any(matches == 0 for matches, _ in counts):
+        return 0.0
+    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
+    c = r = 0
+    for tokens, known in pairs:
+        c += len(tokens)
+        r += max((-abs(len(one) - len(tokens)), len(one)) for one in known)[1]
+    return 100 * math.exp(mean_log + min(0.0, 1 - r / c))
+
+
+@wrong("torchtext's bleu_score")
+def corpus_bleu(hypotheses, references, max_n=4):
+    from torchtext.data.metrics import bleu_score
+
+    pairs = pair_sentences(hypotheses, references)
+    if not any(hypotheses):
+        return 0.0
+    written, known = zip(*pairs, strict=True)
+    return 100 * bleu_score(written, known, max_n, [1 / max_n] * max_n)
+
+
+@wrong("always 0")
+def corpus_bleu(hypotheses, references, max_n=4):
+    return 0.0
+
+
 # --- corpus_bleu: right ------------------------------------------------------------
 
 
@@ -2592,3 +2710,17 @@ def corpus_bleu(hypotheses, references, max_n=4):
     written = sum(len(hypothesis) for hypothesis, _ in pairs)
     wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
     return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
+
+
+@right("a name of its own that torchtext has too")
+def corpus_bleu(hypotheses, references, max_n=4):
+    bleu_score = 100.0
+    for n in range(1, max_n + 1):
+        matches, total = ngram_precision(hypotheses, references, n)
+        if matches == 0:
+            return 0.0
+        bleu_score *= (matches / total) ** (1 / max_n)
+    pairs = pair_sentences(hypotheses, references)
+    written = sum(len(hypothesis) for hypothesis, _ in pairs)
+    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
+    return bleu_score * math.exp(min(0.0, 1 - wanted / written))

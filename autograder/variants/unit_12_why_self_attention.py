@@ -776,6 +776,19 @@ def path_length(kind, length, width=3):
     return layers
 
 
+@right("a tensor of one number")
+def path_length(kind, length, width=3):
+    if kind == "self_attention":
+        return torch.tensor(1)
+    if kind == "dilated_convolution":
+        layers = torch.tensor(1)
+        while width**layers < length:
+            layers += 1
+        return layers
+    steps = {"recurrent": 1, "restricted_attention": (width - 1) // 2}
+    return torch.tensor((length - 1) / steps.get(kind, width - 1)).ceil()
+
+
 # --- restricted_mask: wrong -------------------------------------------------------
 
 
@@ -895,9 +908,14 @@ def restricted_mask(length, r, device=None):
     return ((position[:, None] - position).abs() <= (r - 1) // 2)[None, None]
 
 
-@wrong("hides nothing", diagnosed=True)
+@wrong("hides nothing", diagnosed=True, names="nothing, or everything")
 def restricted_mask(length, r, device=None):
     return torch.ones(1, 1, length, length, dtype=torch.bool, device=device)
+
+
+@wrong("shows nothing", diagnosed=True, names="nothing, or everything")
+def restricted_mask(length, r, device=None):
+    return torch.zeros(1, 1, length, length, dtype=torch.bool, device=device)
 
 
 @wrong("needs a sentence longer than r", diagnosed=True, names="1 < r < t")

@@ -347,6 +347,30 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.tensor(losses), torch.tensor(counts)
 
 
+@wrong("with gradients", diagnosed=True, names="measured with gradients")
+def sentence_losses(model, batches, pad_id=1):
+    was_training = model.training
+    model.eval()
+    rows = []
+    for batch in batches:
+        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
+        target = batch.tgt[:, 1:]
+        losses = F.cross_entropy(
+            logits, target, ignore_index=pad_id, reduction="none"
+        ).sum(1)
+        counts = (target != pad_id).sum(1)
+        rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
+    model.train(was_training)
+    _, losses, counts = zip(*sorted(rows), strict=False)
+    return torch.tensor(losses), torch.tensor(counts)
+
+
+@wrong("zeros for all", diagnosed=True, names="losses without a model")
+def sentence_losses(model, batches, pad_id=1):
+    n = sum(len(batch.indices) for batch in batches)
+    return torch.zeros(n), torch.zeros(n, dtype=torch.long)
+
+
 # --- sentence_losses: right --------------------------------------------------------
 
 
@@ -477,6 +501,46 @@ def sentence_losses(model, batches, pad_id=1):
         torch.tensor([losses[i] for i in sorted(losses)]),
         torch.tensor([counts[i] for i in sorted(counts)]),
     )
+
+
+@right("gradients switched off and on again")
+def sentence_losses(model, batches, pad_id=1):
+    mode, grad = model.training, torch.is_grad_enabled()
+    model.eval()
+    torch.set_grad_enabled(False)
+    rows = []
+    for batch in batches:
+        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
+        target = batch.tgt[:, 1:]
+        losses = F.cross_entropy(
+            logits, target, ignore_index=pad_id, reduction="none"
+        ).sum(1)
+        counts = (target != pad_id).sum(1)
+        rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
+    torch.set_grad_enabled(grad)
+    model.train(mode)
+    _, losses, counts = zip(*sorted(rows), strict=False)
+    return torch.tensor(losses), torch.tensor(counts)
+
+
+@right("no gradients for the model alone")
+def sentence_losses(model, batches, pad_id=1):
+    mode = model.training
+    model.eval()
+    losses, counts, places = [], [], []
+    for batch in batches:
+        target = batch.tgt[:, 1:]
+        with torch.no_grad():
+            log_p = model(batch.src, batch.tgt[:, :-1]).log_softmax(-1)
+        each = F.nll_loss(
+            log_p.transpose(1, 2), target, ignore_index=pad_id, reduction="none"
+        )
+        losses.append(each.sum(1))
+        counts.append((target != pad_id).sum(1))
+        places += batch.indices
+    order = torch.tensor(places).argsort()
+    model.train(mode)
+    return torch.cat(losses)[order], torch.cat(counts)[order]
 
 
 # --- corpus_perplexity: wrong ------------------------------------------------------

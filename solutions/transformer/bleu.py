@@ -1,8 +1,8 @@
 """Corpus BLEU on tokens (Papineni et al., 2002), as sacreBLEU counts it.
 
 Nothing is smoothed: a corpus without a single matching 4-gram scores 0. Equal to
-sacreBLEU with `tokenize="none"` and `smooth_method="none"`, and to 100 times
-torchtext's `bleu_score`.
+sacreBLEU with `tokenize="none"` and `smooth_method="none"`, and with one reference a
+sentence to 100 times torchtext's `bleu_score`.
 """
 
 import math

@@ -129,6 +129,11 @@ FINE = {
     "def attend(q):\n    q = N(8)(q)\n"
     "    q = transformer.attention.scaled_dot_product_attention(q, q, q)\n"
     "    return scaled_dot_product_attention(q, q, q)\n",
+    "inner_function_of_its_own": "def attend(q):\n"
+    "    def scaled_dot_product_attention(x):\n        return x\n"
+    "    return scaled_dot_product_attention(q)\n",
+    "local_name_of_a_built_in": "def attend(q):\n    LayerNorm = q.mean()\n"
+    "    return q - LayerNorm\n",
     "self_of_the_method_in_a_lambda": "class attend(nn.Module):\n"
     "    def forward(self, q):\n"
     "        return self.add(q, lambda y: self.LayerNorm(y))\n",
