@@ -1,7 +1,7 @@
 """Expectations about how a function behaves: its gradient, its dtype, its inputs."""
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -116,6 +116,25 @@ def _argument_names(function: Callable[..., Tensor], count: int) -> list[str]:
     parameters = inspect.signature(function).parameters.values()
     names = [f"`{p.name}`" for p in parameters if p.kind in kinds][:count]
     return names + [f"argument {n + 1}" for n in range(len(names), count)]
+
+
+def made_of_parts(
+    student: Any, config: Any, parts: Mapping[str, str], forward: str
+) -> Any:
+    """Make a layer on the student's side out of the kit's parts.
+
+    Args:
+        student: The fixture.
+        config: The student's side's configuration.
+        parts: Attribute to the function of ``transformer.sublayers`` that makes it.
+        forward: The source of a function that returns ``forward``, given the layer.
+    """
+    layer = student.load("torch.nn.Module")()
+    for name, maker in parts.items():
+        layer.add_module(name, student.load(f"transformer.sublayers.{maker}")(config))
+    bound = student.load("builtins.eval")(forward)(layer)
+    student.load("builtins.setattr")(layer, "forward", bound)
+    return layer
 
 
 def expect_unchanged(after: Sequence[Tensor], before: Sequence[Tensor]) -> None:

@@ -18,6 +18,7 @@ from autograder.expectations import (
     expect_dtype,
     expect_gradients,
     expect_unchanged,
+    made_of_parts,
 )
 from transformer import encoder as reference
 from transformer.config import TransformerConfig
@@ -300,13 +301,8 @@ def foreign_layers(draw, **changes) -> list[reference.EncoderLayer]:
 
 def handed_over(student, layer: nn.Module, config: Any) -> Any:
     """Make a copy of a trusted layer on the student's side, of the kit's parts."""
-    copy = student.load("torch.nn.Module")()
-    for name, maker in PARTS.items():
-        make = student.load(f"transformer.sublayers.{maker}")
-        copy.add_module(name, make(config))
+    copy = made_of_parts(student, config, PARTS, FORWARD)
     copy.double().load_state_dict(layer.state_dict())
-    forward = student.load("builtins.eval")(FORWARD)(copy)
-    student.load("builtins.setattr")(copy, "forward", forward)
     return copy
 
 

@@ -16,6 +16,7 @@ from autograder.expectations import (
     expect_dtype,
     expect_parts,
     expect_unchanged,
+    made_of_parts,
 )
 from transformer import decoder as reference
 from transformer.config import TransformerConfig
@@ -424,17 +425,6 @@ lambda layer: lambda x, memory, tgt_mask=None, src_mask=None: (lambda found: (
 """
 
 
-def handed_over(student, config: Any) -> Any:
-    """Make a right layer on the student's side, of the kit's parts."""
-    layer = student.load("torch.nn.Module")()
-    for name, maker in PARTS.items():
-        make = student.load(f"transformer.sublayers.{maker}")
-        layer.add_module(name, make(config))
-    forward = student.load("builtins.eval")(FORWARD)(layer)
-    student.load("builtins.setattr")(layer, "forward", forward)
-    return layer
-
-
 def stacks(student, draw, **changes) -> Twins:
     """Build the student's stack, around right layers, and the trusted one."""
     options = SIZES | changes
@@ -443,7 +433,7 @@ def stacks(student, draw, **changes) -> Twins:
     state = {name: 0.5 * value for name, value in draw.state(shapes).items()}
     trusted.load_state_dict(state)
     config = student.load(CONFIG)(**options)
-    layers = [handed_over(student, config) for _ in trusted.layers]
+    layers = [made_of_parts(student, config, PARTS, FORWARD) for _ in trusted.layers]
     theirs = student.Decoder(config)
     theirs.add_module("layers", student.load("torch.nn.ModuleList")(layers))
     theirs.load_state_dict(state)
