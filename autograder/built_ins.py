@@ -63,7 +63,7 @@ def banned_use(program: Program, name: str, banned: Sequence[str]) -> str | None
     used = {
         (*_resolved(dotted, program, aliases), place.in_class)
         for dotted, place in ((_dotted(node), place) for node, place in places)
-        if dotted and (dotted not in place.bound or dotted in aliases)
+        if dotted and not _is_local(dotted, place, program, aliases)
     }
     for dotted in banned:
         last = dotted.rsplit(".", 1)[-1]
@@ -73,6 +73,14 @@ def banned_use(program: Program, name: str, banned: Sequence[str]) -> str | None
         if is_called or is_run or names & fetched:
             return dotted
     return None
+
+
+def _is_local(
+    dotted: str, place: Place, program: Program, aliases: dict[str, str]
+) -> bool:
+    """Say whether a name is a function's own, and stands for nothing that is known."""
+    known = dotted in aliases or dotted in program.imports  # as after ``f = f``
+    return dotted in place.bound and not known
 
 
 def _used_nodes(program: Program, name: str) -> Iterator[tuple[ast.AST, Place]]:

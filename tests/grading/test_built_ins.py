@@ -78,6 +78,8 @@ FOUND = {
     "    return (lambda self: self.LayerNorm(8)(q))(nn)\n",
     "self_in_a_plain_function": "def helper(self, q):\n"
     "    return self.LayerNorm(8)(q)\n" + DIRECT.format(call="helper"),
+    "imported_and_bound_again": "def attend(q):\n"
+    "    from torch.nn import LayerNorm as f\n    f = f\n    return f(8)(q)\n",
     "bound_by_a_comprehension": "call = nn.LayerNorm(8)\ndef attend(q):\n"
     "    unused = [call for call in ()]\n    return call(q)\n",
     "given_to_a_comprehension": "calls = [nn.LayerNorm(8)]\ndef attend(q):\n"
