@@ -39,7 +39,7 @@ grade: setup  ## grade what lies in submitted/
 
 model: setup  ## train and write the small model that the course ships
 	@$(BIN)/python -m transformer train --epochs 8 --out runs/tiny
-	@$(BIN)/python -m transformer.export runs/tiny
+	@$(BIN)/python -m transformer.shipped_model.make runs/tiny
 
 bench: setup  ## measure the speeds that the book shows (DATA=DIR RUN=DIR: see there)
 	@$(BIN)/python benchmarks/bench.py $(if $(DATA),--data-dir $(DATA)) $(if $(RUN),--run $(RUN))

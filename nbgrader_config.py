@@ -1,5 +1,5 @@
-"""nbgrader reads this file; the settings are in ``autograder/nbgrader_settings.py``."""
+"""nbgrader reads this; `autograder/nbgrader_steps/settings.py` has the settings."""
 
-from autograder.nbgrader_settings import configure
+from autograder.nbgrader_steps.settings import configure
 
 configure(get_config())  # noqa: F821 (nbgrader defines it)

@@ -1,9 +1,12 @@
 """What instructors run: notebooks are assembled here, and submissions graded.
 
-`course.py` reads the facts of the course, `assemble/` makes the notebooks, `checks/`
-holds the hidden checks, and `cli.py` is the command `course`.
+`assemble/` makes the notebooks and `publish/` the students' repository. `checks/` holds
+the hidden checks, written with what is in `checking/`. A submission goes through
+`collect/`, `repair/`, `sandbox/`, `grading/` and `nbgrader_steps/`; a class of them is
+in `classroom/` and `class_report/`. `proof/` shows that the checks judge rightly, and
+`commands/` is the command `course`.
 """
 
-from autograder.put_off import put_off_iri_grammar
+from autograder.lazy_iri_grammar import put_off_iri_grammar
 
 put_off_iri_grammar()

@@ -101,10 +101,19 @@ class Course:
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(slugs)}"
         raise CourseError(f"unknown unit '{name}': {hint}")
 
+    def module_file(self, module: str) -> Path:
+        """Locate a module of the package: `training.step`."""
+        return self.package_dir.joinpath(*module.split(".")).with_suffix(".py")
+
     def unit_of_module(self, module: str) -> Unit | None:
-        """Find the unit in which a module is written; None for support modules."""
-        top = module.partition(".")[0]
-        return next((unit for unit in self.units if top in unit.modules), None)
+        """Find the unit in which a module is written; None for support modules.
+
+        What lies in a package that a unit writes is written in that unit too.
+        """
+        parts = module.split(".")
+        around = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+        units = (unit for unit in self.units if around & set(unit.modules))
+        return next(units, None)
 
 
 def load_course(root: Path | None = None) -> Course:

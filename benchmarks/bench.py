@@ -23,10 +23,10 @@ import training_step
 import translation
 from timing import alternate, machine
 
-from transformer.bleu import corpus_bleu
-from transformer.checkpoints import load_checkpoint
-from transformer.presets import CorpusName, load_corpus, number_words
-from transformer.trainer import BEST
+from transformer.training.checkpoints import load_checkpoint
+from transformer.training.loop import BEST
+from transformer.training.presets import CorpusName, load_corpus, number_words
+from transformer.translation.bleu import corpus_bleu
 
 RESULTS = Path(__file__).parent / "results" / "bench.json"
 STEP_ROUNDS, ATTENTION_ROUNDS, BLEU_ROUNDS = 24, 400, 7

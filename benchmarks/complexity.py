@@ -13,8 +13,8 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from transformer.complexity import LAYER_KINDS, LayerCost, predict_layers
-from transformer.layer_timing import (
+from transformer.experiments.complexity import LAYER_KINDS, LayerCost, predict_layers
+from transformer.experiments.layer_timing import (
     Measurement,
     TimingSettings,
     crossing_length,

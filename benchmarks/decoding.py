@@ -16,11 +16,15 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from transformer.cache import CachedTransformer
 from transformer.config import TransformerConfig
-from transformer.inference import beam_search, decode_step_cached, greedy_decode
-from transformer.search import EOS_ID, SearchSettings
-from transformer.seq2seq import Transformer
+from transformer.model import Transformer
+from transformer.translation.beams import EOS_ID, SearchSettings
+from transformer.translation.cache import CachedTransformer
+from transformer.translation.inference import (
+    beam_search,
+    decode_step_cached,
+    greedy_decode,
+)
 
 ROUNDS = 3
 

@@ -26,12 +26,12 @@ import nbformat
 import torch
 from nbformat import NotebookNode
 
-from autograder.class_folder import ClassFolder
-from autograder.class_run import grade_one, write
+from autograder.classroom.folder import ClassFolder
+from autograder.classroom.outcome import grade_one, write
 from autograder.course import load_course
-from autograder.graded_unit import graded_unit
-from autograder.nbgrader_steps import shared_parent
-from autograder.sample_class import SampleClass
+from autograder.nbgrader_steps.autograde import shared_parent
+from autograder.proof.sample_class import SampleClass
+from autograder.unit import graded_unit
 
 LEFT_OUT = ("looping", "damaged")  # the one measures a limit, the other stops stock
 STOCK = """\
@@ -81,7 +81,7 @@ def timed(command: list[str], root: Path) -> float:
 def time_ours(slug: str, notebooks: list[NotebookNode], n: int, root: Path) -> float:
     """Return the seconds of `course grade` on a class of `n`."""
     write_class(root, slug, notebooks, n)
-    command = [sys.executable, "-m", "autograder.cli", "grade", slug, "--no-feedback"]
+    command = [sys.executable, "-m", "autograder", "grade", slug, "--no-feedback"]
     return timed([*command, "--course-root", str(root)], root)
 
 

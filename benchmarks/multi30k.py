@@ -24,12 +24,17 @@ from typing import Any
 import torch
 from torchtext.data import interleave_keys
 
-from transformer.checkpoints import Checkpoint, load_checkpoint, write_atomically
 from transformer.data import Corpus, SentencePair, make_batches
-from transformer.evaluation import detokenised_bleu, translate_pairs, tutorial_bleu
-from transformer.fast_search import fast_translation
+from transformer.model import Transformer
 from transformer.multi_head import count_parameters
-from transformer.presets import (
+from transformer.training.checkpoints import (
+    Checkpoint,
+    load_checkpoint,
+    write_atomically,
+)
+from transformer.training.config import TrainingConfig
+from transformer.training.loop import AVERAGED, BEST, LAST, mean_loss
+from transformer.training.presets import (
     CorpusName,
     Preset,
     load_corpus,
@@ -37,11 +42,14 @@ from transformer.presets import (
     make_trainer,
     number_words,
 )
-from transformer.search import SearchSettings
-from transformer.seq2seq import Transformer
-from transformer.trainer import AVERAGED, BEST, LAST, mean_loss
-from transformer.training import perplexity
-from transformer.training_config import TrainingConfig
+from transformer.training.step import perplexity
+from transformer.translation.beams import SearchSettings
+from transformer.translation.evaluation import (
+    detokenised_bleu,
+    translate_pairs,
+    tutorial_bleu,
+)
+from transformer.translation.fast import fast_translation
 
 RESULTS = Path(__file__).parent / "results"
 AVERAGE = "average"

@@ -13,9 +13,9 @@ from pathlib import Path
 from statistics import mean, quantiles
 from typing import Any
 
-from transformer.bleu import corpus_bleu
-from transformer.capstone import multi30k_task
 from transformer.data import UNK, SentencePair, Vocabulary, load_multi30k
+from transformer.experiments.capstone import multi30k_task
+from transformer.translation.bleu import corpus_bleu
 
 RESULT = Path(__file__).with_name("results") / "multi30k_facts.json"
 SIDES = ("src", "tgt")

@@ -14,11 +14,9 @@ from pathlib import Path
 
 import torch
 
-from transformer.cache import CachedTransformer
-from transformer.evaluation import detokenised_bleu, translate_pairs, tutorial_bleu
-from transformer.inference import decode_step_cached
 from transformer.multi_head import count_parameters
-from transformer.presets import (
+from transformer.training.config import TrainingConfig
+from transformer.training.presets import (
     CorpusName,
     Preset,
     choose_device,
@@ -27,9 +25,15 @@ from transformer.presets import (
     make_trainer,
     number_words,
 )
-from transformer.progress import TerminalProgress
-from transformer.search import SearchSettings
-from transformer.training_config import TrainingConfig
+from transformer.training.progress import TerminalProgress
+from transformer.translation.beams import SearchSettings
+from transformer.translation.cache import CachedTransformer
+from transformer.translation.evaluation import (
+    detokenised_bleu,
+    translate_pairs,
+    tutorial_bleu,
+)
+from transformer.translation.inference import decode_step_cached
 
 
 def peak_memory_gb() -> float:

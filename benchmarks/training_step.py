@@ -26,11 +26,11 @@ from torch.nn import functional as F
 
 from transformer.config import TransformerConfig
 from transformer.data import Corpus, Vocabulary, make_batches
-from transformer.presets import CorpusName, load_corpus, number_words
-from transformer.seq2seq import Transformer
-from transformer.trainer import step_function
-from transformer.training import StepSettings
-from transformer.training_config import TrainingConfig
+from transformer.model import Transformer
+from transformer.training.config import TrainingConfig
+from transformer.training.loop import step_function
+from transformer.training.presets import CorpusName, load_corpus, number_words
+from transformer.training.step import StepSettings
 
 PAD = 1
 TUTORIAL = TrainingConfig.tutorial()

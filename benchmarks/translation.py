@@ -14,11 +14,12 @@ from pathlib import Path
 import torch
 from timing import Ratio, compare, seconds
 
-from transformer.checkpoints import load_checkpoint
 from transformer.data import Corpus, SentencePair, Vocabulary
-from transformer.evaluation import translate_pairs
-from transformer.fast_search import fast_translation
-from transformer.presets import (
+from transformer.model import Transformer
+from transformer.training.checkpoints import load_checkpoint
+from transformer.training.config import TrainingConfig
+from transformer.training.loop import BEST
+from transformer.training.presets import (
     CorpusName,
     Preset,
     load_corpus,
@@ -26,10 +27,9 @@ from transformer.presets import (
     make_trainer,
     number_words,
 )
-from transformer.search import SearchSettings
-from transformer.seq2seq import Transformer
-from transformer.trainer import BEST
-from transformer.training_config import TrainingConfig
+from transformer.translation.beams import SearchSettings
+from transformer.translation.evaluation import translate_pairs
+from transformer.translation.fast import fast_translation
 
 EVERY = 4
 BATCH = 384

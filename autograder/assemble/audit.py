@@ -82,7 +82,7 @@ def _answers(course: Course, unit: Unit) -> Iterator[Secret]:
     """Yield the answers of this unit and of all later ones."""
     for other in course.units:
         for module in other.modules if other.number >= unit.number else ():
-            path = course.package_dir / f"{module}.py"
+            path = course.module_file(module)
             for body in marked_bodies(path) if path.is_file() else ():
                 name = f"the answer {course.package}.{module}.{body.qualname}"
                 yield Secret(name, _telling(body.lines))

@@ -40,7 +40,7 @@ from autograder.assemble.preprocessors import (
 )
 from autograder.assemble.problems import AssemblyError, Problem
 from autograder.course import Course, Unit
-from autograder.gradebook_stamp import stamp_from_here
+from autograder.gradebook import stamp_from_here
 
 PREPROCESSORS = [
     IncludeHeaderFooter,

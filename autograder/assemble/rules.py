@@ -28,7 +28,7 @@ def problems_between_cells(
 def unasked_answers(course: Course, unit: Unit, asked: set[str]) -> Iterator[str]:
     """Yield a warning for each marked function that the notebook does not ask for."""
     for module in unit.modules:
-        path = course.package_dir / f"{module}.py"
+        path = course.module_file(module)
         for body in marked_bodies(path) if path.is_file() else ():
             name = f"{course.package}.{module}.{body.qualname}"
             if name not in asked:

@@ -1,6 +1,6 @@
 """Give the hidden checks their options and fixtures under pytest."""
 
-from autograder.pytest_plugin import (
+from autograder.checks.pytest_plugin import (
     draw,
     notebook_under_check,
     pytest_addoption,

@@ -7,7 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.checking import (
+from autograder.checking.behaviour import (
+    blame,
+    expect_dtype,
+    expect_gradients,
+    expect_parts,
+    expect_unchanged,
+)
+from autograder.checking.expect import (
     check,
     expect_close,
     expect_equal,
@@ -15,15 +22,8 @@ from autograder.checking import (
     expect_shape,
     fail,
 )
-from autograder.expectations import (
-    blame,
-    expect_dtype,
-    expect_gradients,
-    expect_parts,
-    expect_unchanged,
-)
-from transformer import recurrent as reference
-from transformer.recurrent_models import run_packed
+from transformer.recurrent import attention as reference
+from transformer.recurrent.seq2seq import run_packed
 
 B, S, H, M, A, D = 3, 5, 4, 6, 7, 2
 LENGTHS = (5, 3, 1)

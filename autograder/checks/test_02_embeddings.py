@@ -8,20 +8,20 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from autograder.checking import (
+from autograder.checking.behaviour import (
+    blame,
+    expect_dtype,
+    expect_gradients,
+    expect_parts,
+    expect_unchanged,
+)
+from autograder.checking.expect import (
     check,
     expect_close,
     expect_equal,
     expect_no_call,
     expect_shape,
     fail,
-)
-from autograder.expectations import (
-    blame,
-    expect_dtype,
-    expect_gradients,
-    expect_parts,
-    expect_unchanged,
 )
 from transformer import embeddings as reference
 

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from autograder.checking import check, expect_close, expect_shape, fail
-from autograder.expectations import (
+from autograder.checking.behaviour import (
     blame,
     expect_dtype,
     expect_unchanged,
     looks_like,
 )
-from autograder.failure import StudentError
-from autograder.mask_expectations import another_default_device
+from autograder.checking.expect import check, expect_close, expect_shape, fail
+from autograder.checking.failures import StudentError
+from autograder.checking.masks import another_default_device
 
 B, T, D, LENGTH, MAX_LEN = 2, 4, 10, 7, 13
 BY_BATCH = "positions counted along the batch: `x.size(0)` is the number of sentences"

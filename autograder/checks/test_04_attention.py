@@ -6,19 +6,19 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from autograder.checking import (
-    check,
-    expect_close,
-    expect_no_call,
-    expect_shape,
-    fail,
-)
-from autograder.expectations import (
+from autograder.checking.behaviour import (
     blame,
     expect_dtype,
     expect_gradients,
     expect_parts,
     expect_unchanged,
+)
+from autograder.checking.expect import (
+    check,
+    expect_close,
+    expect_no_call,
+    expect_shape,
+    fail,
 )
 from transformer import attention as reference
 

@@ -7,20 +7,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.checking import (
+from autograder.checking.behaviour import (
+    blame,
+    expect_dtype,
+    expect_gradients,
+    expect_parts,
+    expect_unchanged,
+)
+from autograder.checking.expect import (
     check,
     expect_close,
     expect_equal,
     expect_no_call,
     expect_shape,
     fail,
-)
-from autograder.expectations import (
-    blame,
-    expect_dtype,
-    expect_gradients,
-    expect_parts,
-    expect_unchanged,
 )
 from transformer import multi_head as reference
 from transformer.attention import masked_softmax

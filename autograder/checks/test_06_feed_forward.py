@@ -7,19 +7,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.checking import (
+from autograder.checking.behaviour import (
+    blame,
+    expect_dtype,
+    expect_gradients,
+    expect_unchanged,
+)
+from autograder.checking.expect import (
     Callback,
     check,
     expect_close,
     expect_no_call,
     expect_shape,
     fail,
-)
-from autograder.expectations import (
-    blame,
-    expect_dtype,
-    expect_gradients,
-    expect_unchanged,
 )
 from transformer import feed_forward as reference
 

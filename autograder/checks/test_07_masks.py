@@ -3,15 +3,15 @@
 import torch
 from torch import Tensor
 
-from autograder.checking import check, expect_close, expect_shape, fail
-from autograder.comparing import name_of_mistake
-from autograder.expectations import (
+from autograder.checking.behaviour import (
     blame,
     expect_dtype,
     expect_gradients,
     expect_unchanged,
 )
-from autograder.mask_expectations import (
+from autograder.checking.compare import name_of_mistake
+from autograder.checking.expect import check, expect_close, expect_shape, fail
+from autograder.checking.masks import (
     Mistakes,
     expect_bool,
     expect_mask,

@@ -6,19 +6,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.checking import (
+from autograder.checking.behaviour import (
+    expect_dtype,
+    expect_gradients,
+    expect_unchanged,
+    made_of_parts,
+)
+from autograder.checking.compare import describe
+from autograder.checking.expect import (
     check,
     expect_close,
     expect_no_call,
     expect_shape,
     fail,
-)
-from autograder.comparing import describe
-from autograder.expectations import (
-    expect_dtype,
-    expect_gradients,
-    expect_unchanged,
-    made_of_parts,
 )
 from transformer import encoder as reference
 from transformer.config import TransformerConfig

@@ -9,15 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.checking import check, expect_close, expect_shape, fail
-from autograder.comparing import name_of_mistake
-from autograder.expectations import (
+from autograder.checking.behaviour import (
     blame,
     expect_dtype,
     expect_parts,
     expect_unchanged,
     made_of_parts,
 )
+from autograder.checking.compare import name_of_mistake
+from autograder.checking.expect import check, expect_close, expect_shape, fail
 from transformer import decoder as reference
 from transformer.config import TransformerConfig
 from transformer.masks import causal_mask

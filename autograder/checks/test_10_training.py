@@ -13,7 +13,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.checking import (
+from autograder.checking.behaviour import (
+    blame,
+    expect_dtype,
+    expect_gradients,
+    expect_parts,
+    expect_unchanged,
+)
+from autograder.checking.expect import (
     check,
     expect_close,
     expect_equal,
@@ -21,24 +28,17 @@ from autograder.checking import (
     expect_shape,
     fail,
 )
-from autograder.expectations import (
-    blame,
-    expect_dtype,
-    expect_gradients,
-    expect_parts,
-    expect_unchanged,
-)
-from transformer.bag_translator import BagTranslator
 from transformer.config import TransformerConfig
+from transformer.experiments.bag_translator import BagTranslator
 from transformer.masks import padding_mask, target_mask
-from transformer.seq2seq import Transformer
-from transformer.step_settings import StepSettings
-from transformer.training import average_checkpoints, label_smoothed_loss
+from transformer.model import Transformer
+from transformer.training.step import average_checkpoints, label_smoothed_loss
+from transformer.training.step_settings import StepSettings
 
 PAD, SOS, EOS = 1, 2, 3
 CONFIG = "transformer.config.TransformerConfig"
-SETTINGS = "transformer.step_settings.StepSettings"
-BAG = "transformer.bag_translator.BagTranslator"
+SETTINGS = "transformer.training.step_settings.StepSettings"
+BAG = "transformer.experiments.bag_translator.BagTranslator"
 
 # --- Transformer.forward ----------------------------------------------------------
 

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from autograder.checking import (
+from autograder.checking.behaviour import blame, expect_parts, expect_unchanged
+from autograder.checking.expect import (
     Callback,
     check,
     expect_close,
@@ -23,17 +24,16 @@ from autograder.checking import (
     expect_shape,
     fail,
 )
-from autograder.expectations import blame, expect_parts, expect_unchanged
-from transformer import bleu
 from transformer.config import TransformerConfig
 from transformer.decoder import DecoderLayer
 from transformer.masks import causal_mask
-from transformer.search import SearchSettings
+from transformer.translation import bleu
+from transformer.translation.beams import SearchSettings
 
 UNK, PAD, SOS, EOS = 0, 1, 2, 3
 SRC_WORDS, TGT_WORDS = 12, 11
 CONFIG = "transformer.config.TransformerConfig"
-SETTINGS = "transformer.search.SearchSettings"
+SETTINGS = "transformer.translation.beams.SearchSettings"
 
 # --- The grader's model -----------------------------------------------------------
 
@@ -720,7 +720,7 @@ class Step:
     def cache(self, student, count: int) -> Any:
         """Make the student's cache of the first `count` tokens."""
         tensors = [part.float() for part in self.projected(count)]
-        return student.load("transformer.cache.LayerCache")(*tensors)
+        return student.load("transformer.translation.cache.LayerCache")(*tensors)
 
 
 def draw_step(student, draw, **changes) -> Step:

@@ -8,18 +8,18 @@ from typing import Any
 
 import torch
 
-from autograder.checking import check, expect_equal, expect_shape, fail
-from autograder.checking import expect_close as expect_number
-from autograder.comparing import describe
-from autograder.expectations import blame, looks_like
-from autograder.failure import StudentError
-from autograder.mask_expectations import (
+from autograder.checking.behaviour import blame, looks_like
+from autograder.checking.compare import describe
+from autograder.checking.expect import check, expect_equal, expect_shape, fail
+from autograder.checking.expect import expect_close as expect_number
+from autograder.checking.failures import StudentError
+from autograder.checking.masks import (
     Mistakes,
     expect_bool,
     expect_mask,
     expect_on_cpu,
 )
-from transformer import complexity as reference
+from transformer.experiments import complexity as reference
 
 PRIMES = (5, 7, 11, 13, 17, 19, 23)
 PER_CENT = "the rate in per cent"

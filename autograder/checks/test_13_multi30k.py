@@ -13,7 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.checking import (
+from autograder.checking.behaviour import blame, expect_parts
+from autograder.checking.expect import (
     Callback,
     check,
     expect_close,
@@ -21,18 +22,17 @@ from autograder.checking import (
     expect_shape,
     fail,
 )
-from autograder.expectations import blame, expect_parts
-from transformer import report as reference
-from transformer.bleu import corpus_bleu
 from transformer.config import TransformerConfig
 from transformer.data import Batch
-from transformer.seq2seq import Transformer
+from transformer.experiments import report as reference
+from transformer.model import Transformer
+from transformer.translation.bleu import corpus_bleu
 
 PAD, SOS, EOS = 1, 2, 3
 SIZES = {"src_vocab_size": 13, "tgt_vocab_size": 11, "d_model": 8, "n_heads": 2}
 SIZES |= {"n_layers": 2, "d_ff": 12, "max_len": 9, "positions": "sinusoidal"}
 CONFIG = "transformer.config.TransformerConfig"
-MODEL = "transformer.seq2seq.Transformer"
+MODEL = "transformer.model.Transformer"
 BATCH = "transformer.data.batches.Batch"
 # The lengths of targets with <sos> and <eos>; the places in the corpus are mixed.
 LENGTHS = ((6, 4, 3), (5, 7), (7, 3))

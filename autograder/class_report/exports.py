@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autograder.class_report.gathering import ClassReport, Row
-from autograder.report import number
-from autograder.student.words import clean
+from autograder.grading.feedback_table import number
+from autograder.sandbox.error_words import clean
 
 LONGEST = 200
 FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from autograder.class_report.gathering import ClassReport, Row, by_exercise
 from autograder.class_report.plots import grading_times, pass_rates, score_histogram
-from autograder.report import number
-from autograder.student.words import clean
+from autograder.grading.feedback_table import number
+from autograder.sandbox.error_words import clean
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "class_report"
 MOST_COMMON, SLOWEST, REASON = 15, 5, 200

@@ -10,7 +10,7 @@ from pathlib import Path
 from filelock import FileLock
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.class_folder import ClassFolder, grading_folder
+from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.collect.identities import Identities, students_in_gradebook
 from autograder.collect.incoming import Incoming, Reading, read_incoming
 from autograder.collect.names import Named, folder_name, letters, take_apart

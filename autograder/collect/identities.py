@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from autograder.class_folder import ClassFolder
+from autograder.classroom.folder import ClassFolder
 from autograder.collect.names import Named, folder_name, is_filling, letters
 from autograder.collect.roster import Roster, Student
 from autograder.collect.shelf import SHELF, write_whole

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from nbformat import NotebookNode
 
+from autograder.notebook_syntax import defined_by, parse_cell
 from autograder.repair.reading import SubmittedCell
-from autograder.syntax import defined_by, parse_cell
 
 FENCE = re.compile(r"^[ \t]*```\w*[ \t]*$", re.MULTILINE)
 MAX_JOINED = 6

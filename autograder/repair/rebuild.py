@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from autograder.graded_unit import GradedUnit, is_graded_code
+from autograder.notebook_syntax import parse_cell
 from autograder.repair.matching import Match, Matcher, Slot, top_names
 from autograder.repair.reading import Refused, SubmittedCell
-from autograder.syntax import parse_cell
+from autograder.unit import GradedUnit, is_graded_code
 
 WRITTEN_ELSEWHERE = "# This answer is in another cell."
 

@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from autograder.commands_course import SETTINGS
+from autograder.commands.book import SETTINGS
 from autograder.course import load_course
-from autograder.sample_class import SampleClass, scores_file
-from autograder.variants import load_variants, substitute
+from autograder.proof.sample_class import SampleClass, scores_file
+from autograder.proof.variants import load_variants, substitute
 
 UNIT = load_course().unit("04")
 # The exercise that a student gets wrong in the picture, and how. The guide is public:
@@ -54,7 +54,7 @@ def right_answer(exercise: str = EXERCISE) -> str:
 
 def wrong_answer() -> str:
     """Return the answer with the mistake of the picture in it."""
-    folder = load_course().root / "autograder" / "variants"
+    folder = load_course().root / "autograder" / "proof" / "variants"
     answer = right_answer()
     (chosen,) = [
         variant
@@ -68,7 +68,7 @@ def _course(folder: Path, *arguments: str) -> None:
     """Run a command of `course`."""
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(
-        [sys.executable, "-m", "autograder.cli", *arguments],
+        [sys.executable, "-m", "autograder", *arguments],
         cwd=folder,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         check=True,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.class_folder import ClassFolder
 from autograder.class_report import gather, write_page
+from autograder.classroom.folder import ClassFolder
 from guide_pictures import sample_class
 from guide_pictures.jupyter_server import jupyter_server
 from guide_pictures.lab_page import LabPage

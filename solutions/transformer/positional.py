@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from transformer.size_checks import require_even, require_length
+from transformer.config import require_even, require_length
 
 
 def sinusoidal_encoding(length: int, d_model: int) -> Tensor:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from lms_archives import UNIT, answered
 
-from autograder.class_folder import ClassFolder
+from autograder.classroom.folder import ClassFolder
 
 REPOSITORY = Path(__file__).parents[2]
-TINY = Path(__file__).parents[1] / "grading" / "tiny_course"
+TINY = Path(__file__).parents[1] / "autograder" / "tiny_course"
 ASSEMBLE = """
 import sys
 from pathlib import Path

@@ -12,11 +12,11 @@ from lms_archives import UNIT, archive, as_colab_saves
 from nbclient import NotebookClient
 from typer.testing import CliRunner
 
-from autograder import drive_grading
-from autograder.cli import app
+from autograder.classroom import on_drive
+from autograder.commands.app import app
 from autograder.course import load_course
+from autograder.proof.sample_class import SampleClass
 from autograder.publish.colab_notebook import colab_notebook
-from autograder.sample_class import SampleClass
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "autograder" / "colab_autograde.ipynb"
@@ -122,12 +122,12 @@ def test_it_goes_on_after_it_was_cut_off(
         print(done.output)
         return done.exit_code
 
-    monkeypatch.setattr(drive_grading, "run_course", here)
+    monkeypatch.setattr(on_drive, "run_course", here)
     with pytest.raises(KeyboardInterrupt):
-        drive_grading.main([str(drive), str(work), "01", "--at-a-time", "2"])
+        on_drive.main([str(drive), str(work), "01", "--at-a-time", "2"])
     shutil.rmtree(work)  # the machine is gone
     capfd.readouterr()
-    drive_grading.main([str(drive), str(work), "01", "--at-a-time", "2"])
+    on_drive.main([str(drive), str(work), "01", "--at-a-time", "2"])
     lines = capfd.readouterr().out.splitlines()
     kept = {line.split(":")[0] for line in lines if "as before" in line}
     assert kept == set(sorted(scores)[:2])

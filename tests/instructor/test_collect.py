@@ -14,12 +14,12 @@ from lms_archives import NOON, UNIT, archive, as_colab_saves, zipped
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.class_folder import ClassFolder
-from autograder.cli import app
+from autograder.classroom.folder import ClassFolder
 from autograder.collect import CollectError, collect, collecting, shelf
 from autograder.collect.names import folder_name, take_apart
 from autograder.collect.roster import read_roster
-from autograder.student_names import is_safe_name
+from autograder.commands.app import app
+from autograder.nbgrader_steps.student_names import is_safe_name
 
 ROSTER = """id,first_name,last_name,email,lms_user_id
 al1815,Ada,Lovelace,ada@example.org,101

@@ -12,10 +12,10 @@ import pytest
 from lms_archives import NOON, UNIT, archive, zipped
 from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.collect import CollectError, collect
 from autograder.collect.names import take_apart
 from autograder.collect.shelf import Record
+from autograder.commands.app import app
 
 ROSTER = """id,first_name,last_name,lms_user_id
 en,Emmy,Noether,777

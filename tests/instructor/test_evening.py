@@ -12,8 +12,8 @@ from lms_archives import UNIT, archive, as_colab_saves
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.cli import app
-from autograder.sample_class import Sample, SampleClass
+from autograder.commands.app import app
+from autograder.proof.sample_class import Sample, SampleClass
 
 pytestmark = [
     pytest.mark.slow,
@@ -27,7 +27,7 @@ William Hamilton;Grace Hopper;David Hilbert;Carl Jacobi;Andrei Kolmogorov;
 Sofja Kowalewskaja;Joseph Lagrange;Ada Lovelace;Andrei Markow;Emmy Noether;
 Blaise Pascal;Siméon Poisson;Alan Turing""".replace("\n", "").split(";")
 SETTINGS = """
-from autograder.nbgrader_settings import configure
+from autograder.nbgrader_steps.settings import configure
 
 c = get_config()
 configure(c)

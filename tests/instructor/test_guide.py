@@ -15,8 +15,8 @@ from lms_archives import UNIT, archive
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.cli import app
-from autograder.sample_class import SampleClass
+from autograder.commands.app import app
+from autograder.proof.sample_class import SampleClass
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "book" / "instructor.md").read_text(encoding="utf-8")

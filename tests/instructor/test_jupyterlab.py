@@ -23,9 +23,9 @@ from guide_pictures.sample_class import (
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.cli import app
+from autograder.commands.app import app
 from autograder.course import load_course
-from autograder.graded_unit import graded_unit
+from autograder.unit import graded_unit
 
 pytestmark = [
     pytest.mark.browser,

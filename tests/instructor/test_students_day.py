@@ -13,11 +13,11 @@ from lms_archives import archive, as_colab_saves
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.cli import app
+from autograder.commands.app import app
 from autograder.course import load_course
+from autograder.proof.sample_class import SampleClass
 from autograder.publish import publish
 from autograder.publish.repository import git
-from autograder.sample_class import SampleClass
 
 COURSE = load_course()
 UNIT = COURSE.unit("04")

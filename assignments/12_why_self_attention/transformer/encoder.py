@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.config import TransformerConfig
-from transformer.sublayers import make_add_norm, make_attention, make_feed_forward
+from transformer.parts import make_add_norm, make_attention, make_feed_forward
 
 
 class EncoderLayer(nn.Module):

@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
 from transformer.data import SentencePair
-from transformer.layer_timing import Measurement
+from transformer.experiments.layer_timing import Measurement
 from transformer.plots.style import (
     BLACK,
     DASHES,

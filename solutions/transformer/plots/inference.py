@@ -7,24 +7,9 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 
 from transformer.plots.style import BLUE, ORANGE, STYLE, Picture, new_picture
+from transformer.translation.beams import Branch, Words
 
 GREY = "#8a8a8a"
-Words = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Branch:
-    """A beginning of a sentence that a search has considered.
-
-    Attributes:
-        words: what is written so far.
-        probability: of all its words together.
-        kept: whether the search went on with it, or ended with it.
-    """
-
-    words: Words
-    probability: float
-    kept: bool
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The recurrent systems that came before the Transformer, and their attention."""

@@ -1,0 +1,163 @@
+"""The one description of a Transformer: its sizes and its variants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+POSITIONS = ("learned", "sinusoidal", "none")
+FEED_FORWARDS = ("linear", "conv")
+TIES = ("none", "target", "all")
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """Describe a Transformer; the defaults are the tutorial's sizes.
+
+    Attributes:
+        src_vocab_size: words in the source vocabulary.
+        tgt_vocab_size: words in the target vocabulary.
+        d_model: width of every token's vector; a multiple of `n_heads`.
+        n_heads: attention heads, each of width d_k = d_model / n_heads.
+        n_layers: layers of the encoder, and of the decoder.
+        d_ff: inner width of the feed-forward layer.
+        dropout: of the embeddings' sum and of every sub-layer's output.
+        max_len: longest sequence, in tokens, that has a position.
+        positions: "learned", "sinusoidal" or "none".
+        feed_forward: "linear", or "conv" for two convolutions of width 1.
+        norm_first: True normalises before each sub-layer, False after it (the paper).
+        tie: which weights are one: "none", "target" (target embedding and output
+            projection) or "all" (source embedding too, as in the paper).
+        pad_id: the token that fills up a batch; it is never attended to.
+        attention_dropout: of the attention weights; None means `dropout`.
+        ff_dropout: inside the feed-forward layer; None means `dropout`.
+
+    Raises:
+        ValueError: if a value is outside what is said here.
+    """
+
+    src_vocab_size: int
+    tgt_vocab_size: int
+    d_model: int = 256
+    n_heads: int = 8
+    n_layers: int = 3
+    d_ff: int = 512
+    dropout: float = 0.1
+    max_len: int = 100
+    positions: Literal["learned", "sinusoidal", "none"] = "learned"
+    feed_forward: Literal["linear", "conv"] = "linear"
+    norm_first: bool = False
+    tie: Literal["none", "target", "all"] = "none"
+    pad_id: int = 1
+    attention_dropout: float | None = None
+    ff_dropout: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be built."""
+        for name in ("src_vocab_size", "tgt_vocab_size", "d_model", "n_heads"):
+            self._require_at_least(name, 1)
+        for name in ("n_layers", "d_ff", "max_len"):
+            self._require_at_least(name, 1)
+        for name in ("dropout", "attention_dropout", "ff_dropout"):
+            self._require_probability(name)
+        self._require_one_of("positions", POSITIONS)
+        self._require_one_of("feed_forward", FEED_FORWARDS)
+        self._require_one_of("tie", TIES)
+        self._require_matching_sizes()
+
+    @property
+    def d_k(self) -> int:
+        """Width of one head's queries, keys and values."""
+        return self.d_model // self.n_heads
+
+    @property
+    def weight_dropout(self) -> float:
+        """Dropout of the attention weights."""
+        return (
+            self.dropout if self.attention_dropout is None else self.attention_dropout
+        )
+
+    @property
+    def inner_dropout(self) -> float:
+        """Dropout between the two halves of the feed-forward layer."""
+        return self.dropout if self.ff_dropout is None else self.ff_dropout
+
+    @classmethod
+    def tutorial(
+        cls, src_vocab_size: int = 7853, tgt_vocab_size: int = 5893, **changes: Any
+    ) -> TransformerConfig:
+        """Return the tutorial's model for Multi30k: 9,038,341 parameters."""
+        return cls(src_vocab_size, tgt_vocab_size, **changes)
+
+    @classmethod
+    def best(
+        cls, src_vocab_size: int = 7853, tgt_vocab_size: int = 5893, **changes: Any
+    ) -> TransformerConfig:
+        """Return the best model for Multi30k: the tutorial's sizes, more dropout."""
+        variant = {"n_heads": 4, "positions": "sinusoidal", "tie": "target"}
+        dropout = {"dropout": 0.3, "attention_dropout": 0.0, "ff_dropout": 0.1}
+        return cls(src_vocab_size, tgt_vocab_size, **{**variant, **dropout, **changes})
+
+    @classmethod
+    def tiny(
+        cls, src_vocab_size: int, tgt_vocab_size: int, **changes: Any
+    ) -> TransformerConfig:
+        """Return a small model that learns the grammar corpus in about a minute."""
+        sizes = {"d_model": 128, "n_heads": 4, "n_layers": 2, "d_ff": 256}
+        variant = {"max_len": 64, "positions": "sinusoidal", "tie": "target"}
+        settings = {**sizes, **variant, "dropout": 0.05, **changes}
+        return cls(src_vocab_size, tgt_vocab_size, **settings)
+
+    def _require_at_least(self, name: str, least: int) -> None:
+        value = getattr(self, name)
+        if not isinstance(value, int) or value < least:
+            raise ValueError(
+                f"{name} must be an integer of at least {least}: {value!r}"
+            )
+
+    def _require_probability(self, name: str) -> None:
+        value = getattr(self, name)
+        if value is not None and not 0 <= value < 1:
+            raise ValueError(f"{name} must be at least 0 and below 1: {value!r}")
+
+    def _require_one_of(self, name: str, allowed: tuple[str, ...]) -> None:
+        value = getattr(self, name)
+        if value not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(allowed)}: {value!r}")
+
+    def _require_matching_sizes(self) -> None:
+        if self.d_model % self.n_heads:
+            raise ValueError(
+                f"d_model must be a multiple of n_heads: {self.d_model} is not a "
+                f"multiple of {self.n_heads}"
+            )
+        if self.positions == "sinusoidal" and self.d_model % 2:
+            raise ValueError(
+                f"sinusoidal positions need an even d_model: found {self.d_model}"
+            )
+        if self.tie == "all" and self.src_vocab_size != self.tgt_vocab_size:
+            raise ValueError(
+                "tie='all' needs one vocabulary for both sides: found "
+                f"{self.src_vocab_size} and {self.tgt_vocab_size} words"
+            )
+        smallest = min(self.src_vocab_size, self.tgt_vocab_size)
+        if not 0 <= self.pad_id < smallest:
+            raise ValueError(
+                f"pad_id must be a word of both vocabularies (0 to {smallest - 1}): "
+                f"{self.pad_id}"
+            )
+
+
+def require_even(d_model: int) -> None:
+    """Raise ValueError if the width cannot hold pairs of sine and cosine."""
+    if d_model % 2:
+        raise ValueError(f"sinusoidal positions need an even d_model: found {d_model}")
+
+
+def require_length(length: int, max_len: int) -> None:
+    """Raise ValueError if a sequence is longer than the table of positions."""
+    if length > max_len:
+        raise ValueError(
+            f"the sequence has {length} tokens, but there are positions for {max_len}: "
+            "shorten it, or build the model with a larger max_len"
+        )

@@ -1,0 +1,1 @@
+"""What one chapter alone asks: its small tasks, models and measurements."""

@@ -1,0 +1,123 @@
+"""The whole Transformer: words in, a score for every next word out."""
+
+import functools
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from transformer.config import TransformerConfig
+from transformer.decoder import Decoder
+from transformer.embeddings import tie_weights
+from transformer.encoder import Encoder
+from transformer.masks import padding_mask, target_mask
+from transformer.multi_head import count_parameters
+from transformer.parts import InputEmbedding
+
+__all__ = ["Transformer", "TransformerConfig", "count_parameters"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Transformer(nn.Module):
+    """An encoder that reads the source, and a decoder that writes the target.
+
+    Args:
+        config: sizes and variants.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        """Make every part, with weights as Glorot & Bengio (2010) propose."""
+        super().__init__()
+        self.config = config
+        self.src_embedding = InputEmbedding(config.src_vocab_size, config)
+        self.tgt_embedding = InputEmbedding(config.tgt_vocab_size, config)
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config)
+        self.projection = nn.Linear(config.d_model, config.tgt_vocab_size)
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+        if config.tie in ("target", "all"):
+            tie_weights(self.tgt_embedding.tokens, self.projection)
+        if config.tie == "all":
+            self.src_embedding.tokens.table.weight = self.projection.weight
+
+    def encode(self, src: Tensor) -> Tensor:
+        """Read the source.
+
+        Args:
+            src: (b, s) word numbers.
+
+        Returns:
+            The memory (b, s, d_model).
+
+        Raises:
+            ValueError: for what is no batch of sentences of this vocabulary.
+        """
+        x = self.src_embedding(src)  # first: it refuses what is no batch of words
+        return self.encoder(x, padding_mask(src, self.config.pad_id))
+
+    def decode(
+        self, tgt: Tensor, memory: Tensor, src: Tensor
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Score every next word, given the words before it and the memory.
+
+        Args:
+            tgt: (b, t) word numbers, from <sos>.
+            memory: (b, s, d_model), from `encode`.
+            src: (b, s) word numbers; tells which of the memory is padding.
+
+        Returns:
+            Logits (b, t, tgt_vocab_size), and each layer's cross-attention weights
+            (b, h, t, s).
+
+        Raises:
+            ValueError: for what is no batch of sentences of this vocabulary.
+        """
+        pad_id = self.config.pad_id
+        x = self.tgt_embedding(tgt)
+        x, cross_attention = self.decoder(
+            x,
+            memory,
+            target_mask(tgt, pad_id),
+            padding_mask(src, pad_id),
+        )
+        return self.projection(x), cross_attention
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        """Score every next word of the target.
+
+        Args:
+            src: (b, s) word numbers.
+            tgt: (b, t) word numbers, from <sos>, without the last token.
+
+        Returns:
+            Logits (b, t, tgt_vocab_size); those at [:, i] are for the word after
+            tgt[:, i].
+
+        Raises:
+            ValueError: for what is no batch of sentences of this vocabulary.
+        """
+        logits, _ = self.decode(tgt, self.encode(src), src)
+        return logits
+
+
+def evaluating(
+    function: Callable[Concatenate[nn.Module, P], R],
+) -> Callable[Concatenate[nn.Module, P], R]:
+    """Run a function of a model without dropout and gradients, and restore its mode."""
+
+    @functools.wraps(function)
+    def run(model: nn.Module, *args: P.args, **kwargs: P.kwargs) -> R:
+        was_training = model.training
+        model.eval()
+        try:
+            with torch.no_grad():
+                return function(model, *args, **kwargs)
+        finally:
+            model.train(was_training)
+
+    return run

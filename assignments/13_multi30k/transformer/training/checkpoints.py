@@ -1,0 +1,166 @@
+"""Save a training run so that nothing is lost, and find it again."""
+
+import dataclasses
+import io
+import os
+import pickle
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer.config import TransformerConfig
+from transformer.data import Vocabulary
+from transformer.model import Transformer
+
+Vocabularies = tuple[Vocabulary, Vocabulary]
+
+
+class CheckpointError(ValueError):
+    """A checkpoint cannot be written, read, or used for what is asked."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Hold all that a run needs to go on after an epoch as if it had never stopped.
+
+    Attributes:
+        model_config: the fields of the `TransformerConfig`.
+        training_config: the fields of the `TrainingConfig`.
+        words: source and target vocabulary, each a list of words.
+        model: the model's state dict.
+        optimizer: the optimiser's state dict.
+        epoch: epochs done.
+        step: training steps done; the learning rate depends on it alone.
+        history: a record of each epoch.
+        random_state: torch's generator, and the device's where it has its own.
+    """
+
+    model_config: dict[str, Any]
+    training_config: dict[str, Any]
+    words: tuple[list[str], list[str]]
+    model: dict[str, Tensor]
+    optimizer: dict[str, Any]
+    epoch: int
+    step: int
+    history: list[dict[str, float]]
+    random_state: dict[str, Tensor]
+
+    def build_model(self, device: torch.device | str = "cpu") -> Transformer:
+        """Make the model that was saved, in evaluation mode."""
+        model = Transformer(TransformerConfig(**self.model_config))
+        model.load_state_dict(self.model)
+        return model.to(device).eval()
+
+    def vocabularies(self) -> Vocabularies:
+        """Return the source and the target vocabulary."""
+        return Vocabulary(self.words[0]), Vocabulary(self.words[1])
+
+
+def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
+    """Write a checkpoint in such a way that the file is the old one or the new one.
+
+    It is written beside the old one, brought to the disk and only then renamed.
+
+    Raises:
+        CheckpointError: if it cannot be written; an old one stays as it was.
+    """
+    fields = {
+        field.name: getattr(checkpoint, field.name)
+        for field in dataclasses.fields(checkpoint)
+    }
+    buffer = io.BytesIO()
+    torch.save(fields, buffer)
+    try:
+        write_atomically(path, buffer.getbuffer())
+    except OSError as error:
+        kept = "; the one from before is unchanged" if path.exists() else ""
+        raise CheckpointError(
+            f"cannot write the checkpoint {path}: {error.strerror}{kept}"
+        ) from error
+
+
+def write_atomically(path: Path, content: bytes | memoryview) -> None:
+    """Replace a file's content as a whole, or raise OSError and leave it alone."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    try:
+        with open(part, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load_checkpoint(path: Path, device: torch.device | str = "cpu") -> Checkpoint:
+    """Read a checkpoint; only tensors and plain values, so that no code can run.
+
+    Raises:
+        CheckpointError: if there is none, or the file is damaged or something else.
+    """
+    if not path.is_file():
+        raise CheckpointError(f"there is no checkpoint {path}: train one first")
+    try:
+        if not zipfile.is_zipfile(path):
+            raise EOFError("its end is missing")
+        fields = torch.load(path, map_location=device, weights_only=True)
+        return Checkpoint(**fields)
+    except (EOFError, RuntimeError, TypeError, pickle.UnpicklingError) as error:
+        raise CheckpointError(
+            f"{path} is no checkpoint of this program, or is damaged: "
+            f"{str(error).splitlines()[0]}"
+        ) from error
+
+
+def require_same_run(
+    path: Path,
+    saved: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    free: tuple[str, ...] = (),
+) -> None:
+    """Check that a run goes on with the settings that it began with.
+
+    Args:
+        path: the checkpoint, for the message.
+        saved: settings in the checkpoint.
+        asked: settings of this run.
+        free: names of those that may change.
+
+    Raises:
+        CheckpointError: naming each setting that differs, with both values.
+    """
+    differing = [
+        f"{name}={saved.get(name)!r} there and {name}={asked.get(name)!r} here"
+        for name in sorted(saved.keys() | asked.keys())
+        if name not in free and saved.get(name) != asked.get(name)
+    ]
+    if differing:
+        raise CheckpointError(
+            f"{path} belongs to another configuration: {'; '.join(differing)}. "
+            "Resume with the same settings, or train into another folder"
+        )
+
+
+def require_same_words(path: Path, saved: Vocabularies, asked: Vocabularies) -> None:
+    """Check that a checkpoint's word numbers are those of the data.
+
+    Raises:
+        CheckpointError: naming the first word that differs.
+    """
+    for side, before, now in zip(("source", "target"), saved, asked, strict=True):
+        if before == now:
+            continue
+        pairs = enumerate(zip_longest(before.words, now.words))
+        number, (old, new) = next(item for item in pairs if item[1][0] != item[1][1])
+        raise CheckpointError(
+            f"{path} was trained on other data: its {side} vocabulary has "
+            f"{len(before)} words, this one {len(now)}; the first to differ is number "
+            f"{number}, {old!r} there and {new!r} here"
+        )

@@ -1,0 +1,108 @@
+"""How a model is trained: the numbers that a run can be repeated from."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+
+from transformer.training.step import warmup_rate
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """Describe how to train; the defaults are the tutorial's, but for batches.
+
+    Attributes:
+        epochs: times to go through the training pairs.
+        batch_size: sentence pairs in a batch.
+        batch_tokens: tokens in a batch instead, padding included, on the longer side;
+            None counts pairs.
+        rate: learning rate; the highest one, if there is a warm-up.
+        warmup: steps over which the rate rises before it falls with the inverse square
+            root of the step; 0 keeps it constant.
+        betas: of Adam.
+        smoothing: label smoothing.
+        max_norm: length to which a longer gradient is cut.
+        seed: of the weights, the dropout and the order of the batches.
+        epoch_steps: batches to take from each epoch; None takes all.
+        by_length: puts sentences of similar length together; see `make_batches`.
+        parts: how many parts of similar length a batch is computed in on a CPU, which
+            saves padding and changes no gradient; other devices compute it whole.
+        average_last: epochs at the end whose weights are averaged into one more
+            checkpoint; 1 averages nothing.
+        precision: "float32", or "bfloat16" for matrix products in half the bits; the
+            weights and the optimiser stay in float32.
+        fused: computes attention by PyTorch's fused kernels; equal up to rounding.
+        compile: lets `torch.compile` make the model faster; the first steps are slow.
+
+    Raises:
+        ValueError: if a number is outside what it may be.
+    """
+
+    epochs: int = 10
+    batch_size: int = 128
+    rate: float = 5e-4
+    warmup: int = 0
+    betas: tuple[float, float] = (0.9, 0.999)
+    smoothing: float = 0.0
+    max_norm: float = 1.0
+    seed: int = 1234
+    epoch_steps: int | None = None
+    batch_tokens: int | None = None
+    by_length: bool = True
+    parts: int = 1
+    average_last: int = 1
+    precision: Literal["float32", "bfloat16"] = "float32"
+    fused: bool = False
+    compile: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be trained with."""
+        least = {"epochs": 1, "batch_size": 1, "warmup": 0, "epoch_steps": 1}
+        least |= {"batch_tokens": 1, "average_last": 1, "parts": 1}
+        for name, number in least.items():
+            value = getattr(self, name)
+            if value is not None and value < number:
+                raise ValueError(f"{name} must be at least {number}: found {value}")
+        for name in ("rate", "max_norm"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be above 0: found {getattr(self, name)}")
+        if not 0 <= self.smoothing < 1:
+            raise ValueError(
+                f"smoothing must be at least 0 and below 1: found {self.smoothing}"
+            )
+        if self.precision not in PRECISIONS:
+            raise ValueError(
+                f"precision must be one of {', '.join(PRECISIONS)}: {self.precision!r}"
+            )
+
+    @classmethod
+    def tutorial(cls, **changes: Any) -> "TrainingConfig":
+        """Return the tutorial's training: ten epochs, a constant rate, random batches.
+
+        Its `BucketIterator` did not sort: that is torchtext's default for training. The
+        average of the last five epochs is kept besides.
+        """
+        return cls(**{"by_length": False, "parts": 4, "average_last": 5, **changes})
+
+    @classmethod
+    def best(cls, **changes: Any) -> "TrainingConfig":
+        """Return the training of the best model on Multi30k; see `benchmarks/`."""
+        recipe = {"epochs": 24, "batch_tokens": 1400, "rate": 1.2e-3, "warmup": 1000}
+        details = {"betas": (0.9, 0.98), "smoothing": 0.1, "precision": "bfloat16"}
+        return cls(**{**recipe, **details, "average_last": 6, **changes})
+
+    @classmethod
+    def tiny(cls, **changes: Any) -> "TrainingConfig":
+        """Return a training of about a minute on the grammar corpus."""
+        recipe = {"epochs": 4, "batch_size": 64, "rate": 2e-3, "warmup": 150}
+        details = {"betas": (0.9, 0.98), "smoothing": 0.1}
+        return cls(**{**recipe, **details, **changes})
+
+    def rate_at(self, step: int) -> float:
+        """Return the learning rate of a step, counted from 1."""
+        if self.warmup == 0:
+            return self.rate
+        return self.rate * warmup_rate(step, 1, self.warmup) * self.warmup**0.5

@@ -1,0 +1,57 @@
+"""A training step with less padding: the same gradient, computed in parts.
+
+A random batch is as long as its longest sentence, and half of it may be padding. Put in
+order of length and cut into parts, it needs less; the parts' gradients add up to the
+batch's.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from transformer.data import trim_padding
+from transformer.training.step import label_smoothed_loss, teacher_forcing_split
+from transformer.training.step_settings import StepSettings
+
+
+def train_step_in_parts(
+    model: nn.Module,
+    src: Tensor,
+    tgt: Tensor,
+    optimizer: torch.optim.Optimizer,
+    settings: StepSettings,
+    parts: int,
+) -> tuple[float, int]:
+    """Take the step of `train_step`, computing sentences of similar length together.
+
+    Args:
+        model: called as `model(src, decoder_input)`, returns logits.
+        src: ids (b, s).
+        tgt: ids (b, t) with `<sos>` and `<eos>`.
+        optimizer: holds the model's parameters; its old gradients are cleared first.
+        settings: padding id, label smoothing and the gradient's largest norm.
+        parts: how many; at most b.
+
+    Returns:
+        The loss before the update, and the number of target tokens that are not
+        padding.
+    """
+    model.train()
+    optimizer.zero_grad()
+    pad_id = settings.pad_id
+    tokens = int((tgt[:, 1:] != pad_id).sum())
+    total = 0.0
+    for rows in _order_of_length(src, tgt, pad_id).chunk(parts):
+        decoder_input, target = teacher_forcing_split(trim_padding(tgt[rows], pad_id))
+        logits = model(trim_padding(src[rows], pad_id), decoder_input)
+        loss = label_smoothed_loss(logits, target, pad_id, settings.smoothing)
+        share = (target != pad_id).sum() / tokens
+        (loss * share).backward()
+        total += (loss * share).item()
+    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
+    optimizer.step()
+    return total, tokens
+
+
+def _order_of_length(src: Tensor, tgt: Tensor, pad_id: int) -> Tensor:
+    """Return the rows' numbers (b,), from the shortest pair to the longest."""
+    return sum((ids != pad_id).sum(dim=1) for ids in (src, tgt)).argsort(stable=True)

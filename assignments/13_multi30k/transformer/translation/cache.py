@@ -1,0 +1,132 @@
+"""Keys and values of the tokens already decoded, so that none is projected twice."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from transformer.decoder import DecoderLayer
+from transformer.masks import padding_mask
+from transformer.model import Transformer
+
+
+@dataclass
+class LayerCache:
+    """Hold one decoder layer's keys and values.
+
+    Attributes:
+        memory_key: cross-attention's keys of the source, (b, h, s, d_k).
+        memory_value: its values, (b, h, s, d_k).
+        key: self-attention's keys of the tokens so far, (b, h, t, d_k).
+        value: its values, (b, h, t, d_k).
+    """
+
+    memory_key: Tensor
+    memory_value: Tensor
+    key: Tensor
+    value: Tensor
+
+    @classmethod
+    def of_memory(cls, layer: DecoderLayer, memory: Tensor) -> "LayerCache":
+        """Project the memory (b, s, d_model) once for all steps."""
+        key, value = layer.cross_attention.project_key_value(memory, memory)
+        return cls(key, value, key[:, :, :0], value[:, :, :0])
+
+    def append(self, key: Tensor, value: Tensor) -> None:
+        """Add the newest token's key and value, each (b, h, 1, d_k)."""
+        self.key = torch.cat([self.key, key], dim=2)
+        self.value = torch.cat([self.value, value], dim=2)
+
+    def __getitem__(self, rows: Tensor) -> "LayerCache":
+        """Return the cache of these rows of the batch, in this order."""
+        return LayerCache(
+            self.memory_key[rows],
+            self.memory_value[rows],
+            self.key[rows],
+            self.value[rows],
+        )
+
+
+@dataclass
+class DecoderCache:
+    """Hold the caches of all decoder layers; stands where a memory would.
+
+    Attributes:
+        layers: one cache a decoder layer.
+    """
+
+    layers: list[LayerCache]
+
+    @property
+    def length(self) -> int:
+        """Number of target tokens it holds."""
+        return self.layers[0].key.size(2)
+
+    def __getitem__(self, rows: Tensor) -> "DecoderCache":
+        """Return the cache of these rows of the batch, in this order."""
+        return DecoderCache([layer[rows] for layer in self.layers])
+
+
+LayerStep = Callable[
+    [DecoderLayer, Tensor, LayerCache, Tensor, Tensor], tuple[Tensor, Tensor]
+]
+
+
+class CachedTransformer(nn.Module):
+    """A Transformer that decodes one token at a time and remembers the others.
+
+    It is used as the model itself is: `encode`, then `decode` with one more token each
+    time. What `encode` returns can be indexed by rows, as a memory can.
+
+    Args:
+        model: the Transformer; its weights are shared, not copied.
+        layer_step: passes the newest token through one decoder layer, as
+            `transformer.translation.inference.decode_step_cached` does.
+    """
+
+    def __init__(self, model: Transformer, layer_step: LayerStep) -> None:
+        """Wrap the model."""
+        super().__init__()
+        self.model = model
+        self.config = model.config
+        self.layer_step = layer_step
+        self.train(model.training)
+
+    def encode(self, src: Tensor) -> DecoderCache:
+        """Read the source (b, s) into a cache that holds no target token yet."""
+        memory = self.model.encode(src)
+        return DecoderCache(
+            [LayerCache.of_memory(layer, memory) for layer in self.model.decoder.layers]
+        )
+
+    def decode(
+        self, tgt: Tensor, memory: DecoderCache, src: Tensor
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Score the word after the last, and add the last to the cache.
+
+        Args:
+            tgt: (b, t) ids, from <sos>; the cache holds all but the last.
+            memory: from `encode`; it grows by one token.
+            src: (b, s) ids; tells which of the source is padding.
+
+        Returns:
+            Logits (b, 1, tgt_vocab_size), and each layer's cross-attention weights
+            (b, h, 1, s).
+
+        Raises:
+            ValueError: if `tgt` is not one token longer than the cache.
+        """
+        if tgt.size(1) != memory.length + 1:
+            raise ValueError(
+                f"the cache holds {memory.length} tokens, so it takes a sentence of "
+                f"{memory.length + 1}: found {tgt.size(1)}"
+            )
+        tgt_mask = padding_mask(tgt, self.config.pad_id)
+        src_mask = padding_mask(src, self.config.pad_id)
+        x = self.model.tgt_embedding(tgt[:, -1:], start=memory.length)
+        cross_attention = []
+        for layer, cache in zip(self.model.decoder.layers, memory.layers, strict=True):
+            x, weights = self.layer_step(layer, x, cache, tgt_mask, src_mask)
+            cross_attention.append(weights)
+        return self.model.projection(self.model.decoder.norm(x)), cross_attention

@@ -1,0 +1,126 @@
+"""Translate whole corpora, and say how good the translations are."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import sacrebleu
+import torch
+from torch import Tensor, nn
+from torchtext.data.metrics import bleu_score
+
+from transformer.data import SentencePair, Vocabulary, detokenize, make_batches
+from transformer.translation.beams import SearchSettings, until_end
+from transformer.translation.inference import best_translation
+
+Search = Callable[[nn.Module, Tensor, SearchSettings], Tensor]
+
+
+@dataclass(frozen=True)
+class Bleu:
+    """Hold a BLEU score, from 0 to 100, with the convention it was counted by.
+
+    Attributes:
+        score: the score.
+        convention: what was compared, in words, or sacreBLEU's signature.
+    """
+
+    score: float
+    convention: str
+
+
+def translate_pairs(
+    model: nn.Module,
+    pairs: Sequence[SentencePair],
+    vocabularies: tuple[Vocabulary, Vocabulary],
+    settings: SearchSettings,
+    batch_size: int = 128,
+    search: Search = best_translation,
+) -> list[list[str]]:
+    """Translate the sources of a corpus, sentences of similar length together.
+
+    Args:
+        model: a `Transformer`, or a `CachedTransformer` for speed.
+        pairs: their targets are not looked at.
+        vocabularies: of the source and of the target.
+        settings: beam size 1 is greedy.
+        batch_size: sentences in a batch.
+        search: writes the best translation of each source of a batch;
+            `transformer.translation.fast.fast_translation` does it faster.
+
+    Returns:
+        The words of each translation with the final `<eos>` where it was written, in
+        the order of `pairs`.
+    """
+    device = next(model.parameters()).device
+    order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].src))
+    batches = make_batches(
+        [pairs[i] for i in order], vocabularies, batch_size, device=device
+    )
+    translations: list[list[str]] = [[]] * len(pairs)
+    for batch in batches:
+        found = search(model, batch.src, settings)
+        for position, row in zip(batch.indices, found.cpu(), strict=True):
+            ids = until_end(row, settings.eos_id)[1:].tolist()
+            translations[order[position]] = [vocabularies[1].words[i] for i in ids]
+    return translations
+
+
+@torch.no_grad()
+def log_probabilities(
+    model: nn.Module,
+    pairs: Sequence[SentencePair],
+    vocabularies: tuple[Vocabulary, Vocabulary],
+) -> list[float]:
+    """Compute how probable a model finds each given translation, `<eos>` included.
+
+    Args:
+        model: a `Transformer` in `eval` mode, without a cache.
+        pairs: the sources, and the translations in question.
+        vocabularies: of the source and of the target.
+
+    Returns:
+        The natural logarithm of each probability, in the order of `pairs`.
+    """
+    found = {}
+    device = next(model.parameters()).device
+    for batch in make_batches(pairs, vocabularies, 128, device=device):
+        tgt, answers = batch.tgt[:, :-1], batch.tgt[:, 1:]
+        logits, _ = model.decode(tgt, model.encode(batch.src), batch.src)
+        chosen = logits.log_softmax(-1).gather(-1, answers.unsqueeze(-1)).squeeze(-1)
+        sums = chosen.masked_fill(answers == model.config.pad_id, 0.0).sum(dim=-1)
+        found |= dict(zip(batch.indices, sums.tolist(), strict=True))
+    return [found[place] for place in range(len(pairs))]
+
+
+def tutorial_bleu(
+    translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
+) -> Bleu:
+    """Score as the tutorial does: torchtext's corpus BLEU × 100 on its tokens.
+
+    Args:
+        translations: words as `translate_pairs` returns them; the last of each is cut,
+            whether it is `<eos>` or not.
+        references: words of one reference each.
+    """
+    cut = [list(words[:-1]) for words in translations]
+    score = bleu_score(cut, [[list(reference)] for reference in references])
+    convention = "torchtext corpus BLEU × 100, lower-cased tokens, last token cut"
+    return Bleu(100 * score, convention)
+
+
+def detokenised_bleu(
+    translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
+) -> Bleu:
+    """Score with sacreBLEU on text, as a reader would see it in lower case.
+
+    Args:
+        translations: words of each translation; special tokens are left out.
+        references: words of one reference each.
+    """
+    hypotheses = [
+        detokenize(w for w in words if w != "<eos>") for words in translations
+    ]
+    metric = sacrebleu.BLEU()
+    score = metric.corpus_score(hypotheses, [[detokenize(r) for r in references]])
+    signature = metric.get_signature()
+    return Bleu(score.score, f"sacreBLEU on detokenised lower-cased text, {signature}")

@@ -1,0 +1,1 @@
+"""What a hidden check's author uses: expectations, comparisons, drawn inputs."""

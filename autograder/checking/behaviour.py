@@ -1,0 +1,148 @@
+"""Expectations about how a function behaves: its gradient, its dtype, its inputs."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.checking.compare import describe
+from autograder.checking.expect import Mistakes, expect_close, fail
+from autograder.checking.failures import CheckFailed, StudentError
+
+
+@contextmanager
+def blame(mistake: str, ordinary: Callable[[], object] | None = None) -> Iterator[None]:
+    """Name the mistake for whatever goes wrong inside, unless it has a name already.
+
+    Around what only one mistake makes fail, once the ordinary case has passed: inputs
+    of another dtype, without a batch, not contiguous, very large.
+
+    Args:
+        mistake: The phrase, such as "code that works with a batch and heads only".
+        ordinary: Checks the ordinary case. It runs if something goes wrong inside; if
+            it fails too, the mistake is another one and gets no name here.
+    """
+    try:
+        yield
+    except CheckFailed as failed:
+        if failed.mistake or not _passes(ordinary):
+            raise
+        fail(looks_like(failed.message, mistake), mistake)
+    except StudentError as error:
+        if error.kind != "raised" or not _passes(ordinary):
+            raise
+        fail(looks_like(error.message, mistake), mistake)
+
+
+def looks_like(message: str, mistake: str) -> str:
+    """Write what went wrong, and the mistake that it looks like behind it."""
+    stop = "" if message.endswith((".", "!", "?")) else "."
+    return f"{message}{stop} This looks like {mistake}."
+
+
+def _passes(ordinary: Callable[[], object] | None) -> bool:
+    try:
+        if ordinary is not None:
+            ordinary()
+    except (CheckFailed, StudentError):
+        return False
+    return True
+
+
+def expect_parts(actual: Any, count: int, what: str) -> Sequence[Any]:
+    """Fail unless a function returned `count` things, and return them."""
+    if not isinstance(actual, (tuple, list)) or len(actual) != count:
+        fail(
+            f"You should return {what}, but what came back is {describe(actual)}.",
+            mistake="another number of results",
+        )
+    return actual
+
+
+def expect_dtype(actual: Tensor, dtype: torch.dtype, what: str) -> None:
+    """Fail unless a tensor has kept the dtype of what went in."""
+    if actual.dtype != dtype:
+        fail(
+            f"For inputs of {dtype} {what} should be {dtype}, but it is "
+            f"{actual.dtype}. Something on the way made a tensor of a fixed dtype.",
+            mistake="a fixed dtype",
+        )
+
+
+def expect_gradients(
+    run: Any,
+    function: Callable[..., Tensor],
+    inputs: Sequence[Tensor],
+    upstream: Tensor,
+    mistakes: Sequence[Mistakes] = (),
+) -> None:
+    """Fail unless the gradients of the inputs are those of a trusted function.
+
+    Args:
+        run: What `student.gradients` returned; its first inputs are `inputs`.
+        function: The trusted function of the same inputs; it is run in float64. Its
+            arguments should be called as the student's are: the message names them.
+        inputs: The float tensors that were handed over first.
+        upstream: The gradient that comes from above.
+        mistakes: For each input, wrong gradients by name.
+    """
+    leaves = [x.double().requires_grad_() for x in inputs]
+    weighted = (function(*leaves) * upstream.double()).sum()
+    wanted = torch.autograd.grad(weighted, leaves)
+    whom = _argument_names(function, len(inputs))
+    for number, want in enumerate(wanted):
+        got = run.inputs[number]
+        if got is None:
+            fail(
+                f"No gradient reaches {whom[number]}: .detach(), .data, "
+                ".item(), torch.no_grad() or a new tensor of its numbers cuts it off.",
+                mistake="the gradient is cut off",
+            )
+        named = mistakes[number] if number < len(mistakes) else None
+        expect_close(
+            got, want, f"The gradient of {whom[number]}", named, tolerance=1e-4
+        )
+
+
+def _argument_names(function: Callable[..., Tensor], count: int) -> list[str]:
+    """Name the first arguments of a function as its signature does, or by number."""
+    kinds = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    )
+    parameters = inspect.signature(function).parameters.values()
+    names = [f"`{p.name}`" for p in parameters if p.kind in kinds][:count]
+    return names + [f"argument {n + 1}" for n in range(len(names), count)]
+
+
+def made_of_parts(
+    student: Any, config: Any, parts: Mapping[str, str], forward: str
+) -> Any:
+    """Make a layer on the student's side out of the kit's parts.
+
+    Args:
+        student: The fixture.
+        config: The student's side's configuration.
+        parts: Attribute to the function of ``transformer.parts`` that makes it.
+        forward: The source of a function that returns ``forward``, given the layer.
+    """
+    layer = student.load("torch.nn.Module")()
+    for name, maker in parts.items():
+        layer.add_module(name, student.load(f"transformer.parts.{maker}")(config))
+    bound = student.load("builtins.eval")(forward)(layer)
+    student.load("builtins.setattr")(layer, "forward", bound)
+    return layer
+
+
+def expect_unchanged(after: Sequence[Tensor], before: Sequence[Tensor]) -> None:
+    """Fail if a function wrote into one of the tensors it was given."""
+    for number, (now, then) in enumerate(zip(after, before, strict=True)):
+        if not torch.equal(now, then):
+            fail(
+                f"Your function changed its argument {number + 1}. A method that ends "
+                "in an underscore, such as masked_fill_, writes into its tensor.",
+                mistake="an input is changed in place",
+            )

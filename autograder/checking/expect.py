@@ -1,0 +1,198 @@
+"""Write hidden checks: the marker, the expectations, and objects to hand over.
+
+A hidden check is a pytest function with the fixtures ``student`` and ``draw``. It runs
+in the trusted process and fails with words that a student may read.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from autograder.checking.banned_calls import banned_use
+from autograder.checking.compare import (
+    describe,
+    difference,
+    name_of_mistake,
+    shape_words,
+)
+from autograder.checking.failures import CheckFailed
+
+Function = TypeVar("Function", bound=Callable[..., None])
+Mistakes = Mapping[str, Any]
+
+__all__ = [
+    "Callback",
+    "CheckFailed",
+    "CheckMarker",
+    "check",
+    "expect_close",
+    "expect_equal",
+    "expect_no_call",
+    "expect_shape",
+    "fail",
+]
+
+
+@dataclass(frozen=True)
+class CheckMarker:
+    """What the marker of a hidden check says about it."""
+
+    exercise: str
+    share: float
+    title: str
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Callback:
+    """Hand an object of the grader to the student's code, which may call it.
+
+    The student's side gets a stand-in with exactly ``methods`` (``"__call__"`` among
+    them if it is to be called itself) and the plain values of ``attributes``. Tensors
+    cross as values: no gradient flows through.
+    """
+
+    target: Any
+    methods: Sequence[str] = ("__call__",)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def check(
+    exercise: str, share: float, title: str, hint: str = ""
+) -> Callable[[Function], Function]:
+    """Mark a function as a hidden check of ``exercise``, worth ``share`` of its points.
+
+    Args:
+        exercise: The ``grade_id`` of the answer cell; the graded cell's is the same
+            with ``-check`` behind it.
+        share: The check's part of the exercise's points, relative to the others.
+        title: What the check looks at, in words that a student reads.
+        hint: What to look at again when it fails.
+
+    Raises:
+        ValueError: If ``share`` is not positive or ``title`` is empty.
+    """
+    if not share > 0:
+        raise ValueError(f"share must be positive, not {share!r}")
+    if not title.strip():
+        raise ValueError("title must say what the check looks at; it is empty")
+
+    def mark(function: Function) -> Function:
+        function.hidden_check = CheckMarker(exercise, share, title, hint)
+        return function
+
+    return mark
+
+
+def fail(message: str, mistake: str | None = None) -> None:
+    """Fail the check with a message to the student, and a mistake if it is known."""
+    raise CheckFailed(message, mistake)
+
+
+def expect_shape(actual: Any, shape: Sequence[int], what: str) -> None:
+    """Fail unless ``actual`` is a tensor of exactly ``shape``."""
+    if not isinstance(actual, Tensor):
+        fail(f"{what} should be a tensor, but it is {describe(actual)}.")
+    if tuple(actual.shape) != tuple(shape):
+        fail(
+            f"{what} should have the shape {shape_words(shape)}, "
+            f"but it has {shape_words(actual.shape)}."
+        )
+
+
+def expect_close(
+    actual: Any,
+    expected: Tensor | float,
+    what: str,
+    mistakes: Mistakes | None = None,
+    tolerance: float = 1e-5,
+) -> None:
+    """Fail unless ``actual`` equals ``expected`` to ``tolerance``, compared in float32.
+
+    On a difference, each of ``mistakes`` (phrase to value, or to a function without
+    arguments that computes it) is compared too, and the first that fits is named.
+    """
+    expected = torch.as_tensor(expected)
+    problem = difference(actual, expected, what, tolerance)
+    if problem is None:
+        return
+    phrase = name_of_mistake(actual, mistakes or {}, tolerance)
+    fail(f"{what} is not right: it equals {phrase}." if phrase else problem, phrase)
+
+
+def expect_equal(
+    actual: Any, expected: Any, what: str, mistakes: Mistakes | None = None
+) -> None:
+    """Fail unless ``actual`` equals ``expected`` exactly: type, shape and value.
+
+    For tensors of integers and bools, numbers, strings and nested containers of them.
+    A tuple and a list with the same items are equal.
+    """
+    if isinstance(expected, Tensor):
+        expected_kind = "bools" if expected.dtype == torch.bool else "numbers"
+        if isinstance(actual, Tensor):
+            is_bool = actual.dtype == torch.bool
+            if is_bool != (expected.dtype == torch.bool):
+                fail(f"{what} should hold {expected_kind}, not {actual.dtype}.")
+        expect_close(actual, expected, what, mistakes, tolerance=0.0)
+        return
+    if _same(actual, expected):
+        return
+    for phrase, value in (mistakes or {}).items():
+        try:
+            matches = _same(actual, value() if callable(value) else value)
+        except Exception:  # a mistake that cannot be computed is not the one made
+            continue
+        if matches:
+            fail(f"{what} is not right: it equals {phrase}.", phrase)
+    if type(actual) is not type(expected):
+        fail(f"{what} should be {describe(expected)}, but it is {describe(actual)}.")
+    if isinstance(actual, (int, float)) and not isinstance(actual, bool):
+        fail(f"{what} is a number, but not the one expected.")
+    fail(f"{what} is of the right type, but has another value than expected.")
+
+
+def _same(actual: Any, expected: Any) -> bool:
+    if isinstance(expected, Tensor):
+        return (
+            isinstance(actual, Tensor)
+            and actual.dtype == expected.dtype
+            and actual.shape == expected.shape
+            and torch.equal(actual, expected)
+        )
+    if isinstance(expected, (list, tuple)):
+        return (
+            isinstance(actual, (list, tuple))
+            and len(actual) == len(expected)
+            and all(map(_same, actual, expected))
+        )
+    if isinstance(expected, Mapping):
+        return (
+            isinstance(actual, Mapping)
+            and set(actual) == set(expected)
+            and all(_same(actual[key], expected[key]) for key in expected)
+        )
+    number = isinstance(expected, (int, float)) and not isinstance(expected, bool)
+    if number and isinstance(actual, (int, float)) and not isinstance(actual, bool):
+        return actual == expected
+    return type(actual) is type(expected) and bool(actual == expected)
+
+
+def expect_no_call(student: Any, name: str, banned: Sequence[str]) -> None:
+    """Fail if the student's ``name`` uses one of the banned callables.
+
+    Looks at the syntax tree of the definition and of all that it uses of the notebook.
+    The student's own function with the last part of a banned name is not the banned
+    one.
+
+    Args:
+        student: The fixture.
+        name: The function or class to look at.
+        banned: Dotted names, such as ``torch.nn.functional.softmax``.
+    """
+    used = banned_use(student.program(), name, banned)
+    if used is not None:
+        fail(f"{name} uses {used}, which this exercise asks you to write yourself.")

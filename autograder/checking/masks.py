@@ -1,0 +1,73 @@
+"""Expectations about masks: their values, their dtype, the device they lie on."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.checking.compare import describe, name_of_mistake
+from autograder.checking.expect import expect_shape, fail
+from autograder.checking.failures import StudentError
+
+ELSEWHERE = "a mask made on the default device, whatever the input's device"
+
+Mistakes = Mapping[str, Tensor]
+
+
+def expect_mask(actual: Any, expected: Tensor, what: str, mistakes: Mistakes) -> None:
+    """Fail unless a mask is `expected`, in bools or in zeros and ones."""
+    if isinstance(actual, Tensor) and not actual.is_complex():
+        actual = actual.bool() if bool(actual.isfinite().all()) else actual == 0
+    phrase = name_of_mistake(actual, mistakes, 0.0)
+    if phrase and not (actual.shape == expected.shape and actual.equal(expected)):
+        fail(f"{what} is not right: it equals {phrase}.", phrase)
+    expect_shape(actual, expected.shape, what)
+    if not actual.equal(expected):
+        wrong = int((actual != expected).sum())
+        fail(
+            f"{what} has the right shape, but {wrong} of its {actual.numel()} places "
+            "say the opposite of what they should."
+        )
+
+
+def expect_bool(actual: Any, what: str) -> None:
+    """Fail unless a mask holds bools."""
+    if not isinstance(actual, Tensor):
+        fail(f"{what} should be a tensor, but it is {describe(actual)}.")
+    if actual.dtype != torch.bool:
+        fail(
+            f"{what} should hold bools, True = may attend, but it is {actual.dtype}. "
+            "A comparison gives bools; .bool() makes them of zeros and ones.",
+            mistake="numbers where bools are asked for",
+        )
+
+
+@contextmanager
+def another_default_device(student: Any) -> Iterator[None]:
+    """Let tensors that are made without a device land elsewhere than on the CPU."""
+    set_default_device = student.load("torch.set_default_device")
+    set_default_device("meta")
+    try:
+        yield
+    finally:
+        set_default_device(None)
+
+
+def expect_on_cpu(student: Any, make: Callable[[], Any], what: str) -> None:
+    """Fail unless a mask lies where it is asked for when the default is elsewhere."""
+    make()  # what does not work here at all says so itself
+    try:
+        with another_default_device(student):
+            mask = make()
+    except StudentError as error:
+        if error.kind == "not written":
+            return  # made elsewhere and then moved: right, but "meta" cannot be copied
+        fail(f"{error.message} This looks like {ELSEWHERE}.", ELSEWHERE)
+    if not isinstance(mask, Tensor):
+        fail(
+            f"{what} was made on another device than the one that is asked for: hand "
+            "`device` on to the function that makes the tensor.",
+            ELSEWHERE,
+        )

@@ -1,0 +1,42 @@
+"""Let pytest run hidden checks on a notebook: ``pytest CHECKS --student NOTEBOOK``."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from autograder.checking.random_inputs import Draw
+from autograder.sandbox import LocalStudent, Student
+from autograder.unit import cells_to_run
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options that say which notebook is checked."""
+    group = parser.getgroup("hidden checks")
+    group.addoption("--student", help="the notebook to check, trusted: it runs here")
+    group.addoption("--seed", type=int, default=0, help="another number to draw by")
+
+
+@pytest.fixture(scope="session")
+def notebook_under_check(request: pytest.FixtureRequest) -> Student:
+    """Run the notebook's cells once."""
+    path = request.config.getoption("--student")
+    if path is None:
+        pytest.skip("hidden checks need --student NOTEBOOK")
+    return LocalStudent(cells_to_run(nbformat.read(Path(path), as_version=4)))
+
+
+@pytest.fixture
+def draw(request: pytest.FixtureRequest) -> Draw:
+    """Draw the inputs of one check."""
+    assignment = request.path.stem.removeprefix("test_")
+    seed = request.config.getoption("--seed")
+    return Draw(assignment, "pytest", request.node.name, seed)
+
+
+@pytest.fixture
+def student(notebook_under_check: Student, draw: Draw) -> Any:
+    """Give the check its student."""
+    notebook_under_check.begin(draw.seed)
+    return notebook_under_check

@@ -1,0 +1,88 @@
+"""Write a line of JSON for each submission that is looked at: who graded what, how."""
+
+import getpass
+import json
+import os
+import socket
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom.folder import grading_folder
+from autograder.classroom.outcome import Outcome
+from autograder.classroom.records import SEED, versions
+from autograder.grading.feedback_table import score_of
+
+NAME = "audit.jsonl"
+
+
+class AuditLog:
+    """The audit log of a class, ``grading/audit.jsonl``; lines are only ever added."""
+
+    def __init__(self, root: Path):
+        """Open the log of the class in ``root``."""
+        self.path = grading_folder(root) / NAME
+        self._facts = {
+            "by": _user(),
+            "host": socket.gethostname(),
+            "process": os.getpid(),
+            "versions": versions(),
+            "seed": SEED,
+        }
+
+    def add(self, outcome: Outcome, submission_hash: str, unit_hash: str) -> None:
+        """Add the line of one submission.
+
+        The line is written in one piece, also where several runs write.
+        """
+        line = {
+            "when": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+            "unit": outcome.submission.slug,
+            "student": outcome.submission.student,
+            "status": "kept" if outcome.is_kept else outcome.status,
+            "reason": outcome.reason,
+            **_of_results(outcome),
+            "repair": outcome.notes,
+            "doubtful": outcome.doubtful,
+            "seconds": round(outcome.seconds, 3),
+            "hashes": {"submission": submission_hash, "unit": unit_hash},
+            **self._facts,
+        }
+        self._append(json.dumps(line).encode() + b"\n")
+
+    def _append(self, line: bytes) -> None:
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+        descriptor = os.open(self.path, flags, 0o600)
+        try:
+            size = os.fstat(descriptor).st_size
+            if size:
+                os.lseek(descriptor, size - 1, os.SEEK_SET)
+                if os.read(descriptor, 1) != b"\n":  # a run was killed in mid-line
+                    line = b"\n" + line
+            os.write(descriptor, line)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _of_results(outcome: Outcome) -> dict[str, Any]:
+    graded = outcome.graded
+    if graded is None:
+        return {"score": None, "max_score": None, "scores": {}, "limits_hit": []}
+    exercises = dict.fromkeys(result.exercise for result in graded.results)
+    return {
+        "score": graded.score,
+        "max_score": graded.max_score,
+        "scores": {
+            name: score_of([r for r in graded.results if r.exercise == name])
+            for name in exercises
+        },
+        "limits_hit": graded.limits_hit,
+    }
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a number without a name, as in some containers
+        return str(os.getuid())

@@ -1,0 +1,212 @@
+"""Grade submissions on the workers of a dask.distributed cluster.
+
+What travels is pickled by dask between trusted machines: the unit, the submitted file's
+bytes, and back the outcome. The student's code runs where a worker is, in the same
+sandboxed child as on one machine; gradebook and files are written here alone. Whoever
+reaches a dask scheduler can run code on its workers: keep it on a network that you
+trust, or use ``tls://`` with dask's certificates.
+"""
+
+import contextlib
+import queue
+import stat
+import time
+from dataclasses import replace
+
+try:
+    from distributed import Client, Future
+    from distributed.client import FutureCancelledError
+    from distributed.comm import CommClosedError
+    from distributed.scheduler import KilledWorker
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "grading on a cluster needs the package distributed: "
+        'pip install -c constraints.txt -e ".[course,cluster]"',
+        name=error.name,
+    ) from None
+
+from autograder.classroom.cluster_worker import (
+    Parcel,
+    UnitPlugin,
+    difference,
+    facts,
+    grade_there,
+)
+from autograder.classroom.folder import Submission
+from autograder.classroom.outcome import MAX_REASON, Outcome, grade_one
+from autograder.repair.reading import MAX_BYTES
+from autograder.sandbox.limits import Limits
+from autograder.unit import GradedUnit
+
+CONNECT_SECONDS = 20
+PATIENCE = 60  # seconds without any worker after which a run gives up
+POLL = 1.0
+AHEAD = 2  # submissions in flight for each worker, so that none waits for the network
+LOST = "every worker that graded it was lost"
+
+
+class ClusterError(Exception):
+    """Report that the cluster cannot be used, or is gone."""
+
+
+class Cluster:
+    """Hand submissions to a cluster's workers, each with its own pre-warmed parent.
+
+    The scheduler begins again elsewhere what a lost worker had in hand.
+    """
+
+    def __init__(self, unit: GradedUnit, limits: Limits, address: str):
+        """Connect to the scheduler at ``address`` and give its workers the unit.
+
+        Raises:
+            ClusterError: If there is no scheduler, no worker, or one that would grade
+                otherwise than this machine.
+        """
+        self.unit, self.limits, self.address = unit, limits, address
+        self._facts = our_facts()
+        self._futures: dict[Future, Submission] = {}
+        self._ended: list[Outcome] = []
+        self._news: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._counted, self._number = 0.0, 0
+        self.client = self._connected()
+        try:
+            self._require_equals()
+            self._plugin = UnitPlugin(unit)
+            self.client.register_plugin(self._plugin, name=self._plugin.name)
+        except (OSError, TimeoutError) as error:
+            self.client.close()
+            raise self._gone() from error
+        except BaseException:
+            self.client.close()
+            raise
+
+    def has_room(self) -> bool:
+        """Say whether a worker would begin another submission soon."""
+        return len(self._futures) < AHEAD * max(1, self._workers())
+
+    def is_busy(self) -> bool:
+        """Say whether outcomes are to be waited for."""
+        return bool(self._futures or self._ended)
+
+    def give(self, submission: Submission) -> None:
+        """Send a submission to the cluster; what is no file is refused here."""
+        content = _content(submission)
+        if content is None:
+            self._ended.append(grade_one(self.unit, submission, None, self.limits))
+            return
+        parcel = Parcel(
+            self._plugin.key,
+            submission.student,
+            submission.path.name,
+            content,
+            self.limits,
+            self._facts,
+        )
+        future = self.client.submit(grade_there, parcel, pure=False)
+        self._futures[future] = submission
+        future.add_done_callback(self._news.put)
+
+    def outcomes(self) -> list[Outcome]:
+        """Wait until there is an outcome, and return what there is.
+
+        Raises:
+            ClusterError: If scheduler or workers are gone for good.
+        """
+        seen = time.monotonic()
+        while not self._ended:
+            with contextlib.suppress(queue.Empty):
+                self._news.get(timeout=POLL)
+            self._collect()
+            if self.client.status != "running":
+                raise self._gone()
+            if self._workers():
+                seen = time.monotonic()
+            elif time.monotonic() - seen > PATIENCE:
+                raise ClusterError(f"no worker is left at {self.address}")
+        ended, self._ended = self._ended, []
+        return ended
+
+    def close(self) -> None:
+        """Let go of the cluster; what is in hand is lost."""
+        with contextlib.suppress(Exception):
+            self.client.cancel(list(self._futures), force=True)
+            self.client.unregister_worker_plugin(self._plugin.name)
+        self._futures.clear()
+        self.client.close()
+
+    def _connected(self) -> Client:
+        try:
+            client = Client(self.address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, TimeoutError, CommClosedError, ValueError) as error:
+            words = f"no scheduler answers at {self.address}: {error}"
+            raise ClusterError(words[:MAX_REASON]) from None
+        try:
+            client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+        except TimeoutError:
+            client.close()
+            raise ClusterError(
+                f"no worker is connected to {self.address}: start some with "
+                f"`dask worker {self.address} --nthreads 1`"
+            ) from None
+        return client
+
+    def _require_equals(self) -> None:
+        """Raise ClusterError unless every worker has our versions."""
+        ours = self._facts
+        for worker, found in self.client.run(facts, on_error="return").items():
+            if isinstance(found, ModuleNotFoundError):
+                raise ClusterError(
+                    f"worker {worker} cannot import {found.name}: "
+                    "install the course there too"
+                )
+            if isinstance(found, BaseException):
+                raise ClusterError(f"worker {worker}: {found}")
+            if found != ours:
+                raise ClusterError(f"worker {worker} {difference(found, ours)}")
+
+    def _gone(self) -> ClusterError:
+        return ClusterError(f"the scheduler at {self.address} is gone")
+
+    def _workers(self) -> int:
+        """Return how many workers there are; asked for once a second at most."""
+        now = time.monotonic()
+        if now - self._counted > POLL:
+            with contextlib.suppress(OSError, TimeoutError, CommClosedError):
+                self._number = len(self.client.nthreads())
+            self._counted = now
+        return self._number
+
+    def _collect(self) -> None:
+        for future in [future for future in self._futures if future.done()]:
+            submission = self._futures.pop(future)
+            self._ended.append(self._outcome(future, submission))
+
+    def _outcome(self, future: Future, submission: Submission) -> Outcome:
+        try:
+            return replace(future.result(), submission=submission)
+        except KilledWorker:
+            return Outcome(submission, "failed", LOST)
+        except (FutureCancelledError, CommClosedError) as error:
+            raise self._gone() from error
+        except Exception as error:  # one submission must not stop the class
+            words = f"{type(error).__name__}: {error}"[:MAX_REASON]
+            return Outcome(submission, "failed", words)
+
+
+def our_facts() -> dict[str, str]:
+    """Return the versions that every worker must have."""
+    return facts()
+
+
+def _content(submission: Submission) -> bytes | None:
+    """Return a submitted file's bytes; None for what must be refused unread."""
+    path = submission.path
+    if submission.is_in_linked_folder:
+        return None
+    try:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
+            return None
+        return path.read_bytes()
+    except OSError:
+        return None

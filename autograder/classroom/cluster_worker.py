@@ -1,0 +1,145 @@
+"""What runs on a worker of a dask.distributed cluster."""
+
+import hashlib
+import platform
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+import nbformat
+from distributed import Worker, WorkerPlugin
+
+from autograder.classroom.folder import Submission
+from autograder.classroom.outcome import Outcome
+from autograder.classroom.records import HERE, NO_ENGINE, PACKAGES
+from autograder.classroom.workers import grade_here
+from autograder.sandbox.kit import folder_files
+from autograder.sandbox.limits import Limits
+from autograder.unit import GradedUnit, points_of
+
+CODE = "the course's code"
+_units: dict[str, "UnitPlugin"] = {}
+_unpacked: dict[str, tuple[GradedUnit, tempfile.TemporaryDirectory]] = {}
+_one_at_a_time = threading.Lock()  # a pre-warmed parent takes one order at a time
+
+
+class OtherVersions(Exception):
+    """Report that a worker would not grade as the machine that asks does."""
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A submission on its way to a worker.
+
+    Attributes:
+        unit: The key of the unit that the workers were given before.
+        student: Whose it is: the inputs of the checks are drawn from it.
+        name: The file's name.
+        content: What was handed in.
+        limits: What it may use.
+        facts: The versions that it is to be graded with.
+    """
+
+    unit: str
+    student: str
+    name: str
+    content: bytes
+    limits: Limits
+    facts: dict[str, str]
+
+
+class UnitPlugin(WorkerPlugin):
+    """Carry a unit to every worker, also to those that come later."""
+
+    def __init__(self, unit: GradedUnit):
+        """Pack the released notebook, the kit and the hidden checks."""
+        kit = folder_files(unit.kit)
+        self.slug = unit.slug
+        self.released = nbformat.writes(unit.released)
+        self.checks = (unit.checks_file.name, unit.checks_file.read_bytes())
+        self.kit = {n: kit[n] for n in sorted(kit) if "__pycache__" not in n}
+        packed = repr((self.slug, self.released, self.checks, self.kit))
+        self.key = hashlib.sha256(packed.encode()).hexdigest()
+        self.name = f"course-{self.slug}-{self.key[:16]}"
+
+    def setup(self, worker: Worker) -> None:
+        """Keep the unit until a submission of it comes."""
+        _units[self.key] = self
+
+    def unpack(self, place: Path) -> GradedUnit:
+        """Write the unit's files under ``place``."""
+        name, checks = self.checks
+        for path, content in {f"checks/{name}": checks, **self._kit_files()}.items():
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            (place / path).write_bytes(content)
+        released = nbformat.reads(self.released, as_version=4)
+        points = points_of(released)
+        checks_file = place / "checks" / name
+        return GradedUnit(self.slug, checks_file, points, released, place / "kit")
+
+    def _kit_files(self) -> dict[str, bytes]:
+        files = {f"kit/{name}": content for name, content in self.kit.items()}
+        return files or {"kit/.empty": b""}
+
+
+def grade_there(parcel: Parcel) -> Outcome:
+    """Grade one submission on this worker, with its own pre-warmed parent.
+
+    Raises:
+        OtherVersions: If its versions are not those of the machine that asks.
+    """
+    if parcel.facts != facts():
+        raise OtherVersions(f"the worker {difference(facts(), parcel.facts)}")
+    with _one_at_a_time, tempfile.TemporaryDirectory(prefix="course-") as folder:
+        path = Path(folder, parcel.name)
+        path.write_bytes(parcel.content)
+        unit = _unit(parcel.unit)
+        return grade_here(
+            unit, Submission(parcel.student, unit.slug, path), parcel.limits
+        )
+
+
+def _unit(key: str) -> GradedUnit:
+    """Return a unit that this worker was given; its files last as long as it does."""
+    if key not in _unpacked:
+        folder = tempfile.TemporaryDirectory(prefix="course-unit-")
+        _unpacked[key] = (_units[key].unpack(Path(folder.name)), folder)
+    return _unpacked[key][0]
+
+
+@cache
+def facts() -> dict[str, str]:
+    """Return the versions of all that a score may depend on in this process."""
+    names = (*PACKAGES, "dask", "distributed")
+    digest = hashlib.sha256()
+    for path in _code():
+        digest.update(path.name.encode() + path.read_bytes())
+    found = {name: version(name) for name in names}
+    return {"python": platform.python_version(), CODE: digest.hexdigest()[:12], **found}
+
+
+def _code() -> Iterator[Path]:
+    """Yield the files of the grading engine and of the reference answers."""
+    for path in sorted(HERE.rglob("*.py")):
+        first = path.relative_to(HERE).parts[0]
+        if first not in NO_ENGINE and not first.startswith("commands_"):
+            yield path
+    spec = find_spec("transformer")
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        yield from sorted(Path(place).rglob("*.py"))
+
+
+def difference(theirs: dict[str, str], ours: dict[str, str]) -> str:
+    """Say in which versions a worker differs from the machine that asks."""
+    names = sorted(theirs.keys() | ours.keys())
+    parts = [
+        f"{name} {theirs.get(name, 'none')} where we have {ours.get(name, 'none')}"
+        for name in names
+        if theirs.get(name) != ours.get(name)
+    ]
+    return f"has {'; '.join(parts)}: install the same course and packages there"

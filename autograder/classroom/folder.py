@@ -1,0 +1,181 @@
+"""The folder of a class: what was handed in, the gradebook, and nbgrader's steps."""
+
+import functools
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import capture_log
+from sqlalchemy.engine import make_url
+from traitlets.config import Config, PyFileConfigLoader
+
+from autograder.assemble.release import find_alembic, register_assignment
+from autograder.course import Course, Unit
+from autograder.gradebook import stamp_from_here
+from autograder.nbgrader_steps.settings import configure
+from autograder.repair.finding import find_notebook
+from autograder.sandbox.limits import Limits
+from autograder.unit import course_of, graded_unit
+
+SETTINGS = "nbgrader_config.py"
+GRADING = "grading"
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's notebook of one unit."""
+
+    student: str
+    slug: str
+    path: Path
+
+    @property
+    def is_in_linked_folder(self) -> bool:
+        """Say whether the student's folder, or one in it, is a link to elsewhere."""
+        for folder in self.path.parents:
+            if folder.is_symlink():
+                return True
+            if folder.name == self.student:
+                break
+        return False
+
+
+class ClassFolder:
+    """A course's folder with its submissions and gradebook."""
+
+    def __init__(self, root: Path, device: str | None = None):
+        """Open the class in ``root``; nothing is made or changed.
+
+        Checks run on ``device``; without one, where the settings say.
+        """
+        self.root = root.resolve()
+        self.device = device
+        self.config = self._settings()
+        self.config.CourseDirectory.root = str(self.root)
+        self.coursedir = CourseDirectory(config=self.config)
+        find_alembic()
+        stamp_from_here()
+
+    def _settings(self) -> Config:
+        """Return what the class's configuration file says, or else our settings."""
+        if (self.root / SETTINGS).is_file():
+            return PyFileConfigLoader(SETTINGS, path=str(self.root)).load_config()
+        config = Config()
+        configure(config, self.root)
+        return config
+
+    @functools.cached_property
+    def course(self) -> Course:
+        """Return the course that the class takes."""
+        return course_of(self.root)
+
+    @property
+    def db_url(self) -> str:
+        """Return where the gradebook is."""
+        return self.coursedir.db_url
+
+    @property
+    def limits(self) -> Limits:
+        """Return the limits of a submission that the class's settings give."""
+        settings = dict(self.config.RunHiddenChecks.get("limits", {}))
+        return Limits(**settings | ({"device": self.device} if self.device else {}))
+
+    def units(self) -> list[str]:
+        """Return the slugs of the units that somebody handed in."""
+        submitted = Path(self.coursedir.format_path("submitted", ".", "."))
+        found = {path.name for path in submitted.glob("*/*") if path.is_dir()}
+        return [unit.slug for unit in self.course.units if unit.slug in found]
+
+    def submissions(self, slug: str) -> Iterator[Submission]:
+        """Yield what was handed in for a unit, by student."""
+        pattern = self.root / self.coursedir.submitted_directory
+        for folder in sorted(pattern.glob(f"*/{slug}")):
+            path = find_notebook(folder, slug)
+            yield Submission(folder.parent.name, slug, path)
+
+    def register(self, slug: str) -> None:
+        """See that the gradebook knows the unit, and all of its cells.
+
+        A new gradebook appears when it is complete, so that a kill leaves no half one.
+        """
+        with FileLock(grading_folder(self.root) / "register.lock"):
+            self._register(self.course.unit(slug), slug)
+
+    def _register(self, unit: Unit, slug: str) -> None:
+        path = self._gradebook_file()
+        if path is None or path.exists():
+            if not self._is_registered(slug):
+                register_assignment(self.course, unit, self.db_url)
+            return
+        part = path.with_name(f"{path.name}.part")
+        part.unlink(missing_ok=True)
+        register_assignment(self.course, unit, f"sqlite:///{part}")
+        part.replace(path)
+
+    def _gradebook_file(self) -> Path | None:
+        """Return the gradebook's file; None if it is no SQLite file."""
+        url = make_url(self.db_url)
+        is_file = url.get_backend_name() == "sqlite" and url.database
+        return Path(url.database) if is_file else None
+
+    def _is_registered(self, slug: str) -> bool:
+        """Say whether the gradebook has the unit; where it has marks, it has."""
+        released = graded_unit(slug, self.root).released
+        needed = {
+            cell.metadata.nbgrader.grade_id
+            for cell in released.cells
+            if "nbgrader" in cell.metadata
+        }
+        with Gradebook(self.db_url) as gradebook:
+            try:
+                found = gradebook.find_notebook(slug, slug)
+            except MissingEntry:
+                return False
+            known = {cell.name for cell in found.source_cells}
+            return needed <= known or bool(found.submissions)
+
+    def autograded(self, student: str, slug: str) -> Path:
+        """Return the folder that nbgrader writes a graded submission to."""
+        return self.root / self.coursedir.autograded_directory / student / slug
+
+    def feedback(self, submission: Submission) -> Path:
+        """Write the feedback of one graded submission; return the page.
+
+        Raises:
+            RuntimeError: With nbgrader's log, if it does not succeed.
+        """
+        self.coursedir.assignment_id = submission.slug
+        self.coursedir.student_id = submission.student
+        app = GenerateFeedback(coursedir=self.coursedir, config=self.config)
+        app.force = True
+        done = capture_log(app)
+        if not done["success"]:
+            raise RuntimeError(done.get("log") or done["error"])
+        return self.feedback_page(submission)
+
+    def feedback_page(self, submission: Submission) -> Path:
+        """Return where the feedback of a submission is, or would be."""
+        folder = self.root / self.coursedir.feedback_directory
+        slug = submission.slug
+        return folder / submission.student / slug / f"{slug}.html"
+
+    def remove_written(self, submission: Submission) -> None:
+        """Remove what an earlier grading wrote for a submission: its marks are void."""
+        folder = self.autograded(submission.student, submission.slug)
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(self.feedback_page(submission).parent, ignore_errors=True)
+
+
+def grading_folder(root: Path) -> Path:
+    """Return the folder of records, locks and the audit log; git does not see it."""
+    home = root / GRADING
+    home.mkdir(exist_ok=True)
+    ignore = home / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n")
+    return home

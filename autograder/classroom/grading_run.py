@@ -1,0 +1,178 @@
+"""Grade the submissions of one unit: many workers, one writer, resumable."""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from autograder.classroom.audit_log import AuditLog
+from autograder.classroom.folder import ClassFolder, Submission
+from autograder.classroom.outcome import MAX_REASON, Outcome, take_back, write
+from autograder.classroom.records import Records, hash_of_submission
+from autograder.classroom.workers import Workers, workers_for
+from autograder.gradebook import one_transaction, share_engines
+from autograder.unit import GradedUnit
+
+LOCKED_SECONDS = 0.2  # how long to wait before looking at another run's lock again
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a class is to be graded.
+
+    Attributes:
+        with_feedback: Also write the feedback pages.
+        workers: How many submissions are graded at a time; None = one a core.
+        force: Grade also what is graded already.
+        scheduler: The address of a dask scheduler whose workers are to grade.
+    """
+
+    with_feedback: bool = True
+    workers: int | None = None
+    force: bool = False
+    scheduler: str | None = None
+
+    def number_for(self, submissions: int) -> int:
+        """Return how many workers so many submissions need."""
+        return max(1, min(self.workers or os.cpu_count() or 1, submissions))
+
+
+def grade_all(
+    folder: ClassFolder,
+    unit: GradedUnit,
+    submissions: list[Submission],
+    done: Callable[[Outcome], None],
+    choice: Choice | None = None,
+) -> list[Outcome]:
+    """Grade submissions, several at a time; write each as soon as it is graded.
+
+    What an earlier run graded, and what has not changed since, is kept as it is.
+
+    Returns:
+        The outcomes in the order of ``submissions``, whatever ended first.
+    """
+    choice = choice or Choice()
+    share_engines()
+    workers = _workers(folder, unit, choice, len(submissions))
+    run = _Run(folder, unit, workers, done, choice)
+    try:
+        run.grade(submissions)
+    finally:
+        workers.close()
+        run.records.release_all()
+    return [run.ended[submission] for submission in submissions]
+
+
+def _workers(
+    folder: ClassFolder, unit: GradedUnit, choice: Choice, submissions: int
+) -> Workers:
+    """Return who grades: a cluster, or processes of this machine.
+
+    Raises:
+        ClusterError: If the cluster that was asked for cannot be used.
+    """
+    if choice.scheduler is not None:
+        from autograder.classroom.cluster import Cluster
+
+        return Cluster(unit, folder.limits, choice.scheduler)
+    return workers_for(unit, folder.limits, choice.number_for(submissions))
+
+
+class _Run:
+    """One run through a class: what is graded, by whom, and what has ended."""
+
+    def __init__(
+        self,
+        folder: ClassFolder,
+        unit: GradedUnit,
+        workers: Workers,
+        done: Callable[[Outcome], None],
+        choice: Choice,
+    ):
+        self.folder, self.workers, self.done, self.choice = (
+            folder,
+            workers,
+            done,
+            choice,
+        )
+        self.records = Records(folder, unit)
+        self.log = AuditLog(folder.root)
+        self.ended: dict[Submission, Outcome] = {}
+        self._hashes: dict[Submission, str] = {}
+
+    def grade(self, submissions: list[Submission]) -> None:
+        """Keep the workers busy, and write what they give."""
+        waiting = list(submissions)
+        while waiting or self.workers.is_busy():
+            waiting = self._begin(waiting)
+            if not self.workers.is_busy():
+                if waiting:  # another run has the rest in hand
+                    time.sleep(LOCKED_SECONDS)
+                continue
+            graded = self.workers.outcomes()
+            waiting = self._begin(waiting)  # nobody waits for the writer
+            for outcome in graded:
+                self._write(outcome)
+
+    def _begin(self, waiting: list[Submission]) -> list[Submission]:
+        """Give submissions to idle workers; return those that must wait."""
+        left = []
+        for submission in waiting:
+            if not self.workers.has_room() or not self.records.lock(submission.student):
+                left.append(submission)
+                continue
+            if self.choice.force or not self._keep(submission):
+                self.records.forget(submission)
+                self._hashes[submission] = hash_of_submission(submission)
+                self.workers.give(submission)
+        return left
+
+    def _keep(self, submission: Submission) -> bool:
+        """Keep an earlier outcome if it still holds; bring its feedback up to date."""
+        kept = self.records.kept(submission)
+        if kept is None:
+            return False
+        outcome, is_shown = kept
+        self._hashes[submission] = hash_of_submission(submission)
+        if self.choice.with_feedback and not is_shown:
+            try:
+                with self.records.gradebook_lock:
+                    self.folder.feedback(submission)
+            except Exception:  # what was written is damaged: grade it again
+                return False
+            self._remember(outcome)
+        self._end(outcome)
+        return True
+
+    def _write(self, outcome: Outcome) -> None:
+        """Write an outcome into gradebook, files and log; only then it is done."""
+        submission = outcome.submission
+        try:
+            with self.records.gradebook_lock:
+                with one_transaction(self.folder.db_url):
+                    write(self.folder, outcome)
+                if outcome.status == "graded" and self.choice.with_feedback:
+                    self.folder.feedback(submission)
+        except Exception as error:  # one submission must not stop the class
+            outcome.status = "failed"
+            outcome.reason = f"{type(error).__name__}: {error}"[:MAX_REASON]
+            with contextlib.suppress(Exception):  # the gradebook may be what is lost
+                take_back(self.folder, submission)
+        outcome.notebook = None  # written: a large class needs no copy in memory
+        self._end(outcome)
+
+    def _remember(self, outcome: Outcome) -> None:
+        """Write the record that all of a submission is done."""
+        submission_hash = self._hashes[outcome.submission]
+        self.records.keep(outcome, submission_hash, self.choice.with_feedback)
+
+    def _end(self, outcome: Outcome) -> None:
+        """Log an outcome, then record it: a kill in between costs a regrade."""
+        submission = outcome.submission
+        self.log.add(outcome, self._hashes[submission], self.records.unit_hash)
+        if outcome.status == "graded" and not outcome.is_kept:
+            self._remember(outcome)
+        self.records.release(submission.student)
+        self.ended[submission] = outcome
+        self.done(outcome)

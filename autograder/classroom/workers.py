@@ -1,0 +1,232 @@
+"""Grade submissions in several processes, so that none holds up the others."""
+
+import contextlib
+import signal
+from multiprocessing.connection import Connection, wait
+from typing import Protocol
+
+import torch
+
+from autograder.classroom.folder import Submission
+from autograder.classroom.outcome import Outcome, grade_one
+from autograder.grading.submission import warm_up
+from autograder.nbgrader_steps.autograde import shared_parent
+from autograder.sandbox import warm_start
+from autograder.sandbox.kit import folder_files
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.student_side.namespaces import die_with_parent
+from autograder.sandbox.warm_parent import Line, NoParent, WarmParent
+from autograder.sandbox.warm_start import processes
+from autograder.unit import GradedUnit
+
+ATTEMPTS = 2
+PATIENCE = 5  # seconds in which an idle process must end
+LOST = "the process that graded it ended without an answer, twice"
+
+
+class Workers(Protocol):
+    """Take submissions, and give outcomes in whatever order they come."""
+
+    def has_room(self) -> bool:
+        """Say whether another submission can be begun at once."""
+
+    def is_busy(self) -> bool:
+        """Say whether outcomes are to be waited for."""
+
+    def give(self, submission: Submission) -> None:
+        """Begin a submission; there must be room."""
+
+    def outcomes(self) -> list[Outcome]:
+        """Wait until there is an outcome, and return what there is."""
+
+    def close(self) -> None:
+        """End every process; what is in hand is lost."""
+
+
+class ThisProcess:
+    """Grade here, one submission at a time."""
+
+    def __init__(self, unit: GradedUnit, limits: Limits):
+        """Grade submissions of ``unit`` within ``limits``."""
+        self.unit, self.limits = unit, limits
+        self._pending: Submission | None = None
+
+    def has_room(self) -> bool:
+        """Say whether nothing is pending."""
+        return self._pending is None
+
+    def is_busy(self) -> bool:
+        """Say whether a submission is pending."""
+        return self._pending is not None
+
+    def give(self, submission: Submission) -> None:
+        """Keep a submission until its outcome is asked for."""
+        self._pending = submission
+
+    def outcomes(self) -> list[Outcome]:
+        """Grade the pending submission."""
+        submission, self._pending = self._pending, None
+        if submission is None:
+            return []
+        return [grade_here(self.unit, submission, self.limits)]
+
+    def close(self) -> None:
+        """Forget the pending submission; the pre-warmed parent is kept."""
+        self._pending = None
+
+
+class _Worker:
+    """One process, the line to it and the submission that it has in hand."""
+
+    def __init__(self, unit: GradedUnit, limits: Limits, line: Line | None):
+        self.connection, theirs = processes().Pipe()
+        self.process = processes().Process(
+            target=serve, args=(theirs, unit, limits, line), daemon=False
+        )
+        with theirs, line.control if line else contextlib.nullcontext():
+            self.process.start()
+        self.submission: Submission | None = None
+
+    def end(self) -> None:
+        """End the process: by itself if it is idle, else at once."""
+        self.connection.close()
+        if self.submission is None:
+            self.process.join(PATIENCE)
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+
+
+class Processes:
+    """Grade in up to ``number`` processes, each with a pre-warmed parent of its own.
+
+    Their parents are copies of one that has imported the unit's kit. A submission
+    whose process is lost is begun once more in a new one.
+    """
+
+    def __init__(self, unit: GradedUnit, limits: Limits, number: int):
+        """Grade submissions of ``unit``; processes start when they are needed."""
+        self.unit, self.limits, self.number = unit, limits, number
+        self._workers: list[_Worker] = []
+        self._attempts: dict[Submission, int] = {}
+        self._parent: WarmParent | None = None
+
+    def has_room(self) -> bool:
+        """Say whether a process is idle or may still be started."""
+        return len(self._busy()) < self.number
+
+    def is_busy(self) -> bool:
+        """Say whether a process has a submission in hand."""
+        return bool(self._busy())
+
+    def give(self, submission: Submission) -> None:
+        """Send a submission to an idle process."""
+        idle = [worker for worker in self._workers if worker.submission is None]
+        worker = idle[0] if idle else self._started()
+        self._attempts[submission] = self._attempts.get(submission, 0) + 1
+        worker.submission = submission
+        with contextlib.suppress(OSError):  # a lost process shows when it is waited for
+            worker.connection.send(submission)
+
+    def outcomes(self) -> list[Outcome]:
+        """Wait for outcomes; begin again what was lost, or give it up."""
+        busy = {worker.connection: worker for worker in self._busy()}
+        made = []
+        for connection in wait(list(busy)):
+            worker = busy[connection]
+            submission, worker.submission = worker.submission, None
+            try:
+                made.append(connection.recv())
+            except (EOFError, OSError):
+                self._workers.remove(worker)
+                worker.end()
+                made += self._lost(submission)
+        return made
+
+    def close(self) -> None:
+        """End every process; their pre-warmed parents end with them."""
+        for worker in self._workers:
+            worker.connection.close()
+        while self._workers:
+            self._workers.pop().end()
+        self._close_parent()
+
+    def _busy(self) -> list[_Worker]:
+        return [worker for worker in self._workers if worker.submission is not None]
+
+    def _started(self) -> _Worker:
+        self._workers.append(_Worker(self.unit, self.limits, self._copied_parent()))
+        return self._workers[-1]
+
+    def _copied_parent(self) -> Line | None:
+        """Copy the unit's parent for a new process; None: it must start its own."""
+        try:
+            if self._parent is None:
+                self._parent = WarmParent.at(_line_to_copy())
+                warm_up(self.unit, folder_files(self.unit.kit), self._parent)
+            return self._parent.copy()
+        except NoParent:
+            self._close_parent()
+            return None
+
+    def _close_parent(self) -> None:
+        if self._parent is not None:
+            self._parent.close()
+        self._parent = None
+
+    def _lost(self, submission: Submission) -> list[Outcome]:
+        if self._attempts[submission] >= ATTEMPTS:
+            return [Outcome(submission, "failed", LOST)]
+        self.give(submission)
+        return []
+
+
+def _line_to_copy() -> Line:
+    """Copy this process's parent; one that cannot be copied is given up.
+
+    Raises:
+        NoParent: If there is no parent to copy.
+    """
+    try:
+        return shared_parent().copy()
+    except NoParent:
+        warm_start.end()
+        raise
+
+
+def workers_for(unit: GradedUnit, limits: Limits, number: int) -> Workers:
+    """Return ``number`` workers: processes, or this one if one is enough."""
+    if number > 1:
+        return Processes(unit, limits, number)
+    return ThisProcess(unit, limits)
+
+
+def serve(
+    connection: Connection, unit: GradedUnit, limits: Limits, line: Line | None = None
+) -> None:
+    """Grade what comes over ``connection`` until it is closed.
+
+    The pre-warmed parent is at the end of ``line``; without one, it is started here.
+    """
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)
+    try:
+        if line is not None:
+            warm_start.take_over(line)
+        while True:
+            connection.send(grade_here(unit, connection.recv(), limits))
+    except (EOFError, OSError):
+        pass  # the class is done, or its process is gone
+    finally:
+        connection.close()
+        warm_start.end()
+
+
+def grade_here(unit: GradedUnit, submission: Submission, limits: Limits) -> Outcome:
+    """Grade one submission with this process's own pre-warmed parent."""
+    try:
+        parent = shared_parent()
+    except NoParent as error:
+        return Outcome(submission, "failed", str(error))
+    return grade_one(unit, submission, parent, limits)

@@ -1,0 +1,1 @@
+"""The command `course`, a module for each of its commands."""

@@ -1,0 +1,49 @@
+"""The command `course report`: a page about a class's work on a unit, and CSV files."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add `report` to the command `course`."""
+    app.command()(report)
+
+
+def report(
+    unit: Annotated[str, typer.Argument(help="Such as 04 or attention.")],
+    course_root: Annotated[
+        Path, typer.Option("--course-root", help="The folder with the gradebook in it.")
+    ] = Path("."),
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="Folder to write into; default: report/."),
+    ] = None,
+) -> None:
+    """Write a page about a class's work on a unit, and CSV files for Canvas and Moodle.
+
+    Scores, each exercise's pass rate and discrimination, the most common mistakes by
+    name, what was repaired or refused, and the time that grading took.
+    """
+    from autograder.class_report import gather, write_exports, write_page
+    from autograder.classroom.folder import ClassFolder
+    from autograder.course import CourseError
+
+    try:
+        folder = ClassFolder(course_root)
+        found = gather(folder, folder.course.unit(unit).slug)
+    except (CourseError, FileNotFoundError) as error:
+        typer.echo(error, err=True)
+        raise typer.Exit(2) from None
+    place = to or folder.root / "report"
+    page = place / f"{found.slug}.html"
+    write_page(found, page)
+    awaiting = sum(row.awaits_a_human for row in found.rows)
+    typer.echo(f"{page}: {found.count('graded')} of {len(found.rows)} graded")
+    if awaiting:
+        typer.echo(
+            f"{awaiting} await a human: without a score in the files for the platforms."
+        )
+    for path in write_exports(found, place):
+        typer.echo(path)

@@ -1,0 +1,104 @@
+"""The command `course similar`: whose answers agree more than the exercise explains."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from autograder.classroom.folder import ClassFolder
+    from autograder.unit import GradedUnit
+
+HINT = (
+    "A hint for a human, no proof: short exercises have few right answers, people who "
+    "learn together write alike, and the same source may stand behind both. Read both "
+    "answers, and talk to both students, before you conclude anything."
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add `similar` to the command `course`."""
+    app.command()(similar)
+
+
+def similar(
+    unit: Annotated[str, typer.Argument(help="Such as 04 or attention.")],
+    course_root: Annotated[
+        Path, typer.Option("--course-root", help="The folder with submitted/ in it.")
+    ] = Path("."),
+    least: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="List pairs from this agreement on, 0 to 1."),
+    ] = 0.8,
+) -> None:
+    """List pairs of submissions whose code agrees more than the class's does.
+
+    Names, comments and layout do not count, nor does what was handed out; what the
+    class's answers have in common anyway is taken off. It is a hint for a human, no
+    proof: short exercises have few right answers, and people learn together. Read both
+    answers, and talk to both students, before you conclude anything.
+    """
+    from autograder.classroom.folder import ClassFolder
+    from autograder.classroom.similarity import similar_pairs
+    from autograder.course import CourseError
+    from autograder.unit import graded_unit
+
+    try:
+        folder = ClassFolder(course_root)
+        graded = graded_unit(folder.course.unit(unit).slug, folder.root)
+    except (CourseError, FileNotFoundError) as error:
+        typer.echo(error, err=True)
+        raise typer.Exit(2) from None
+    answers, left_out = answers_of(folder, graded)
+    pairs = similar_pairs(answers, answers_in(graded.released, graded), least)
+    console = Console()
+    console.print(_table(graded.slug, pairs), _about(answers, left_out), HINT, sep="\n")
+
+
+def answers_of(
+    folder: "ClassFolder", unit: "GradedUnit"
+) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Return each student's answers, and the students whose file cannot be read."""
+    from autograder.repair import Refused, read_submission, rebuild
+
+    answers, left_out = {}, []
+    for submission in folder.submissions(unit.slug):
+        try:
+            repaired = rebuild(unit, read_submission(submission.path))
+        except (Refused, OSError):
+            left_out.append(submission.student)
+            continue
+        answers[submission.student] = answers_in(repaired.notebook, unit)
+    return answers, left_out
+
+
+def answers_in(notebook, unit: "GradedUnit") -> dict[str, str]:
+    """Return the source of each exercise's answer in a notebook."""
+    return {
+        cell.metadata.nbgrader.grade_id: cell.source
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") in unit.points
+    }
+
+
+def _table(slug: str, pairs: list) -> Table:
+    from autograder.sandbox.error_words import clean
+
+    columns = ("one", "another", "beyond the class", "agree", "usual", "exercises")
+    table = Table(*columns, title=f"{slug}: pairs that agree")
+    for pair in pairs:
+        shares = (f"{x:.0%}" for x in (pair.beyond, pair.agreement, pair.usual))
+        who = (clean(student, 60) for student in pair.students)
+        table.add_row(*who, *shares, ", ".join(pair.exercises))
+    return table
+
+
+def _about(answers: dict, left_out: list[str]) -> str:
+    from autograder.sandbox.error_words import clean
+
+    words = f"{len(answers)} submissions were compared."
+    if left_out:
+        words += f" Not read: {', '.join(clean(name, 60) for name in left_out)}."
+    return words

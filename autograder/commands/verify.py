@@ -1,0 +1,106 @@
+"""The command `course verify`: do the hidden checks judge known answers rightly?"""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from autograder.course import CourseError, load_course
+
+
+def register(app: typer.Typer) -> None:
+    """Add `verify` to the command `course`."""
+    app.command()(verify)
+
+
+def verify(
+    units: Annotated[
+        list[str] | None, typer.Argument(help="Units; default: all that have variants.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="How often to draw anew.")] = 20,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Mechanical mutants too; takes minutes.")
+    ] = False,
+) -> None:
+    """Run every wrong variant and right style, and print who was judged how."""
+    import torch
+
+    from autograder.proof.judging import variants_file, verify_unit
+    from autograder.proof.mutation import mutate_unit
+
+    torch.set_num_threads(1)
+    try:
+        course = load_course()
+        chosen = [course.unit(name) for name in units or []]
+    except CourseError as error:
+        typer.echo(error, err=True)
+        raise typer.Exit(2) from None
+    written = [unit for unit in course.units if variants_file(course, unit).exists()]
+    tallies = {
+        unit.slug: verify_unit(course, unit, seeds) for unit in chosen or written
+    }
+    console = Console()
+    console.print(table_of(tallies))
+    problems = list(problems_of(tallies))
+    if mutants:
+        verdicts = {u.slug: mutate_unit(course, u) for u in chosen or written}
+        console.print(mutant_table(verdicts))
+        problems += survivors(verdicts)
+    for problem in problems:
+        console.print(problem, style="red", markup=False, highlight=False)
+    if problems:
+        raise typer.Exit(1)
+
+
+def table_of(tallies: dict) -> Table:
+    """Return the table: killed, diagnosed, accepted, an exercise a row."""
+    table = Table("unit", "exercise", "wrong: killed", "named", "right: accepted")
+    for slug, rows in tallies.items():
+        for row in rows:
+            wrong, right = row.count("wrong"), row.count("right")
+            table.add_row(
+                slug,
+                row.exercise,
+                f"{row.count('wrong', good=True)} of {wrong}",
+                f"{row.diagnosed} of {wrong}",
+                f"{row.count('right', good=True)} of {right}",
+            )
+    return table
+
+
+def problems_of(tallies: dict) -> list[str]:
+    """Return a line for each variant that was misjudged or not diagnosed."""
+    lines = []
+    for slug, rows in tallies.items():
+        for row in rows:
+            for verdict in row.verdicts:
+                name = f"{slug}: {row.exercise}: {verdict.variant.kind} variant "
+                name += f"'{verdict.variant.description}'"
+                lines += [f"{name}: {slip}" for slip in verdict.slips[:2]]
+            lines += [
+                f"{slug}: {row.exercise}: '{verdict.variant.description}' was not named"
+                for verdict in row.undiagnosed
+            ]
+    return lines
+
+
+def mutant_table(verdicts: dict) -> Table:
+    """Return the table of mechanical mutants: made, killed, equivalent."""
+    table = Table("unit", "mutants", "killed", "of those not equivalent")
+    for slug, rows in verdicts.items():
+        killed = sum(row.killed for row in rows)
+        real = sum(not row.why or row.killed for row in rows)
+        share = f"{killed / real:.1%}" if real else "-"
+        table.add_row(slug, str(len(rows)), str(killed), share)
+    return table
+
+
+def survivors(verdicts: dict) -> list[str]:
+    """Return a line for each mutant that lives and that nobody explained."""
+    return [
+        f"{slug}: mutant lives: {row.exercise}: {row.change}"
+        for slug, rows in verdicts.items()
+        for row in rows
+        if not row.killed and not row.why
+    ]

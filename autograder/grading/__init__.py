@@ -1,0 +1,1 @@
+"""One submission: checks, points, caps, score, and what its student reads."""

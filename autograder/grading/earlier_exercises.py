@@ -1,0 +1,67 @@
+"""Say where a mistake may come from an earlier exercise, so that it is mended first."""
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from nbformat import NotebookNode
+
+from autograder.grading.points import CheckResult
+from autograder.notebook_syntax import parse_cell
+from autograder.repair.matching import top_names
+
+WORDS = (
+    "It uses {names}, where a check has failed too: mend that first, then look again."
+)
+
+
+def point_to_earlier(
+    results: Sequence[CheckResult], notebook: NotebookNode
+) -> list[CheckResult]:
+    """Add a hint to each exercise that uses an earlier one which is not right yet.
+
+    The first failed check of such an exercise carries it, unless a mistake of its own
+    has been named. Points stay as they are.
+
+    Args:
+        results: Every check's result, in the order of the notebook.
+        notebook: The submission; its answers tell what uses what.
+    """
+    answers = answers_of(notebook)
+    broken: dict[str, str] = {}  # name to the exercise that defines it
+    told: list[CheckResult] = []
+    for exercise in dict.fromkeys(result.exercise for result in results):
+        own = [result for result in results if result.exercise == exercise]
+        source = answers.get(exercise, "")
+        blamed = [name for name in broken if name in names_used(source)]
+        told += _told(own, blamed)
+        if any(result.status != "passed" for result in own):
+            broken |= dict.fromkeys(top_names(source), exercise)
+    return told
+
+
+def _told(results: list[CheckResult], blamed: list[str]) -> list[CheckResult]:
+    failed = [result for result in results if result.status == "failed"]
+    if not blamed or not failed or any(result.mistake for result in failed):
+        return results
+    words = WORDS.format(names=" and ".join(blamed))
+    hint = " ".join(part for part in (failed[0].hint, words) if part)
+    return [replace(r, hint=hint) if r is failed[0] else r for r in results]
+
+
+def answers_of(notebook: NotebookNode) -> Mapping[str, str]:
+    """Return the source of each exercise's answer cell."""
+    found = {}
+    for cell in notebook.cells:
+        details = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code" and details.get("solution"):
+            found[details["grade_id"]] = cell.source
+    return found
+
+
+def names_used(source: str) -> set[str]:
+    """Return the names that a cell reads; none if it is no Python."""
+    tree = parse_cell(source)
+    if tree is None:
+        return set()
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

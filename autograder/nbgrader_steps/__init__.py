@@ -1,0 +1,1 @@
+"""The course's own steps in nbgrader: settings, autograding, feedback."""

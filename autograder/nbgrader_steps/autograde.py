@@ -1,0 +1,219 @@
+"""The course's own steps in ``nbgrader autograde``: repair, then run hidden checks.
+
+They are named in nbgrader's configuration (``settings.py``), so the command line,
+``NbGraderAPI`` and formgrader's button all take them.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Dict
+
+from autograder.grading.submission import Graded, grade, not_run, write_results
+from autograder.nbgrader_steps.student_names import is_safe_name, refuse_unsafe_name
+from autograder.repair import Refused, Repaired, SubmittedCell, read_submission, rebuild
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.warm_parent import WarmParent
+from autograder.sandbox.warm_start import own_parent
+from autograder.unit import GradedUnit, graded_unit
+
+RECORD = "course_grading"
+LINK_NOTE = ".was-a-link"
+
+
+class SubmissionExporter(NotebookExporter):
+    """Read a submitted notebook however damaged it is; write it as usual."""
+
+    def from_filename(
+        self, filename: str, resources: Any = None, **kwargs: Any
+    ) -> tuple[str, Any]:
+        """Read the submitted cells without believing anything else of the file.
+
+        Raises:
+            Refused: If the file is no notebook.
+        """
+        if not self._is_submission():
+            return super().from_filename(filename, resources, **kwargs)
+        try:
+            refuse_unsafe_name(resources["nbgrader"]["student"])
+            if os.path.lexists(filename + LINK_NOTE):
+                raise Refused("it is a link, not a file: hand the notebook itself in")
+            cells = read_submission(Path(filename))
+        except Refused:
+            clear_scores(**resources["nbgrader"])
+            raise
+        notebook = new_notebook(cells=[_carried(cell) for cell in cells])
+        resources = resources or {}
+        name = Path(filename).stem
+        resources["metadata"] = {"name": name, "path": str(Path(filename).parent)}
+        return super().from_notebook_node(notebook, resources, **kwargs)
+
+    def _is_submission(self) -> bool:
+        return bool(getattr(self.parent, "_sanitizing", False))
+
+
+def _carried(cell: SubmittedCell) -> NotebookNode:
+    """Carry what was read through nbconvert, to be unpacked by the repair."""
+    make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
+    record = {"type": cell.cell_type, "grade_id": cell.grade_id, "ids": [*cell.ids]}
+    return make(cell.source, metadata={RECORD: record})
+
+
+def _unpacked(cell: NotebookNode) -> SubmittedCell:
+    record = cell.metadata[RECORD]
+    ids = frozenset(record["ids"])
+    return SubmittedCell(record["type"], cell.source, record["grade_id"], ids)
+
+
+class RepairSubmission(NbGraderPreprocessor):
+    """Rebuild the submission on the released notebook."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Return the released notebook with the student's answers in it.
+
+        Raises:
+            Refused: If none of the unit's answers is there; no old score stays.
+        """
+        outcome = getattr(self.parent.parent, "outcome", None)
+        if outcome is not None:
+            return outcome.notebook, resources
+        unit = unit_of(self, resources)
+        try:
+            repaired = rebuild(unit, [_unpacked(cell) for cell in nb.cells])
+        except Refused:
+            clear_scores(**resources["nbgrader"])
+            raise
+        for note in repaired.notes:
+            self.log.warning("Repaired: %s", note)
+        keep_repair(repaired)
+        return repaired.notebook, resources
+
+
+class RunHiddenChecks(NbGraderPreprocessor):
+    """Run the hidden checks and write their scores where nbgrader looks for them."""
+
+    limits = Dict(
+        help="Limits of a submission that differ from autograder.sandbox.limits.Limits"
+    ).tag(config=True)
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Grade the notebook; whatever fails earns nothing and says so."""
+        if getattr(self.parent.parent, "outcome", None) is not None:
+            return nb, resources
+        unit = unit_of(self, resources)
+        record = nb.metadata[RECORD]
+        repaired = Repaired(
+            nb, record["repair"], record["doubtful"], frozenset(record["unwritten"])
+        )
+        graded = self._graded(unit, repaired, resources["nbgrader"]["student"])
+        keep_results(nb, graded)
+        return nb, resources
+
+    def _graded(self, unit: GradedUnit, repaired: Repaired, student: str) -> Graded:
+        try:
+            return grade(
+                unit, repaired, student, shared_parent(), Limits(**self.limits)
+            )
+        except Exception as error:  # no old score may stay, whatever it is
+            self.log.error("Nothing was run: %s: %s", type(error).__name__, error)
+            return not_run(unit, str(error))
+
+
+def keep_repair(repaired: Repaired) -> None:
+    """Keep in the notebook what was done to it."""
+    repaired.notebook.metadata[RECORD] = {
+        "repair": repaired.notes,
+        "doubtful": repaired.doubtful,
+        "unwritten": sorted(repaired.unwritten),
+    }
+
+
+def keep_results(notebook: NotebookNode, graded: Graded) -> None:
+    """Write the scores and outputs, and keep every check's result in the notebook."""
+    write_results(notebook, graded)
+    notebook.metadata[RECORD] |= {
+        "limits_hit": graded.limits_hit,
+        "seconds": round(graded.seconds, 3),
+        "problem": graded.problem,
+        "checks": [dict(vars(result)) for result in graded.results],
+    }
+
+
+def clear_scores(assignment: str, student: str, db_url: str, **_others: str) -> None:
+    """Leave no score of a refused submission: a human must look at it.
+
+    A student whose name could act in formgrader does not stay in the gradebook.
+    """
+    with Gradebook(db_url) as gradebook:
+        if not is_safe_name(student):
+            with contextlib.suppress(MissingEntry):
+                gradebook.remove_student(student)
+            return
+        gradebook.update_or_create_student(student)
+        submission = gradebook.update_or_create_submission(assignment, student)
+        for notebook in submission.notebooks:
+            for grade in notebook.grades:
+                grade.auto_score = None
+                grade.needs_manual_grade = True
+        gradebook.db.commit()
+
+
+def unit_of(step: NbGraderPreprocessor, resources: dict[str, Any]) -> GradedUnit:
+    """Return the unit that a step of nbgrader works on."""
+    converter = step.parent.parent
+    root = Path(converter.coursedir.root)
+    return graded_unit(resources["nbgrader"]["assignment"], root)
+
+
+def shared_parent() -> WarmParent:
+    """Return this process's pre-warmed parent; it ends with the process.
+
+    Raises:
+        NoParent: If it does not come up.
+    """
+    torch.set_num_threads(1)
+    return own_parent()
+
+
+def _set_folder_aside(folder: Path, notebooks: list[str]) -> None:
+    """Put an empty folder with notes in the place of a linked one.
+
+    Nothing is looked at or changed where the link leads to.
+    """
+    linked = folder if folder.is_symlink() else folder.parent
+    words = f"{linked.name} was a link to {os.readlink(linked)}\n"
+    linked.unlink()
+    folder.mkdir(parents=True)
+    for path in notebooks:
+        if Path(path).parent == folder:
+            Path(path + LINK_NOTE).write_text(words)
+
+
+def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None:
+    """Put a note in the place of each link, and take away what is no file.
+
+    nbgrader copies what links lead to, whatever that is, and stops at a pipe.
+    """
+    for folder in {Path(path).parent for path in notebooks}:
+        if folder.is_symlink() or folder.parent.is_symlink():
+            _set_folder_aside(folder, notebooks)
+            continue
+        for path in sorted(folder.rglob("*")):
+            if path.is_symlink():
+                note = path.with_name(path.name + LINK_NOTE)
+                note.write_text(f"{path.name} was a link to {os.readlink(path)}\n")
+                path.unlink()
+            elif path.exists() and not (path.is_file() or path.is_dir()):
+                path.unlink()

@@ -1,0 +1,88 @@
+"""Write feedback pages: nbgrader's, with our words and templates compiled once."""
+
+from typing import Any
+
+from jinja2 import BytecodeCache, Environment
+from jinja2.bccache import Bucket
+from nbconvert.exporters import HTMLExporter
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbformat import NotebookNode
+from nbgrader.preprocessors import GetGrades
+from nbgrader.utils import is_grade, is_task
+from traitlets.config import Config
+
+from autograder.grading.feedback_table import number
+from autograder.nbgrader_steps.safe_markdown import NBGRADERS_PAGES
+from autograder.unit import CHECK_SUFFIX
+
+FORMGRADER = NBGRADERS_PAGES.parent
+STYLES = FORMGRADER.joinpath("static", "node_modules", "bootstrap", "dist", "css")
+
+
+class MemoryCache(BytecodeCache):
+    """Keep compiled templates as long as the process lives."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._compiled: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill a bucket if its template, unchanged since, was compiled before."""
+        if bucket.key in self._compiled:
+            bucket.bytecode_from_string(self._compiled[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a compiled template."""
+        self._compiled[bucket.key] = bucket.bytecode_to_string()
+
+
+COMPILED = MemoryCache()
+
+
+class GradesOrNone(GetGrades):
+    """nbgrader's step that fetches scores; says which cells nobody has graded yet."""
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Fetch a cell's score, and whether there is one at all."""
+        cell, resources = super().preprocess_cell(cell, resources, cell_index)
+        if is_grade(cell) or is_task(cell):
+            grade = self.gradebook.find_grade(
+                cell.metadata.nbgrader["grade_id"],
+                self.notebook_id,
+                self.assignment_id,
+                self.student_id,
+            )
+            cell.metadata.nbgrader["ungraded"] = (
+                grade.auto_score is None and grade.manual_score is None
+            )
+        return cell, resources
+
+
+def exercise_name(grade_id: str) -> str:
+    """Return an exercise's name as a contents list shows it."""
+    return grade_id.removesuffix(CHECK_SUFFIX).replace("-", " ").capitalize()
+
+
+class FeedbackExporter(HTMLExporter):
+    """nbconvert's HTML exporter with our filters, templates compiled once a process."""
+
+    def default_filters(self) -> Any:
+        """Yield nbconvert's filters and those of our template."""
+        yield from super().default_filters()
+        yield "exercise_name", exercise_name
+        yield "points", number
+
+    def _create_environment(self) -> Environment:
+        environment = super()._create_environment()
+        environment.bytecode_cache = COMPILED
+        return environment
+
+
+def configure_feedback(c: Config) -> None:
+    """Have nbgrader write feedback with our exporter, step and template."""
+    c.GenerateFeedback.exporter_class = FeedbackExporter
+    c.GenerateFeedback.preprocessors = [GradesOrNone, CSSHTMLHeaderPreprocessor]
+    c.FeedbackExporter.template_name = "course_feedback"
+    c.FeedbackExporter.extra_template_paths = [str(STYLES), str(NBGRADERS_PAGES)]

@@ -1,0 +1,1 @@
+"""Proof that the checks judge rightly: known answers, mutants, a sample class."""

@@ -1,0 +1,103 @@
+"""Run mechanical mutants of the answers through a unit's hidden checks."""
+
+import contextlib
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import FrameType
+
+import nbformat
+
+from autograder.course import Course, Unit
+from autograder.grading.points import run_checks
+from autograder.proof.judging import answer_cells
+from autograder.proof.mutants import Mutant, make_mutants
+from autograder.sandbox import LocalStudent
+from autograder.sandbox.trusted import NeverReturns
+from autograder.unit import GradedUnit, graded_unit
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SECONDS = 10  # a mutant that takes longer will never come back
+
+
+@dataclass(frozen=True)
+class MutantVerdict:
+    """How one mutant fared.
+
+    Attributes:
+        exercise: The exercise whose answer was changed.
+        change: What was changed.
+        killed: Whether a check failed.
+        why: Why it is equivalent to the answer, where `equivalent.toml` says so.
+    """
+
+    exercise: str
+    change: str
+    killed: bool
+    why: str = ""
+
+
+def mutate_unit(course: Course, unit: Unit) -> list[MutantVerdict]:
+    """Judge every mechanical mutant of a unit's answers."""
+    graded = graded_unit(unit.slug, course.root)
+    cells = answer_cells(course, unit)
+    notebook = nbformat.read(course.answer_notebook(unit), as_version=4)
+    reasons = equivalents(course).get(unit.slug, {})
+    return [
+        MutantVerdict(
+            cell.id,
+            mutant.change,
+            is_killed(graded, cell.id, swap(cells, cell.source, mutant)),
+            reasons.get(f"{cell.id}: {mutant.change}", ""),
+        )
+        for cell in notebook.cells
+        if cell.id in graded.points
+        for mutant in make_mutants(cell.source)
+    ]
+
+
+def swap(cells: list[str], answer: str, mutant: Mutant) -> list[str]:
+    """Return the cells with the mutant in the answer's place."""
+    return [mutant.source if cell == answer else cell for cell in cells]
+
+
+def is_killed(unit: GradedUnit, exercise: str, cells: list[str]) -> bool:
+    """Say whether a check of the exercise fails, or never ends."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with time_limit(SECONDS):
+                results = run_checks(
+                    unit, LocalStudent(cells), "mutant", only={exercise}
+                )
+        except NeverReturns:
+            return True
+    return any(result.status != "passed" for result in results)
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise NeverReturns in whatever runs longer."""
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise NeverReturns
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def equivalents(course: Course) -> dict[str, dict[str, str]]:
+    """Return, unit by unit, why a surviving mutant equals the answer."""
+    path = course.root / "autograder" / "proof" / "variants" / "equivalent.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,47 @@
+"""Put the text of a variant in the place of an answer in notebook cells."""
+
+import ast
+import textwrap
+
+from autograder.notebook_syntax import parse_cell
+from autograder.proof.variants.registry import Variant
+
+
+class UnknownAnswer(ValueError):
+    """Report that no cell defines what a variant is to replace."""
+
+
+def substitute(cells: list[str], variant: Variant) -> list[str]:
+    """Return the cells with the answer that ``variant`` stands for exchanged.
+
+    Args:
+        cells: Sources of code cells.
+        variant: What to put in place; its file's imports go in front of it.
+
+    Raises:
+        UnknownAnswer: If no cell defines it.
+    """
+    for number, cell in enumerate(cells):
+        node = _find(cell, variant.replaces.split("."))
+        if node is None:
+            continue
+        changed = variant.imports + "\n\n\n" + _exchange(cell, node, variant.source)
+        return [*cells[:number], changed.lstrip(), *cells[number + 1 :]]
+    raise UnknownAnswer(f"no cell of the notebook defines {variant.replaces}")
+
+
+def _find(cell: str, path: list[str]) -> ast.stmt | None:
+    body = getattr(parse_cell(cell), "body", [])
+    node = None
+    for name in path:
+        node = next((n for n in body if getattr(n, "name", None) == name), None)
+        body = getattr(node, "body", [])
+    return node
+
+
+def _exchange(cell: str, node: ast.stmt, source: str) -> str:
+    lines = cell.splitlines()
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    indented = textwrap.indent(source.rstrip(), " " * node.col_offset)
+    new = [*lines[: first - 1], *indented.splitlines(), *lines[node.end_lineno :]]
+    return "\n".join(new) + "\n"

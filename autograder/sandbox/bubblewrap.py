@@ -1,0 +1,105 @@
+"""Build the sandbox that the pre-warmed parent lives in, where there is bubblewrap."""
+
+import functools
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+AUTOGRADER = Path(__file__).resolve().parents[1]
+CHILD = AUTOGRADER / "sandbox" / "student_side"
+FOLDER = "/student"
+SCRATCH = "/scratch"  # the parent's home; a child gets an empty one of its own
+READ_ONLY = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
+ETC = ("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/ssl/certs")
+ROOT_RIGHTS = (
+    *("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_KILL"),
+    *("CAP_NET_ADMIN", "CAP_SYS_RESOURCE", "CAP_CHOWN", "CAP_DAC_OVERRIDE"),
+)
+
+NO_SANDBOX = (
+    "No sandbox: bubblewrap (bwrap) does not work here. Submissions run in a process "
+    "of their own with your rights: they can read your files, use the network and "
+    "leave processes behind. Grade on Linux with bubblewrap to be protected."
+)
+
+
+def python_roots() -> list[Path]:
+    """Return the folders that this Python and its packages live in."""
+    roots = {Path(sys.prefix), Path(sys.base_prefix)}
+    return sorted(path.resolve() for path in roots)
+
+
+def hidden_places() -> list[Path]:
+    """Return the private packages that lie where a child can look.
+
+    They do where the course was installed as a copy, among the other packages.
+    """
+    seen = [*python_roots(), *map(Path, READ_ONLY)]
+    private = [AUTOGRADER, _package("transformer")]
+    return [
+        place
+        for place in private
+        if place is not None and any(root in place.parents for root in seen)
+    ]
+
+
+def _package(name: str) -> Path | None:
+    """Return the folder of a package without importing it."""
+    found = importlib.util.find_spec(name)
+    if found is None or not found.submodule_search_locations:
+        return None
+    return Path(next(iter(found.submodule_search_locations))).resolve()
+
+
+def sandbox_command(kind: str) -> list[str]:
+    """Return the bubblewrap command in front of the parent's own.
+
+    Args:
+        kind: "user" makes a user namespace; "root" goes without and keeps the rights
+            that the parent needs to lock its children up.
+    """
+    command = ["bwrap", "--die-with-parent", "--new-session", "--clearenv"]
+    if kind == "user":
+        command += ["--unshare-all", "--cap-drop", "ALL"]
+    else:
+        for space in ("pid", "net", "ipc", "uts"):
+            command += [f"--unshare-{space}"]
+        for right in ROOT_RIGHTS:
+            command += ["--cap-add", right]
+    for path in (*READ_ONLY, *ETC):
+        if Path(path).is_symlink() and Path(path).is_dir():
+            command += ["--symlink", str(Path(path).readlink()), path]
+        elif Path(path).exists():
+            command += ["--ro-bind", path, path]
+    command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    for root in python_roots():
+        for folder in reversed(root.parents[:-1]):
+            command += ["--perms", "0755", "--dir", str(folder)]
+        command += ["--ro-bind", str(root), str(root)]
+    for place in hidden_places():
+        command += ["--tmpfs", str(place), "--remount-ro", str(place)]
+    for device in sorted(Path("/dev").glob("nvidia*")):
+        command += ["--dev-bind", str(device), str(device)]
+    command += ["--tmpfs", SCRATCH, "--tmpfs", FOLDER]  # a child mounts its own there
+    command += ["--ro-bind", str(CHILD), "/grader", "--chdir", "/"]
+    if any(Path("/tmp") in root.parents for root in python_roots()):
+        command += ["--remount-ro", "/tmp"]  # no child can have an empty one then
+    return [*command, "--remount-ro", "/", "--remount-ro", "/dev"]
+
+
+@functools.cache
+def sandbox_kind() -> str:
+    """Say which sandbox works here: "root", "user" or "none"."""
+    if sys.platform != "linux" or shutil.which("bwrap") is None:
+        return "none"
+    kind = "root" if os.geteuid() == 0 else "user"
+    inside = "-Urmpfn" if kind == "user" else "-mpfn"
+    probe = [*sandbox_command(kind), "unshare", inside, "--mount-proc", "true"]
+    try:
+        ran = subprocess.run(probe, capture_output=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return "none"
+    return kind if ran.returncode == 0 else "none"

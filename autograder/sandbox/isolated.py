@@ -1,0 +1,218 @@
+"""Drive a student's notebook in child processes, a fresh one for each exercise."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+from autograder.checking.failures import StudentGone
+from autograder.sandbox.kit import label_of
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.student import Answer, Student
+from autograder.sandbox.student_side.messages import (
+    Channel,
+    ChannelClosed,
+    Message,
+    ProtocolError,
+)
+from autograder.sandbox.student_side.values import Decoder, Encoder
+from autograder.sandbox.warm_parent import Child, WarmParent, how_it_ended
+
+TIME = "time"
+MAX_OUTPUTS = 50  # of one cell
+PATIENCE = 0.5  # seconds between a closed channel and the end of its process
+
+
+@dataclass
+class CellRun:
+    """What running one cell gave, as the child tells it: not to be trusted."""
+
+    outputs: list[dict[str, Any]] = field(default_factory=list)
+    error: dict[str, Any] | None = None
+    seconds: float = 0.0
+    stopped: str | None = None
+
+
+class RemoteTransport:
+    """Send requests to a child, until a deadline."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        deadline: float,
+        reason: str,
+        gone: Callable[[Exception], StudentGone],
+    ):
+        """Answers must come before ``deadline``; ``reason`` says what it means.
+
+        ``gone`` says what became of a child that closed or broke its channel.
+        """
+        self.channel = channel
+        self.deadline = deadline
+        self.reason = reason
+        self.gone = gone
+
+    def ask(self, request: Message, answer: Answer) -> Message:
+        """Send one request, serve the questions that come back, return the answer."""
+        try:
+            self.channel.send(request, self.deadline)
+            while True:
+                reply = self.channel.receive(self.deadline)
+                if "callback" not in reply.body:
+                    return reply
+                self.channel.send(answer(reply), self.deadline)
+        except TimeoutError as error:
+            raise StudentGone(self.reason, TIME) from error
+        except (ChannelClosed, ProtocolError) as error:
+            raise self.gone(error) from error
+
+
+class RemoteStudents:
+    """Give each exercise of one submission a student in a fresh child process."""
+
+    def __init__(
+        self,
+        parent: WarmParent,
+        cells: list[str],
+        files: Mapping[str, bytes],
+        limits: Limits | None = None,
+    ):
+        """Prepare to run ``cells`` in a folder that holds ``files``."""
+        self.parent = parent
+        self.cells = cells
+        self.kit = label_of(files)
+        self.files = {name: _as_tensor(content) for name, content in files.items()}
+        self.limits = (limits or Limits()).on_this_machine()
+        self.runs: list[CellRun] = []
+        self.limits_hit: list[str] = []
+        self._output_left = self.limits.output_characters
+        self._deadline = time.monotonic() + self.limits.submission_seconds
+
+    @contextlib.contextmanager
+    def fresh(self, exercise: str) -> Iterator[Student]:
+        """Run the cells in a new child, and give the student that lives there.
+
+        A cell that has been stopped or ended its process is left out afterwards.
+
+        Raises:
+            StudentGone: If the child ends, hangs or breaks the protocol.
+        """
+        child = self._child_with_cells()
+        seconds = self.limits.exercise_seconds
+        deadline = min(time.monotonic() + seconds, self._deadline)
+        words = f"stopped after {seconds:g} s without an end"
+        transport = RemoteTransport(
+            child.channel, deadline, words, lambda error: self._gone(error, child)
+        )
+        try:
+            yield Student(transport, self.cells)
+        except StudentGone as gone:
+            self.limits_hit.append(f"{exercise}: {gone.limit}")
+            raise
+        finally:
+            self.parent.end(child)
+
+    def _gone(self, error: Exception, child: Child) -> StudentGone:
+        if isinstance(error, ProtocolError):
+            return StudentGone(f"its process broke the protocol: {error}", "protocol")
+        return how_it_ended(self.parent.end(child, PATIENCE))
+
+    def _child_with_cells(self) -> Child:
+        """Fork a child in which every cell has run that can be run."""
+        while True:
+            if time.monotonic() >= self._deadline:
+                self.limits_hit.append("submission time")
+                seconds = self.limits.submission_seconds
+                raise StudentGone(f"the notebook took more than {seconds:g} s", TIME)
+            child = self.parent.fork(self.limits, self.kit)
+            if self._run_cells(child):
+                return child
+
+    def _run_cells(self, child: Child) -> bool:
+        """Run the cells; False if one of them cost the child its life."""
+        number = -1
+        try:
+            self._send_files(child)
+            for number, source in enumerate(self.cells):
+                known = self.runs[number] if number < len(self.runs) else None
+                if known is not None and known.stopped:
+                    continue
+                run = self._run_cell(child, number, source)
+                if known is None:
+                    run.outputs = list(self._within_budget(run.outputs))
+                    self.runs.append(run)
+            return True
+        except (TimeoutError, ChannelClosed, ProtocolError) as error:
+            patience = PATIENCE if isinstance(error, ChannelClosed) else 0.0
+            status = self.parent.end(child, patience)
+            self._remember(number, error, status)
+            return False
+        except BaseException:
+            self.parent.end(child)
+            raise
+
+    def _send_files(self, child: Child) -> None:
+        deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
+        child.channel.send(Encoder(_refuse).message(files=self.files), deadline)
+        child.channel.receive(deadline)
+
+    def _run_cell(self, child: Child, number: int, source: str) -> CellRun:
+        deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
+        request = Encoder(_refuse).message(cell=number, source=source)
+        child.channel.send(request, deadline)
+        return _read_run(child.channel.receive(deadline))
+
+    def _within_budget(self, outputs: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield the outputs that the submission may still make."""
+        for output in outputs[:MAX_OUTPUTS]:
+            self._output_left -= len(repr(output))
+            if self._output_left < 0:
+                return
+            yield output
+
+    def _remember(self, number: int, error: Exception, status: int | None) -> None:
+        """Note that a cell was stopped or ended the process, so that it is left out."""
+        if number < 0:
+            raise StudentGone(f"its process did not start: {error}", "start")
+        if isinstance(error, TimeoutError):
+            seconds = self.limits.cell_seconds
+            words = f"This cell was stopped after {seconds:g} s."
+            self.limits_hit.append(f"cell {number}: time")
+        elif isinstance(error, ProtocolError):
+            words = "This cell broke the connection to the grader."
+            self.limits_hit.append(f"cell {number}: protocol")
+        else:
+            words = f"This cell did not end: {how_it_ended(status).reason}."
+            self.limits_hit.append(f"cell {number}: exit")
+        while len(self.runs) <= number:
+            self.runs.append(CellRun())
+        self.runs[number] = CellRun(stopped=words)
+
+
+def _read_run(reply: Message) -> CellRun:
+    """Read the report of a cell, believing nothing of it but its outward form."""
+    report = Decoder(reply, _refuse, keep_strides=False).part("ran")
+    if not isinstance(report, dict):
+        raise ProtocolError("a cell's report that is none")
+    outputs, error = report.get("outputs"), report.get("error")
+    seconds = report.get("seconds")
+    return CellRun(
+        [item for item in outputs if isinstance(item, dict)]
+        if isinstance(outputs, list)
+        else [],
+        error if isinstance(error, dict) else None,
+        seconds if type(seconds) is float else 0.0,
+    )
+
+
+def _refuse(value: Any) -> Any:
+    raise ProtocolError("a reference where only values are allowed")
+
+
+def _as_tensor(content: bytes) -> Tensor:
+    return torch.from_numpy(numpy.frombuffer(content, dtype=numpy.uint8).copy())

@@ -1,0 +1,279 @@
+"""The pre-warmed parent: imports torch once, and forks a child for each exercise.
+
+It runs no torch operation itself: a process that has run a multi-threaded one hangs
+when it is forked.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+import traceback
+from typing import Any, NamedTuple
+
+from . import kit
+from .cells import CellRunner
+from .memory import TOO_MUCH_MEMORY, held_by, memory_of
+from .messages import Channel, FrameLimits
+from .namespaces import (
+    become_nobody,
+    become_subreaper,
+    die_with_parent,
+    enter_namespaces,
+    forbid_nested_namespaces,
+    give_up_rights,
+    mount_own_folders,
+)
+from .submission_server import limit_resources, serve
+from .system_calls import forbid_calls
+
+SIZE = struct.Struct(">I")
+REAP_SECONDS, WATCH_SECONDS = 5.0, 0.1
+WARM = ["matplotlib.pyplot", "torch.nn.functional"]
+
+
+def warm_up() -> CellRunner:
+    """Import what submissions import, and make the shell that children inherit."""
+    import torch
+
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
+    os.environ["MPLBACKEND"] = "agg"
+    import_quietly(WARM)
+    return CellRunner()
+
+
+def import_quietly(modules: list[str]) -> None:
+    """Import what can be imported, and keep the garbage collector off it."""
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except Exception:  # what is missing here will be missing in a child, and said
+            continue
+    gc.collect()
+    gc.freeze()
+
+
+class Child(NamedTuple):
+    """A process that was forked, and how much memory all it starts may take."""
+
+    pid: int
+    total_bytes: int
+
+
+class ForkServer:
+    """Fork children when the grader asks, and end them when it asks."""
+
+    def __init__(self, control: socket.socket, runner: CellRunner):
+        """Take orders from ``control``; children start with ``runner``'s shell."""
+        self.control = control
+        self.runner = runner
+        self.children: dict[int, Child] = {}
+        self.over_memory: set[int] = set()
+        self.copies: list[int] = []
+
+    def run(self) -> None:
+        """Carry out orders until the grader is gone."""
+        self._reply({"ready": os.getpid()})
+        while True:
+            self._watch_until_ordered()
+            order, descriptors = self._receive()
+            if order is None:
+                break
+            if order["do"] == "fork":
+                self._fork(order, descriptors[0])
+            elif order["do"] == "copy":
+                self._copy(descriptors[0])
+            elif order["do"] == "import":
+                import_quietly(order["modules"])
+                if "kit" in order:
+                    self._take_kit(**order["kit"])
+                self._reply({})
+            else:
+                self._end(order["key"], order["patience"])
+        for key in list(self.children):
+            self._kill(key)
+
+    def _watch_until_ordered(self) -> None:
+        """Wait for an order; kill a child whose processes take too much memory."""
+        while self.children and not self._is_ordered_within(WATCH_SECONDS):
+            shared = held_by("self")
+            for key, child in list(self.children.items()):
+                if memory_of(child.pid, shared) > child.total_bytes:
+                    self._kill(key)
+                    self.over_memory.add(key)
+
+    def _is_ordered_within(self, seconds: float) -> bool:
+        waits = seconds if sys.platform == "linux" else None  # only there it can watch
+        return bool(select.select([self.control], [], [], waits)[0])
+
+    def _take_kit(self, files: dict[str, str], modules: list[str]) -> None:
+        """Import the kit of the unit that is graded; there was none before."""
+        kit.write(files)
+        with kit.importable():
+            import_quietly(modules)
+
+    def _fork(self, order: dict[str, Any], descriptor: int) -> None:
+        """Fork a child that serves on ``descriptor``; report how that went."""
+        read_end, write_end = os.pipe()
+        middle = os.fork()
+        if middle == 0:
+            os.close(read_end)
+            self.control.close()
+            _child(order, descriptor, write_end, self.runner)
+        os.close(descriptor)
+        os.close(write_end)
+        with os.fdopen(read_end) as pipe:
+            lines = dict(line.rstrip().split("=", 1) for line in pipe)
+        problem = lines.get("problem")
+        inner = int(lines.get("pid", middle))
+        if inner != middle:
+            os.waitpid(middle, 0)
+        self.children[order["key"]] = Child(inner, order["total_bytes"])
+        if problem:
+            self._kill(order["key"])
+        self._reply({"problem": problem})
+
+    def _copy(self, descriptor: int) -> None:
+        """Fork a process that goes on as this one does, and obeys ``descriptor``."""
+        self.copies = [pid for pid in self.copies if _ended_within(pid, 0) is None]
+        pid = os.fork()
+        if pid:
+            os.close(descriptor)
+            self.copies.append(pid)
+            self._reply({})
+            return
+        self.control.close()
+        self.control = socket.socket(fileno=descriptor)
+        self.children, self.copies = {}, []
+        self.over_memory = set()
+        become_subreaper()  # the fork has not inherited it
+
+    def _end(self, key: int, patience: float) -> None:
+        status = self._kill(key, patience)
+        if key in self.over_memory:
+            self.over_memory.remove(key)
+            status = TOO_MUCH_MEMORY
+        self._reply({"status": status})
+
+    def _kill(self, key: int, patience: float = 0.0) -> int | None:
+        """Kill a child with all that it started; return how it had ended, if it had.
+
+        ``patience`` is how many seconds it gets to end by itself.
+        """
+        child = self.children.pop(key, None)
+        if child is None:
+            return None
+        pid = child.pid
+        status = _ended_within(pid, patience)
+        if status is not None:
+            return status
+        with contextlib.suppress(ProcessLookupError):  # it need not lead a group,
+            os.killpg(pid, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)  # and may have left the one that it leads
+        _ended_within(pid, REAP_SECONDS)
+        return None
+
+    def _receive(self) -> tuple[dict[str, Any] | None, list[int]]:
+        head, descriptors, _, _ = socket.recv_fds(self.control, SIZE.size, 1)
+        if len(head) < SIZE.size:
+            return None, []
+        (size,) = SIZE.unpack(head)
+        text = b""
+        while len(text) < size:
+            part = self.control.recv(size - len(text))
+            if not part:
+                return None, []
+            text += part
+        return json.loads(text), list(descriptors)
+
+    def _reply(self, report: dict[str, Any]) -> None:
+        text = json.dumps(report).encode()
+        self.control.sendall(SIZE.pack(len(text)) + text)
+
+
+def _ended_within(pid: int, seconds: float) -> int | None:
+    """Wait for a child to end; return its status, or None if it goes on."""
+    until = time.monotonic() + seconds
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return status
+        if time.monotonic() >= until:
+            return None
+        time.sleep(0.002)
+
+
+def _child(
+    order: dict[str, Any], descriptor: int, report: int, runner: CellRunner
+) -> None:
+    """Become the process that runs a submission; never return."""
+    try:
+        if order["isolate"] == "none":
+            os.setsid()
+            die_with_parent()
+        else:
+            _isolate(order, report)
+        _close_all_but(descriptor, report)
+        limit_resources(order["limits"])
+        os.close(report)
+    except BaseException as error:
+        words = f"problem={type(error).__name__}: {error}".replace("\n", " ")
+        os.write(report, f"{words}\n".encode())
+        os._exit(70)
+    _serve_and_exit(order, descriptor, runner)
+
+
+def _isolate(order: dict[str, Any], report: int) -> None:
+    """Fork into namespaces of its own and go on there, without rights."""
+    enter_namespaces(order["isolate"])
+    inner = os.fork()
+    if inner:
+        os.write(report, f"pid={inner}\n".encode())
+        os._exit(0)
+    os.setsid()  # in another's process group it could not be ended: see zap_pid_ns
+    is_root = order["isolate"] == "root"
+    user = order["user"] if is_root else os.getuid()
+    mount_own_folders(order["folder"], order["folder_bytes"], user)
+    if is_root:
+        become_nobody(user)
+    forbid_nested_namespaces()
+    give_up_rights()
+    forbid_calls()
+
+
+def _serve_and_exit(order: dict[str, Any], descriptor: int, runner: CellRunner) -> None:
+    try:
+        connection = socket.socket(fileno=descriptor)
+        channel = Channel(connection, FrameLimits())
+        serve(channel, runner, order["folder"], order["device"])
+    except BaseException:
+        traceback.print_exc()
+        os._exit(71)
+    os._exit(0)
+
+
+def _close_all_but(*kept: int) -> None:
+    """Close every descriptor but ours; input, output and errors go nowhere."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
+    low = 3
+    for descriptor in sorted(kept):
+        os.closerange(low, descriptor)
+        low = descriptor + 1
+    os.closerange(low, 4096)
+
+
+def main() -> None:
+    """Warm up and serve on the socket whose descriptor is the first argument."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    become_subreaper()
+    ForkServer(control, warm_up()).run()

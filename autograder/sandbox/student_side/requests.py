@@ -1,0 +1,162 @@
+"""Carry out what a check asks of the student's code: calls, gradients, handles.
+
+The grader's messages are dispatched here, in the child process or, for trusted
+variants, in the grader's own. Both give the same answers.
+"""
+
+import importlib
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor, nn
+
+from .errors import MissingName, error_report
+from .messages import Message
+from .stand_ins import make_stand_in
+from .values import Decoder, Encoder, Reference
+
+Ask = Callable[[Message], Message]
+
+
+class Session:
+    """Hold the notebook's names and the objects that checks made of them."""
+
+    def __init__(self, namespace: dict[str, Any], ask: Ask, device: str = "cpu"):
+        """Work on ``namespace``; ``ask`` sends a question back to the grader.
+
+        What comes from the grader goes to ``device``, and so do the modules that it
+        makes; what goes back is the same wherever it was computed.
+        """
+        self.namespace = namespace
+        self.ask = ask
+        self.device = device
+        self.handles: dict[int, Any] = {}
+        self.stand_ins: dict[int, Any] = {}
+
+    def answer(self, request: Message) -> Message:
+        """Carry out one request; the student's errors become part of the answer."""
+        decoder = Decoder(request, self._resolve, device=self.device)
+        encoder = Encoder(self._refer)
+        try:
+            operation = getattr(self, f"do_{decoder.part('do')}")
+            arguments = decoder.part("with", {})
+            return encoder.message(ok=operation(**arguments))
+        except BaseException as error:
+            return Encoder(self._refer).message(error=error_report(error))
+
+    def do_begin(self, seed: int) -> None:
+        """Begin a check: forget the last one's objects, seed every generator."""
+        self.handles.clear()
+        self.stand_ins.clear()
+        random.seed(seed)
+        numpy.random.seed(seed % 2**32)
+        torch.manual_seed(seed)
+
+    def do_call(self, target: Any, args: tuple, kwargs: dict) -> Any:
+        """Call ``target``; a module that it makes goes to the device."""
+        result = self._callable(target)(*args, **kwargs)
+        return result.to(self.device) if isinstance(result, nn.Module) else result
+
+    def do_value(self, target: Any) -> Any:
+        """Return ``target`` itself."""
+        return target
+
+    def do_method(self, target: Any, name: str, args: tuple, kwargs: dict) -> Any:
+        """Call a method of ``target``."""
+        return getattr(target, name)(*args, **kwargs)
+
+    def do_attribute(self, target: Any, name: str) -> Any:
+        """Return an attribute of ``target``."""
+        return getattr(target, name)
+
+    def do_call_and_return_inputs(self, target: Any, args: tuple, kwargs: dict) -> Any:
+        """Call ``target``; return the result and the arguments as they are now."""
+        result = self._callable(target)(*args, **kwargs)
+        return result, args
+
+    def do_parameters_by_name(self, target: nn.Module) -> dict[str, tuple[int, ...]]:
+        """Return the shape of each parameter of a module."""
+        return {name: tuple(p.shape) for name, p in target.named_parameters()}
+
+    def do_gradients(
+        self,
+        target: Any,
+        args: tuple,
+        kwargs: dict,
+        upstream: Tensor | None,
+        output: int | None,
+    ) -> tuple[Any, list[Tensor | None], dict[str, Tensor | None]]:
+        """Run forward and backward; return output, input and parameter gradients."""
+        if isinstance(target, nn.Module):
+            target.zero_grad(set_to_none=True)
+        args = tuple(_wants_gradient(value) for value in args)
+        result = self._callable(target)(*args, **kwargs)
+        chosen = _chosen_output(result, output)
+        total = chosen.sum() if upstream is None else (chosen * upstream).sum()
+        if total.requires_grad:
+            total.backward()
+        inputs = [value.grad if isinstance(value, Tensor) else None for value in args]
+        named = target.named_parameters() if isinstance(target, nn.Module) else ()
+        return chosen, inputs, {name: value.grad for name, value in named}
+
+    @staticmethod
+    def _callable(target: Any) -> Callable[..., Any]:
+        if not callable(target):
+            raise TypeError(f"it is a {type(target).__name__} and cannot be called")
+        return target
+
+    def _resolve(self, reference: Reference) -> Any:
+        if reference.kind == "name":
+            if reference.key not in self.namespace:
+                raise MissingName(str(reference.key))
+            return self.namespace[reference.key]
+        if reference.kind == "load":
+            module, _, name = str(reference.key).rpartition(".")
+            return getattr(importlib.import_module(module), name)
+        if reference.kind == "handle":
+            return self.handles[int(reference.key)]
+        return self._stand_in(reference)
+
+    def _stand_in(self, reference: Reference) -> Any:
+        key = int(reference.key)
+        if key not in self.stand_ins:
+            self.stand_ins[key] = make_stand_in(key, reference.details, self._ask_back)
+        return self.stand_ins[key]
+
+    def _ask_back(self, key: int, method: str, args: tuple, kwargs: dict) -> Any:
+        question = {"key": key, "method": method, "args": args, "kwargs": kwargs}
+        reply = self.ask(Encoder(self._refer).message(callback=question))
+        decoder = Decoder(reply, self._resolve, device=self.device)
+        problem = decoder.part("error")
+        if problem is not None:
+            raise RuntimeError(problem)
+        return decoder.part("ok")
+
+    def _refer(self, value: Any) -> Reference:
+        for key, stand_in in self.stand_ins.items():
+            if stand_in is value:
+                return Reference("callback", key)
+        for key, known in self.handles.items():
+            if known is value:
+                return Reference("handle", key, type(value).__name__)
+        key = len(self.handles)
+        self.handles[key] = value
+        return Reference("handle", key, type(value).__name__)
+
+
+def _wants_gradient(value: Any) -> Any:
+    if isinstance(value, Tensor) and value.is_floating_point():
+        return value.detach().requires_grad_()
+    return value
+
+
+def _chosen_output(result: Any, output: int | None) -> Tensor:
+    if output is not None:
+        return result[output]
+    for part in result if isinstance(result, (tuple, list)) else (result,):
+        if isinstance(part, Tensor) and part.is_floating_point():
+            return part
+    raise TypeError("it returned no tensor of floating-point numbers")

@@ -1,0 +1,134 @@
+"""Serve one submission: set the folder up, run its cells, answer the checks' calls."""
+
+import contextlib
+import os
+import resource
+import sys
+import time
+from importlib.abc import MetaPathFinder
+from typing import Any
+
+import torch
+
+from .cells import CellRunner, quiet_environment
+from .messages import Channel, ChannelClosed, Message
+from .requests import Session
+from .values import Decoder, Encoder, Reference
+
+PRIVATE = ("autograder", "nbgrader_config")
+
+
+class OnlyTheKit(MetaPathFinder):
+    """Keep the private packages out, and take ``transformer`` from the kit alone."""
+
+    def __init__(self, kit: str):
+        """Allow ``transformer`` if the folder ``kit`` holds it."""
+        self.kit = kit
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Refuse private names; leave all others to the other finders."""
+        top = name.partition(".")[0]
+        absent = not os.path.isdir(os.path.join(self.kit, "transformer"))
+        if top in PRIVATE or (top == "transformer" and absent):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return None
+
+
+def close_the_doors(folder: str) -> None:
+    """Make ``folder`` the first place to import from, and the repository unreachable.
+
+    An editable install leaves finders and paths behind that lead to the answers.
+    """
+    editable = [f for f in sys.meta_path if "__editable__" in _module_of(f)]
+    for finder in editable:
+        sys.meta_path.remove(finder)
+    sys.path_hooks[:] = [h for h in sys.path_hooks if "__editable__" not in repr(h)]
+    sys.path[:] = [folder, *(p for p in sys.path if _is_installation(p))]
+    sys.path_importer_cache.clear()
+    sys.meta_path.insert(0, OnlyTheKit(folder))
+
+
+def _module_of(finder: Any) -> str:
+    return getattr(finder, "__module__", "") or type(finder).__module__
+
+
+def _is_installation(path: str) -> bool:
+    """Say whether a path belongs to Python or to its installed packages."""
+    roots = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+    known = ("site-packages", "dist-packages", "python3")
+    inside = any(path.startswith(root) for root in roots)
+    return inside and any(part in path for part in known)
+
+
+def limit_resources(limits: dict[str, int]) -> None:
+    """Set the process's limits: memory, processes, file size, no core file.
+
+    Where memory runs out, this process is the first to go.
+    """
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+    for name, value in limits.items():
+        kind = getattr(resource, f"RLIMIT_{name}", None)
+        if kind is None:
+            continue
+        _, hard = resource.getrlimit(kind)
+        if hard != resource.RLIM_INFINITY:
+            value = min(value, hard)
+        resource.setrlimit(kind, (value, value))
+
+
+def compute_exactly() -> None:
+    """Let no GPU round products to TF32: the checks compare with exact ones."""
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+
+
+def write_files(folder: str, files: dict[str, Any]) -> None:
+    """Write the kit's and the student's files into the working folder."""
+    for name, content in files.items():
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content.numpy().tobytes())
+
+
+def serve(channel: Channel, runner: CellRunner, folder: str, device: str) -> None:
+    """Answer the grader until it closes the channel; checks run on ``device``."""
+    os.chdir(folder)
+    quiet_environment(folder)
+    close_the_doors(folder)
+    compute_exactly()
+    session = Session(
+        runner.namespace, lambda question: _ask(channel, question), device
+    )
+    while True:
+        try:
+            request = channel.receive()
+        except ChannelClosed:
+            return
+        if "cell" in request.body:
+            channel.send(_run_cell(request, runner))
+        elif "files" in request.body:
+            files = Decoder(request, _no_reference).part("files")
+            write_files(folder, files)
+            channel.send(Message({"ok": None}))
+        else:
+            channel.send(session.answer(request))
+
+
+def _ask(channel: Channel, question: Message) -> Message:
+    channel.send(question)
+    return channel.receive()
+
+
+def _run_cell(request: Message, runner: CellRunner) -> Message:
+    decoder = Decoder(request, _no_reference)
+    number, source = decoder.part("cell"), decoder.part("source")
+    started = time.monotonic()
+    report = runner.run(number, source)
+    report["seconds"] = time.monotonic() - started
+    return Encoder(_no_reference).message(ran=report)
+
+
+def _no_reference(value: Any) -> Reference:
+    raise ValueError(f"a {type(value).__name__} has no place here")

@@ -1,0 +1,85 @@
+"""This process's one pre-warmed parent, started while the rest is still imported.
+
+Nothing here imports torch or nbgrader: what grading must wait for is begun before they
+are.
+"""
+
+import atexit
+import contextlib
+import multiprocessing
+import os
+from multiprocessing import forkserver
+from multiprocessing.context import BaseContext
+from pathlib import Path
+
+from autograder.sandbox.warm_parent import Line, NoParent, WarmParent
+
+WORKERS = "autograder.classroom.workers"
+_held: list[WarmParent] = []
+
+
+def begin() -> None:
+    """Begin to start this process's pre-warmed parent, and do not wait."""
+    if not _held:
+        _held.append(WarmParent(wait=False))
+
+
+def own_parent() -> WarmParent:
+    """Return this process's pre-warmed parent; it ends with the process.
+
+    Raises:
+        NoParent: If it does not come up; the next call tries again.
+    """
+    begin()
+    try:
+        _held[0].wait_until_ready()
+    except NoParent:
+        end()
+        raise
+    return _held[0]
+
+
+def take_over(line: Line) -> None:
+    """Let the copy at the end of ``line`` be this process's parent."""
+    end()
+    _held.append(WarmParent.at(line))
+
+
+def end() -> None:
+    """End this process's parent, if there is one."""
+    while _held:
+        _held.pop().close()
+
+
+atexit.register(end)
+
+
+def processes() -> BaseContext:
+    """Return a way to start processes that copies no thread and imports torch once."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([WORKERS])
+    return context
+
+
+def prepare(number: int) -> None:
+    """Begin what ``number`` workers need, and do not wait.
+
+    That is the pre-warmed parent and, if there are several, the process that they are
+    forked from. What does not start here is started, and said, when it is needed.
+    """
+    with contextlib.suppress(OSError):
+        begin()
+    if number > 1 and processes().get_start_method() == "forkserver":
+        forkserver.ensure_running()
+
+
+def prepare_for(root: Path, workers: int | None) -> None:
+    """Begin what the class in ``root`` will probably need.
+
+    Its settings are not read yet: they may have the submissions in another folder.
+    """
+    handed_in = sum(path.is_dir() for path in root.glob("submitted/*/*"))
+    if handed_in:
+        prepare(min(workers or os.cpu_count() or 1, handed_in))

@@ -1,0 +1,17 @@
+"""The command line as a whole."""
+
+import typer
+
+from transformer.cli.evaluate import evaluate
+from transformer.cli.train import train
+from transformer.cli.translate import translate_command
+
+app = typer.Typer(
+    help="Train a Transformer, measure it, and translate with it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(train)
+app.command()(evaluate)
+app.command(name="translate")(translate_command)

@@ -1,0 +1,122 @@
+"""The command `train`: train a model, measured and kept after every epoch."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from transformer.cli.options import (
+    USUAL_OUT,
+    Data,
+    DataDir,
+    Device,
+    Out,
+    Precision,
+    Threads,
+    console,
+    one_line_errors,
+    read_corpus,
+    say,
+)
+from transformer.multi_head import count_parameters
+from transformer.training.loop import BEST, LAST, Trainer
+from transformer.training.presets import (
+    TRAININGS,
+    USUAL_PRESET,
+    CorpusName,
+    Preset,
+    choose_device,
+    make_data,
+    make_trainer,
+)
+from transformer.training.progress import TerminalProgress
+
+
+def train(
+    data: Data = CorpusName.grammar,
+    data_dir: DataDir = None,
+    config: Annotated[
+        Preset | None,
+        typer.Option(help="Model and training; by the corpus if not given."),
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Epochs in all.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Pairs in a batch.")] = None,
+    epoch_steps: Annotated[
+        int | None, typer.Option(help="Batches to take from each epoch; else all.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of weights, dropout, order.")
+    ] = None,
+    precision: Annotated[
+        Precision | None, typer.Option(help="Of the matrix products in training.")
+    ] = None,
+    fused: Annotated[
+        bool | None, typer.Option("--fused", help="Attention by fused kernels.")
+    ] = None,
+    compile: Annotated[
+        bool | None, typer.Option("--compile", help="Use torch.compile.")
+    ] = None,
+    device: Device = "auto",
+    threads: Threads = 1,
+    out: Out = USUAL_OUT,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the last checkpoint in --out.")
+    ] = False,
+) -> None:
+    """Train a model; after every epoch it is measured and kept in --out."""
+    preset = config or USUAL_PRESET[data]
+    changes = {
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "epoch_steps": epoch_steps,
+        "seed": seed,
+        "precision": precision.value if precision else None,
+        "fused": fused,
+        "compile": compile,
+    }
+    with one_line_errors():
+        chosen = {name: value for name, value in changes.items() if value is not None}
+        if batch_size is not None:
+            chosen["batch_tokens"] = None  # pairs are counted, and not tokens
+        training = TRAININGS[preset](**chosen)
+        check_folder(out, resume)
+        place = choose_device(device, threads)
+        corpus, words = read_corpus(data, data_dir)
+        batches = make_data(corpus, words, training, place)
+        trainer = make_trainer(preset, batches, training, place, out)
+        n_parameters = count_parameters(trainer.model)
+        say(f"{preset.value}: {n_parameters:,} parameters on {place}")
+        out.mkdir(parents=True, exist_ok=True)
+        run_training(trainer, resume)
+
+
+def check_folder(folder: Path, resume: bool) -> None:
+    """Keep a new run from taking the place of an older one, and find that one."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--out is to be a folder: {folder} is a file")
+    there = (folder / LAST).exists()
+    if there and not resume:
+        raise ValueError(
+            f"{folder} holds the checkpoint of a run: give --resume to go on with it, "
+            "or another folder as --out"
+        )
+    if resume and not there:
+        raise ValueError(f"there is no checkpoint {folder / LAST} to resume from")
+
+
+def run_training(trainer: Trainer, resume: bool) -> None:
+    """Train to the end, or until the user stops it."""
+    if resume:
+        trainer.resume()
+        say(f"going on after epoch {trainer.epoch}")
+    try:
+        with TerminalProgress(console) as progress:
+            trainer.run(progress)
+    except KeyboardInterrupt:
+        if (trainer.folder / LAST).exists():
+            done = f"the last whole epoch is in {trainer.folder}; go on with --resume"
+        else:
+            done = "no epoch was over, so nothing is kept"
+        say(f"stopped; {done}")
+        raise typer.Exit(130) from None
+    say(f"done: {trainer.folder / BEST} is the best epoch's")

@@ -1,0 +1,64 @@
+"""The command `translate`: one sentence, and what its heads looked at."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from transformer.cli.options import (
+    USUAL_OUT,
+    Alpha,
+    BeamSize,
+    Device,
+    MaxLen,
+    Out,
+    Threads,
+    Weights,
+    Which,
+    one_line_errors,
+)
+from transformer.training.checkpoints import load_checkpoint
+from transformer.training.presets import choose_device
+from transformer.translation.beams import SearchSettings
+from transformer.translation.inference import Translation, translate
+
+
+def translate_command(
+    sentence: Annotated[str, typer.Argument(help="A German sentence.")],
+    attention: Annotated[
+        Path | None, typer.Option(help="Image to draw the heads' attention into.")
+    ] = None,
+    device: Device = "auto",
+    threads: Threads = 1,
+    out: Out = USUAL_OUT,
+    beam_size: BeamSize = 4,
+    length_penalty: Alpha = 0.6,
+    max_len: MaxLen = 50,
+    weights: Which = Weights.best,
+) -> None:
+    """Print the translation of a sentence; draw the last layer's heads if asked."""
+    with one_line_errors():
+        settings = SearchSettings(beam_size, length_penalty, max_len)
+        place = choose_device(device, threads)
+        checkpoint = load_checkpoint(out / weights.file)
+        words = checkpoint.vocabularies()
+        found = translate(checkpoint.build_model(place), sentence, words, settings)
+        typer.echo(found.text)
+        if attention is not None:
+            draw_attention(found, attention)
+
+
+def draw_attention(found: Translation, path: Path) -> None:
+    """Draw the heads of the last layer into an image file."""
+    from transformer.plots.attention_heads import attention_heads
+
+    picture = attention_heads(
+        found.cross_attention[-1].cpu(),
+        found.target,
+        found.source,
+        "Cross-attention of the last layer's heads",
+    )
+    try:
+        picture.savefig(path)
+    except ValueError as error:
+        raise ValueError(f"cannot draw into {path}: {error}") from error

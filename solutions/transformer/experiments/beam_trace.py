@@ -1,0 +1,99 @@
+"""Watch a beam search of one sentence: what it considered, and what it kept."""
+
+from collections.abc import Iterator
+
+from torch import Tensor, nn
+
+from transformer.data import Vocabulary
+from transformer.data.special_tokens import PAD_ID
+from transformer.translation.beams import Branch, SearchSettings, Words, until_end
+from transformer.translation.inference import beam_search
+
+
+class Watched(nn.Module):
+    """A model that notes what a search asks it, and what it answers.
+
+    Args:
+        model: a `Transformer`, or anything else with `encode`, `decode` and `config`.
+
+    Attributes:
+        asked: of each call, the hypotheses (k, t) and the probability of each next
+            word (k, vocab_size).
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        """Keep the model."""
+        super().__init__()
+        self.model, self.config = model, model.config
+        self.training = model.training  # a search puts its model back into this mode
+        self.asked: list[tuple[Tensor, Tensor]] = []
+
+    def encode(self, src: Tensor) -> Tensor:
+        """Read the source, as the model does."""
+        return self.model.encode(src)
+
+    def decode(self, tgt: Tensor, memory: Tensor, src: Tensor) -> tuple[Tensor, object]:
+        """Answer as the model does, and note it."""
+        logits, weights = self.model.decode(tgt, memory, src)
+        self.asked.append((tgt, logits[:, -1].softmax(dim=-1)))
+        return logits, weights
+
+
+def beginning(ids: Tensor, words: Vocabulary) -> Words:
+    """Return the words that are written in ids (t,), from behind `<sos>` to `<eos>`."""
+    return tuple(words.words[i] for i in until_end(ids)[1:].tolist() if i != PAD_ID)
+
+
+def grow(
+    row: Tensor, probability: Tensor, after: Tensor, shown: int
+) -> Iterator[tuple[int, float]]:
+    """Yield the likeliest next words of a hypothesis, and those that it went on with.
+
+    Args:
+        row: the hypothesis, ids (t,).
+        probability: of each next word, (vocab_size,).
+        after: the hypotheses one word later, ids (k, t + 1).
+        shown: how many words to yield at least.
+    """
+    children = after[(after[:, :-1] == row).all(dim=1), -1].tolist()
+    best = probability.argsort(descending=True, stable=True).tolist()
+    for place, word in enumerate(best):
+        if place < shown or word in children:
+            yield word, float(probability[word])
+
+
+def trace_beam(
+    model: nn.Module,
+    src: Tensor,
+    words: Vocabulary,
+    settings: SearchSettings,
+    shown: int = 2,
+) -> list[Branch]:
+    """Search, and return what was considered at each step.
+
+    Args:
+        model: as `beam_search` takes it; without a cache.
+        src: one sentence, ids (1, s).
+        words: the target's vocabulary.
+        settings: of the search.
+        shown: candidates to return for each hypothesis; those kept are always there.
+
+    Returns:
+        The branches of the search, step by step, each hypothesis's likeliest first.
+    """
+    watched = Watched(model)
+    final, _ = beam_search(watched, src, settings)
+    later = [*(tgt for tgt, _ in watched.asked[1:]), final[0]]
+    tree, worth = [], {(): 1.0}
+    for (tgt, probability), after in zip(watched.asked, later, strict=True):
+        going_on = {beginning(row, words) for row in after}
+        found: dict[Words, float] = {}
+        for row, next_word in zip(tgt, probability, strict=True):
+            written = beginning(row, words)
+            if (row == settings.eos_id).any():
+                continue
+            for word, share in grow(row, next_word, after, shown):
+                found[(*written, words.words[word])] = worth[written] * share
+        tree += [Branch(key, value, key in going_on) for key, value in found.items()]
+        worth |= found
+    return tree

@@ -1,0 +1,105 @@
+"""The experiment of unit 03: reversal with and without positions.
+
+A small Transformer learns to write a sequence of symbols backwards, and is then asked
+for sequences of other lengths.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer.data.reversal import make_reversal_pairs
+from transformer.data.special_tokens import PAD_ID, SPECIAL_TOKENS
+from transformer.experiments.fitting import FitSettings, fit
+from transformer.model import Transformer, TransformerConfig
+from transformer.training.step import label_smoothed_loss, teacher_forcing_split
+from transformer.translation.inference import greedy_decode
+
+
+@dataclass(frozen=True)
+class ReversalTask:
+    """Describe the sequences to train on.
+
+    Attributes:
+        length: symbols in the longest sequence.
+        min_length: symbols in the shortest; None = all are of the same length.
+        n_symbols: number of different symbols.
+        n_pairs: number of sequences.
+    """
+
+    length: int = 8
+    min_length: int | None = None
+    n_symbols: int = 16
+    n_pairs: int = 20_000
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Hold the shares in [0, 1] of what came out right.
+
+    Attributes:
+        sequences: right from the first symbol to the end token.
+        tokens: right symbols, each at its place.
+    """
+
+    sequences: float
+    tokens: float
+
+
+def make_reverser(
+    positions: str, task: ReversalTask, seed: int = 0, max_len: int = 20
+) -> Transformer:
+    """Make a Transformer of one layer that is to learn reversal.
+
+    Args:
+        positions: "none", "sinusoidal" or "learned".
+        task: tells how many symbols there are.
+        seed: of the weights.
+        max_len: number of positions, beyond those of the training sequences.
+    """
+    torch.manual_seed(seed)
+    words = task.n_symbols + len(SPECIAL_TOKENS)
+    sizes = {"d_model": 64, "n_heads": 4, "n_layers": 1, "d_ff": 128}
+    config = TransformerConfig(
+        words, words, **sizes, dropout=0.0, max_len=max_len, positions=positions
+    )
+    return Transformer(config)
+
+
+def train_reverser(
+    model: Transformer, task: ReversalTask, settings: FitSettings
+) -> list[float]:
+    """Train a model on reversal with teacher forcing; return the loss of each step."""
+    src, tgt = make_reversal_pairs(
+        task.n_pairs, task.length, task.n_symbols, seed=0, min_length=task.min_length
+    )
+    tgt_in, target = teacher_forcing_split(tgt)
+
+    def loss_of(rows: Tensor) -> Tensor:
+        logits = model(src[rows], tgt_in[rows])
+        return label_smoothed_loss(logits, target[rows], PAD_ID)
+
+    return fit(model, loss_of, len(src), settings)
+
+
+def reversal_accuracy(
+    model: Transformer, length: int, n_symbols: int, n_pairs: int = 300
+) -> Accuracy:
+    """Let a model reverse fresh sequences of one length, greedily, and count.
+
+    Args:
+        model: a trained model.
+        length: symbols in each sequence.
+        n_symbols: number of different symbols.
+        n_pairs: number of sequences.
+    """
+    src, tgt = make_reversal_pairs(n_pairs, length, n_symbols, seed=1)
+    found = greedy_decode(model, src, max_len=length + 1)
+    found = F.pad(found, (0, tgt.size(1) - found.size(1)), value=PAD_ID)
+    right = found == tgt
+    return Accuracy(
+        sequences=right.all(dim=1).float().mean().item(),
+        tokens=right[:, 1:-1].float().mean().item(),  # without <sos> and <eos>
+    )

@@ -1,0 +1,122 @@
+"""Train a small Transformer in the right way, and in three whose loss looks better."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import torch
+from torch import Tensor, nn
+
+from transformer.config import TransformerConfig
+from transformer.data import Batches, SentencePair, Vocabulary
+from transformer.masks import padding_mask
+from transformer.model import Transformer
+from transformer.training.config import TrainingConfig
+from transformer.training.step import label_smoothed_loss, teacher_forcing_split
+from transformer.translation.beams import SearchSettings
+from transformer.translation.cache import CachedTransformer
+from transformer.translation.evaluation import detokenised_bleu, translate_pairs
+from transformer.translation.inference import decode_step_cached
+
+Split = Callable[[Tensor], tuple[Tensor, Tensor]]
+Words = tuple[Vocabulary, Vocabulary]
+NO_WORD = -1  # as the padding's number: everything counts
+
+
+class SeeingTransformer(Transformer):
+    """A Transformer whose decoder sees the future: its causal mask was forgotten."""
+
+    def decode(
+        self, tgt: Tensor, memory: Tensor, src: Tensor
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Score every next word as `Transformer.decode` does, without its mask."""
+        pad_id = self.config.pad_id
+        x, weights = self.decoder(
+            self.tgt_embedding(tgt),
+            memory,
+            padding_mask(tgt, pad_id),
+            padding_mask(src, pad_id),
+        )
+        return self.projection(x), weights
+
+
+def split_unshifted(tgt: Tensor) -> tuple[Tensor, Tensor]:
+    """Ask for the very words that the decoder reads: what a forgotten shift does."""
+    return tgt[:, :-1], tgt[:, :-1]
+
+
+@dataclass(frozen=True)
+class Way:
+    """How to train.
+
+    Attributes:
+        split: makes the decoder's input and its target from the sentences.
+        loss_pad_id: id that the loss leaves out.
+        model: the class of the model.
+    """
+
+    split: Split = teacher_forcing_split
+    loss_pad_id: int = 1
+    model: type[Transformer] = Transformer
+
+
+WAYS = {
+    "right": Way(),
+    "target not shifted": Way(split=split_unshifted),
+    "no causal mask": Way(model=SeeingTransformer),
+    "padding counted": Way(loss_pad_id=NO_WORD),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """Hold what a training gave.
+
+    Attributes:
+        losses: the loss of each step, as that way counts it.
+        model: the trained model, in evaluation mode.
+    """
+
+    losses: list[float]
+    model: Transformer
+
+
+def train_way(
+    way: Way, batches: Batches, config: TransformerConfig, training: TrainingConfig
+) -> Run:
+    """Train for `training.epoch_steps` steps, in a right or a wrong way.
+
+    Args:
+        way: how.
+        batches: what to train on.
+        config: of the model.
+        training: rates, clipping, smoothing and seed.
+    """
+    torch.manual_seed(training.seed)
+    model, losses = way.model(config).train(), []
+    optimizer = torch.optim.Adam(model.parameters(), betas=training.betas)
+    for batch in islice(batches, training.epoch_steps):
+        optimizer.param_groups[0]["lr"] = training.rate_at(len(losses) + 1)
+        decoder_input, target = way.split(batch.tgt)
+        logits = model(batch.src, decoder_input)
+        loss = label_smoothed_loss(logits, target, way.loss_pad_id, training.smoothing)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), training.max_norm)
+        optimizer.step()
+        losses.append(loss.item())
+    return Run(losses, model.eval())
+
+
+def greedy_bleu(
+    model: Transformer, pairs: Sequence[SentencePair], words: Words
+) -> float:
+    """Translate greedily and score with sacreBLEU on detokenised lower-cased text.
+
+    The model writes with its own masks: a `SeeingTransformer` without the causal one.
+    """
+    sees = isinstance(model, SeeingTransformer)  # a cache would hide the future
+    writer = model if sees else CachedTransformer(model, decode_step_cached)
+    settings = SearchSettings(1, max_len=16)
+    found = translate_pairs(writer, pairs, words, settings)
+    return detokenised_bleu(found, [pair.tgt for pair in pairs]).score

@@ -1,0 +1,259 @@
+"""The training loop: epochs, validation, checkpoints, and going on after a stop."""
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from transformer.data import Batches
+from transformer.model import Transformer, evaluating
+from transformer.training.checkpoints import (
+    Checkpoint,
+    CheckpointError,
+    Vocabularies,
+    load_checkpoint,
+    require_same_run,
+    require_same_words,
+    save_checkpoint,
+)
+from transformer.training.config import PRECISIONS, TrainingConfig
+from transformer.training.fused_attention import use_fused_attention
+from transformer.training.progress import Listener, Silence, StepReport
+from transformer.training.step import (
+    StepSettings,
+    average_checkpoints,
+    label_smoothed_loss,
+    teacher_forcing_split,
+    train_step,
+)
+from transformer.training.step_in_parts import train_step_in_parts
+
+LAST, BEST, AVERAGED = "last.pt", "best.pt", "averaged.pt"
+EPOCH = "epoch_{:03}.pt"
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Hold what a model is trained and validated on.
+
+    Attributes:
+        train: batches, in another order each epoch.
+        valid: batches in a fixed order.
+        vocabularies: of the source and of the target.
+    """
+
+    train: Batches
+    valid: Batches
+    vocabularies: Vocabularies
+
+
+@evaluating
+def mean_loss(model: nn.Module, batches: Batches, pad_id: int = 1) -> float:
+    """Compute the mean cross-entropy of all target tokens, in nats, without dropout."""
+    total, tokens = 0.0, 0
+    for batch in batches:
+        decoder_input, target = teacher_forcing_split(batch.tgt)
+        loss = label_smoothed_loss(model(batch.src, decoder_input), target, pad_id)
+        count = int((target != pad_id).sum())
+        total, tokens = total + loss.item() * count, tokens + count
+    return total / tokens
+
+
+class Trainer:
+    """Train a model, keeping the last and the best checkpoint in a folder.
+
+    Where the configuration asks for an average, the checkpoints to be averaged are kept
+    too, and the average of the last ones is written as `averaged.pt`.
+
+    Args:
+        model: on the device to train on; the batches must come on the same.
+        data: what to train and validate on.
+        config: how to train.
+        folder: where the checkpoints go; None keeps nothing.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        data: TrainingData,
+        config: TrainingConfig,
+        folder: Path | None = None,
+    ) -> None:
+        """Make the optimiser; nothing is trained yet."""
+        self.model, self.data, self.config, self.folder = model, data, config, folder
+        self.optimizer = torch.optim.Adam(
+            model.parameters(), lr=config.rate, betas=config.betas
+        )
+        use_fused_attention(model, config.fused)
+        self._trained = torch.compile(model) if config.compile else model
+        self.device = next(model.parameters()).device
+        self._train_step = step_function(config, self.device)
+        self.epoch = 0
+        self.step = 0
+        self.history: list[dict[str, float]] = []
+
+    def run(self, listener: Listener | None = None) -> list[dict[str, float]]:
+        """Train the epochs that are still to do.
+
+        Returns:
+            The history: a record of each epoch, those before a resume among them.
+
+        Raises:
+            FloatingPointError: if the loss is no number any more.
+            CheckpointError: if a checkpoint cannot be written.
+        """
+        listener = listener or Silence()
+        if self.epoch == 0:
+            torch.manual_seed(self.config.seed)
+        while self.epoch < self.config.epochs:
+            record = self._run_epoch(listener)
+            self.epoch += 1
+            self.history.append(record)
+            self._save()
+            listener.end_epoch(record)
+        return self.history
+
+    def resume(self) -> None:
+        """Go back to where the last checkpoint in the folder was written.
+
+        Raises:
+            CheckpointError: if there is none, or it belongs to another run.
+        """
+        path = self.folder / LAST
+        saved = load_checkpoint(path)
+        require_same_words(path, saved.vocabularies(), self.data.vocabularies)
+        asked = dataclasses.asdict(self.model.config)
+        require_same_run(path, saved.model_config, asked)
+        asked = dataclasses.asdict(self.config)
+        begun = dataclasses.asdict(TrainingConfig()) | saved.training_config
+        require_same_run(path, begun, asked, free=("epochs",))
+        self._require_kept(saved.epoch)
+        self.model.load_state_dict(saved.model)
+        self.optimizer.load_state_dict(saved.optimizer)
+        self.epoch, self.step = saved.epoch, saved.step
+        self.history = saved.history
+        _set_random_state(saved.random_state, self.device)
+
+    def _run_epoch(self, listener: Listener) -> dict[str, float]:
+        epoch = self.data.train.epoch(self.epoch)
+        steps = min(len(epoch), self.config.epoch_steps or len(epoch))
+        listener.start_epoch(self.epoch + 1, steps)
+        start = time.perf_counter()
+        total, tokens = 0.0, 0
+        for batch in islice(epoch, steps):
+            report = self._run_step(batch.src, batch.tgt)
+            total += report.loss * report.tokens
+            tokens += report.tokens
+            listener.end_step(report)
+        trained = time.perf_counter()
+        pad_id = self.model.config.pad_id
+        return {
+            "epoch": self.epoch + 1,
+            "train_loss": total / tokens,
+            "valid_loss": mean_loss(self.model, self.data.valid, pad_id),
+            "rate": report.rate,
+            "seconds": time.perf_counter() - start,
+            "tokens_per_second": tokens / (trained - start),
+        }
+
+    def _run_step(self, src: torch.Tensor, tgt: torch.Tensor) -> StepReport:
+        self.step += 1
+        rate = self.config.rate_at(self.step)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        settings = StepSettings(
+            self.model.config.pad_id, self.config.smoothing, self.config.max_norm
+        )
+        dtype = PRECISIONS[self.config.precision]
+        half = dtype != torch.float32
+        with torch.autocast(self.device.type, dtype if half else None, enabled=half):
+            loss, tokens = self._train_step(
+                self._trained, src, tgt, self.optimizer, settings
+            )
+        if not math.isfinite(loss):
+            raise FloatingPointError(
+                f"the loss is {loss} at step {self.step}, with the rate {rate:.2g}: "
+                "try a lower rate or a longer warm-up"
+            )
+        return StepReport(loss, rate, tokens)
+
+    def _save(self) -> None:
+        if self.folder is None:
+            return
+        checkpoint = self._checkpoint()
+        weights = dataclasses.replace(checkpoint, optimizer={})  # a third of the size
+        losses = [record["valid_loss"] for record in self.history]
+        if losses[-1] <= min(losses):
+            save_checkpoint(weights, self.folder / BEST)
+        if self.config.average_last > 1:
+            self._save_average(weights)
+        save_checkpoint(checkpoint, self.folder / LAST)
+
+    def _save_average(self, newest: Checkpoint) -> None:
+        """Keep the newest weights among the last few, and write their average."""
+        save_checkpoint(newest, self.folder / EPOCH.format(self.epoch))
+        too_old = self.epoch - self.config.average_last
+        (self.folder / EPOCH.format(too_old)).unlink(missing_ok=True)
+        models = [load_checkpoint(path).model for path in self._to_average(self.epoch)]
+        average = dataclasses.replace(newest, model=average_checkpoints(models))
+        save_checkpoint(average, self.folder / AVERAGED)
+
+    def _to_average(self, epoch: int) -> list[Path]:
+        """Return where the weights lie that are averaged after an epoch."""
+        first = max(epoch - self.config.average_last + 1, 1)
+        return [self.folder / EPOCH.format(n) for n in range(first, epoch + 1)]
+
+    def _require_kept(self, epoch: int) -> None:
+        """Check that the average after the next epoch can be made."""
+        if epoch >= self.config.epochs:
+            return
+        for path in self._to_average(epoch + 1)[:-1]:
+            if not path.exists():
+                raise CheckpointError(
+                    f"{path} is gone, which the average of the last "
+                    f"{self.config.average_last} epochs needs: bring it back, or train "
+                    "anew in another folder"
+                )
+
+    def _checkpoint(self) -> Checkpoint:
+        src, tgt = self.data.vocabularies
+        return Checkpoint(
+            model_config=dataclasses.asdict(self.model.config),
+            training_config=dataclasses.asdict(self.config),
+            words=(list(src.words), list(tgt.words)),
+            model=self.model.state_dict(),
+            optimizer=self.optimizer.state_dict(),
+            epoch=self.epoch,
+            step=self.step,
+            history=self.history,
+            random_state=_random_state(self.device),
+        )
+
+
+def step_function(
+    config: TrainingConfig, device: torch.device | str
+) -> Callable[..., tuple[float, int]]:
+    """Return `train_step`, or the same in parts where that is asked for and pays."""
+    if config.parts > 1 and torch.device(device).type == "cpu":
+        return partial(train_step_in_parts, parts=config.parts)
+    return train_step
+
+
+def _random_state(device: torch.device) -> dict[str, torch.Tensor]:
+    state = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        state["cuda"] = torch.cuda.get_rng_state(device)
+    return state
+
+
+def _set_random_state(state: dict[str, torch.Tensor], device: torch.device) -> None:
+    torch.set_rng_state(state["cpu"])
+    if device.type == "cuda" and "cuda" in state:
+        torch.cuda.set_rng_state(state["cuda"], device)

@@ -1,0 +1,123 @@
+"""How a training run tells what it does: to nobody, or to a terminal."""
+
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from transformer.training.step import perplexity
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """Tell what one step did.
+
+    Attributes:
+        loss: mean over the batch's target tokens, in nats.
+        rate: learning rate of the step.
+        tokens: target tokens of the batch, without padding.
+    """
+
+    loss: float
+    rate: float
+    tokens: int
+
+
+class Listener(Protocol):
+    """Is told how the training goes on."""
+
+    def start_epoch(self, number: int, steps: int) -> None:
+        """Hear that epoch `number`, from 1, begins, and how many steps it has."""
+
+    def end_step(self, report: StepReport) -> None:
+        """Hear what a step did."""
+
+    def end_epoch(self, record: dict[str, float]) -> None:
+        """Hear an epoch's record, which the history keeps."""
+
+
+class Silence:
+    """Listen and do nothing."""
+
+    def start_epoch(self, number: int, steps: int) -> None:
+        """Do nothing."""
+
+    def end_step(self, report: StepReport) -> None:
+        """Do nothing."""
+
+    def end_epoch(self, record: dict[str, float]) -> None:
+        """Do nothing."""
+
+
+AT_START = {"loss": 0.0, "rate": 0.0, "speed": 0.0}
+
+
+class TerminalProgress:
+    """Show a bar with loss, learning rate and speed, and a line for each epoch.
+
+    Used as a context: `with TerminalProgress(console) as listener`.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        """Prepare the bar; where the output is no terminal there is none."""
+        console = console or Console()
+        self.bar = Progress(
+            TextColumn("epoch {task.fields[epoch]}"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TextColumn("loss {task.fields[loss]:.3f}"),
+            TextColumn("rate {task.fields[rate]:.1e}"),
+            TextColumn("{task.fields[speed]:,.0f} tokens/s"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self.task = self.bar.add_task("", visible=False, epoch=0, **AT_START)
+
+    def __enter__(self) -> "TerminalProgress":
+        """Show the bar."""
+        self.bar.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Take the bar away, whatever happened."""
+        self.bar.stop()
+
+    def start_epoch(self, number: int, steps: int) -> None:
+        """Set the bar to the start."""
+        self.bar.reset(self.task, total=steps, visible=True, epoch=number, **AT_START)
+        self.start, self.tokens, self.loss = time.perf_counter(), 0, 0.0
+
+    def end_step(self, report: StepReport) -> None:
+        """Move the bar; the loss is the epoch's mean so far."""
+        self.tokens += report.tokens
+        self.loss += report.loss * report.tokens
+        self.bar.update(
+            self.task,
+            advance=1,
+            loss=self.loss / self.tokens,
+            rate=report.rate,
+            speed=self.tokens / (time.perf_counter() - self.start),
+        )
+
+    def end_epoch(self, record: dict[str, float]) -> None:
+        """Print the epoch's record."""
+        self.bar.console.print(
+            f"epoch {record['epoch']:>3} | "
+            f"training loss {record['train_loss']:.3f} | "
+            f"validation loss {record['valid_loss']:.3f} "
+            f"(perplexity {perplexity(record['valid_loss']):.3f}) | "
+            f"rate {record['rate']:.1e} | {record['seconds']:.1f} s | "
+            f"{record['tokens_per_second']:,.0f} tokens/s",
+            highlight=False,
+            soft_wrap=True,
+        )

@@ -1,0 +1,181 @@
+"""Train a sequence-to-sequence model: shift, loss, learning rate, step, average."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer.training.step_settings import (
+    StateDict,
+    StepSettings,
+    require_fitting_target,
+    require_same_parameters,
+    require_share,
+)
+
+__all__ = [
+    "StateDict",
+    "StepSettings",
+    "average_checkpoints",
+    "label_smoothed_loss",
+    "perplexity",
+    "teacher_forcing_split",
+    "train_step",
+    "warmup_rate",
+]
+
+
+def teacher_forcing_split(tgt: Tensor) -> tuple[Tensor, Tensor]:
+    """Split target sentences into what the decoder reads and what it must predict.
+
+    At position i the decoder reads token i and is asked for token i + 1.
+
+    Args:
+        tgt: ids (b, t), each row `<sos> … <eos>` and then padding.
+
+    Returns:
+        The decoder's input and its target, both (b, t - 1).
+
+    Raises:
+        ValueError: if `tgt` is not (b, t) with t of at least 2.
+    """
+    if tgt.dim() != 2 or tgt.size(1) < 2:
+        raise ValueError(
+            f"tgt must be (batch, length) with <sos> and at least one more token in "
+            f"each row, found shape {tuple(tgt.shape)}"
+        )
+    ### BEGIN SOLUTION
+    return tgt[:, :-1], tgt[:, 1:]
+    ### END SOLUTION
+
+
+def label_smoothed_loss(
+    logits: Tensor, target: Tensor, pad_id: int, smoothing: float = 0.0
+) -> Tensor:
+    """Compute the cross-entropy with smoothed labels, averaged over real tokens.
+
+    The label is `1 - smoothing` on the target plus `smoothing / vocab_size` on every
+    word (section 5.4 of Vaswani et al., 2017; Szegedy et al., 2016). A batch of
+    padding alone has the loss 0.
+
+    Args:
+        logits: scores before the softmax, (b, t, vocab_size).
+        target: ids (b, t).
+        pad_id: id whose positions count for nothing.
+        smoothing: from 0 (plain cross-entropy) to 1.
+
+    Returns:
+        The mean over the tokens of the whole batch that are not padding, in nats; a
+        scalar.
+
+    Raises:
+        ValueError: if the shapes do not fit or `smoothing` is not in [0, 1].
+    """
+    require_fitting_target(logits, target)
+    require_share(smoothing)
+    ### BEGIN SOLUTION
+    is_word = target != pad_id
+    log_probs = F.log_softmax(logits[is_word], dim=-1)  # (words, vocab_size)
+    from_target = -log_probs.gather(-1, target[is_word].unsqueeze(-1)).squeeze(-1)
+    from_all_words = -log_probs.mean(dim=-1)
+    loss = (1 - smoothing) * from_target + smoothing * from_all_words
+    return loss.sum() / is_word.sum().clamp(min=1)
+    ### END SOLUTION
+
+
+def perplexity(loss: float) -> float:
+    """Turn a mean cross-entropy in nats into a perplexity, `exp(loss)`."""
+    return math.exp(loss) if loss < 700.0 else math.inf
+
+
+def warmup_rate(step: int, d_model: int, warmup: int) -> float:
+    """Compute the learning rate of a step, Eq. 3 of Vaswani et al. (2017).
+
+    It rises linearly for `warmup` steps and then falls with the inverse square root
+    of the step. Steps count from 1; at step 0 the rate is 0, the limit of the formula.
+
+    Args:
+        step: number of the step, 0 or more.
+        d_model: width of the model.
+        warmup: number of steps over which the rate rises, 1 or more.
+
+    Returns:
+        The learning rate.
+
+    Raises:
+        ValueError: if `step` is negative, or `d_model` or `warmup` below 1.
+    """
+    if step < 0 or d_model < 1 or warmup < 1:
+        raise ValueError(
+            "expected step >= 0, d_model >= 1 and warmup >= 1, found "
+            f"step={step}, d_model={d_model}, warmup={warmup}"
+        )
+    ### BEGIN SOLUTION
+    if step == 0:
+        return 0.0
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+    ### END SOLUTION
+
+
+def train_step(
+    model: nn.Module,
+    src: Tensor,
+    tgt: Tensor,
+    optimizer: torch.optim.Optimizer,
+    settings: StepSettings,
+) -> tuple[float, int]:
+    """Take one training step on a batch: forward, loss, backward, clip, update.
+
+    Args:
+        model: called as `model(src, decoder_input)`, returns logits.
+        src: ids (b, s).
+        tgt: ids (b, t) with `<sos>` and `<eos>`.
+        optimizer: holds the model's parameters; its old gradients are cleared first.
+        settings: padding id, label smoothing and the gradient's largest norm.
+
+    Returns:
+        The loss before the update, and the number of target tokens that are not
+        padding.
+    """
+    ### BEGIN SOLUTION
+    model.train()
+    decoder_input, target = teacher_forcing_split(tgt)
+    optimizer.zero_grad()
+    logits = model(src, decoder_input)
+    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
+    optimizer.step()
+    return loss.item(), int((target != settings.pad_id).sum())
+    ### END SOLUTION
+
+
+def average_checkpoints(state_dicts: Sequence[StateDict]) -> StateDict:
+    """Average the parameters of several checkpoints of one training run.
+
+    Section 6.1 of Vaswani et al. (2017) averages the last 5 or 20. Sums are in float64,
+    results in each parameter's own dtype; integer and boolean buffers, which have no
+    mean, come from the last checkpoint.
+
+    Args:
+        state_dicts: one or more `model.state_dict()`, the oldest first; not changed.
+
+    Returns:
+        A new state dict that shares no memory with those given.
+
+    Raises:
+        ValueError: if there is none, or names or shapes differ.
+    """
+    require_same_parameters(state_dicts)
+    ### BEGIN SOLUTION
+    average = {}
+    for name, last in state_dicts[-1].items():
+        if last.is_floating_point():
+            total = sum(state[name].to(torch.float64) for state in state_dicts)
+            average[name] = (total / len(state_dicts)).to(last.dtype)
+        else:
+            average[name] = last.clone()
+    return average
+    ### END SOLUTION

@@ -1,0 +1,1 @@
+"""From scores to words: searching, caching, and measuring translations."""

@@ -1,0 +1,144 @@
+"""What greedy and beam search share: settings, hypotheses, and the length penalty."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from transformer.data.special_tokens import EOS_ID, SOS_ID
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """Describe a search; the defaults are those of Vaswani et al. (2017).
+
+    Attributes:
+        beam_size: hypotheses kept for each sentence.
+        length_penalty: α of `length_penalty`; 0 compares plain log-probabilities.
+        max_len: most tokens to write, `<eos>` among them.
+        sos_id: token that every hypothesis starts with.
+        eos_id: token that ends a hypothesis.
+
+    Raises:
+        ValueError: if `beam_size` or `max_len` is below 1, or α negative.
+    """
+
+    beam_size: int = 4
+    length_penalty: float = 0.6
+    max_len: int = 50
+    sos_id: int = SOS_ID
+    eos_id: int = EOS_ID
+
+    def __post_init__(self) -> None:
+        """Refuse a search that could find nothing."""
+        if self.beam_size < 1 or self.max_len < 1 or self.length_penalty < 0:
+            raise ValueError(
+                "expected beam_size >= 1, max_len >= 1 and length_penalty >= 0: found "
+                f"{self.beam_size}, {self.max_len} and {self.length_penalty}"
+            )
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A beginning of a sentence that a search has considered.
+
+    Attributes:
+        words: what is written so far.
+        probability: of all its words together.
+        kept: whether the search went on with it, or ended with it.
+    """
+
+    words: Words
+    probability: float
+    kept: bool
+
+
+def length_penalty(length: Tensor, alpha: float) -> Tensor:
+    """Compute ((5 + n) / 6)^α, Eq. 14 of Wu et al. (2016).
+
+    A hypothesis is worth its log-probability divided by this, so that a longer one is
+    not worse for its length alone.
+
+    Args:
+        length: number of tokens n after `<sos>`, `<eos>` among them; any shape.
+        alpha: 0 for no penalty.
+
+    Returns:
+        The divisor, of the shape of `length`.
+    """
+    return ((5 + length) / 6) ** alpha
+
+
+def until_end(ids: Tensor, eos_id: int = EOS_ID) -> Tensor:
+    """Return the ids (t,) of one sentence up to and with `<eos>`, if there is one."""
+    ends = (ids == eos_id).nonzero()
+    return ids[: int(ends[0]) + 1] if len(ends) else ids
+
+
+@dataclass(frozen=True)
+class Beams:
+    """Hold the k best hypotheses of each of b sentences.
+
+    Attributes:
+        tgt: ids (b, k, t), from `<sos>`; a finished hypothesis goes on with padding.
+        log_prob: log-probability of each (b, k); -inf where there is none yet.
+        length: tokens after `<sos>`, up to and with `<eos>` (b, k).
+        finished: bool (b, k), True once `<eos>` is written.
+    """
+
+    tgt: Tensor
+    log_prob: Tensor
+    length: Tensor
+    finished: Tensor
+
+    @classmethod
+    def start(cls, src: Tensor, settings: SearchSettings) -> "Beams":
+        """Begin with one hypothesis a sentence, `<sos>`; the other k - 1 are empty."""
+        shape = (src.size(0), settings.beam_size)
+        log_prob = torch.full(shape, -torch.inf, device=src.device)
+        log_prob[:, 0] = 0.0
+        tgt = src.new_full((*shape, 1), settings.sos_id)
+        return cls(tgt, log_prob, src.new_zeros(shape), src.new_zeros(shape).bool())
+
+    def next_log_prob(self, logits: Tensor, pad_id: int) -> Tensor:
+        """Compute the log-probability of each hypothesis with each word added.
+
+        A finished hypothesis can go on with padding alone, at no cost.
+
+        Args:
+            logits: scores of the next word, (b * k, vocab_size).
+            pad_id: the padding token.
+
+        Returns:
+            (b, k, vocab_size).
+        """
+        word = logits.log_softmax(dim=-1).view(*self.finished.shape, -1)
+        rest = torch.full_like(word[0, 0], -torch.inf)
+        rest[pad_id] = 0.0
+        word = torch.where(self.finished.unsqueeze(-1), rest, word)
+        return self.log_prob.unsqueeze(-1) + word
+
+    def next_length(self) -> Tensor:
+        """Return the length (b, k) of each hypothesis once a word is added."""
+        return self.length + (~self.finished).long()
+
+    def extend(
+        self, parent: Tensor, word: Tensor, log_prob: Tensor, eos_id: int
+    ) -> "Beams":
+        """Replace the hypotheses by k continuations, of any of them.
+
+        Args:
+            parent: which of the k is continued, (b, k).
+            word: id that is added to it, (b, k).
+            log_prob: log-probability of the result, (b, k).
+            eos_id: word that finishes a hypothesis.
+        """
+        copies = parent.unsqueeze(-1).expand(-1, -1, self.tgt.size(-1))
+        return Beams(
+            torch.cat([self.tgt.gather(1, copies), word.unsqueeze(-1)], dim=-1),
+            log_prob,
+            self.next_length().gather(1, parent),
+            self.finished.gather(1, parent) | (word == eos_id),
+        )

@@ -1,0 +1,318 @@
+"""Search fast: what `transformer.translation.inference` finds, with less work.
+
+No word passes through a layer twice, and most never become keys and values. The
+hypotheses of a sentence share its memory, which is never copied for them. Sentences
+whose hypotheses have all ended leave the batch. Sources are read a few at a time, so
+that little of what is read is padding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer.data import trim_padding
+from transformer.decoder import DecoderLayer
+from transformer.masks import padding_mask
+from transformer.model import Transformer, evaluating
+from transformer.multi_head import MultiHeadAttention
+from transformer.translation.beams import Beams, SearchSettings, length_penalty
+
+LEAVING = 0.15  # share of the sentences that must have ended for the batch to be cut
+READ_TOGETHER = 64  # sources that are padded to one length and encoded together
+ROOM = 8  # words that a layer makes room for at once
+VECTOR = 16  # numbers that a processor computes at once; the softmax of fewer is slow
+
+
+class _Reader:
+    """Attention with one query to vectors of which no key and no value is made.
+
+    The score q · (m W^K) is (q W^Kᵀ) · m, and an average of values m W^V is the average
+    of m, times W^V: one query and one average are projected in place of every m. The
+    bias of W^K adds the same to every score of a query, which the softmax does not see;
+    that of W^V adds itself to every average.
+
+    Args:
+        attention: whose weights to use.
+    """
+
+    def __init__(self, attention: MultiHeadAttention) -> None:
+        """Prepare the weights."""
+        h, w_q, w_o = attention.n_heads, attention.w_q, attention.w_o
+        self.w_k = attention.w_k.weight.unflatten(0, (h, -1))  # (h, d_k, d_model)
+        w_v = attention.w_v.weight.unflatten(0, (h, -1))
+        self.w_v = w_v.transpose(1, 2).contiguous()  # (h, d_model, d_k)
+        scale = self.w_k.size(1) ** -0.5
+        self.query = w_q.weight * scale, w_q.bias * scale
+        self.output = w_o.weight, w_o(attention.w_v.bias)
+
+    def __call__(self, x: Tensor, memory: Tensor, hidden: Tensor) -> Tensor:
+        """Attend.
+
+        Args:
+            x: (n, d_model).
+            memory: (n, s, d_model).
+            hidden: what `_hide` makes of a mask, broadcastable to (n, 1, s).
+
+        Returns:
+            (n, d_model).
+        """
+        q = F.linear(x, *self.query).view(len(x), len(self.w_k), -1).transpose(0, 1)
+        q = q.bmm(self.w_k).transpose(0, 1)  # (n, h, d_model)
+        scores = torch.baddbmm(hidden, q, memory.transpose(1, 2))  # (n, h, s)
+        found = _softmax(scores).bmm(memory).transpose(0, 1)  # (h, n, d_model)
+        heads = found.bmm(self.w_v).transpose(0, 1)  # (n, h, d_k)
+        return F.linear(heads.reshape(x.shape), *self.output)
+
+
+def _hide(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """Turn a mask (n, 1, 1, s) into (n, 1, s), to be added to scores.
+
+    It is 0 where the mask is True, and very low elsewhere.
+    """
+    allowed = mask.squeeze(1)
+    nothing = torch.zeros(allowed.shape, dtype=dtype, device=mask.device)
+    return nothing.masked_fill_(~allowed, torch.finfo(dtype).min)
+
+
+def _softmax(scores: Tensor) -> Tensor:
+    """Compute the softmax over the last dimension, fast also if that is short."""
+    s = scores.size(-1)
+    if s < VECTOR:
+        scores = F.pad(scores, (0, VECTOR - s), value=-torch.inf)
+    return scores.softmax(dim=-1)[..., :s]
+
+
+class _Layer:
+    """A decoder's layer, and what its attentions read.
+
+    `written` keeps the vectors of the words that each row wrote (b * k, room, d_model).
+    With several beams more queries read a sentence than it has words: then its keys and
+    values are made, `key_value`, each (b, h, s, d_k).
+
+    Args:
+        layer: of the decoder.
+        memory: (b, s, d_model).
+        src_mask: (b, 1, 1, s).
+        beams: k.
+    """
+
+    def __init__(
+        self, layer: DecoderLayer, memory: Tensor, src_mask: Tensor, beams: int
+    ) -> None:
+        """Begin with nothing written."""
+        self.layer = layer
+        self.read_written = _Reader(layer.self_attention)
+        self.read_memory = _Reader(layer.cross_attention)
+        self.key_value: list[Tensor] = []
+        if beams > 1 or not src_mask.any(dim=-1).all():  # a `_Reader` must find a word
+            key_value = layer.cross_attention.project_key_value(memory, memory)
+            self.key_value = [part.contiguous() for part in key_value]
+        b, _, d_model = memory.shape
+        self.written = memory.new_empty(b * beams, ROOM, d_model)
+        self.spare = torch.empty_like(self.written)  # new memory would cost more
+
+    def select(self, rows: Tensor, sentences: Tensor | None) -> None:
+        """Keep these rows, and these sentences."""
+        kept = self.spare[: len(rows)]
+        torch.index_select(self.written, 0, rows, out=kept)
+        self.written, self.spare = kept, self.written
+        if sentences is not None:
+            self.key_value = [x.index_select(0, sentences) for x in self.key_value]
+
+    def write(self, x: Tensor, t: int) -> Tensor:
+        """Add word t's vectors (b * k, d_model); return all (b * k, t + 1, d_model)."""
+        if t == self.written.size(1):
+            self.written = F.pad(self.written, (0, 0, 0, ROOM))
+            self.spare = torch.empty_like(self.written)
+        self.written[:, t] = x
+        return self.written[:, : t + 1]
+
+    def step(self, x: Tensor, t: int, tgt_hidden: Tensor, search: _Search) -> Tensor:
+        """Pass word t of every hypothesis (b, k, d_model) through the layer.
+
+        As `inference.decode_step_cached`, but that the k hypotheses of a sentence are
+        k queries of one sentence to the memory.
+        """
+        layer = self.layer
+
+        def look_back(y: Tensor) -> Tensor:
+            y = y.flatten(0, 1)
+            found = self.read_written(y, self.write(y, t), tgt_hidden)
+            return found.view(x.shape)
+
+        def look_up(y: Tensor) -> Tensor:
+            if not self.key_value:
+                y = y.flatten(0, 1)
+                found = self.read_memory(y, search.memory, search.src_hidden)
+                return found.view(x.shape)
+            q = layer.cross_attention.project_query(y)
+            return layer.cross_attention.attend(q, *self.key_value, search.src_mask)[0]
+
+        x = layer.add_norm2(layer.add_norm1(x, look_back), look_up)
+        return layer.add_norm3(x, layer.feed_forward)
+
+
+class _Search:
+    """The sentences that are still in the batch, and where they belong.
+
+    Args:
+        model: in evaluation mode.
+        src: ids (b, s).
+        settings: of the search.
+    """
+
+    def __init__(self, model: Transformer, src: Tensor, settings: SearchSettings):
+        """Read the sources; nothing is written yet."""
+        self.model, self.settings = model, settings
+        k = settings.beam_size
+        self.memory = _encode(model, src)
+        self.src_mask = padding_mask(src, model.config.pad_id)
+        self.src_hidden = _hide(self.src_mask, self.memory.dtype)
+        self.layers = [
+            _Layer(layer, self.memory, self.src_mask, k)
+            for layer in model.decoder.layers
+        ]
+        self.scores = self.memory.new_empty(
+            src.size(0) * k, model.config.tgt_vocab_size
+        )
+        self.beams = Beams.start(src, settings)
+        self.worth = self.beams.log_prob
+        self.has_written_padding = False
+        self.places = torch.arange(src.size(0), device=src.device)
+
+    def logits(self) -> Tensor:
+        """Score the word after the last of every hypothesis, (b, k, vocab_size)."""
+        tgt, model = self.beams.tgt, self.model
+        b, k, length = tgt.shape
+        hidden = self.memory.new_zeros(1, 1, 1)
+        if self.has_written_padding:
+            mask = padding_mask(tgt.flatten(0, 1), model.config.pad_id)
+            hidden = _hide(mask, hidden.dtype)
+        newest = tgt[:, :, -1].flatten().unsqueeze(1)
+        x = model.tgt_embedding(newest, start=length - 1).view(b, k, -1)
+        for layer in self.layers:
+            x = layer.step(x, length - 1, hidden, self)
+        x, projection = model.decoder.norm(x).flatten(0, 1), model.projection
+        scores = self.scores[: len(x)]  # without which every step takes new memory
+        torch.addmm(projection.bias, x, projection.weight.t(), out=scores)
+        return scores.view(b, k, -1)
+
+    def write_word(self) -> None:
+        """Add one word to every hypothesis, and keep the k best of each sentence."""
+        beams, pad_id = self.beams, self.model.config.pad_id
+        b, k = beams.finished.shape
+        gain, word = _most_probable(self.logits(), k)  # (b, k, n)
+        n = gain.size(-1)
+        ended = beams.finished.unsqueeze(-1)
+        only_padding = torch.full_like(gain, -torch.inf)
+        only_padding[..., 0] = 0.0  # one that has ended goes on with padding, for free
+        gain = torch.where(ended, only_padding, gain)
+        word = word.masked_fill(ended, pad_id)
+        log_prob = (beams.log_prob.unsqueeze(-1) + gain).flatten(1)  # (b, k n)
+        divisor = length_penalty(beams.next_length(), self.settings.length_penalty)
+        worth = log_prob / divisor.repeat_interleave(n, dim=1)
+        self.worth, best = worth.topk(k)
+        parent = best // n
+        self.beams = beams.extend(
+            parent,
+            word.flatten(1).gather(1, best),
+            log_prob.gather(1, best),
+            self.settings.eos_id,
+        )
+        padding = (self.beams.tgt[:, :, -1] == pad_id) & ~self.beams.finished
+        self.has_written_padding |= bool(padding.any())
+        if k > 1:
+            first = torch.arange(b, device=parent.device).unsqueeze(1) * k
+            self.select((first + parent).flatten())
+
+    def select(self, rows: Tensor, sentences: Tensor | None = None) -> None:
+        """Keep these rows of every layer, and these sentences."""
+        for layer in self.layers:
+            layer.select(rows, sentences)
+
+    def leave(self, ended: Tensor) -> None:
+        """Take the sentences out of the batch that are marked in `ended` (b,)."""
+        stay = (~ended).nonzero().squeeze(1)
+        k = self.settings.beam_size
+        within = torch.arange(k, device=stay.device)
+        self.select((stay.unsqueeze(1) * k + within).flatten(), stay)
+        self.beams = replace(
+            self.beams, **{name: part[stay] for name, part in vars(self.beams).items()}
+        )
+        self.memory = self.memory.index_select(0, stay)
+        for name in ("worth", "src_mask", "src_hidden", "places"):
+            setattr(self, name, getattr(self, name)[stay])
+
+
+def _encode(model: Transformer, src: Tensor) -> Tensor:
+    """Read sources (b, s) into a memory (b, s, d_model); padding's means nothing."""
+    parts = src.split(READ_TOGETHER)
+    memory = [model.encode(trim_padding(part, model.config.pad_id)) for part in parts]
+    missing = [src.size(1) - part.size(1) for part in memory]
+    return torch.cat(
+        [F.pad(m, (0, 0, 0, n)) for m, n in zip(memory, missing, strict=True)]
+    )
+
+
+def _most_probable(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Find the k most probable words; what the scores are kept in is overwritten.
+
+    Args:
+        logits: scores (..., vocab_size).
+        k: how many; all words if there are fewer.
+
+    Returns:
+        The words' log-probabilities (..., k), the highest first, and the words.
+    """
+    k = min(k, logits.size(-1))
+    best, word = logits.max(-1, keepdim=True) if k == 1 else logits.topk(k)
+    top = best[..., :1]
+    total = logits.sub_(top).exp_().sum(-1, keepdim=True)
+    return best - top - total.log(), word
+
+
+@evaluating
+def fast_search(
+    model: Transformer, src: Tensor, settings: SearchSettings
+) -> tuple[Tensor, Tensor]:
+    """Find what `inference.beam_search` finds; beam size 1 is greedy.
+
+    Args:
+        model: a `Transformer`, not a cached one.
+        src: ids (b, s).
+        settings: beam size k, at most the words of the vocabulary; length penalty;
+            greatest length.
+
+    Returns:
+        The hypotheses (b, k, t) from `<sos>`, the best first, padded; and what each is
+        worth (b, k). Where a sentence has fewer than k, the others are worth -inf.
+    """
+    search = _Search(model, src, settings)
+    shape = (*search.beams.finished.shape, settings.max_len + 1)
+    found = src.new_full(shape, model.config.pad_id)
+    worth = search.beams.log_prob + search.memory.new_zeros(1)  # in its precision
+    length = 1
+    for step in range(1, settings.max_len + 1):
+        search.write_word()
+        ended = search.beams.finished.all(dim=1)
+        is_over = step == settings.max_len or bool(ended.all())
+        if is_over or ended.float().mean() >= LEAVING:
+            out = ended | is_over
+            length = step + 1
+            found[search.places[out], :, :length] = search.beams.tgt[out]
+            worth[search.places[out]] = search.worth[out]
+            if is_over:
+                break
+            search.leave(ended)
+    return found[:, :, :length], worth
+
+
+def fast_translation(
+    model: Transformer, src: Tensor, settings: SearchSettings
+) -> Tensor:
+    """Write the best translation (b, t) of each source (b, s), from `<sos>`."""
+    return fast_search(model, src, settings)[0][:, 0]

@@ -1,0 +1,207 @@
+"""Write a translation: greedy and beam search, with and without a cache."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from transformer.data import Vocabulary, detokenize, tokenize
+from transformer.data.special_tokens import EOS, EOS_ID, SOS_ID
+from transformer.decoder import DecoderLayer
+from transformer.model import Transformer, evaluating
+from transformer.translation.beams import (
+    Beams,
+    SearchSettings,
+    length_penalty,
+    until_end,
+)
+from transformer.translation.cache import CachedTransformer, LayerCache
+
+PAPER_SEARCH = SearchSettings()
+
+
+@evaluating
+def greedy_decode(
+    model: nn.Module,
+    src: Tensor,
+    max_len: int = 50,
+    sos_id: int = SOS_ID,
+    eos_id: int = EOS_ID,
+) -> Tensor:
+    """Write the most probable next word, again and again, until `<eos>`.
+
+    Args:
+        model: a `Transformer`, or a `CachedTransformer` for speed.
+        src: ids (b, s).
+        max_len: most tokens to write after `<sos>`.
+        sos_id: token that every sentence starts with.
+        eos_id: token that ends a sentence; after it stands padding alone.
+
+    Returns:
+        Ids (b, t) from `<sos>`, t at most max_len + 1; it stops early once every
+        sentence has ended.
+    """
+    ### BEGIN SOLUTION
+    memory = model.encode(src)
+    tgt = src.new_full((src.size(0), 1), sos_id)
+    ended = torch.zeros_like(tgt[:, 0], dtype=torch.bool)
+    for _ in range(max_len):
+        logits, _ = model.decode(tgt, memory, src)
+        word = logits[:, -1].argmax(dim=-1).masked_fill(ended, model.config.pad_id)
+        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
+        ended = ended | (word == eos_id)
+        if ended.all():
+            break
+    return tgt
+    ### END SOLUTION
+
+
+@evaluating
+def beam_search(
+    model: nn.Module, src: Tensor, settings: SearchSettings
+) -> tuple[Tensor, Tensor]:
+    """Keep the k best hypotheses of each sentence, cut back after every word.
+
+    A hypothesis is worth its log-probability divided by the length penalty, at every
+    cut. One that has ended stays as it is, with padding behind it, and competes with
+    those that go on.
+
+    Args:
+        model: a `Transformer`, or a `CachedTransformer` for speed.
+        src: ids (b, s).
+        settings: beam size k, length penalty and greatest length.
+
+    Returns:
+        The hypotheses (b, k, t) from `<sos>`, the best first, and what each is worth
+        (b, k). Where a sentence has fewer than k, the others are worth -inf.
+    """
+    ### BEGIN SOLUTION
+    beams = Beams.start(src, settings)
+    b, k = beams.finished.shape
+    rows = torch.arange(b * k, device=src.device).view(b, k)
+    memory, src = model.encode(src)[rows.flatten() // k], src[rows.flatten() // k]
+    for _ in range(settings.max_len):
+        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
+        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)  # (b, k, V)
+        divisor = length_penalty(beams.next_length(), settings.length_penalty)
+        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)  # (b, k V)
+        score, best = worth.topk(k)  # (b, k)
+        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
+        log_prob = log_prob.flatten(1).gather(1, best)
+        beams = beams.extend(parent, word, log_prob, settings.eos_id)
+        rows_kept = rows.gather(1, parent).flatten()
+        memory, src = memory[rows_kept], src[rows_kept]
+        if beams.finished.all():
+            break
+    return beams.tgt, score
+    ### END SOLUTION
+
+
+def decode_step_cached(
+    layer: DecoderLayer,
+    x: Tensor,
+    cache: LayerCache,
+    tgt_mask: Tensor | None = None,
+    src_mask: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Pass the newest token alone through a decoder layer.
+
+    It computes what `layer` computes for the last of all tokens. The keys and values of
+    the earlier ones, and of the source, are in the cache; the newest one's are added.
+
+    Args:
+        layer: a decoder layer.
+        x: the newest token, (b, 1, d_model).
+        cache: this layer's keys and values of the t - 1 tokens before; grows by one.
+        tgt_mask: bool, broadcastable to (b, h, 1, t), for self-attention.
+        src_mask: bool, broadcastable to (b, h, 1, s), for cross-attention.
+
+    Returns:
+        (b, 1, d_model), and the cross-attention's weights (b, h, 1, s).
+    """
+    ### BEGIN SOLUTION
+    weights = None
+
+    def look_back(y: Tensor) -> Tensor:
+        attention = layer.self_attention
+        cache.append(*attention.project_key_value(y, y))
+        q = attention.project_query(y)
+        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
+
+    def look_up(y: Tensor) -> Tensor:
+        nonlocal weights
+        q = layer.cross_attention.project_query(y)
+        output, weights = layer.cross_attention.attend(
+            q, cache.memory_key, cache.memory_value, src_mask
+        )
+        return output
+
+    x = layer.add_norm2(layer.add_norm1(x, look_back), look_up)
+    return layer.add_norm3(x, layer.feed_forward), weights
+    ### END SOLUTION
+
+
+def best_translation(model: nn.Module, src: Tensor, settings: SearchSettings) -> Tensor:
+    """Write the best translation (b, t) of each source (b, s), from `<sos>`."""
+    if settings.beam_size == 1:
+        return greedy_decode(
+            model, src, settings.max_len, settings.sos_id, settings.eos_id
+        )
+    return beam_search(model, src, settings)[0][:, 0]
+
+
+@dataclass(frozen=True)
+class Translation:
+    """Hold a sentence, its translation, and what was looked at while writing it.
+
+    Attributes:
+        source: the s tokens read, `<sos>` and `<eos>` among them.
+        target: the t tokens written, with `<eos>` if it was.
+        cross_attention: (layers, h, t, s); row i holds the weights from which token i
+            of `target` was predicted.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    cross_attention: Tensor
+
+    @property
+    def text(self) -> str:
+        """The translation as one writes it."""
+        return detokenize(word for word in self.target if word != EOS)
+
+
+@evaluating
+def translate(
+    model: Transformer,
+    sentence: str | Sequence[str],
+    vocabularies: tuple[Vocabulary, Vocabulary],
+    settings: SearchSettings = PAPER_SEARCH,
+) -> Translation:
+    """Translate one sentence.
+
+    Args:
+        model: a trained Transformer.
+        sentence: German text, or its tokens.
+        vocabularies: of the source and of the target.
+        settings: beam size 1 is greedy.
+
+    Returns:
+        The tokens and the cross-attention.
+
+    Raises:
+        ValueError: if the sentence has no word, or more than the model has positions.
+    """
+    src_vocab, tgt_vocab = vocabularies
+    words = tokenize(sentence, "de") if isinstance(sentence, str) else sentence
+    src = torch.tensor([src_vocab.encode(words)], device=model.projection.weight.device)
+    cached = CachedTransformer(model, decode_step_cached)
+    ids = until_end(best_translation(cached, src, settings)[0], settings.eos_id)
+    tgt = ids.unsqueeze(0)
+    _, cross_attention = model.decode(tgt[:, :-1], model.encode(src), src)
+    return Translation(
+        source=tuple(src_vocab.words[i] for i in src[0].tolist()),
+        target=tuple(tgt_vocab.words[i] for i in ids[1:].tolist()),
+        cross_attention=torch.stack(cross_attention, dim=1)[0],
+    )

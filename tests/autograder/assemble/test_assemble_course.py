@@ -1,0 +1,59 @@
+"""`course.toml`: the real one, and what is wrong with others."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.course import Course, CourseError, load_course
+
+
+def test_the_real_course_has_thirteen_units_in_order() -> None:
+    course = load_course()
+    assert [unit.number for unit in course.units] == list(range(1, 14))
+    assert course.unit("4").slug == "04_attention"
+    assert course.unit("attention") == course.unit("04_attention") == course.unit("04")
+
+
+def test_every_module_that_students_write_exists() -> None:
+    course = load_course()
+    named = [module for unit in course.units for module in unit.modules]
+    missing = [one for one in named if not course.module_file(one).is_file()]
+    assert not missing
+
+
+def test_colab_address(pocket: Course) -> None:
+    assert pocket.colab_url(pocket.unit("1")) == (
+        "https://colab.research.google.com/github/pocket/course/blob/main/"
+        "assignments/01_sums/01_sums.ipynb"
+    )
+
+
+def test_unknown_unit_names_the_nearest(pocket: Course) -> None:
+    with pytest.raises(
+        CourseError, match="unknown unit '01_sum': did you mean 01_sums"
+    ):
+        pocket.unit("01_sum")
+    with pytest.raises(CourseError, match="there are 01_sums, 02_means, 03_spread"):
+        pocket.unit("7")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('slug = "02_means"', 'slug = "01_sums"', "slug given twice: 01_sums"),
+        ('slug = "02_means"', 'slug = "01_means"', "number given twice: 1"),
+        ('slug = "02_means"', 'slug = "means"', "expected two digits and a topic"),
+        ('modules = ["means"]', 'modules = ["sums"]', "module given twice: sums"),
+        ('package = "pocket"\n', "", "the entry 'package' is missing"),
+        ("[colab]", "[colab", r"course\.toml: "),
+    ],
+)
+def test_a_wrong_table_is_refused(pocket, edit, old, new, message) -> None:
+    edit("autograder/course.toml", old, new)
+    with pytest.raises(CourseError, match=message):
+        load_course(pocket.root)
+
+
+def test_a_folder_without_a_course_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match=r"course\.toml is not there"):
+        load_course(tmp_path)

@@ -1,0 +1,119 @@
+"""Checks on another device: the same checks, the same verdicts, a diagnosis if mixed.
+
+Where there is no GPU, the way is tried with PyTorch's device "meta", which holds no
+values: what is made where can be seen, what is computed cannot.
+"""
+
+import pytest
+import torch
+from tiny_grading import EXPECTED, UNIT, grade, only, scores
+
+from autograder.checking.failures import StudentError
+from autograder.classroom.folder import ClassFolder
+from autograder.course import load_course
+from autograder.grading.points import run_checks
+from autograder.proof.judging import answer_cells
+from autograder.sandbox import LocalStudent
+from autograder.sandbox.error_words import error_words
+from autograder.sandbox.limits import Limits
+from autograder.unit import graded_unit
+
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+COURSE = load_course()
+CELLS = [
+    "import torch\nfrom torch import nn",
+    "def where(x):\n    return str(x.device)",
+    "def add_own(x):\n    return x + torch.ones(2)",
+    "class Layer(nn.Module):\n"
+    "    def __init__(self):\n"
+    "        super().__init__()\n"
+    "        self.linear = nn.Linear(2, 2)\n"
+    "    def place(self):\n"
+    "        return str(self.linear.weight.device)\n",
+]
+needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+
+
+def test_what_is_handed_over_goes_to_the_device():
+    student = LocalStudent(CELLS, device="meta")
+    assert student.where(torch.ones(2)) == "meta"
+    assert student.Layer().place() == "meta"
+    assert LocalStudent(CELLS).where(torch.ones(2)) == "cpu"
+
+
+def test_in_a_child_too(parent):
+    from autograder.sandbox.isolated import RemoteStudents
+
+    limits = Limits(cell_seconds=60, exercise_seconds=60, device="meta")
+    with RemoteStudents(parent, CELLS, {}, limits).fresh("any") as student:
+        assert student.where(torch.ones(2)) == "meta"
+        assert student.Layer().place() == "meta"
+
+
+def test_mixed_devices_are_an_error_of_the_student():
+    with pytest.raises(StudentError, match="device"):
+        LocalStudent(CELLS, device="meta").add_own(torch.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("message", "named"),
+    [
+        (
+            "Expected all tensors to be on the same device, but found at least two "
+            "devices, cuda:0 and cpu!",
+            "cuda:0",
+        ),
+        ("Tensor on device cpu is not on the expected device mps:0!", "mps:0"),
+    ],
+)
+def test_mixed_devices_are_explained(message, named):
+    report = {"kind": "raised", "type": "RuntimeError", "message": message}
+    words = error_words(report, "attend")
+    assert f"is on the CPU, and the input on {named}" in words
+    assert "device=x.device" in words
+
+
+@pytest.mark.parametrize(
+    "message", ["a cpu is a device", "cuda and cpu", "no device here", ""]
+)
+def test_other_errors_are_not_taken_for_it(message):
+    report = {"kind": "raised", "type": "ValueError", "message": message}
+    assert "A tensor of yours" not in error_words(report, "attend")
+
+
+def test_the_command_grades_on_a_named_device(classroom):
+    only(classroom, "perfect-one", "mistake-1")
+    assert grade(classroom, "--device", "cpu").exit_code == 0
+    found = scores(classroom)
+    assert found == {name: EXPECTED[name] for name in found}
+    done = grade(classroom, "--device", "cpu")
+    assert "as before" in done.output
+
+
+def test_another_device_is_another_grading():
+    assert Limits(device="cuda") != Limits()
+
+
+@pytest.mark.parametrize("name", ["nonsense", "cuda:99"])
+def test_a_device_that_is_not_there_is_refused(classroom, name):
+    done = grade(classroom, "--device", name)
+    assert done.exit_code == 2
+    assert "expected a device that this machine has" in done.output
+    assert not (classroom / "gradebook.db").exists()
+
+
+def test_the_settings_may_name_the_device(classroom):
+    assert ClassFolder(classroom).limits.device == "cpu"
+    assert ClassFolder(classroom, "cuda").limits.device == "cuda"
+    assert graded_unit(UNIT, classroom).points
+
+
+@needs_cuda
+@pytest.mark.parametrize("unit", COURSE.units, ids=lambda unit: unit.slug)
+def test_every_answer_is_right_on_cuda(unit):
+    graded = graded_unit(unit.slug)
+    student = LocalStudent(answer_cells(COURSE, unit), device="cuda")
+    for seed in range(3):
+        results = run_checks(graded, student, "anybody", seed)
+        wrong = [f"{r.name}: {r.message}" for r in results if r.status != "passed"]
+        assert not wrong

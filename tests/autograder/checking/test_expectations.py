@@ -1,0 +1,74 @@
+"""A mistake is named only where it is true, and arguments by their name."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from autograder.checking.behaviour import blame, expect_gradients
+from autograder.checking.expect import CheckFailed, fail
+from autograder.checking.failures import StudentError
+
+
+def fails() -> None:
+    fail("The ordinary case is wrong, too.")
+
+
+def said_by(run) -> CheckFailed:
+    with pytest.raises(CheckFailed) as caught:
+        run()
+    return caught.value
+
+
+def test_a_failure_begins_with_a_capital_letter_but_a_name_stays():
+    assert said_by(lambda: fail("the tensor of weights is wrong.")).message == (
+        "The tensor of weights is wrong."
+    )
+    assert said_by(lambda: fail("theta is wrong.")).message == "theta is wrong."
+
+
+def test_a_mistake_is_blamed_if_the_ordinary_case_passes():
+    def run() -> None:
+        with blame("code for float32 only", lambda: None):
+            fail("The result is wrong")
+
+    failure = said_by(run)
+    assert failure.mistake == "code for float32 only"
+    words = "The result is wrong. This looks like code for float32 only."
+    assert failure.message == words
+
+
+def test_a_mistake_is_not_blamed_if_the_ordinary_case_fails_too():
+    def run() -> None:
+        with blame("code for float32 only", fails):
+            fail("The result is wrong.")
+
+    failure = said_by(run)
+    assert failure.mistake is None
+    assert failure.message == "The result is wrong."
+
+
+def test_an_error_of_the_student_is_not_blamed_if_the_ordinary_case_fails_too():
+    error = StudentError("raised", "f", "f raised ValueError: no (line 1 of its cell)")
+    with pytest.raises(StudentError), blame("a batch of one", fails):
+        raise error
+    words = r"cell\)\. This looks like a batch of one\."
+    with pytest.raises(CheckFailed, match=words), blame("a batch of one"):
+        raise error
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda query, key: query * key, "`key`"),
+        (lambda *both: both[0] * both[1], "argument 2"),
+    ],
+)
+def test_a_gradient_is_named_after_its_argument(function, name):
+    inputs = [torch.tensor([2.0, 3.0]), torch.tensor([5.0, 7.0])]
+    run = SimpleNamespace(inputs=[inputs[1], inputs[1]])
+    wrong = said_by(lambda: expect_gradients(run, function, inputs, torch.ones(2)))
+    assert wrong.message.startswith(f"The gradient of {name} has the right shape (2,)")
+    run.inputs[1] = None
+    cut = said_by(lambda: expect_gradients(run, function, inputs, torch.ones(2)))
+    assert cut.message.startswith(f"No gradient reaches {name}: ")

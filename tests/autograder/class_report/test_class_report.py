@@ -1,0 +1,284 @@
+"""The class report: its figures, its page and its files for the platforms."""
+
+import csv
+import json
+import os
+import shutil
+import time
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from tiny_grading import EXPECTED, UNIT, grade, only, submission
+from typer.testing import CliRunner
+
+from autograder.class_report import gather, write_exports, write_page
+from autograder.class_report.exports import safe
+from autograder.class_report.gathering import CLOCKS, ClassReport, Row
+from autograder.class_report.page import page_of
+from autograder.classroom.folder import ClassFolder
+from autograder.collect.roster import read_roster
+from autograder.commands.app import app
+
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+POINTS = {"first": 10.0, "second": 20.0}
+
+
+def check(exercise, title, status="passed", mistake=None):
+    return {
+        "exercise": exercise,
+        "title": title,
+        "status": status,
+        "mistake": mistake,
+    }
+
+
+def row(name, first, second, *checks, **more):
+    scores = {"first": first, "second": second}
+    total = sum(score or 0.0 for score in scores.values())
+    awaits = None in scores.values()
+    return Row(name, "graded", "", total, scores, awaits, checks, **more)
+
+
+def report_of(*rows, by_hand=()):
+    return ClassReport("01_tiny", "Tiny", 30.0, POINTS, frozenset(by_hand), tuple(rows))
+
+
+def test_exercises_are_counted_over_those_who_have_points():
+    found = report_of(
+        row("a", 10.0, 20.0),
+        row("b", 5.0, None),
+        row("c", 0.0, 0.0),
+        Row("d", "refused", "it is empty"),
+        by_hand=["second"],
+    ).exercises()
+    assert [one.name for one in found] == ["first", "second"]
+    assert (found[0].mean, found[0].full, found[0].none) == (0.5, 1 / 3, 1 / 3)
+    assert (found[1].graded, found[1].mean, found[1].by_hand) == (2, 0.5, True)
+
+
+def test_discrimination_is_the_correlation_with_the_rest():
+    rows = [row(str(n), float(n % 5), 2.0 * (n % 5)) for n in range(10)]
+    first, second = report_of(*rows).exercises()
+    assert first.discrimination == pytest.approx(1.0)
+    assert second.discrimination == pytest.approx(1.0)
+    against = [row(str(n), float(n % 5), 10.0 - n % 5) for n in range(10)]
+    assert report_of(*against).exercises()[0].discrimination == pytest.approx(-1.0)
+    few = report_of(*rows[:5]).exercises()[0]
+    alike = report_of(*[row(str(n), 3.0, float(n)) for n in range(10)]).exercises()[0]
+    assert few.discrimination is None and alike.discrimination is None
+
+
+def test_a_mistake_counts_once_a_student():
+    wrong = [check("first", f"check {n}", "failed", "no √d_k") for n in range(3)]
+    other = check("second", "check", "failed", "a softmax too many")
+    report = report_of(
+        row("a", 0.0, 0.0, *wrong),
+        row("b", 0.0, 0.0, wrong[0], other),
+        row("c", 1.0, 1.0),
+    )
+    found = [(one.exercise, one.name, one.students) for one in report.mistakes()]
+    assert found == [("first", "no √d_k", 2), ("second", "a softmax too many", 1)]
+
+
+def test_checks_are_counted():
+    report = report_of(
+        row("a", 0.0, 0.0, check("first", "shape"), check("first", "value", "failed")),
+        row("b", 0.0, 0.0, check("first", "shape"), check("first", "value", "not run")),
+    )
+    assert [(r.title, r.passed, r.students) for r in report.check_rates()] == [
+        ("shape", 2, 2),
+        ("value", 0, 2),
+    ]
+
+
+def test_an_empty_class_has_a_page():
+    page = page_of(report_of())
+    assert "No mistake was recognised" in page
+    assert report_of().summary() == {}
+
+
+def test_nothing_in_the_page_acts():
+    evil = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+    page = page_of(
+        report_of(
+            Row(evil, "refused", evil),
+            row("b", 1.0, 2.0, check(evil, evil, "failed", evil), repair=(evil,)),
+            row("c", 1.0, 2.0, doubtful=(evil,), limits_hit=(evil,), seconds=2.0),
+        )
+    )
+    assert "<script" not in page and "<img" not in page
+    assert "&lt;script&gt;" in page
+    assert "default-src 'none'" in page
+
+
+@pytest.fixture(scope="module")
+def graded(make_classroom, tmp_path_factory):
+    """Grade the tiny class, with one refused and one from whom nothing came."""
+    root = make_classroom(tmp_path_factory.mktemp("report") / "class")
+    submission(root, "untouched").write_text("")
+    shutil.rmtree(root / "submitted" / "raising")
+    assert grade(root).exit_code == 0
+    with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
+        details = {"first_name": "Ada", "last_name": "Lovelace", "lms_user_id": "4711"}
+        gradebook.update_or_create_student("perfect-one", **details)
+        gradebook.update_or_create_student("nobody", email="nobody@example.org")
+    return root
+
+
+def test_a_graded_class_is_told_as_it_is(graded):
+    report = gather(ClassFolder(graded), UNIT)
+    rows = {one.student: one for one in report.rows}
+    assert rows["nobody"].status == "missing"
+    assert rows["untouched"].status == "refused" and "empty" in rows["untouched"].reason
+    assert "raising" not in rows
+    for student, one in rows.items():
+        if one.status == "graded":
+            assert one.score == EXPECTED[student], student
+            assert one.checks and one.seconds > 0
+    assert rows["damaged"].repair
+    assert rows["looping"].limits_hit
+    assert any(one.students for one in report.mistakes())
+    assert next(iter(report.points)) == "double"
+    assert "CANARY" not in page_of(report)
+
+
+def test_regrading_keeps_the_times(graded):
+    before = {r.student: r.seconds for r in gather(ClassFolder(graded), UNIT).rows}
+    assert grade(graded).exit_code == 0
+    after = {r.student: r.seconds for r in gather(ClassFolder(graded), UNIT).rows}
+    assert after == before
+
+
+def test_the_command_writes_page_and_files(graded, tmp_path):
+    arguments = ["report", "1", "--course-root", str(graded), "--to", str(tmp_path)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    made = sorted(path.name for path in tmp_path.iterdir())
+    assert made == [f"{UNIT}-canvas.csv", f"{UNIT}-moodle.csv", f"{UNIT}.html"]
+    with (tmp_path / f"{UNIT}-canvas.csv").open(encoding="utf-8-sig") as file:
+        rows = {line["SIS Login ID"]: line for line in csv.DictReader(file)}
+    assert rows["perfect-one"]["Student"] == "Lovelace, Ada"
+    assert rows["perfect-one"]["ID"] == "4711"
+    assert rows["mistake-1"][UNIT] == ""  # a human must grade the written answer
+    assert rows["nobody"][UNIT] == "" and rows["untouched"][UNIT] == ""
+    assert "await a human" in done.output
+    roster = read_roster(tmp_path / f"{UNIT}-canvas.csv")
+    assert roster.students["perfect-one"].lms == "4711"
+    moodle = read_roster(tmp_path / f"{UNIT}-moodle.csv")
+    assert moodle.students["nobody"].email == "nobody@example.org"
+
+
+def test_the_gradebook_decides_what_is_graded(classroom):
+    only(classroom, "perfect-one", "half-done")
+    folder = ClassFolder(classroom)
+    folder.register(UNIT)
+    api = NbGraderAPI(folder.coursedir, config=folder.config)
+    assert api.autograde(UNIT, "perfect-one")["success"]  # leaves no line in the log
+    rows = {one.student: one for one in gather(folder, UNIT).rows}
+    assert (rows["perfect-one"].status, rows["perfect-one"].score) == ("graded", 70.0)
+    assert rows["half-done"].status == "not graded"
+
+
+def test_a_changed_submission_is_not_reported_with_its_old_score(classroom):
+    only(classroom, "perfect-one", "mistake-1")
+    assert grade(classroom).exit_code == 0
+    shutil.copyfile(
+        submission(classroom, "perfect-one"), submission(classroom, "mistake-1")
+    )
+    folder = ClassFolder(classroom)
+    row = next(r for r in gather(folder, UNIT).rows if r.student == "mistake-1")
+    assert (row.status, row.score) == ("not graded", None)
+    assert "changed" in row.reason
+    time.sleep(CLOCKS + 0.1)
+    api = NbGraderAPI(folder.coursedir, config=folder.config)
+    assert api.autograde(UNIT, "mistake-1")["success"]
+    row = next(r for r in gather(folder, UNIT).rows if r.student == "mistake-1")
+    assert (row.status, row.score) == ("graded", 70.0)
+
+
+def test_what_a_human_must_look_at_again_is_no_final_score(classroom, tmp_path):
+    only(classroom, "perfect-one", "perfect-two")
+    assert grade(classroom).exit_code == 0
+    with Gradebook(f"sqlite:///{classroom}/gradebook.db") as gradebook:
+        for student in ("perfect-one", "perfect-two"):
+            written = gradebook.find_grade("why", UNIT, UNIT, student)
+            written.manual_score = 20
+            written.needs_manual_grade = student == "perfect-two"
+        gradebook.db.commit()
+    report = gather(ClassFolder(classroom), UNIT)
+    awaiting = {row.student: row.awaits_a_human for row in report.rows}
+    assert awaiting == {"perfect-one": False, "perfect-two": True}
+    path = write_exports(report, tmp_path)[0]
+    with path.open(encoding="utf-8-sig") as file:
+        rows = {row["SIS Login ID"]: row[UNIT] for row in csv.DictReader(file)}
+    assert (rows["perfect-one"], rows["perfect-two"]) == ("90", "")
+
+
+def test_an_odd_name_stops_no_report(classroom, tmp_path):
+    only(classroom, "perfect-one")
+    assert grade(classroom).exit_code == 0
+    os.makedirs(os.fsencode(classroom) + b"/submitted/b\xff/01_tiny")
+    report = gather(ClassFolder(classroom), UNIT)
+    assert len(report.rows) == 2
+    assert all(path.stat().st_size for path in write_exports(report, tmp_path))
+    write_page(report, tmp_path / "page.html")
+
+
+def test_before_grading_it_says_what_to_do(classroom):
+    done = CliRunner().invoke(app, ["report", "1", "--course-root", str(classroom)])
+    assert done.exit_code == 2
+    assert "run `course grade" in done.output
+
+
+def test_what_was_handed_in_and_not_graded_is_no_zero(classroom):
+    only(classroom, "perfect-one", "half-done")
+    assert grade(classroom, "--student", "half-done").exit_code == 0
+    rows = {one.student: one for one in gather(ClassFolder(classroom), UNIT).rows}
+    assert rows["perfect-one"].status == "not graded"
+    assert rows["perfect-one"].score is None
+
+
+def test_a_late_penalty_is_taken_off(classroom):
+    only(classroom, "perfect-one")
+    assert grade(classroom).exit_code == 0
+    with Gradebook(f"sqlite:///{classroom}/gradebook.db") as gradebook:
+        found = gradebook.find_submission(UNIT, "perfect-one")
+        found.notebooks[0].late_submission_penalty = 7.5
+        gradebook.db.commit()
+    (one,) = gather(ClassFolder(classroom), UNIT).rows
+    assert one.score == 62.5
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
+        ("+1+1", "'+1+1"),
+        ("@x", "'@x"),
+        ("-x", "'-x"),
+        ("-1.5", "-1.5"),
+        ("ada", "ada"),
+        ("", ""),
+    ],
+)
+def test_no_cell_is_a_formula(cell, expected):
+    assert safe(cell) == expected
+
+
+def test_exports_are_the_same_each_time(graded, tmp_path):
+    report = gather(ClassFolder(graded), UNIT)
+    first = [path.read_bytes() for path in write_exports(report, tmp_path / "a")]
+    again = gather(ClassFolder(graded), UNIT)
+    assert [p.read_bytes() for p in write_exports(again, tmp_path / "b")] == first
+    assert page_of(report) == page_of(again)
+
+
+def test_a_torn_log_is_read(graded, tmp_path):
+    shutil.copytree(graded, tmp_path / "class", symlinks=True)
+    log = tmp_path / "class" / "grading" / "audit.jsonl"
+    with log.open("a") as file:
+        file.write('{"unit": "01_tiny", "stu')
+    report = gather(ClassFolder(tmp_path / "class"), UNIT)
+    assert report.count("graded") == 10
+    assert json.loads(log.read_text().splitlines()[0])["unit"] == UNIT

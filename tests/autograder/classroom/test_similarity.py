@@ -1,0 +1,147 @@
+"""Copied answers are found under other names; honest ones are not listed."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell
+from tiny_grading import UNIT, only, submission
+from typer.testing import CliRunner
+
+from autograder.classroom.similarity import similar_pairs, tokens_of
+from autograder.commands.app import app
+
+GIVEN = '''def attend(q, k, v, mask=None):
+    """Attend."""
+    raise NotImplementedError
+'''
+ONE = '''def attend(q, k, v, mask=None):
+    """Attend."""
+    scores = torch.einsum("bhqd,bhkd->bhqk", q, k)  # all pairs
+    scores = scores / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(scores - scores.amax(-1, keepdim=True), dim=-1)
+    weights = torch.nan_to_num(weights)
+    return torch.einsum("bhqk,bhkd->bhqd", weights, v), weights
+'''
+COPIED = """# my own work
+def attend(query, keys, vals, m=None):
+    # first the logits
+    logits = torch.einsum("bhqd,bhkd->bhqk", query, keys)
+
+    logits = logits / math.sqrt(
+        query.size(-1)
+    )
+    if m is not None:  # masking
+        logits = logits.masked_fill(~m, float("-inf"))
+    p = torch.softmax(logits - logits.amax(-1, keepdim=True), dim=-1)
+    p = torch.nan_to_num(p)
+    return torch.einsum("bhqk,bhkd->bhqd", p, vals), p
+"""
+OTHERS = [
+    """def attend(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+    if mask is not None:
+        scores = torch.where(mask, scores, torch.full_like(scores, -1e9))
+    weights = scores.softmax(-1)
+    return weights @ v, weights
+""",
+    """def attend(q, k, v, mask=None):
+    d = q.shape[-1]
+    out = torch.matmul(q * d ** -0.5, k.mT)
+    if mask is None:
+        mask = torch.ones_like(out, dtype=torch.bool)
+    e = torch.exp(out - out.max(dim=-1, keepdim=True).values) * mask
+    w = e / e.sum(dim=-1, keepdim=True).clamp(min=1e-20)
+    return torch.matmul(w, v), w
+""",
+    """def attend(q, k, v, mask=None):
+    b, h, t, d = q.shape
+    flat = torch.bmm(q.reshape(b * h, t, d), k.reshape(b * h, -1, d).transpose(1, 2))
+    flat = flat.div(d ** 0.5).reshape(b, h, t, -1)
+    if mask is not None:
+        flat = flat + torch.zeros_like(flat).masked_fill(mask.logical_not(), -1e9)
+    weights = F.softmax(flat, dim=-1)
+    return torch.matmul(weights, v), weights
+""",
+]
+
+
+def class_of(*sources: str) -> dict[str, dict[str, str]]:
+    return {f"student-{n}": {"attend": source} for n, source in enumerate(sources)}
+
+
+def test_a_copy_under_other_names_is_found_and_nothing_else():
+    answers = class_of(ONE, *OTHERS, COPIED)
+    (pair,) = similar_pairs(answers, {"attend": GIVEN}, 0.8)
+    assert pair.students == ("student-0", "student-4")
+    assert pair.agreement == pair.beyond == 1
+    assert pair.usual < 0.7
+    assert pair.exercises == ("attend",)
+    everyone = similar_pairs(answers, {"attend": GIVEN}, 0)
+    assert len(everyone) == 10
+    assert everyone[1].beyond < 0.6
+
+
+def test_names_comments_texts_and_annotations_do_not_count():
+    assert tokens_of(ONE, GIVEN) == tokens_of(COPIED, GIVEN)
+    typed = ONE.replace("q, k, v,", "q: Tensor, k: Tensor, v: Tensor,")
+    assert tokens_of(typed, GIVEN) == tokens_of(ONE, GIVEN)
+    assert tokens_of(ONE.replace("softmax", "sigmoid")) != tokens_of(ONE)
+    assert tokens_of(ONE.replace("scores / ", "scores * ")) != tokens_of(ONE)
+
+
+def test_attributes_of_self_may_have_other_names():
+    one = "class A:\n    def __init__(self):\n        self.w = self.first(1)\n"
+    other = one.replace("self.w", "self.matrix").replace("self.first", "self.make")
+    assert tokens_of(one) == tokens_of(other)
+
+
+def test_what_was_handed_out_says_nothing():
+    given = ONE.replace("torch.nan_to_num(weights)", "None")
+    assert len(tokens_of(ONE, given)) < len(tokens_of(ONE)) / 4
+    assert similar_pairs(class_of(GIVEN, GIVEN, GIVEN), {"attend": GIVEN}, 0) == []
+    assert tokens_of("def attend(:", GIVEN) == []
+
+
+def test_an_answer_nested_too_deeply_does_not_stop_the_class():
+    deep = ONE.replace("return torch", "return " + "+".join(["v"] * 2500) + "+ torch")
+    assert tokens_of(deep, GIVEN) == tokens_of(ONE, deep) == []
+    (pair,) = similar_pairs(class_of(ONE, deep, COPIED), {"attend": GIVEN}, 0.8)
+    assert pair.students == ("student-0", "student-2")
+
+
+def test_what_the_whole_class_writes_is_taken_off():
+    same = similar_pairs(class_of(*[ONE] * 4), {"attend": GIVEN}, 0.1)
+    assert same == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_tiny_classes_are_compared_as_they_are(count):
+    pairs = similar_pairs(class_of(*[ONE, COPIED][:count]), {"attend": GIVEN}, 0.8)
+    assert len(pairs) == count - 1
+
+
+def test_the_command_lists_pairs_and_says_that_it_is_no_proof(classroom):
+    names = ("perfect-one", "perfect-two", "mistake-1", "half-done")
+    only(classroom, *names, "damaged", "looping")
+    submission(classroom, "looping").write_text("")
+    sources = [OTHERS[0], ONE, OTHERS[1], COPIED]
+    for name, source in zip(names, sources, strict=True):
+        path = submission(classroom, name)
+        notebook = nbformat.read(path, 4)
+        for cell in notebook.cells:
+            if cell.id == "double":
+                cell.source = source.replace("attend", "double")
+        notebook.cells.append(new_code_cell("# unrelated"))
+        nbformat.write(notebook, path)
+    runner = CliRunner()
+    arguments = ["similar", UNIT, "--course-root", str(classroom)]
+    done = runner.invoke(app, arguments, env={"COLUMNS": "120"})
+    assert done.exit_code == 0, done.output
+    (row,) = [line for line in done.output.splitlines() if "100%" in line]
+    assert "half-done" in row and "perfect-two" in row and "double" in row
+    assert "no proof" in done.output
+    assert "Not read: looping." in done.output.replace("\n", " ")
+    said = runner.invoke(app, ["similar", "--help"]).output
+    assert "no proof" in " ".join(said.replace("│", " ").split())
+    assert runner.invoke(app, ["similar", "nonsense"]).exit_code == 2

@@ -1,0 +1,145 @@
+"""Checks become points; what is not run earns nothing."""
+
+import dataclasses
+
+import pytest
+
+from autograder.grading.feedback_table import as_html, as_text, graded_outputs, score_of
+from autograder.grading.points import BrokenChecks, checks_with_points, run_checks
+from autograder.sandbox import LocalStudent
+from autograder.unit import GradedUnit
+
+RIGHT = """
+import torch
+from torch import nn
+
+def double(x):
+    return 2 * x
+
+def quadruple(x):
+    return double(double(x))
+
+class Scaler(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+    def forward(self, x):
+        return x * self.weight
+"""
+
+
+def results_of(unit, *cells, **kwargs):
+    return run_checks(unit, LocalStudent([RIGHT, *cells]), "ada", **kwargs)
+
+
+def statuses(results):
+    return {result.name.removeprefix("test_"): result.status for result in results}
+
+
+def unit_with(tmp_path, source, **points):
+    path = tmp_path / "test_some.py"
+    path.write_text("from autograder.checking.expect import *\n" + source)
+    return GradedUnit("some", path, points, None, tmp_path)
+
+
+def test_right_answers_get_every_point(tiny_unit):
+    results = results_of(tiny_unit)
+    assert {result.status for result in results} == {"passed"}
+    assert score_of(results) == 70
+    by_name = {r.name: r.points for r in results}
+    assert by_name["test_double_shape"] == 6.67
+    assert by_name["test_double_values"] == 13.33
+
+
+def test_wrong_answers_lose_theirs_and_hear_why(tiny_unit):
+    results = results_of(tiny_unit, "def double(x):\n    return x * x")
+    failed = {r.name: r for r in results if r.status == "failed"}
+    assert set(failed) == {"test_double_values", "test_quadruple_values"}
+    assert failed["test_double_values"].mistake == "the square"
+    assert failed["test_double_values"].hint == "Multiply by 2."
+
+
+def test_a_student_who_is_gone_is_not_run_from_there_on(tiny_unit):
+    never = (
+        "from autograder.sandbox import NeverReturns\n"
+        "def double(x):\n    raise NeverReturns"
+    )
+    results = results_of(tiny_unit, never)
+    assert [r.status for r in results[:2]] == ["not run", "not run"]
+    assert results[0].message.startswith("Not run: ")
+    assert score_of(results) == 0  # in one process, what is gone stays gone
+
+
+def test_reading_the_source_alone_earns_nothing(tiny_unit):
+    empty = "class Scaler:\n    pass"
+    results = results_of(tiny_unit, empty)
+    assert statuses(results)["scaler_is_written"] == "failed"
+    assert [r.points for r in results if r.exercise == "scaler"] == [0, 0, 0]
+
+
+def test_unwritten_exercises_are_not_asked(tiny_unit):
+    results = results_of(tiny_unit, unwritten={"scaler"})
+    told = {r.message for r in results if r.exercise == "scaler"}
+    assert told == {"This exercise is not written yet."}
+    assert score_of(results) == 30
+
+
+def test_what_a_check_did_not_foresee_fails_it(tmp_path):
+    unit = unit_with(
+        tmp_path,
+        "@check('e', share=1, title='t')\ndef test_it(student, draw):\n"
+        "    a, b, c = student.double(1)\n",
+        e=4.0,
+    )
+    (result,) = results_of(unit)
+    assert result.status == "failed"
+    assert "not of the kind" in result.message
+
+
+def test_points_of_an_exercise_add_up(tmp_path):
+    source = "".join(
+        f"@check('e', share={share}, title='t')\ndef test_{n}(student): pass\n"
+        for n, share in enumerate((1, 1, 1, 3, 1))
+    )
+    checks = checks_with_points(unit_with(tmp_path, source, e=10.0))
+    assert [c.max_points for c in checks] == [1.43, 1.43, 1.43, 4.29, 1.42]
+
+
+@pytest.mark.parametrize(
+    ("source", "points", "words"),
+    [
+        ("", {"e": 1.0}, "no function marked"),
+        (
+            "@check('e', 1, 't')\ndef test_a(student): pass\n",
+            {},
+            "no graded cell for e",
+        ),
+        (
+            "@check('e', 1, 't')\ndef test_a(student): pass\n",
+            {"e": 1.0, "f": 1.0},
+            "no hidden check for f",
+        ),
+        ("@check('e', 1, 't')\ndef test_a(gold): pass\n", {"e": 1.0}, "asks for gold"),
+    ],
+)
+def test_broken_checks_are_named(tmp_path, source, points, words):
+    with pytest.raises(BrokenChecks, match=words):
+        checks_with_points(unit_with(tmp_path, source, **points))
+
+
+def test_the_report_names_checks_points_and_hints_and_escapes(tiny_unit):
+    results = results_of(tiny_unit, "def double(x):\n    raise ValueError('<script>')")
+    text, html = as_text(results[:2]), as_html(results[:2])
+    for words in ("Every value is doubled", "Multiply by 2."):
+        assert words in text and words in html
+    assert "<script>" not in html and "&lt;script&gt;" in html
+    report, score = graded_outputs(results[:2])
+    assert report.output_type == "display_data"
+    assert score.output_type == "execute_result"
+    assert score.data["text/plain"] == "0"
+
+
+def test_a_score_is_never_above_the_points(tiny_unit):
+    results = results_of(tiny_unit)
+    more = [dataclasses.replace(r, points=r.points + 1) for r in results]
+    assert score_of(more) == 70

@@ -1,0 +1,98 @@
+"""A feedback page names exercises, shows no bare score, and says what is to come."""
+
+import pytest
+from bs4 import BeautifulSoup
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbgrader.api import Gradebook
+from tiny_grading import UNIT, grade, only
+from traitlets.config import Config
+
+from autograder.nbgrader_steps.feedback import FeedbackExporter, exercise_name
+from autograder.nbgrader_steps.settings import configure
+
+PAGE = {"notebook": UNIT, "score": 17.5, "max_score": 65.0, "late_penalty": 0}
+
+
+def graded(cell: NotebookNode, **own) -> NotebookNode:
+    cell.metadata["nbgrader"] = {"grade": True, "solution": False} | own
+    return cell
+
+
+def result(text: str) -> NotebookNode:
+    return new_output("execute_result", data={"text/plain": text})
+
+
+def check_cell() -> NotebookNode:
+    cell = new_code_cell("assert True")
+    report = new_output("display_data", data={"text/html": "<b>The report</b>"})
+    cell.outputs = [report, result("17.5")]
+    own = {"grade_id": "decoder-layer-check", "score": 17.5, "points": 45.0}
+    return graded(cell, **own, ungraded=False)
+
+
+def written_cell(ungraded: bool, text: str = "My words.") -> NotebookNode:
+    own = {"grade_id": "which-mask-where", "score": 0.0, "points": 20.0}
+    cell = new_markdown_cell(text)
+    return graded(cell, **own, solution=True, ungraded=ungraded)
+
+
+def page_of(*cells: NotebookNode) -> BeautifulSoup:
+    config = Config()
+    configure(config)
+    resources = {"nbgrader": PAGE, "inlining": {"css": []}}
+    html, _ = FeedbackExporter(config=config).from_notebook_node(
+        new_notebook(cells=list(cells)), resources
+    )
+    return BeautifulSoup(html, "html.parser")
+
+
+def words(page: BeautifulSoup, place: str) -> list[str]:
+    return [" ".join(found.get_text().split()) for found in page.select(place)]
+
+
+def test_the_contents_name_the_exercises():
+    page = page_of(check_cell(), written_cell(ungraded=True))
+    assert words(page, "#toc li") == [
+        "Decoder layer (Score: 17.5 / 45.0)",
+        "Which mask where (not graded yet: 20 points to come)",
+    ]
+    assert words(page, "h4") == [f"{UNIT} (Score: 17.5 / 65.0; 20 points to come)"]
+
+
+@pytest.mark.parametrize("ungraded", [True, False])
+def test_a_written_answer_has_a_score_once_it_is_graded(ungraded):
+    own = "Score: 0.0 / 20.0, I fear. <li>Test cell</li>"
+    page = page_of(written_cell(ungraded, own))
+    said = "not graded yet: 20 points to come" if ungraded else "Score: 0.0 / 20.0"
+    assert words(page, "span.pull-right") == [f"{said} (Top)"]
+    assert "Score: 0.0 / 20.0, I fear." in words(page, ".text_cell_render")[0]
+    assert ("to come" in words(page, "h4")[0]) is ungraded
+
+
+def test_the_score_below_a_report_is_not_shown_and_other_results_are():
+    own = new_code_cell("1 + 1", outputs=[result("2222")])
+    page = page_of(check_cell(), own)
+    assert words(page, ".output_area") == ["The report", "Out[ ]: 2222"]
+
+
+@pytest.mark.parametrize(
+    ("grade_id", "name"), [("ffn-check", "Ffn"), ("check-in", "Check in")]
+)
+def test_the_name_of_an_exercise(grade_id, name):
+    assert exercise_name(grade_id) == name
+
+
+def test_a_class_reads_what_is_still_to_come(classroom):
+    only(classroom, "perfect-one")
+    page = classroom / "feedback" / "perfect-one" / UNIT / f"{UNIT}.html"
+    assert grade(classroom).exit_code == 0
+    contents = words(BeautifulSoup(page.read_text(), "html.parser"), "#toc li")
+    assert "Why (not graded yet: 30 points to come)" in contents
+    assert not any("Test cell" in line for line in contents)
+    with Gradebook(f"sqlite:///{classroom}/gradebook.db") as gradebook:
+        gradebook.find_grade("why", UNIT, UNIT, "perfect-one").manual_score = 0
+        gradebook.db.commit()
+    assert grade(classroom).exit_code == 0
+    contents = words(BeautifulSoup(page.read_text(), "html.parser"), "#toc li")
+    assert "Why (Score: 0.0 / 30.0)" in contents

@@ -1,0 +1,142 @@
+"""No script in a student's Markdown reaches feedback pages or formgrader."""
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from nbconvert.exporters import HTMLExporter
+from nbformat.v4 import new_markdown_cell, new_notebook, new_raw_cell
+from tiny_grading import UNIT, grade, only, submission
+from traitlets.config import Config
+
+from autograder.nbgrader_steps import safe_markdown
+from autograder.nbgrader_steps.safe_markdown import safe_html
+from autograder.nbgrader_steps.settings import configure
+
+HOSTILE = [
+    "<script>steal()</script>",
+    "<img src=x onerror=steal()>",
+    "<svg onload=steal()></svg>",
+    "<iframe src='javascript:steal()'></iframe>",
+    "<iframe srcdoc='<script>steal()</script>'></iframe>",
+    "[press](javascript:steal())",
+    "<a href='java&#x0A;script:steal()'>press</a>",
+    "<a href='data:text/html,<script>steal()</script>'>press</a>",
+    "![x](data:image/svg+xml;base64,c3RlYWwoKQ==)",
+    "<form action='/formgrader/steal()'><button>press</button></form>",
+    "<style>body{background:url(//steal())}</style>",
+    "<p style='background:url(//steal())'>x</p>",
+    "<object data='steal()'></object><embed src='steal()'>",
+    "<meta http-equiv=refresh content='0;url=//steal()'>",
+    "<base href='//steal()'>",
+    "<math><mtext><script>steal()</script></mtext></math>",
+    "<details open ontoggle=steal()>x</details>",
+    "$<script>steal()</script>$",
+    "`</code><script>steal()</script>`",
+    "```\n</pre><script>steal()</script>\n```",
+    "<!--><script>steal()</script>-->",
+    "<input onfocus=steal() autofocus>",
+    '<img src="x` `<script>steal()</script>"` `>',
+    "# <script>steal()</script>",
+]
+ACTIVE = "script, iframe, object, embed, form, style, svg, meta, base, link, button"
+
+
+def page_of(cell) -> BeautifulSoup:
+    """Return a cell as the class's settings have it shown, without the page's head."""
+    config = Config()
+    configure(config)
+    config.HTMLExporter.template_name = "basic"
+    html, _ = HTMLExporter(config=config).from_notebook_node(new_notebook(cells=[cell]))
+    return BeautifulSoup(html, "html.parser")
+
+
+def assert_harmless(page: BeautifulSoup) -> None:
+    assert not page.select(ACTIVE), page
+    for element in page.find_all(True):
+        for name, value in element.attrs.items():
+            assert not name.startswith("on") and name not in ("style", "autofocus")
+            is_name = name == "id" or str(value).startswith("#")  # of a heading
+            assert is_name or "steal" not in str(value), page
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_hostile_is_shown(text):
+    assert_harmless(page_of(new_markdown_cell(text)))
+    assert_harmless(page_of(new_raw_cell(text)))
+
+
+def test_what_is_harmless_stays():
+    text = """# Why
+
+A *word* and $a < b$, `x < y` and [a page](https://example.org).
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+```python
+def f(x): return x
+```
+
+![dot](data:image/png;base64,iVBORw0KGgo=)
+
+<details><summary>More</summary>text</details>
+"""
+    page = page_of(new_markdown_cell(text))
+    for selector in ("h1", "em", "code", "table td", "pre", "img[src]", "details"):
+        assert page.select(selector), selector
+    assert page.select_one("a[href='https://example.org']")
+    assert "$a < b$" in page.get_text()
+
+
+def formgraders_page(**resources) -> str:
+    """Return what formgrader shows of a submission."""
+    config = Config()
+    configure(config)
+    config.HTMLExporter.template_name = "formgrade"
+    known = {"base_url": "", "index": 0, "total": 1, "config_dir": "", **resources}
+    notebook = new_notebook(cells=[new_markdown_cell("$a$")])
+    return HTMLExporter(config=config).from_notebook_node(notebook, known)[0]
+
+
+@pytest.mark.parametrize("key", ["student", "first_name", "last_name"])
+def test_names_are_escaped_in_formgrader(key):
+    names = {"first_name": "A", "last_name": "B"} if key != "student" else {}
+    page = formgraders_page(**{**names, key: "<img src=x onerror=steal()>"})
+    assert "&lt;img src=x onerror=steal()&gt;" in page
+    assert "<img" not in page
+
+
+def test_formgrader_works_without_mathjax(monkeypatch, tmp_path):
+    monkeypatch.setattr(safe_markdown, "MATHJAX", tmp_path / "nothing.js")
+    page = formgraders_page()
+    assert "cdnjs.cloudflare.com/ajax/libs/mathjax/2.7.7" in page
+    assert "MathJax.Hub = MathJax.Hub ||" in page
+    (tmp_path / "nothing.js").write_text("var own = '</script>';")
+    page = formgraders_page()
+    assert "cloudflare" not in page
+    assert r"var own = '<\/script>';" in page
+
+
+def test_sanitising_again_changes_nothing():
+    for text in HOSTILE:
+        once = safe_html(text)
+        assert safe_html(once) == once
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+def test_the_feedback_page_of_a_hostile_answer_is_harmless(classroom):
+    only(classroom, "perfect-one")
+    path = submission(classroom, "perfect-one")
+    notebook = nbformat.read(path, 4)
+    attack = "<script>steal()</script><img src=x onerror=steal()> my answer"
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and cell.metadata.get("nbgrader"):
+            cell.source += attack
+    notebook.cells += [new_markdown_cell(attack), new_raw_cell(attack)]
+    nbformat.write(notebook, path)
+    assert grade(classroom).exit_code == 0
+    page = classroom / "feedback" / "perfect-one" / UNIT / f"{UNIT}.html"
+    text = page.read_text()
+    assert "my answer" in text
+    assert "steal" not in text

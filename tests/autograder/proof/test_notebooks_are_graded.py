@@ -1,0 +1,61 @@
+"""Answer notebooks earn every point of the checks, released ones none, all units."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import Unit, load_course
+from autograder.grading.points import checks_with_points
+from autograder.grading.submission import Graded, grade
+from autograder.repair import read_submission, rebuild
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.warm_parent import WarmParent
+from autograder.unit import GradedUnit, graded_unit
+
+COURSE = load_course()
+WRITTEN = [unit for unit in COURSE.units if COURSE.master(unit).exists()]
+PATIENT = Limits(cell_seconds=600, exercise_seconds=600, submission_seconds=3600)
+
+
+@pytest.fixture(scope="module")
+def parent() -> Iterator[WarmParent]:
+    warm = WarmParent()
+    yield warm
+    warm.close()
+
+
+@pytest.fixture(params=WRITTEN, ids=lambda unit: unit.slug)
+def unit(request: pytest.FixtureRequest) -> Unit:
+    return request.param
+
+
+def graded(unit: GradedUnit, path: Path, parent: WarmParent) -> Graded:
+    repaired = rebuild(unit, read_submission(path))
+    return grade(unit, repaired, "somebody", parent, PATIENT)
+
+
+def test_the_answers_earn_everything(unit: Unit, parent: WarmParent) -> None:
+    result = graded(graded_unit(unit.slug), COURSE.answer_notebook(unit), parent)
+    lost = [r for r in result.results if r.status != "passed"]
+    assert [(r.name, r.status, r.message) for r in lost] == []
+    assert result.score == result.max_score > 0
+
+
+def test_the_released_notebook_earns_nothing(unit: Unit, parent: WarmParent) -> None:
+    result = graded(graded_unit(unit.slug), COURSE.release_notebook(unit), parent)
+    assert result.score == 0
+    assert all(r.status in ("failed", "not run") for r in result.results)
+
+
+def test_every_check_is_run(unit: Unit, parent: WarmParent) -> None:
+    result = graded(graded_unit(unit.slug), COURSE.answer_notebook(unit), parent)
+    assert len(result.results) == len(checks_with_points(graded_unit(unit.slug)))
+    assert [r.name for r in result.results if r.status == "not run"] == []
+
+
+def test_a_unit_has_100_points(unit: Unit) -> None:
+    notebook = nbformat.read(COURSE.release_notebook(unit), as_version=4)
+    points = [c.metadata.get("nbgrader", {}).get("points", 0) for c in notebook.cells]
+    assert sum(points) == 100

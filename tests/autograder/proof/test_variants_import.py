@@ -1,0 +1,25 @@
+"""A variant imports nothing that a student of its unit has not got."""
+
+import ast
+
+import pytest
+
+from autograder.assemble.kit import kit_modules
+from autograder.course import Unit, load_course
+from autograder.proof.judging import variants_file
+from autograder.proof.variants import load_variants
+
+COURSE = load_course()
+WRITTEN = [unit for unit in COURSE.units if variants_file(COURSE, unit).exists()]
+
+
+@pytest.mark.parametrize("unit", WRITTEN, ids=lambda unit: unit.slug)
+def test_what_variants_import_is_in_the_kit(unit: Unit) -> None:
+    imports = {v.imports for v in load_variants(variants_file(COURSE, unit))}
+    asked = {
+        node.module.removeprefix(f"{COURSE.package}.")
+        for text in imports
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and node.module.startswith(COURSE.package)
+    }
+    assert asked - kit_modules(COURSE, unit) == set()

@@ -1,0 +1,72 @@
+"""The hidden checks judge known answers rightly: wrong ones, right ones, mutants."""
+
+import os
+
+import pytest
+
+from autograder.commands.verify import problems_of
+from autograder.course import Unit, load_course
+from autograder.proof.judging import Tally, variants_file, verify_unit
+from autograder.proof.mutants import make_mutants
+from autograder.proof.mutation import mutate_unit
+
+COURSE = load_course()
+WRITTEN = [unit for unit in COURSE.units if variants_file(COURSE, unit).exists()]
+# `course verify --mutants` does all of it, over 20 seeds; here there is time for less.
+SEEDS = int(os.environ.get("COURSE_SEEDS", "2"))
+
+
+@pytest.fixture(scope="module", params=WRITTEN, ids=lambda unit: unit.slug)
+def unit(request: pytest.FixtureRequest) -> Unit:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def tallies(unit: Unit) -> list[Tally]:
+    return verify_unit(COURSE, unit, 20 if unit.slug == "04_attention" else SEEDS)
+
+
+@pytest.mark.slow
+def test_every_variant_is_judged_rightly(unit: Unit, tallies: list[Tally]) -> None:
+    assert problems_of({unit.slug: tallies}) == []
+
+
+@pytest.mark.slow
+def test_there_are_enough_variants(tallies: list[Tally]) -> None:
+    counts = {t.exercise: (t.count("wrong"), t.count("right")) for t in tallies}
+    assert all(wrong and right for wrong, right in counts.values()), counts
+
+
+@pytest.mark.slow
+def test_nine_mistakes_in_ten_are_named(tallies: list[Tally]) -> None:
+    wrong = sum(tally.count("wrong") for tally in tallies)
+    assert sum(tally.diagnosed for tally in tallies) >= 0.9 * wrong
+
+
+@pytest.mark.slow
+def test_mutants_die() -> None:
+    unit = COURSE.unit("04")
+    verdicts = mutate_unit(COURSE, unit)
+    living = [f"{v.exercise}: {v.change}" for v in verdicts if not v.killed]
+    unexplained = [v for v in verdicts if not v.killed and not v.why]
+    assert len(unexplained) <= 0.05 * len(verdicts), living
+
+
+def test_a_mutant_changes_one_place_between_the_markers() -> None:
+    cell = """def f(x):
+    y = x + 1
+    ### BEGIN SOLUTION
+    return y * 2 if x > 0 else -y
+    ### END SOLUTION
+"""
+    changes = {mutant.change for mutant in make_mutants(cell)}
+    assert changes == {
+        "y * 2 -> y / 2",
+        "2 -> 3",
+        "2 -> 1",
+        "x > 0 -> x >= 0",
+        "0 -> 1",
+        "0 -> -1",
+        "-y -> +y",
+        "y * 2 if x > 0 else -y -> -y if x > 0 else y * 2",
+    }

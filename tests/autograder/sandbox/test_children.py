@@ -1,0 +1,323 @@
+"""Children: limits, crashes, what they can reach and what they leave behind."""
+
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from autograder.checking.failures import StudentGone
+from autograder.sandbox import isolated
+from autograder.sandbox.kit import WarmKit, label_of
+from autograder.sandbox.limits import Limits
+
+DEFINES = "def double(x):\n    return 2 * x\n"
+PATIENCE = 30  # seconds by which a crowded machine may be late
+QUICK = Limits(cell_seconds=3, exercise_seconds=3, submission_seconds=60)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Wait longer for a child that has closed its channel: how it ends is asked."""
+    monkeypatch.setattr(isolated, "PATIENCE", PATIENCE / 3)
+
+
+def run(students, name="double", exercise="any"):
+    with students.fresh(exercise) as student:
+        student.begin(0)
+        return student[name](torch.ones(2))
+
+
+def printed(students):
+    return "".join(
+        item["text"] for one in students.runs for item in one.outputs if "text" in item
+    )
+
+
+def test_outputs_of_cells_are_kept_and_errors_stop_no_other_cell(remote):
+    students = remote("print('hello')\n3", "1 / 0", "%time x = 1", DEFINES)
+    assert torch.equal(run(students), torch.full((2,), 2.0))
+    first, second, _, _ = students.runs
+    assert first.outputs[0]["text"] == "hello\n"
+    assert first.outputs[1]["data"]["text/plain"] == "3"
+    assert second.error["type"] == "ZeroDivisionError"
+
+
+@pytest.mark.parametrize("cell", ["3;", "x = 4\n3;  # quiet", "%time 3;"])
+def test_a_value_before_a_semicolon_is_not_shown(remote, cell):
+    students = remote(cell, "3", DEFINES)
+    run(students)
+    quiet, loud, _ = students.runs
+    assert not [one for one in quiet.outputs if "data" in one]
+    assert loud.outputs[0]["data"]["text/plain"] == "3"
+
+
+def test_output_is_bounded(remote):
+    students = remote("print('x' * 10_000_000)", DEFINES)
+    run(students)
+    assert len(printed(students)) < 100_000
+    assert "output truncated" in printed(students)
+
+
+def test_a_cell_that_never_ends_is_stopped_and_left_out(remote):
+    students = remote("while True:\n    pass", DEFINES, limits=QUICK)
+    seconds = students.limits.cell_seconds  # 3, and more on a crowded machine
+    started = time.monotonic()
+    assert torch.equal(run(students), torch.full((2,), 2.0))
+    assert time.monotonic() - started < seconds / 3 * (3 + 2)
+    assert f"stopped after {seconds:g} s" in students.runs[0].stopped
+    run(students)
+    assert students.limits_hit == ["cell 0: time"]  # it was not run again
+
+
+def test_a_cell_that_ends_its_process_is_left_out(remote):
+    students = remote("import os\nos._exit(3)", DEFINES)
+    assert torch.equal(run(students), torch.full((2,), 2.0))
+    assert "exit code 3" in students.runs[0].stopped
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("while True: pass", "stopped after {seconds:g} s"),
+        ("import os; os._exit(0)", "ended by itself"),
+        ("import ctypes; ctypes.string_at(0)", "ended by signal 11"),
+        (
+            "import signal; signal.signal(15, signal.SIG_IGN); __import__('time')"
+            ".sleep(99)",
+            "stopped after {seconds:g} s",
+        ),
+    ],
+)
+def test_a_call_that_never_returns_ends_the_exercise_only(remote, body, words):
+    students = remote(DEFINES, f"def bad(x):\n    {body}\n", limits=QUICK)
+    seconds = students.limits.exercise_seconds
+    started = time.monotonic()
+    with pytest.raises(StudentGone, match=re.escape(words.format(seconds=seconds))):
+        run(students, "bad")
+    assert time.monotonic() - started < seconds / 3 * (3 + 2)
+    assert torch.equal(run(students), torch.full((2,), 2.0))
+
+
+def test_each_exercise_has_a_fresh_process(remote):
+    students = remote(
+        "count = []", "def double(x):\n    count.append(1)\n    return x * len(count)"
+    )
+    for _ in range(2):
+        assert torch.equal(run(students), torch.ones(2))
+
+
+def test_the_submission_as_a_whole_has_a_limit(remote):
+    limits = Limits(cell_seconds=1, exercise_seconds=1, submission_seconds=2)
+    students = remote(*["while True: pass"] * 20, DEFINES, limits=limits)
+    seconds = students.limits.submission_seconds
+    with pytest.raises(StudentGone, match=re.escape(f"more than {seconds:g} s")):
+        run(students)
+    assert len(students.runs) <= 3  # two whole ones, and one that was cut short
+
+
+def test_only_the_kit_can_be_imported(remote):
+    students = remote(
+        "try:\n    import transformer\n    print(transformer.__file__)\n"
+        "except ModuleNotFoundError as error:\n    print('no', error.name)",
+        "try:\n    import autograder\nexcept ModuleNotFoundError as error:\n"
+        "    print('no', error.name)",
+        DEFINES,
+    )
+    run(students)
+    assert printed(students) == "no transformer\nno autograder\n"
+    kit = {"transformer/__init__.py": b"KIT = True"}
+    students = remote("import transformer\nprint(transformer.KIT)", DEFINES, **kit)
+    run(students)
+    assert printed(students) == "True\n"
+
+
+def test_the_sandbox_hides_the_machine(remote, parent, tmp_path):
+    if not parent.is_protected:
+        pytest.skip("without a sandbox nothing is hidden, and the grader says so")
+    secret = tmp_path / "gradebook.db"
+    secret.write_text("CANARY")
+    here = os.path.dirname(os.path.abspath(__file__))
+    students = remote(
+        f"import os\nprint(os.path.exists({str(secret)!r}), os.path.exists({here!r}))",
+        "import socket\ntry:\n    socket.create_connection(('127.0.0.1', 22), 1)\n"
+        "except OSError as error:\n    print(type(error).__name__)",
+        "print(sorted(int(p) for p in os.listdir('/proc') if p.isdigit()))",
+        "for place in ('/', '/usr', '/grader', '/dev', '/etc'):\n"
+        "    try:\n        open(place + '/x', 'w')\n        print('wrote', place)\n"
+        "    except OSError:\n        pass",
+        "print(os.getuid() != 0 or 'root')",
+        DEFINES,
+    )
+    run(students)
+    lines = printed(students).splitlines()
+    assert lines == ["False False", "ConnectionRefusedError", "[1]", "True"] or (
+        lines == ["False False", "OSError", "[1]", "True"]
+    )
+
+
+def test_nothing_is_left_behind(remote, parent):
+    if not parent.is_protected:
+        pytest.skip(
+            "without a sandbox a detached process stays, and the grader says so"
+        )
+    marker = f"8{secrets.randbelow(10**6):06}.25"  # no other run's
+    students = remote(
+        "import subprocess\nsubprocess.Popen(['/bin/sh', '-c', 'setsid sleep "
+        f"{marker} &'])\nopen('/tmp/left', 'w').write('x')",
+        "import os\nprint(os.path.exists('/tmp/left'))",
+        DEFINES,
+    )
+    run(students)
+    assert _comes_true(lambda: marker not in _command_lines())
+    students = remote("import os\nprint(os.path.exists('/tmp/left'))", DEFINES)
+    run(students)
+    assert printed(students) == "False\n"
+
+
+def _comes_true(holds: Callable[[], bool]) -> bool:
+    """Say whether something is so, or soon is: what is killed needs time to go."""
+    until = time.monotonic() + PATIENCE
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.1)
+    return holds()
+
+
+def _command_lines():
+    lines = []
+    for entry in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{entry}/cmdline") as file:
+                lines.append(file.read())
+        except OSError:
+            continue
+    return "\n".join(lines)
+
+
+def test_memory_and_processes_are_limited(remote, parent):
+    limits = Limits(60, 60, 300, memory_bytes=1 << 30, processes=40)
+    students = remote(
+        "import torch\ntry:\n    torch.ones(1 << 29)\n    print('got it')\n"
+        "except (RuntimeError, MemoryError):\n    print('no memory')",
+        "import os, time\nn = 0\ntry:\n    while n < 500:\n        if os.fork() == 0:\n"
+        "            time.sleep(60)\n            os._exit(0)\n        n += 1\n"
+        "except OSError:\n    pass\nprint(n < 100)",
+        DEFINES,
+        limits=limits,
+    )
+    run(students)
+    expected = "no memory\nTrue\n"
+    if not parent.is_protected:
+        expected = expected[: len("no memory\n")]
+    assert printed(students).startswith(expected)
+
+
+def test_memory_of_all_processes_together_is_limited(remote):
+    """Each of the eight takes less than one may."""
+    hoards = (
+        "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n"
+        "        hoard = b'x' * (48 << 20)\n        time.sleep(60)\n"
+        "        os._exit(0)\ntime.sleep(40)\nprint('got it')"
+    )
+    limits = Limits(60, 60, 300, memory_bytes=1 << 30, total_bytes=256 << 20)
+    students = remote(hoards, DEFINES, limits=limits)
+    assert torch.equal(run(students), torch.full((2,), 2.0))
+    assert "too much memory together" in students.runs[0].stopped
+    assert students.limits_hit == ["cell 0: exit"]
+    modest = hoards.replace("48", "8").replace("40", "1")
+    students = remote(modest, DEFINES, limits=limits)
+    run(students)
+    assert printed(students) == "got it\n"
+
+
+def test_memory_that_is_counted_nowhere_cannot_be_had(remote, parent):
+    students = remote(
+        "import os, ctypes\ntry:\n    os.memfd_create('hoard')\n"
+        "    print('got it')\nexcept OSError as error:\n    print(error)\n"
+        "print(ctypes.CDLL(None).shmget(0, 4096, 0o1600))",
+        DEFINES,
+    )
+    run(students)
+    if parent.is_protected:
+        assert printed(students) == "[Errno 38] Function not implemented\n-1\n"
+
+
+KIT = {
+    "transformer/__init__.py": b"",
+    "transformer/answer.py": b"import itertools\n\nVALUE = 6\nSEEN = []\n",
+}
+ASKS = "from transformer import answer\n\ndef double(x):\n    return x * answer.VALUE\n"
+SHOWS = (
+    "import sys\nprint(sorted(n for n in sys.modules if n.startswith('transformer')))\n"
+)
+
+
+def warmed(parent, kit=KIT):
+    parent.warm(WarmKit(label_of(kit), dict(kit), [], ["transformer.answer"]))
+    return parent
+
+
+def test_a_warm_kit_is_there_for_those_who_get_its_files(remote, parent):
+    warmed(parent)
+    students = remote(SHOWS, ASKS, "print(answer.__file__)", **KIT)
+    assert torch.equal(run(students), torch.full((2,), 6.0))
+    shown, place = (one.outputs[0]["text"] for one in students.runs if one.outputs)
+    expected = ["transformer", "transformer.answer"] if parent.is_protected else []
+    assert shown == f"{expected}\n"
+    assert place.endswith("/transformer/answer.py\n")
+
+
+def test_what_one_child_does_to_a_warm_kit_no_other_sees(remote, parent):
+    warmed(parent)
+    spoils = "answer.VALUE = 7; answer.SEEN.append(1)"
+    assert torch.equal(run(remote(ASKS, spoils, **KIT)), torch.full((2,), 7.0))
+    students = remote(ASKS, "print(answer.VALUE, answer.SEEN)", **KIT)
+    run(students)
+    assert printed(students) == "6 []\n"
+
+
+def test_a_warm_kit_is_not_there_for_those_who_get_other_files(remote, parent):
+    warmed(parent)
+    students = remote(
+        "try:\n    import transformer\nexcept ImportError as e:\n    print(e)", DEFINES
+    )
+    run(students)
+    assert "No module named 'transformer'" in printed(students)
+    other = {**KIT, "transformer/answer.py": b"VALUE = 9\n"}
+    assert torch.equal(run(remote(ASKS, **other)), torch.full((2,), 9.0))
+
+
+def test_one_warm_kit_takes_the_place_of_another(remote, parent):
+    warmed(parent)
+    other = {**KIT, "transformer/answer.py": b"VALUE = 9\n"}
+    warmed(parent, other)
+    assert torch.equal(run(remote(ASKS, **other)), torch.full((2,), 9.0))
+    assert torch.equal(run(remote(ASKS, **KIT)), torch.full((2,), 6.0))
+
+
+HUNTS = """
+import gc
+from torch import nn
+gc.unfreeze()
+classes = [c.__name__ for c in nn.Module.__subclasses__()]
+functions = [getattr(x, "__name__", "") for x in gc.get_objects() if callable(x)]
+print("Secret" in classes, "secret_function" in functions)
+"""
+LATER = {
+    **KIT,
+    "transformer/answer.py": b"from torch import nn\n\n"
+    b"class Secret(nn.Module):\n    pass\n\n"
+    b"def secret_function():\n    return Secret\n",
+}
+
+
+def test_a_later_units_kit_cannot_be_found_in_memory(remote, parent):
+    warmed(parent, LATER)
+    run(remote(DEFINES, **LATER))
+    for files in (KIT, {}):
+        students = remote(HUNTS, DEFINES, **files)
+        run(students)
+        assert printed(students) == "False False\n"

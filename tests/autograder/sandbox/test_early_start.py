@@ -1,0 +1,188 @@
+"""What grading waits for is started early, once, and shared by copying."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from tiny_grading import UNIT, only
+
+from autograder.classroom import workers
+from autograder.classroom.folder import ClassFolder
+from autograder.sandbox import warm_start
+from autograder.sandbox.isolated import RemoteStudents
+from autograder.sandbox.kit import WarmKit, label_of
+from autograder.sandbox.warm_parent import NoParent, WarmParent
+from autograder.unit import graded_unit
+
+KIT = {"transformer/__init__.py": b"NUMBER = 7"}
+USES_KIT = "import transformer\n\ndef times(x):\n    return transformer.NUMBER * x\n"
+WAIT_SECONDS = 60
+
+
+def times(parent: WarmParent, files: dict[str, bytes] = KIT) -> torch.Tensor:
+    """Call the student's function in a child of ``parent``."""
+    students = RemoteStudents(parent, [USES_KIT], files)
+    with students.fresh("any") as student:
+        student.begin(0)
+        return student.times(torch.ones(2))
+
+
+def below(pid: int) -> set[int]:
+    """Return the numbers of a process's descendants."""
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return set()
+    own = set(map(int, text.split()))
+    return own.union(*map(below, own))
+
+
+def alive(pids: set[int]) -> set[int]:
+    """Return which of some processes have not ended."""
+    found = set()
+    for pid in pids:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        found |= {pid} - ({pid} if state == "Z" else set())
+    return found
+
+
+@pytest.fixture
+def fresh_parent(parent: WarmParent) -> WarmParent:
+    """Return a parent that holds no kit, of each kind of sandbox in turn."""
+    if parent.kit:
+        parent.restart()
+    return parent
+
+
+@pytest.fixture
+def pool(classroom):
+    """Return two workers for a class of two, which are ended afterwards."""
+    only(classroom, "perfect-one", "mistake-1")
+    folder = ClassFolder(classroom)
+    made = workers.Processes(graded_unit(UNIT, classroom), folder.limits, 2)
+    yield made
+    made.close()
+
+
+def graded(pool: workers.Processes, root: Path) -> dict[str, tuple[str, float]]:
+    """Grade what was handed in under ``root``."""
+    for submission in ClassFolder(root).submissions(UNIT):
+        pool.give(submission)
+    ended = []
+    while pool.is_busy():
+        ended += pool.outcomes()
+    return {o.submission.student: (o.status, o.graded.score) for o in ended}
+
+
+RIGHT = {"perfect-one": ("graded", 70.0), "mistake-1": ("graded", 46.67)}
+
+
+def test_it_starts_before_anything_heavy_is_imported():
+    asks = (
+        "import sys, autograder.sandbox.warm_start, autograder.commands.grading\n"
+        "print({'torch', 'nbgrader', 'IPython', 'nbformat'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asks], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("students", "workers", "expected"),
+    [(0, None, []), (1, None, [1]), (3, 2, [2]), (3, 1, [1]), (3, None, [3])],
+)
+def test_only_what_the_class_needs_is_begun(
+    students, workers, expected, tmp_path, monkeypatch
+):
+    begun = []
+    monkeypatch.setattr(warm_start, "prepare", begun.append)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    for number in range(students):
+        (tmp_path / "submitted" / f"student-{number}" / UNIT).mkdir(parents=True)
+    warm_start.prepare_for(tmp_path, workers)
+    assert begun == expected
+
+
+def test_a_copy_holds_the_kit_and_outlives_no_line(fresh_parent):
+    kit = WarmKit(label_of(KIT), KIT, [], ["transformer"])
+    fresh_parent.warm(kit)
+    before = below(fresh_parent._process.pid)
+    copy = WarmParent.at(fresh_parent.copy())
+    assert copy.kit == kit.label
+    added = below(fresh_parent._process.pid) - before
+    if sys.platform == "linux":
+        assert len(added) == 1
+    assert torch.equal(times(copy), torch.full((2,), 7.0))
+    assert torch.equal(times(fresh_parent), torch.full((2,), 7.0))
+    copy.close()
+    until = time.monotonic() + WAIT_SECONDS
+    while alive(added) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not alive(added)
+    with pytest.raises(NoParent):
+        copy.copy()
+    assert torch.equal(times(fresh_parent), torch.full((2,), 7.0))
+
+
+def test_a_copy_that_gets_another_kit_starts_anew(fresh_parent):
+    fresh_parent.warm(WarmKit(label_of(KIT), KIT, [], ["transformer"]))
+    copy = WarmParent.at(fresh_parent.copy())
+    other = {"transformer/__init__.py": b"NUMBER = 9"}
+    try:
+        copy.warm(WarmKit(label_of(other), other, [], ["transformer"]))
+        assert torch.equal(times(copy, other), torch.full((2,), 9.0))
+        assert torch.equal(times(fresh_parent), torch.full((2,), 7.0))
+    finally:
+        copy.close()
+
+
+@pytest.mark.filterwarnings("ignore::autograder.sandbox.warm_parent.Unprotected")
+def test_a_parent_that_is_not_waited_for_is_there_when_it_is_needed(parent):
+    early = WarmParent(parent.sandbox, wait=False)
+    try:
+        assert torch.equal(times(early), torch.full((2,), 7.0))
+    finally:
+        early.close()
+
+
+@pytest.mark.parametrize("seconds", [0, 0.003, 0.1])
+@pytest.mark.filterwarnings("ignore::autograder.sandbox.warm_parent.Unprotected")
+def test_a_parent_that_is_not_needed_ends_by_itself(parent, seconds):
+    early = WarmParent(parent.sandbox, wait=False)
+    time.sleep(seconds)
+    started = {early._process.pid} | below(early._process.pid)
+    early.close()
+    until = time.monotonic() + WAIT_SECONDS
+    while alive(started) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not alive(started)
+
+
+def test_workers_start_no_parent_of_their_own(pool, classroom):
+    assert graded(pool, classroom) == RIGHT
+    if sys.platform == "linux":
+        for worker in pool._workers:
+            assert not below(worker.process.pid)
+
+
+def test_workers_whose_parents_are_lost_start_their_own(pool, classroom):
+    assert graded(pool, classroom) == RIGHT
+    warm_start.own_parent()._process.kill()
+    assert graded(pool, classroom) == RIGHT
+
+
+def test_a_parent_that_cannot_be_copied_is_given_up(pool, classroom, monkeypatch):
+    def broken(self):
+        raise NoParent("it cannot be copied")
+
+    monkeypatch.setattr(WarmParent, "copy", broken)
+    assert graded(pool, classroom) == RIGHT
+    assert not warm_start._held

@@ -1,0 +1,171 @@
+"""What a student's process answers cannot harm the grader, nor show what is hidden."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from autograder.checking.failures import StudentError, StudentGone
+from autograder.sandbox import Student
+from autograder.sandbox.isolated import RemoteStudents, _read_run
+from autograder.sandbox.student_side.messages import Message, ProtocolError
+from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
+from autograder.sandbox.warm_parent import HOME, make_home
+
+CELLS = ["\n\ndef double(x):\n    return x @ 0.25", "second = 2"]
+
+
+class Forger:
+    """Answer every request with the same forged message."""
+
+    def __init__(self, **parts):
+        self.reply = Encoder(lambda value: value).message(**parts)
+
+    def ask(self, request, answer) -> Message:
+        """Return the forged message."""
+        return self.reply
+
+
+def forged(**parts) -> Student:
+    return Student(Forger(**parts), CELLS)
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        {"weight": (1 << 20, 1 << 20)},
+        {"weight": (-1,)},
+        {"weight": [2, 3]},
+        {"weight": (True,)},
+        {"weight": 3},
+        {3: (2,)},
+        {f"w{n}": (1,) for n in range(20_000)},
+        "weight",
+        None,
+    ],
+    ids=lambda shapes: str(shapes)[:30],
+)
+def test_shapes_that_the_grader_should_draw_are_bounded(shapes):
+    student = forged(ok=shapes)
+    module = student._resolve(_reference("handle", 0, "Linear"))
+    with pytest.raises(StudentGone, match="protocol"):
+        module.parameters_by_name()
+
+
+def test_shapes_that_are_some_are_taken():
+    module = forged(ok={"weight": (2, 3), "none": ()})._resolve(_reference("handle", 0))
+    assert module.parameters_by_name() == {"weight": (2, 3), "none": ()}
+
+
+def test_a_process_that_refuses_to_begin_is_gone():
+    student = forged(error={"kind": "raised", "type": "Error", "message": "no"})
+    with pytest.raises(StudentGone, match="broke"):
+        student.begin(0)
+
+
+def test_a_question_that_is_too_large_is_no_question():
+    student = forged(ok=None)
+    with pytest.raises(ProtocolError, match="too many bytes"):
+        student._answer(Message({}, bytearray(17 << 20)))
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        {
+            "message": "[0.1234567, -2.5e-07]",
+            "type": "Inputs-0.25",
+            "code": "0.1234567",
+        },
+        {"message": "x", "type": "T", "cell": 0, "line": 2, "code": "0.1234567"},
+        {"message": "x", "type": "T", "cell": 99, "line": 2, "code": "0.1234567"},
+        {"message": "x", "type": "T", "cell": -1, "line": 1, "code": "0.1234567"},
+        {"message": "x", "type": "T", "cell": 0, "line": 10**9, "code": "0.1234567"},
+        {"message": {"a": 0.1234567}, "type": 0.1234567, "line": "0.1234567"},
+    ],
+)
+def test_numbers_of_a_check_do_not_come_back_in_errors(report):
+    with pytest.raises(StudentError) as caught:
+        forged(error={"kind": "raised", **report}).double(1)
+    assert "1234567" not in str(caught.value)
+    assert "2.5e-07" not in str(caught.value)
+
+
+def test_the_line_of_an_error_is_the_notebooks_own():
+    report = {"kind": "raised", "type": "E", "message": "shapes (2x3)", "cell": 0}
+    with pytest.raises(StudentError) as caught:
+        forged(error={**report, "line": 2, "code": "something else"}).double(1)
+    assert str(caught.value).endswith(
+        "shapes (2x3) (line 2 of its cell: return x @ 0.25)"
+    )
+
+
+def test_names_of_classes_are_cleaned():
+    handle = forged(ok=None)._resolve(
+        _reference("handle", 0, "\x1b[31m\u202eEvil\ud800")
+    )
+    assert handle.type_name == "[31m Evil"
+
+
+def test_folders_of_killed_runs_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    code = (
+        "import os, sys, tempfile\n"
+        f"tempfile.tempdir = {str(tmp_path)!r}\n"
+        "from autograder.sandbox.warm_parent import make_home\n"
+        "home, lock = make_home()\nprint(home, flush=True)\nos.kill(os.getpid(), 9)\n"
+    )
+    paths = os.pathsep.join(path for path in sys.path if path)
+    killed = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+    )
+    left = Path(killed.stdout.strip())
+    assert left.parent == tmp_path and left.is_dir(), killed.stderr
+    first, lock = make_home()
+    second, other = make_home()
+    try:
+        assert not left.exists()
+        assert {path.name[: len(HOME)] for path in tmp_path.iterdir()} == {HOME}
+        assert Path(first).is_dir() and Path(second).is_dir()
+    finally:
+        lock.release()
+        other.release()
+
+
+def _reference(kind: str, key: int, details: str = "Linear"):
+    return Reference(kind, key, details)
+
+
+@pytest.mark.parametrize("seconds", [10**400, float("inf"), -1, True, "1", None])
+def test_a_forged_time_is_no_time(seconds):
+    reply = Encoder(lambda value: value).message(ran={"seconds": seconds})
+    found = _read_run(reply).seconds
+    assert isinstance(found, float) and (found == 0.0 or found == seconds)
+
+
+def test_a_number_that_is_too_large_breaks_the_protocol():
+    message = Message({"ok": {"complex": [10**400, 0]}}, bytearray())
+    with pytest.raises(ProtocolError):
+        Decoder(message, lambda reference: None).part("ok")
+
+
+def test_whatever_goes_wrong_with_a_cell_its_process_is_ended(parents, monkeypatch):
+    parent = parents("none")
+    ended = []
+    monkeypatch.setattr("autograder.sandbox.isolated._read_run", lambda reply: 1 // 0)
+    monkeypatch.setattr(
+        parent, "end", lambda child, *rest: ended.append(child) or end(child, *rest)
+    )
+    end = type(parent).end.__get__(parent)
+    with (
+        pytest.raises(ZeroDivisionError),
+        RemoteStudents(parent, CELLS, {}).fresh("any"),
+    ):
+        pass
+    assert len(ended) == 1

@@ -1,0 +1,78 @@
+"""Grade the tiny class, and look at what came of it."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook
+from typer.testing import CliRunner
+
+from autograder.commands.app import app
+
+UNIT = "01_tiny"
+EXPECTED = {
+    "perfect-one": 70.0,
+    "perfect-two": 70.0,
+    "half-done": 30.0,
+    "mistake-1": 46.67,
+    "mistake-2": 60.0,
+    "mistake-3": 60.0,
+    "mistake-4": 46.67,
+    "mistake-5": 30.0,
+    "untouched": 0.0,
+    "raising": 30.0,
+    "looping": 30.0,
+    "damaged": 70.0,
+}
+
+
+def grade(root: Path, *arguments: str):
+    return CliRunner().invoke(app, ["grade", "--course-root", str(root), *arguments])
+
+
+def scores(root: Path) -> dict[str, float]:
+    with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
+        return {
+            item.student.id: round(item.score, 2)
+            for item in gradebook.assignment_submissions(UNIT)
+        }
+
+
+def submission(root: Path, student: str) -> Path:
+    return root / "submitted" / student / UNIT / f"{UNIT}.ipynb"
+
+
+def only(root: Path, *students: str) -> None:
+    for folder in (root / "submitted").iterdir():
+        if folder.is_dir() and folder.name not in students:
+            shutil.rmtree(folder)
+
+
+def cells(root: Path) -> dict[tuple[str, str], tuple]:
+    """Return all marks of each student's cell in the gradebook."""
+    with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
+        return {
+            (item.student.id, grade.name): (
+                grade.auto_score,
+                grade.manual_score,
+                grade.needs_manual_grade,
+            )
+            for item in gradebook.assignment_submissions(UNIT)
+            for notebook in item.notebooks
+            for grade in notebook.grades
+        }
+
+
+def checks(root: Path, student: str) -> list:
+    """Return what an autograded notebook says of each check, and of limits."""
+    path = root / "autograded" / student / UNIT / f"{UNIT}.ipynb"
+    record = json.loads(path.read_text())["metadata"]["course_grading"]
+    found = [record["checks"], record["limits_hit"], record["doubtful"]]
+    return without_times(found)
+
+
+def without_times(found: Any) -> Any:
+    """Leave out how long something was let run: longer on a crowded machine."""
+    return json.loads(re.sub(r"stopped after [\d.]+ s", "stopped", json.dumps(found)))
