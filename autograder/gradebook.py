@@ -3,7 +3,7 @@
 nbgrader opens the gradebook ten times a submission, each time with an engine that has
 every statement to compile anew, and it commits thirty times; a file's every commit
 waits for the disk, so that writing takes longer than grading. So its gradebooks of one
-address share an engine, and a transaction. It also starts the command ``alembic heads``
+address share an engine, and a transaction. It also starts the command `alembic heads`
 for each new gradebook, which imports all of nbgrader again (2 to 4 s): the same answer
 is found in this process.
 """

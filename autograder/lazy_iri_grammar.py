@@ -1,6 +1,6 @@
 """Put off an import that takes a second and that grading hardly ever needs.
 
-``jsonschema``, which nbformat and nbgrader stand on, imports ``rfc3987_syntax`` for its
+`jsonschema`, which nbformat and nbgrader stand on, imports `rfc3987_syntax` for its
 checks of the formats "iri" and "iri-reference". That module compiles a grammar forty
 times over when it is imported, in every process anew.
 """
@@ -18,13 +18,13 @@ class PutOff(ModuleType):
     """Stand in for a module until somebody asks for one of its names."""
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the module itself has under ``name``.
+        """Return what the module itself has under `name`.
 
-        Names such as ``__file__`` are asked of every module there is, by ``inspect``
+        Names such as `__file__` are asked of every module there is, by `inspect`
         for one, and mean no interest in this one.
 
         Raises:
-            AttributeError: If it has no such name.
+            AttributeError: if it has no such name.
         """
         if name.startswith("__"):
             raise AttributeError(name)
@@ -39,7 +39,7 @@ def imported(name: str) -> ModuleType:
 
 
 def put_off_iri_grammar() -> None:
-    """Let ``jsonschema`` import the grammar when it first checks an IRI.
+    """Let `jsonschema` import the grammar when it first checks an IRI.
 
     Nothing is done where it is imported already or not installed.
     """
@@ -47,7 +47,7 @@ def put_off_iri_grammar() -> None:
         return
 
     def is_valid_syntax(term: str, value: str) -> bool:
-        """Say whether ``value`` is a ``term``, as the module itself says it."""
+        """Say whether `value` is a `term`, as the module itself says it."""
         return imported(IRI).is_valid_syntax(term, value)
 
     stand_in = PutOff(IRI)

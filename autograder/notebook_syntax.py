@@ -17,10 +17,10 @@ class Program:
     Attributes:
         definitions: Top-level name to its last definition.
         sources: Top-level name to the source text of that definition.
-        imports: Local name to the dotted name that it was imported from.
+        imports: local name to the dotted name that it was imported from.
         others: Top-level name to what else decides what it does: earlier definitions
             that something may hold on to, and attributes that are set later.
-        files: The modules and packages that cells write beside the notebook.
+        files: the modules and packages that cells write beside the notebook.
     """
 
     definitions: dict[str, Definition] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Program:
     files: set[str] = field(default_factory=set)
 
     def all_of(self, name: str) -> list[ast.AST]:
-        """Return the syntax of everything that decides what ``name`` does."""
+        """Return the syntax of everything that decides what `name` does."""
         last = [self.definitions[name]] if name in self.definitions else []
         return [*last, *self.others.get(name, [])]
 

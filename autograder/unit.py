@@ -17,11 +17,11 @@ class GradedUnit:
     """A unit as the grader sees it.
 
     Attributes:
-        slug: Such as ``04_attention``; nbgrader's assignment and notebook name.
-        checks_file: The hidden checks.
-        points: Exercise to points of its graded cell, in the notebook's order.
-        released: The notebook that students were given.
-        kit: The folder beside it, whose ``transformer`` it may import.
+        slug: such as `04_attention`; nbgrader's assignment and notebook name.
+        checks_file: the hidden checks.
+        points: exercise to points of its graded cell, in the notebook's order.
+        released: the notebook that students were given.
+        kit: the folder beside it, whose `transformer` it may import.
     """
 
     slug: str
@@ -32,21 +32,21 @@ class GradedUnit:
 
 
 def course_of(root: Path | None = None) -> Course:
-    """Read the course under ``root``, or this repository's if ``root`` holds none."""
+    """Read the course under `root`, or this repository's if `root` holds none."""
     if root is not None and (root / "autograder" / "course.toml").is_file():
         return load_course(root)
     return load_course()
 
 
 def graded_unit(slug: str, root: Path | None = None) -> GradedUnit:
-    """Gather what grading needs of the unit ``slug``.
+    """Gather what grading needs of the unit `slug`.
 
     Args:
-        slug: The unit's number, topic or slug.
-        root: The course's folder; by default this repository.
+        slug: the unit's number, topic or slug.
+        root: the course's folder; by default this repository.
 
     Raises:
-        FileNotFoundError: If the notebook was not released yet.
+        FileNotFoundError: if the notebook was not released yet.
     """
     course = course_of(root)
     unit = course.unit(slug)

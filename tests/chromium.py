@@ -26,12 +26,12 @@ def require_chromium() -> str:
 
 @dataclass
 class Browser:
-    """A page of Chromium in which ``steal()`` is written down wherever it runs.
+    """A page of Chromium in which `steal()` is written down wherever it runs.
 
     Attributes:
-        page: Playwright's page.
-        stolen: The address of each page on which a script of a student's ran.
-        outside: Each address beyond this machine that was asked for, and refused.
+        page: playwright's page.
+        stolen: the address of each page on which a script of a student's ran.
+        outside: each address beyond this machine that was asked for, and refused.
     """
 
     page: object

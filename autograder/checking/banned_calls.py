@@ -55,7 +55,7 @@ class Place:
 
 
 def banned_use(program: Program, name: str, banned: Sequence[str]) -> str | None:
-    """Return the first of ``banned`` that ``name`` uses, directly or indirectly."""
+    """Return the first of `banned` that `name` uses, directly or indirectly."""
     places = list(_used_nodes(program, name))
     nodes = [node for node, _ in places]
     aliases = _aliases(nodes)
@@ -79,12 +79,12 @@ def _is_local(
     dotted: str, place: Place, program: Program, aliases: dict[str, str]
 ) -> bool:
     """Say whether a name is a function's own, and stands for nothing that is known."""
-    known = dotted in aliases or dotted in program.imports  # as after ``f = f``
+    known = dotted in aliases or dotted in program.imports  # as after `f = f`
     return dotted in place.bound and not known
 
 
 def _used_nodes(program: Program, name: str) -> Iterator[tuple[ast.AST, Place]]:
-    """Yield the syntax of ``name`` and of all that it uses of the notebook."""
+    """Yield the syntax of `name` and of all that it uses of the notebook."""
     answer = program.definitions.get(name)
     outside = Place(in_class=isinstance(answer, ast.ClassDef))  # may be put in later
     waiting, seen = [name], {name}
@@ -179,7 +179,7 @@ def _is_docstring(node: ast.AST) -> bool:
 
 
 def _aliases(nodes: Sequence[ast.AST]) -> dict[str, str]:
-    """Return the plain names that stand for dotted ones, as after ``G = F``."""
+    """Return the plain names that stand for dotted ones, as after `G = F`."""
     found: dict[str, str] = {}
     for node in nodes:
         for name, value in _bindings(node):
@@ -240,7 +240,7 @@ def _resolved(used: str, program: Program, aliases: dict[str, str]) -> tuple[str
 def _texts(nodes: Sequence[ast.AST]) -> tuple[set[str], list[str]]:
     """Return the names by which something may be fetched, and the code that is run.
 
-    Names are the texts in a call such as ``getattr``; and where such a call has none,
+    Names are the texts in a call such as `getattr`; and where such a call has none,
     all texts that are a name.
     """
     names: set[str] = set()

@@ -21,8 +21,8 @@ def blame(mistake: str, ordinary: Callable[[], object] | None = None) -> Iterato
     of another dtype, without a batch, not contiguous, very large.
 
     Args:
-        mistake: The phrase, such as "code that works with a batch and heads only".
-        ordinary: Checks the ordinary case. It runs if something goes wrong inside; if
+        mistake: the phrase, such as "code that works with a batch and heads only".
+        ordinary: checks the ordinary case. It runs if something goes wrong inside; if
             it fails too, the mistake is another one and gets no name here.
     """
     try:
@@ -82,12 +82,12 @@ def expect_gradients(
     """Fail unless the gradients of the inputs are those of a trusted function.
 
     Args:
-        run: What `student.gradients` returned; its first inputs are `inputs`.
-        function: The trusted function of the same inputs; it is run in float64. Its
+        run: what `student.gradients` returned; its first inputs are `inputs`.
+        function: the trusted function of the same inputs; it is run in float64. Its
             arguments should be called as the student's are: the message names them.
-        inputs: The float tensors that were handed over first.
-        upstream: The gradient that comes from above.
-        mistakes: For each input, wrong gradients by name.
+        inputs: the float tensors that were handed over first.
+        upstream: the gradient that comes from above.
+        mistakes: for each input, wrong gradients by name.
     """
     leaves = [x.double().requires_grad_() for x in inputs]
     weighted = (function(*leaves) * upstream.double()).sum()
@@ -124,10 +124,10 @@ def made_of_parts(
     """Make a layer on the student's side out of the kit's parts.
 
     Args:
-        student: The fixture.
-        config: The student's side's configuration.
-        parts: Attribute to the function of ``transformer.parts`` that makes it.
-        forward: The source of a function that returns ``forward``, given the layer.
+        student: the fixture.
+        config: the student's side's configuration.
+        parts: attribute to the function of `transformer.parts` that makes it.
+        forward: the source of a function that returns `forward`, given the layer.
     """
     layer = student.load("torch.nn.Module")()
     for name, maker in parts.items():

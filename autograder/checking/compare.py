@@ -11,12 +11,12 @@ from torch import Tensor
 
 
 def shape_words(shape: Sequence[int]) -> str:
-    """Write a shape as Python writes a tuple: ``(2, 3)``."""
+    """Write a shape as Python writes a tuple: `(2, 3)`."""
     return str(tuple(int(size) for size in shape))
 
 
 def describe(value: Any) -> str:
-    """Say what kind of thing ``value`` is, with its shape or length, not its value."""
+    """Say what kind of thing `value` is, with its shape or length, not its value."""
     if value is None:
         return "None"
     if isinstance(value, Tensor):
@@ -30,7 +30,7 @@ def describe(value: Any) -> str:
 def difference(
     actual: Any, expected: Tensor, what: str, tolerance: float
 ) -> str | None:
-    """Say in words how ``actual`` differs from ``expected``, or return None."""
+    """Say in words how `actual` differs from `expected`, or return None."""
     if not isinstance(actual, Tensor):
         is_number = isinstance(actual, (int, float)) and not isinstance(actual, bool)
         if not (is_number and expected.dim() == 0):
@@ -69,7 +69,7 @@ def _value_difference(
 def name_of_mistake(
     actual: Any, mistakes: Mapping[str, Any], tolerance: float
 ) -> str | None:
-    """Return the phrase of the first mistake whose value ``actual`` equals."""
+    """Return the phrase of the first mistake whose value `actual` equals."""
     if isinstance(actual, (int, float)) and not isinstance(actual, bool):
         actual = torch.tensor(actual)
     if not isinstance(actual, Tensor):

@@ -1,6 +1,6 @@
 """Write hidden checks: the marker, the expectations, and objects to hand over.
 
-A hidden check is a pytest function with the fixtures ``student`` and ``draw``. It runs
+A hidden check is a pytest function with the fixtures `student` and `draw`. It runs
 in the trusted process and fails with words that a student may read.
 """
 
@@ -50,8 +50,8 @@ class CheckMarker:
 class Callback:
     """Hand an object of the grader to the student's code, which may call it.
 
-    The student's side gets a stand-in with exactly ``methods`` (``"__call__"`` among
-    them if it is to be called itself) and the plain values of ``attributes``. Tensors
+    The student's side gets a stand-in with exactly `methods` (`"__call__"` among
+    them if it is to be called itself) and the plain values of `attributes`. Tensors
     cross as values: no gradient flows through.
     """
 
@@ -63,17 +63,17 @@ class Callback:
 def check(
     exercise: str, share: float, title: str, hint: str = ""
 ) -> Callable[[Function], Function]:
-    """Mark a function as a hidden check of ``exercise``, worth ``share`` of its points.
+    """Mark a function as a hidden check of `exercise`, worth `share` of its points.
 
     Args:
-        exercise: The ``grade_id`` of the answer cell; the graded cell's is the same
-            with ``-check`` behind it.
-        share: The check's part of the exercise's points, relative to the others.
-        title: What the check looks at, in words that a student reads.
-        hint: What to look at again when it fails.
+        exercise: the `grade_id` of the answer cell; the graded cell's is the same
+            with `-check` behind it.
+        share: the check's part of the exercise's points, relative to the others.
+        title: what the check looks at, in words that a student reads.
+        hint: what to look at again when it fails.
 
     Raises:
-        ValueError: If ``share`` is not positive or ``title`` is empty.
+        ValueError: if `share` is not positive or `title` is empty.
     """
     if not share > 0:
         raise ValueError(f"share must be positive, not {share!r}")
@@ -93,7 +93,7 @@ def fail(message: str, mistake: str | None = None) -> None:
 
 
 def expect_shape(actual: Any, shape: Sequence[int], what: str) -> None:
-    """Fail unless ``actual`` is a tensor of exactly ``shape``."""
+    """Fail unless `actual` is a tensor of exactly `shape`."""
     if not isinstance(actual, Tensor):
         fail(f"{what} should be a tensor, but it is {describe(actual)}.")
     if tuple(actual.shape) != tuple(shape):
@@ -110,9 +110,9 @@ def expect_close(
     mistakes: Mistakes | None = None,
     tolerance: float = 1e-5,
 ) -> None:
-    """Fail unless ``actual`` equals ``expected`` to ``tolerance``, compared in float32.
+    """Fail unless `actual` equals `expected` to `tolerance`, compared in float32.
 
-    On a difference, each of ``mistakes`` (phrase to value, or to a function without
+    On a difference, each of `mistakes` (phrase to value, or to a function without
     arguments that computes it) is compared too, and the first that fits is named.
     """
     expected = torch.as_tensor(expected)
@@ -126,7 +126,7 @@ def expect_close(
 def expect_equal(
     actual: Any, expected: Any, what: str, mistakes: Mistakes | None = None
 ) -> None:
-    """Fail unless ``actual`` equals ``expected`` exactly: type, shape and value.
+    """Fail unless `actual` equals `expected` exactly: type, shape and value.
 
     For tensors of integers and bools, numbers, strings and nested containers of them.
     A tuple and a list with the same items are equal.
@@ -182,16 +182,16 @@ def _same(actual: Any, expected: Any) -> bool:
 
 
 def expect_no_call(student: Any, name: str, banned: Sequence[str]) -> None:
-    """Fail if the student's ``name`` uses one of the banned callables.
+    """Fail if the student's `name` uses one of the banned callables.
 
     Looks at the syntax tree of the definition and of all that it uses of the notebook.
     The student's own function with the last part of a banned name is not the banned
     one.
 
     Args:
-        student: The fixture.
-        name: The function or class to look at.
-        banned: Dotted names, such as ``torch.nn.functional.softmax``.
+        student: the fixture.
+        name: the function or class to look at.
+        banned: dotted names, such as `torch.nn.functional.softmax`.
     """
     used = banned_use(student.program(), name, banned)
     if used is not None:

@@ -8,8 +8,8 @@ class CheckFailed(AssertionError):
     """Stop a check that failed, with words for the student.
 
     Attributes:
-        message: What was expected and what was found, without values of the check.
-        mistake: The phrase that names the recognised mistake, or None.
+        message: what was expected and what was found, without values of the check.
+        mistake: the phrase that names the recognised mistake, or None.
     """
 
     def __init__(self, message: str, mistake: str | None = None):
@@ -26,8 +26,8 @@ class StudentError(Exception):
 
     Attributes:
         kind: "missing", "not written" or "raised".
-        name: The name that was asked for.
-        message: What happened, in words for the student.
+        name: the name that was asked for.
+        message: what happened, in words for the student.
     """
 
     kind: str
@@ -44,8 +44,8 @@ class StudentGone(Exception):
     """Report that the student's process ended, hung or broke the protocol.
 
     Attributes:
-        reason: Why, in words: "it took longer than 20 s", "the process ended".
-        limit: The name of the limit that was hit, or None.
+        reason: why, in words: "it took longer than 20 s", "the process ended".
+        limit: the name of the limit that was hit, or None.
     """
 
     reason: str

@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 def seed_of(*parts: object) -> int:
-    """Return a 63-bit seed that depends on every one of ``parts`` and nothing else."""
+    """Return a 63-bit seed that depends on every one of `parts` and nothing else."""
     text = "\0".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
@@ -25,12 +25,12 @@ class Draw:
         self.generator = torch.Generator().manual_seed(self.seed)
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Draw from the standard normal distribution: a tensor of ``shape``."""
+        """Draw from the standard normal distribution: a tensor of `shape`."""
         drawn = torch.randn(*shape, generator=self.generator, dtype=torch.float64)
         return drawn.to(dtype)
 
     def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Draw uniformly from [0, 1): a tensor of ``shape``."""
+        """Draw uniformly from [0, 1): a tensor of `shape`."""
         drawn = torch.rand(*shape, generator=self.generator, dtype=torch.float64)
         return drawn.to(dtype)
 
@@ -57,5 +57,5 @@ class Draw:
         return {name: self.normal(*shape) for name, shape in shapes.items()}
 
     def choice(self, items: Sequence[Item]) -> Item:
-        """Draw one of ``items``."""
+        """Draw one of `items`."""
         return items[self.integer(0, len(items))]

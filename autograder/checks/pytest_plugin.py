@@ -1,4 +1,4 @@
-"""Let pytest run hidden checks on a notebook: ``pytest CHECKS --student NOTEBOOK``."""
+"""Let pytest run hidden checks on a notebook: `pytest CHECKS --student NOTEBOOK`."""
 
 from pathlib import Path
 from typing import Any

@@ -199,7 +199,7 @@ def gather(folder: ClassFolder, slug: str) -> ClassReport:
     """Gather what gradebook, autograded notebooks and audit log say of a unit.
 
     Raises:
-        FileNotFoundError: If the unit was never graded in this class.
+        FileNotFoundError: if the unit was never graded in this class.
     """
     log = last_lines(grading_folder(folder.root) / LOG, slug)
     handed_in = {one.student: one for one in folder.submissions(slug)}

@@ -17,10 +17,10 @@ NAME = "audit.jsonl"
 
 
 class AuditLog:
-    """The audit log of a class, ``grading/audit.jsonl``; lines are only ever added."""
+    """The audit log of a class, `grading/audit.jsonl`; lines are only ever added."""
 
     def __init__(self, root: Path):
-        """Open the log of the class in ``root``."""
+        """Open the log of the class in `root`."""
         self.path = grading_folder(root) / NAME
         self._facts = {
             "by": _user(),

@@ -4,7 +4,7 @@ What travels is pickled by dask between trusted machines: the unit, the submitte
 bytes, and back the outcome. The student's code runs where a worker is, in the same
 sandboxed child as on one machine; gradebook and files are written here alone. Whoever
 reaches a dask scheduler can run code on its workers: keep it on a network that you
-trust, or use ``tls://`` with dask's certificates.
+trust, or use `tls://` with dask's certificates.
 """
 
 import contextlib
@@ -56,10 +56,10 @@ class Cluster:
     """
 
     def __init__(self, unit: GradedUnit, limits: Limits, address: str):
-        """Connect to the scheduler at ``address`` and give its workers the unit.
+        """Connect to the scheduler at `address` and give its workers the unit.
 
         Raises:
-            ClusterError: If there is no scheduler, no worker, or one that would grade
+            ClusterError: if there is no scheduler, no worker, or one that would grade
                 otherwise than this machine.
         """
         self.unit, self.limits, self.address = unit, limits, address
@@ -110,7 +110,7 @@ class Cluster:
         """Wait until there is an outcome, and return what there is.
 
         Raises:
-            ClusterError: If scheduler or workers are gone for good.
+            ClusterError: if scheduler or workers are gone for good.
         """
         seen = time.monotonic()
         while not self._ended:

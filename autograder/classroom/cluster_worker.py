@@ -37,12 +37,12 @@ class Parcel:
     """A submission on its way to a worker.
 
     Attributes:
-        unit: The key of the unit that the workers were given before.
-        student: Whose it is: the inputs of the checks are drawn from it.
-        name: The file's name.
-        content: What was handed in.
-        limits: What it may use.
-        facts: The versions that it is to be graded with.
+        unit: the key of the unit that the workers were given before.
+        student: whose it is: the inputs of the checks are drawn from it.
+        name: the file's name.
+        content: what was handed in.
+        limits: what it may use.
+        facts: the versions that it is to be graded with.
     """
 
     unit: str
@@ -72,7 +72,7 @@ class UnitPlugin(WorkerPlugin):
         _units[self.key] = self
 
     def unpack(self, place: Path) -> GradedUnit:
-        """Write the unit's files under ``place``."""
+        """Write the unit's files under `place`."""
         name, checks = self.checks
         for path, content in {f"checks/{name}": checks, **self._kit_files()}.items():
             (place / path).parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ def grade_there(parcel: Parcel) -> Outcome:
     """Grade one submission on this worker, with its own pre-warmed parent.
 
     Raises:
-        OtherVersions: If its versions are not those of the machine that asks.
+        OtherVersions: if its versions are not those of the machine that asks.
     """
     if parcel.facts != facts():
         raise OtherVersions(f"the worker {difference(facts(), parcel.facts)}")

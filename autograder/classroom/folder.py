@@ -49,9 +49,9 @@ class ClassFolder:
     """A course's folder with its submissions and gradebook."""
 
     def __init__(self, root: Path, device: str | None = None):
-        """Open the class in ``root``; nothing is made or changed.
+        """Open the class in `root`; nothing is made or changed.
 
-        Checks run on ``device``; without one, where the settings say.
+        Checks run on `device`; without one, where the settings say.
         """
         self.root = root.resolve()
         self.device = device
@@ -147,7 +147,7 @@ class ClassFolder:
         """Write the feedback of one graded submission; return the page.
 
         Raises:
-            RuntimeError: With nbgrader's log, if it does not succeed.
+            RuntimeError: with nbgrader's log, if it does not succeed.
         """
         self.coursedir.assignment_id = submission.slug
         self.coursedir.student_id = submission.student

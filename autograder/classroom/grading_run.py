@@ -22,10 +22,10 @@ class Choice:
     """How a class is to be graded.
 
     Attributes:
-        with_feedback: Also write the feedback pages.
-        workers: How many submissions are graded at a time; None = one a core.
-        force: Grade also what is graded already.
-        scheduler: The address of a dask scheduler whose workers are to grade.
+        with_feedback: also write the feedback pages.
+        workers: how many submissions are graded at a time; None = one a core.
+        force: grade also what is graded already.
+        scheduler: the address of a dask scheduler whose workers are to grade.
     """
 
     with_feedback: bool = True
@@ -50,7 +50,7 @@ def grade_all(
     What an earlier run graded, and what has not changed since, is kept as it is.
 
     Returns:
-        The outcomes in the order of ``submissions``, whatever ended first.
+        The outcomes in the order of `submissions`, whatever ended first.
     """
     choice = choice or Choice()
     share_engines()
@@ -70,7 +70,7 @@ def _workers(
     """Return who grades: a cluster, or processes of this machine.
 
     Raises:
-        ClusterError: If the cluster that was asked for cannot be used.
+        ClusterError: if the cluster that was asked for cannot be used.
     """
     if choice.scheduler is not None:
         from autograder.classroom.cluster import Cluster

@@ -4,8 +4,8 @@ The work is done on the machine's own disk, because a database does not bear a m
 Drive. After every few students all of it is copied to the Drive: a machine that is
 taken away costs those few, and the next run goes on behind them.
 
-``python -m autograder.classroom.on_drive DRIVE WORK UNIT`` is what the notebook
-``colab_autograde.ipynb`` runs.
+`python -m autograder.classroom.on_drive DRIVE WORK UNIT` is what the notebook
+`colab_autograde.ipynb` runs.
 """
 
 import argparse
@@ -39,11 +39,11 @@ def grade_from_drive(
     """Collect, grade and export a unit of the class in `drive`, resuming what is there.
 
     Args:
-        drive: The folder with submissions/ (archives), roster.csv if there is one, and
+        drive: the folder with submissions/ (archives), roster.csv if there is one, and
             class/, which is written.
         work: A folder of this machine; what it holds is brought up to date.
-        unit: Such as 04.
-        at_a_time: After how many students the work is copied to the Drive.
+        unit: such as 04.
+        at_a_time: after how many students the work is copied to the Drive.
     """
     work.mkdir(parents=True, exist_ok=True)
     copy_changed(drive / CLASS, work)
@@ -84,7 +84,7 @@ def run_course(*words: object) -> int:
     Status 1 says that some submission was refused or failed: the others are done.
 
     Raises:
-        CalledProcessError: At any other failure.
+        CalledProcessError: at any other failure.
     """
     command = [sys.executable, "-m", "autograder", *map(str, words)]
     done = subprocess.run(command)

@@ -34,15 +34,15 @@ class Outcome:
     """What became of one submission.
 
     Attributes:
-        submission: Whose it is.
+        submission: whose it is.
         status: "graded"; "refused": it cannot be graded; "failed": the grader's fault.
-        reason: Why it was refused or failed.
-        notebook: The rebuilt notebook with scores and reports.
-        graded: The checks' results.
-        notes: What was repaired.
-        doubtful: What a human should look at.
-        seconds: How long it took.
-        is_kept: Whether it was graded before, and nothing has changed since.
+        reason: why it was refused or failed.
+        notebook: the rebuilt notebook with scores and reports.
+        graded: the checks' results.
+        notes: what was repaired.
+        doubtful: what a human should look at.
+        seconds: how long it took.
+        is_kept: whether it was graded before, and nothing has changed since.
     """
 
     submission: Submission

@@ -1,7 +1,7 @@
 """Remember what has been graded, so that a run can go on where another stopped.
 
-Everything is under ``grading/`` in the class's folder: ``done/`` holds a record for
-each graded submission, written whole or not at all, ``locks/`` a lock for each student.
+Everything is under `grading/` in the class's folder: `done/` holds a record for
+each graded submission, written whole or not at all, `locks/` a lock for each student.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ class Marks:
     """What the gradebook holds of one submission.
 
     Attributes:
-        auto: Each graded cell's automatic score.
+        auto: each graded cell's automatic score.
         shown: A digest of everything that its feedback shows.
     """
 

@@ -29,11 +29,11 @@ class Pair:
     """Two students whose answers agree.
 
     Attributes:
-        students: The two.
-        beyond: The share of agreement beyond the class's, 0 to 1.
-        agreement: The share of tokens that they have in common, 0 to 1.
-        usual: The same share of the class's middle pair.
-        exercises: The exercises that agree as much as ``beyond`` says or more.
+        students: the two.
+        beyond: the share of agreement beyond the class's, 0 to 1.
+        agreement: the share of tokens that they have in common, 0 to 1.
+        usual: the same share of the class's middle pair.
+        exercises: the exercises that agree as much as `beyond` says or more.
     """
 
     students: tuple[str, str]
@@ -46,12 +46,12 @@ class Pair:
 def similar_pairs(
     answers: dict[str, Answers], handed_out: Answers, least: float
 ) -> list[Pair]:
-    """Return the pairs of students who agree ``least`` or more, the closest first.
+    """Return the pairs of students who agree `least` or more, the closest first.
 
     Args:
-        answers: Student to exercise to the source of the answer.
-        handed_out: Exercise to the source that everybody was given.
-        least: The share of agreement beyond the class's, 0 to 1.
+        answers: student to exercise to the source of the answer.
+        handed_out: exercise to the source that everybody was given.
+        least: the share of agreement beyond the class's, 0 to 1.
     """
     texts = _encoded(answers, handed_out)
     found: dict[tuple[str, str], list[tuple[str, float, float, float, int]]] = {}

@@ -47,7 +47,7 @@ class ThisProcess:
     """Grade here, one submission at a time."""
 
     def __init__(self, unit: GradedUnit, limits: Limits):
-        """Grade submissions of ``unit`` within ``limits``."""
+        """Grade submissions of `unit` within `limits`."""
         self.unit, self.limits = unit, limits
         self._pending: Submission | None = None
 
@@ -98,14 +98,14 @@ class _Worker:
 
 
 class Processes:
-    """Grade in up to ``number`` processes, each with a pre-warmed parent of its own.
+    """Grade in up to `number` processes, each with a pre-warmed parent of its own.
 
     Their parents are copies of one that has imported the unit's kit. A submission
     whose process is lost is begun once more in a new one.
     """
 
     def __init__(self, unit: GradedUnit, limits: Limits, number: int):
-        """Grade submissions of ``unit``; processes start when they are needed."""
+        """Grade submissions of `unit`; processes start when they are needed."""
         self.unit, self.limits, self.number = unit, limits, number
         self._workers: list[_Worker] = []
         self._attempts: dict[Submission, int] = {}
@@ -185,7 +185,7 @@ def _line_to_copy() -> Line:
     """Copy this process's parent; one that cannot be copied is given up.
 
     Raises:
-        NoParent: If there is no parent to copy.
+        NoParent: if there is no parent to copy.
     """
     try:
         return shared_parent().copy()
@@ -195,7 +195,7 @@ def _line_to_copy() -> Line:
 
 
 def workers_for(unit: GradedUnit, limits: Limits, number: int) -> Workers:
-    """Return ``number`` workers: processes, or this one if one is enough."""
+    """Return `number` workers: processes, or this one if one is enough."""
     if number > 1:
         return Processes(unit, limits, number)
     return ThisProcess(unit, limits)
@@ -204,9 +204,9 @@ def workers_for(unit: GradedUnit, limits: Limits, number: int) -> Workers:
 def serve(
     connection: Connection, unit: GradedUnit, limits: Limits, line: Line | None = None
 ) -> None:
-    """Grade what comes over ``connection`` until it is closed.
+    """Grade what comes over `connection` until it is closed.
 
-    The pre-warmed parent is at the end of ``line``; without one, it is started here.
+    The pre-warmed parent is at the end of `line`; without one, it is started here.
     """
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -47,12 +47,12 @@ class Collected:
     """What collecting did.
 
     Attributes:
-        placed: Who handed in what.
-        created: Students who were unknown.
-        refused: What was not taken, and why.
-        ignored: Files that are no notebooks.
-        missing: Unit to the students who have not handed it in.
-        warnings: What was taken, and what an instructor should look at.
+        placed: who handed in what.
+        created: students who were unknown.
+        refused: what was not taken, and why.
+        ignored: files that are no notebooks.
+        missing: unit to the students who have not handed it in.
+        warnings: what was taken, and what an instructor should look at.
     """
 
     placed: list[Placed] = field(default_factory=list)
@@ -83,13 +83,13 @@ def collect(
 
     Args:
         path: A folder, an archive, or one notebook.
-        folder: The class.
-        unit: Take this unit's notebooks only.
+        folder: the class.
+        unit: take this unit's notebooks only.
         roster: A CSV file of students; by default those in the gradebook.
 
     Raises:
-        CollectError: If the path or the roster is no such thing, or malicious.
-        CourseError: If there is no such unit.
+        CollectError: if the path or the roster is no such thing, or malicious.
+        CourseError: if there is no such unit.
     """
     wanted = folder.course.unit(unit) if unit else None
     students = read_roster(roster) if roster else None

@@ -33,9 +33,9 @@ class Incoming:
     """One notebook as it came.
 
     Attributes:
-        parts: The folders, archives and at last the file that it lay in.
-        when: The time of the file, or of the archive's entry; in UTC.
-        content: The file.
+        parts: the folders, archives and at last the file that it lay in.
+        when: the time of the file, or of the archive's entry; in UTC.
+        content: the file.
     """
 
     parts: tuple[str, ...]
@@ -61,7 +61,7 @@ def read_incoming(path: Path) -> Reading:
     """Read every notebook of a folder, an archive, or a single file.
 
     Raises:
-        CollectError: If there is nothing, or the archive is broken or malicious.
+        CollectError: if there is nothing, or the archive is broken or malicious.
     """
     reading = Reading()
     if path.is_dir():
@@ -122,7 +122,7 @@ def _read_archive(
     """Read an archive, and the archives right inside it.
 
     Raises:
-        CollectError: If it is broken or malicious; nothing of it is taken then.
+        CollectError: if it is broken or malicious; nothing of it is taken then.
     """
     found = Reading()
     try:
@@ -148,7 +148,7 @@ def _entries(
     """Yield the files of an archive and their names, once all were looked at.
 
     Raises:
-        CollectError: If one leads out of the archive, is a link, or is a bomb.
+        CollectError: if one leads out of the archive, is a link, or is a bomb.
     """
     infos = [info for info in archive.infolist() if not info.is_dir()]
     if len(infos) > MAX_FILES:

@@ -1,11 +1,11 @@
 """Take apart the names that learning platforms give to submitted files.
 
-Canvas: ``lastfirst_LATE_USER_FILE_04_attention-1.ipynb``, in one flat archive; LATE
-only where it is, and ``-1`` where the same name was uploaded before.
-Moodle: ``First Last_NUMBER_assignsubmission_file_/04_attention.ipynb``, or the same in
+Canvas: `lastfirst_LATE_USER_FILE_04_attention-1.ipynb`, in one flat archive; LATE
+only where it is, and `-1` where the same name was uploaded before.
+Moodle: `First Last_NUMBER_assignsubmission_file_/04_attention.ipynb`, or the same in
 one flat name; the number is another one in each assignment.
-Google Classroom and Drive: ``First Last - 04_attention.ipynb``, ``Copy of 04_…``,
-``04_… (1).ipynb``; the student's name is in the file's name or in a folder's.
+Google Classroom and Drive: `First Last - 04_attention.ipynb`, `Copy of 04_…`,
+`04_… (1).ipynb`; the student's name is in the file's name or in a folder's.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ class Named:
 
     Attributes:
         platform: "canvas", "moodle", "nbgrader" or "files".
-        people: What may be the student's name, the likeliest first.
-        stem: The file's own name, without platform, copies and suffix.
-        user: The platform's number of the student, for the whole course.
+        people: what may be the student's name, the likeliest first.
+        stem: the file's own name, without platform, copies and suffix.
+        user: the platform's number of the student, for the whole course.
         participant: Moodle's number of the student, in this assignment.
-        file: The platform's number of the file: later ones are greater.
-        version: How often the name was used before: "(2)", "-2".
-        late: Whether the platform says that it came late.
-        around: What may be names in the folders around that name, the outermost first.
-        inner: What the rest says, which the student wrote: never whose it is.
+        file: the platform's number of the file: later ones are greater.
+        version: how often the name was used before: "(2)", "-2".
+        late: whether the platform says that it came late.
+        around: what may be names in the folders around that name, the outermost first.
+        inner: what the rest says, which the student wrote: never whose it is.
     """
 
     platform: str

@@ -90,7 +90,7 @@ def read_roster(path: Path) -> Roster:
     """Read a CSV file with a heading: nbgrader's, or one that a platform exports.
 
     Raises:
-        CollectError: If it has no column that names students.
+        CollectError: if it has no column that names students.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")

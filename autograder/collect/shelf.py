@@ -25,12 +25,12 @@ class Record:
     """One submission as it came.
 
     Attributes:
-        sha256: Of the notebook's bytes.
-        when: When it was handed in, as nbgrader writes it, in UTC.
-        source: What it was called.
-        file: The platform's number of the file: later ones are greater.
-        version: The number of the copy, "(2)".
-        late: Whether the platform or the due date says so.
+        sha256: of the notebook's bytes.
+        when: when it was handed in, as nbgrader writes it, in UTC.
+        source: what it was called.
+        file: the platform's number of the file: later ones are greater.
+        version: the number of the copy, "(2)".
+        late: whether the platform or the due date says so.
     """
 
     sha256: str

@@ -110,7 +110,7 @@ def _require_device(name: str, scheduler: str | None) -> None:
     """Refuse a device that this machine lacks; a cluster's workers look themselves.
 
     Raises:
-        ValueError: If PyTorch does not know the device or cannot reach it.
+        ValueError: if PyTorch does not know the device or cannot reach it.
     """
     if name != "cpu" and scheduler is None:
         from transformer.data import check_device

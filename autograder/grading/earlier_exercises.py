@@ -24,8 +24,8 @@ def point_to_earlier(
     has been named. Points stay as they are.
 
     Args:
-        results: Every check's result, in the order of the notebook.
-        notebook: The submission; its answers tell what uses what.
+        results: every check's result, in the order of the notebook.
+        notebook: the submission; its answers tell what uses what.
     """
     answers = answers_of(notebook)
     broken: dict[str, str] = {}  # name to the exercise that defines it

@@ -45,8 +45,8 @@ class HiddenCheck:
 class CheckResult:
     """What one hidden check gave.
 
-    ``message`` says what was wrong, ``hint`` what to look at again; both are for the
-    student. ``mistake`` is the phrase that names a recognised mistake.
+    `message` says what was wrong, `hint` what to look at again; both are for the
+    student. `mistake` is the phrase that names a recognised mistake.
     """
 
     exercise: str
@@ -65,7 +65,7 @@ def load_checks(path: Path) -> list[HiddenCheck]:
     """Read the hidden checks of a file, in their order.
 
     Raises:
-        BrokenChecks: If there is none, or one asks for another fixture than ours.
+        BrokenChecks: if there is none, or one asks for another fixture than ours.
     """
     state = path.stat()
     checks = list(
@@ -107,7 +107,7 @@ def checks_with_points(unit: GradedUnit) -> list[HiddenCheck]:
     The parts are rounded to two decimals; the last of an exercise takes what is left.
 
     Raises:
-        BrokenChecks: If a check has no graded cell or a graded cell has no check.
+        BrokenChecks: if a check has no graded cell or a graded cell has no check.
     """
     checks = load_checks(unit.checks_file)
     exercises = {check.marker.exercise for check in checks}
@@ -146,15 +146,15 @@ def run_checks(
     only: Collection[str] | None = None,
     unwritten: Collection[str] = (),
 ) -> list[CheckResult]:
-    """Run every hidden check of ``unit``, exercise by exercise.
+    """Run every hidden check of `unit`, exercise by exercise.
 
     Args:
-        unit: Where the checks are and how many points each exercise has.
-        students: Gives each exercise its student; every ``Student`` does.
-        student_id: Seeds the draws together with the unit and the check's name.
-        seed: Another number to draw by; 0 when grading.
-        only: The exercises to look at; None = all of them.
-        unwritten: Exercises known to be as they were handed out: they earn nothing.
+        unit: where the checks are and how many points each exercise has.
+        students: gives each exercise its student; every `Student` does.
+        student_id: seeds the draws together with the unit and the check's name.
+        seed: another number to draw by; 0 when grading.
+        only: the exercises to look at; None = all of them.
+        unwritten: exercises known to be as they were handed out: they earn nothing.
 
     Returns:
         One result for each check, in the order of the notebook, whatever happens.

@@ -31,11 +31,11 @@ class Graded:
     """What grading one submission gave.
 
     Attributes:
-        results: Every check's result, in the order of the notebook.
-        runs: What each executed cell printed; in the order of ``cells_to_run``.
-        limits_hit: Which limits were hit, where.
-        seconds: How long it took.
-        problem: Why nothing could be run, if it could not: a fault of the grader's.
+        results: every check's result, in the order of the notebook.
+        runs: what each executed cell printed; in the order of `cells_to_run`.
+        limits_hit: which limits were hit, where.
+        seconds: how long it took.
+        problem: why nothing could be run, if it could not: a fault of the grader's.
     """
 
     results: list[CheckResult]
@@ -63,7 +63,7 @@ def grade(
     limits: Limits | None = None,
     seed: int = 0,
 ) -> Graded:
-    """Run the hidden checks of ``unit`` on a repaired submission.
+    """Run the hidden checks of `unit` on a repaired submission.
 
     Whatever happens, every check has a result; what was not run has no points. A parent
     that is lost is started anew, and the submission begun once more.

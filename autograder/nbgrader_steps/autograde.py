@@ -1,7 +1,7 @@
-"""The course's own steps in ``nbgrader autograde``: repair, then run hidden checks.
+"""The course's own steps in `nbgrader autograde`: repair, then run hidden checks.
 
-They are named in nbgrader's configuration (``settings.py``), so the command line,
-``NbGraderAPI`` and formgrader's button all take them.
+They are named in nbgrader's configuration (`settings.py`), so the command line,
+`NbGraderAPI` and formgrader's button all take them.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ class SubmissionExporter(NotebookExporter):
         """Read the submitted cells without believing anything else of the file.
 
         Raises:
-            Refused: If the file is no notebook.
+            Refused: if the file is no notebook.
         """
         if not self._is_submission():
             return super().from_filename(filename, resources, **kwargs)
@@ -82,7 +82,7 @@ class RepairSubmission(NbGraderPreprocessor):
         """Return the released notebook with the student's answers in it.
 
         Raises:
-            Refused: If none of the unit's answers is there; no old score stays.
+            Refused: if none of the unit's answers is there; no old score stays.
         """
         outcome = getattr(self.parent.parent, "outcome", None)
         if outcome is not None:
@@ -181,7 +181,7 @@ def shared_parent() -> WarmParent:
     """Return this process's pre-warmed parent; it ends with the process.
 
     Raises:
-        NoParent: If it does not come up.
+        NoParent: if it does not come up.
     """
     torch.set_num_threads(1)
     return own_parent()

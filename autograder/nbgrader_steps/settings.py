@@ -1,4 +1,4 @@
-"""The course's nbgrader settings; ``nbgrader_config.py`` hands over to them."""
+"""The course's nbgrader settings; `nbgrader_config.py` hands over to them."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def configure(c: Config, root: Path | None = None) -> None:
 
     Args:
         c: nbgrader's configuration object.
-        root: The course's folder; by default the one that nbgrader is started in.
+        root: the course's folder; by default the one that nbgrader is started in.
     """
     configure_release(c, root)
     configure_pages(c)

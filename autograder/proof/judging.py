@@ -26,11 +26,11 @@ class Verdict:
     """How a variant fared over the seeds.
 
     Attributes:
-        exercise: The exercise whose answer it is.
-        variant: The variant.
-        slips: What went wrong: a seed at which a wrong variant kept all its points, or
+        exercise: the exercise whose answer it is.
+        variant: the variant.
+        slips: what went wrong: a seed at which a wrong variant kept all its points, or
             a right one lost some; empty if it is judged as it should be.
-        diagnosed: Whether some failing check named the mistake, at every seed.
+        diagnosed: whether some failing check named the mistake, at every seed.
     """
 
     exercise: str

@@ -42,8 +42,8 @@ class Mutant:
     """One mechanical change.
 
     Attributes:
-        change: What it was and what it is now, in source text.
-        source: The whole cell with the change.
+        change: what it was and what it is now, in source text.
+        source: the whole cell with the change.
     """
 
     change: str

@@ -31,10 +31,10 @@ class MutantVerdict:
     """How one mutant fared.
 
     Attributes:
-        exercise: The exercise whose answer was changed.
-        change: What was changed.
-        killed: Whether a check failed.
-        why: Why it is equivalent to the answer, where `equivalent.toml` says so.
+        exercise: the exercise whose answer was changed.
+        change: what was changed.
+        killed: whether a check failed.
+        why: why it is equivalent to the answer, where `equivalent.toml` says so.
     """
 
     exercise: str

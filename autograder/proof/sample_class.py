@@ -40,11 +40,11 @@ class Sample:
     """One submission of the class.
 
     Attributes:
-        student: The folder's name.
-        what: What the student did.
-        answers: Exercise to the source handed in; others stay as handed out.
-        score: What the checks must give.
-        damaged: Whether the notebook's cells and metadata are damaged too.
+        student: the folder's name.
+        what: what the student did.
+        answers: exercise to the source handed in; others stay as handed out.
+        score: what the checks must give.
+        damaged: whether the notebook's cells and metadata are damaged too.
     """
 
     student: str
@@ -61,7 +61,7 @@ class SampleClass:
         """Read the unit's notebooks and variants.
 
         Raises:
-            FileNotFoundError: If the unit's notebooks are not made yet.
+            FileNotFoundError: if the unit's notebooks are not made yet.
         """
         course = course_of(root)
         self.unit: GradedUnit = graded_unit(slug, root)
@@ -206,7 +206,7 @@ def _has(cell: NotebookNode, flag: str) -> bool:
 def write_sample_class(
     slug: str, to: Path, root: Path | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Write the twelve submissions under ``to``, and their scores beside them.
+    """Write the twelve submissions under `to`, and their scores beside them.
 
     Returns:
         Student to what they did and the score that the checks must give.
@@ -241,9 +241,9 @@ def wrong_scores(submitted: Path, slug: str, found: Mapping[str, float]) -> list
     """Say which students of a sample class did not get the score that they must.
 
     Args:
-        submitted: Where the class was written.
-        slug: The unit.
-        found: Student to the score that grading gave.
+        submitted: where the class was written.
+        slug: the unit.
+        found: student to the score that grading gave.
     """
     table = json.loads(scores_file(submitted, slug).read_text(encoding="utf-8"))
     return [

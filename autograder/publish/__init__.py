@@ -34,16 +34,16 @@ def publish(
     """Make `target` the public repository, with one more commit if anything differs.
 
     Args:
-        course: The course.
+        course: the course.
         target: A folder that is not there yet, an empty one, or the one that was
             published last time.
-        until: The last unit to publish: number, topic or slug; by default all.
-        site: Whether to publish the built book too.
+        until: the last unit to publish: number, topic or slug; by default all.
+        site: whether to publish the built book too.
 
     Raises:
-        PublishError: If something private is inside, a notebook is outdated, or the
+        PublishError: if something private is inside, a notebook is outdated, or the
             target is not a public repository. The target has not changed then.
-        CourseError: If there is no such unit.
+        CourseError: if there is no such unit.
     """
     units = chosen_units(course, until)
     target = Path(target).absolute()
@@ -66,7 +66,7 @@ def chosen_units(course: Course, until: str | None = None) -> tuple[Unit, ...]:
     """Return the units that have a released notebook, up to the one named.
 
     Raises:
-        CourseError: If there is no such unit, or no notebook at all.
+        CourseError: if there is no such unit, or no notebook at all.
     """
     last = course.unit(until).number if until else course.units[-1].number
     units = tuple(

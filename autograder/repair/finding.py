@@ -7,7 +7,7 @@ ENDINGS = (".ipynb", (".ipynb.txt", ".ipynb.json"), ".zip", ".json")
 
 
 def find_notebook(folder: Path, slug: str) -> Path:
-    """Return the path of the notebook of unit ``slug`` in ``folder``.
+    """Return the path of the notebook of unit `slug` in `folder`.
 
     The one that has the unit's name is taken; else the only notebook, then the only
     archive, also in a subfolder. If there is none or no saying which, the path where it

@@ -47,11 +47,11 @@ class Match:
     """What was found for a slot.
 
     Attributes:
-        slot: The slot.
-        used: Numbers of the submitted cells that were taken, or taken out.
-        source: The answer, or None if nothing was found.
-        how: How it was found; "" if it was where it belongs.
-        doubtful: Whether a human should look at it.
+        slot: the slot.
+        used: numbers of the submitted cells that were taken, or taken out.
+        source: the answer, or None if nothing was found.
+        how: how it was found; "" if it was where it belongs.
+        doubtful: whether a human should look at it.
     """
 
     slot: Slot
@@ -92,7 +92,7 @@ class Matcher:
         cells: Sequence[SubmittedCell],
         released: Sequence[NotebookNode],
     ):
-        """Look for ``slots`` of the ``released`` cells among the submitted ones."""
+        """Look for `slots` of the `released` cells among the submitted ones."""
         self.slots = slots
         self.cells = cells
         taken = {slot.position for slot in slots}

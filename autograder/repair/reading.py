@@ -47,9 +47,9 @@ class SubmittedCell:
 
     Attributes:
         cell_type: "code", "markdown" or "raw".
-        source: Its text.
-        grade_id: The name that nbgrader gave it, if it still has it.
-        ids: The cell's ids: Jupyter's, and Colab's.
+        source: its text.
+        grade_id: the name that nbgrader gave it, if it still has it.
+        ids: the cell's ids: Jupyter's, and Colab's.
     """
 
     cell_type: str
@@ -62,7 +62,7 @@ def read_submission(path: Path) -> list[SubmittedCell]:
     """Read the cells of a submitted notebook.
 
     Raises:
-        Refused: If it is a link, too large, empty, cut off or no notebook.
+        Refused: if it is a link, too large, empty, cut off or no notebook.
     """
     return read_content(_content(path))
 
@@ -71,7 +71,7 @@ def read_content(content: bytes) -> list[SubmittedCell]:
     """Read the cells of a notebook file, or of an archive with one in it.
 
     Raises:
-        Refused: If it is empty, cut off or no notebook.
+        Refused: if it is empty, cut off or no notebook.
     """
     if content[:4] == b"PK\x03\x04":
         content = _only_notebook(content)

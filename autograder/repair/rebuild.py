@@ -21,10 +21,10 @@ class Repaired:
     """A submission on the released notebook.
 
     Attributes:
-        notebook: Ready for nbgrader and for the checks.
-        notes: What was done to it, one line each, in words.
-        doubtful: The notes that a human should look at.
-        unwritten: Exercises whose answer is as it was handed out.
+        notebook: ready for nbgrader and for the checks.
+        notes: what was done to it, one line each, in words.
+        doubtful: the notes that a human should look at.
+        unwritten: exercises whose answer is as it was handed out.
     """
 
     notebook: NotebookNode
@@ -34,10 +34,10 @@ class Repaired:
 
 
 def rebuild(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> Repaired:
-    """Rebuild a submission of ``unit`` on the released notebook.
+    """Rebuild a submission of `unit` on the released notebook.
 
     Raises:
-        Refused: If none of the unit's answers is there.
+        Refused: if none of the unit's answers is there.
     """
     slots = [Slot(c, n) for n, c in enumerate(unit.released.cells) if _is_slot(c)]
     matches = Matcher(slots, cells, unit.released.cells).match()

@@ -16,7 +16,7 @@ def __getattr__(name: str) -> Any:
     """Import a class when it is asked for: a parent starts before torch is imported.
 
     Raises:
-        AttributeError: If there is no such class.
+        AttributeError: if there is no such class.
     """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

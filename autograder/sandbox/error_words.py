@@ -26,7 +26,7 @@ def clean(text: Any, limit: int = MAX_WORDS) -> str:
 def error_words(report: dict[str, Any], name: str, cells: Sequence[str] = ()) -> str:
     """Say what went wrong in the student's own code, and in which line of it.
 
-    The line is taken from ``cells``, the notebook as it was handed in.
+    The line is taken from `cells`, the notebook as it was handed in.
     """
     kind = report.get("kind")
     if kind == "missing":

@@ -35,7 +35,7 @@ class Name:
     """A name of the student's notebook, looked up when it is called."""
 
     def __init__(self, student: Owner, reference: Reference):
-        """Stand for ``reference`` on the student's side."""
+        """Stand for `reference` on the student's side."""
         self._student = student
         self._reference = reference
 
@@ -90,7 +90,7 @@ class Handle(Name):
         """Return the shape of each parameter of a module.
 
         Raises:
-            StudentGone: If the shapes are none, or too large for the grader to draw.
+            StudentGone: if the shapes are none, or too large for the grader to draw.
         """
         shapes = self._student._request("parameters_by_name", target=self, about=self)
         if not _are_shapes(shapes):

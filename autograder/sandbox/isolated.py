@@ -48,9 +48,9 @@ class RemoteTransport:
         reason: str,
         gone: Callable[[Exception], StudentGone],
     ):
-        """Answers must come before ``deadline``; ``reason`` says what it means.
+        """Answers must come before `deadline`; `reason` says what it means.
 
-        ``gone`` says what became of a child that closed or broke its channel.
+        `gone` says what became of a child that closed or broke its channel.
         """
         self.channel = channel
         self.deadline = deadline
@@ -82,7 +82,7 @@ class RemoteStudents:
         files: Mapping[str, bytes],
         limits: Limits | None = None,
     ):
-        """Prepare to run ``cells`` in a folder that holds ``files``."""
+        """Prepare to run `cells` in a folder that holds `files`."""
         self.parent = parent
         self.cells = cells
         self.kit = label_of(files)
@@ -100,7 +100,7 @@ class RemoteStudents:
         A cell that has been stopped or ended its process is left out afterwards.
 
         Raises:
-            StudentGone: If the child ends, hangs or breaks the protocol.
+            StudentGone: if the child ends, hangs or breaks the protocol.
         """
         child = self._child_with_cells()
         seconds = self.limits.exercise_seconds

@@ -21,10 +21,10 @@ class WarmKit:
     """A kit that the pre-warmed parent imports once for all children.
 
     Attributes:
-        label: Equal for equal files; see `label_of`.
-        files: The kit's modules, by the names that they have in the working folder.
-        foreign: What the kit and the notebook import that is no part of the kit.
-        own: The kit's own modules that the notebook imports.
+        label: equal for equal files; see `label_of`.
+        files: the kit's modules, by the names that they have in the working folder.
+        foreign: what the kit and the notebook import that is no part of the kit.
+        own: the kit's own modules that the notebook imports.
     """
 
     label: str
@@ -53,7 +53,7 @@ def folder_files(folder: Path) -> dict[str, bytes]:
     """Return the files of a released folder but for notebooks, compiled modules too.
 
     Raises:
-        ValueError: If they are too large together.
+        ValueError: if they are too large together.
     """
     paths = sorted(_kit_paths(folder))
     stamp = tuple((path, path.stat().st_mtime_ns) for path in paths)
@@ -70,7 +70,7 @@ def _kit_paths(folder: Path) -> Iterator[Path]:
 
 @functools.lru_cache(maxsize=32)
 def _read(folder: Path, stamp: tuple[tuple[Path, int], ...]) -> dict[str, bytes]:
-    """Read files that are as ``stamp`` says; the result is shared: change nothing."""
+    """Read files that are as `stamp` says; the result is shared: change nothing."""
     files: dict[str, bytes] = {}
     for path, _ in stamp:
         name = path.relative_to(folder).as_posix()

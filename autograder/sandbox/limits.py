@@ -13,16 +13,16 @@ class Limits:
     """The limits of one submission; seconds are of wall-clock time.
 
     Attributes:
-        cell_seconds: For one cell.
-        exercise_seconds: For the calls of one exercise's checks together.
-        submission_seconds: For everything together.
-        memory_bytes: Private memory of each process.
-        total_bytes: Memory of all processes together, outside of files; on Linux.
-        folder_bytes: The working folder.
-        processes: How many processes and threads there may be.
-        reply_bytes: The tensors of one answer.
-        output_characters: What all cells together may print and show.
-        device: Where the checks' tensors and the modules that they make go, such as
+        cell_seconds: for one cell.
+        exercise_seconds: for the calls of one exercise's checks together.
+        submission_seconds: for everything together.
+        memory_bytes: private memory of each process.
+        total_bytes: memory of all processes together, outside of files; on Linux.
+        folder_bytes: the working folder.
+        processes: how many processes and threads there may be.
+        reply_bytes: the tensors of one answer.
+        output_characters: what all cells together may print and show.
+        device: where the checks' tensors and the modules that they make go, such as
             "cuda"; PyTorch's name.
     """
 

@@ -1,4 +1,4 @@
-"""The ``student`` of a check: names, handles and calls that run on the other side."""
+"""The `student` of a check: names, handles and calls that run on the other side."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -22,22 +22,22 @@ class Transport(Protocol):
     """Carry requests to the student's code, wherever it runs."""
 
     def ask(self, request: Message, answer: Answer) -> Message:
-        """Send ``request``; ``answer`` serves the questions that come back meanwhile.
+        """Send `request`; `answer` serves the questions that come back meanwhile.
 
         Raises:
-            StudentGone: If no answer came: the process ended or a limit was hit.
+            StudentGone: if no answer came: the process ended or a limit was hit.
         """
 
 
 class Student:
     """Stand for everything that the student's notebook defines.
 
-    ``student.attention_scores(query, key)`` calls the student's function with copies of
-    the tensors; ``student["load"]`` reaches a name that is also a method here.
+    `student.attention_scores(query, key)` calls the student's function with copies of
+    the tensors; `student["load"]` reaches a name that is also a method here.
     """
 
     def __init__(self, transport: Transport, cells: Sequence[str]):
-        """Talk through ``transport`` to a notebook with these code cells."""
+        """Talk through `transport` to a notebook with these code cells."""
         self._transport = transport
         self._cells = list(cells)
         self._program: Program | None = None
@@ -45,13 +45,13 @@ class Student:
         self.calls = 0
 
     def __getattr__(self, name: str) -> Name:
-        """Return the notebook's definition of ``name``."""
+        """Return the notebook's definition of `name`."""
         if name.startswith("_"):
             raise AttributeError(name)
         return self[name]
 
     def __getitem__(self, name: str) -> Name:
-        """Return the notebook's definition of ``name``."""
+        """Return the notebook's definition of `name`."""
         return Name(self, Reference("name", name))
 
     @contextlib.contextmanager
@@ -73,7 +73,7 @@ class Student:
         return Name(self, Reference("load", path))
 
     def value(self, name: str) -> Any:
-        """Return what the notebook defines under ``name``, as a value or a handle."""
+        """Return what the notebook defines under `name`, as a value or a handle."""
         return self._request("value", target=self[name], about=self[name])
 
     def gradients(
@@ -84,14 +84,14 @@ class Student:
         output: int | None = None,
         **kwargs: Any,
     ) -> Gradients:
-        """Run ``function`` forward and backward.
+        """Run `function` forward and backward.
 
         Args:
             function: A name or handle of the student's side.
-            args: Every floating-point tensor among them gets a gradient.
-            upstream: Multiplies the output before it is summed.
-            output: Which of several outputs; without it, the first tensor.
-            kwargs: Handed over, without gradients.
+            args: every floating-point tensor among them gets a gradient.
+            upstream: multiplies the output before it is summed.
+            output: which of several outputs; without it, the first tensor.
+            kwargs: handed over, without gradients.
         """
         parts = self._request(
             "gradients",
@@ -107,7 +107,7 @@ class Student:
     def call_and_return_inputs(
         self, function: Name, *args: Any, **kwargs: Any
     ) -> tuple[Any, tuple]:
-        """Call ``function``; return its result and the arguments after the call."""
+        """Call `function`; return its result and the arguments after the call."""
         return self._request(
             "call_and_return_inputs",
             target=function,
@@ -123,10 +123,10 @@ class Student:
         return self._program
 
     def source(self, name: str) -> str:
-        """Return the source text of the notebook's last definition of ``name``.
+        """Return the source text of the notebook's last definition of `name`.
 
         Raises:
-            StudentError: If no cell defines it.
+            StudentError: if no cell defines it.
         """
         try:
             return self.program().sources[name]

@@ -22,7 +22,7 @@ class LocalStudent(Student):
     def __init__(self, cells: Sequence[str], device: str = "cpu"):
         """Execute the code cells one after another; one that raises stops no other.
 
-        What checks hand over goes to ``device``.
+        What checks hand over goes to `device`.
         """
         self._namespace: dict[str, Any] = {"__name__": "student"}
         self.cell_errors: list[BaseException | None] = []
@@ -35,7 +35,7 @@ class LocalTransport:
     """Answer requests in this process."""
 
     def __init__(self, namespace: dict[str, Any], device: str = "cpu"):
-        """Serve the names of ``namespace``."""
+        """Serve the names of `namespace`."""
         self._answer: Answer = None
         self._session = Session(
             namespace, lambda question: self._answer(question), device

@@ -62,9 +62,9 @@ class Line:
     """The line to a copy of a parent; it can be handed to another process.
 
     Attributes:
-        control: Takes the orders; who holds it holds the copy.
-        sandbox: The kind of sandbox that the copy lives in.
-        kit: The label of the kit that is imported in it.
+        control: takes the orders; who holds it holds the copy.
+        sandbox: the kind of sandbox that the copy lives in.
+        kit: the label of the kit that is imported in it.
     """
 
     control: socket.socket
@@ -81,10 +81,10 @@ class WarmParent:
     def __init__(self, sandbox: str | None = None, wait: bool = True):
         """Start it in the best sandbox there is, or in the one asked for.
 
-        Without ``wait`` it may still be starting; the first order waits for it.
+        Without `wait` it may still be starting; the first order waits for it.
 
         Raises:
-            NoParent: If it does not come up.
+            NoParent: if it does not come up.
         """
         self.sandbox = sandbox or sandbox_kind()
         if not self.is_protected:
@@ -95,7 +95,7 @@ class WarmParent:
 
     @classmethod
     def at(cls, line: Line) -> "WarmParent":
-        """Return the copy at the end of ``line``."""
+        """Return the copy at the end of `line`."""
         parent = cls.__new__(cls)
         parent.sandbox, parent.kit = line.sandbox, line.kit
         parent._control, parent._is_ready = line.control, True
@@ -122,7 +122,7 @@ class WarmParent:
         """Wait until it has imported what it imports before it takes orders.
 
         Raises:
-            NoParent: If it does not come up.
+            NoParent: if it does not come up.
         """
         if self._is_ready:
             return
@@ -146,7 +146,7 @@ class WarmParent:
         """Start anew where the process was lost, or hangs.
 
         Raises:
-            NoParent: If it does not come up.
+            NoParent: if it does not come up.
         """
         self.close()
         self._launch()
@@ -191,7 +191,7 @@ class WarmParent:
         kit is an earlier one's answers, and what was imported once can be found.
 
         Raises:
-            NoParent: If the parent is gone or does not come up.
+            NoParent: if the parent is gone or does not come up.
         """
         self._hold_no_other(kit.label)
         order: dict[str, Any] = {"do": "import", "modules": kit.foreign}
@@ -212,7 +212,7 @@ class WarmParent:
         when its line is closed.
 
         Raises:
-            NoParent: If the parent is gone or cannot fork.
+            NoParent: if the parent is gone or cannot fork.
         """
         ours, theirs = socket.socketpair()
         try:
@@ -224,12 +224,12 @@ class WarmParent:
         return Line(ours, self.sandbox, self.kit)
 
     def fork(self, limits: Limits, kit: str = "") -> Child:
-        """Get a fresh child, for the files whose label is ``kit``.
+        """Get a fresh child, for the files whose label is `kit`.
 
         No other kit is in it.
 
         Raises:
-            NoParent: If the parent is gone or cannot fork.
+            NoParent: if the parent is gone or cannot fork.
         """
         self._hold_no_other(kit)
         self._last_key += 1
@@ -257,7 +257,7 @@ class WarmParent:
     def end(self, child: Child, patience: float = 0.0) -> int | None:
         """Kill a child with all that it started; return how it had ended before.
 
-        A child that has closed its channel gets ``patience`` seconds to end by itself.
+        A child that has closed its channel gets `patience` seconds to end by itself.
         """
         child.channel.close()
         order = {"do": "end", "key": child.key, "patience": patience}

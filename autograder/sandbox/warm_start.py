@@ -28,7 +28,7 @@ def own_parent() -> WarmParent:
     """Return this process's pre-warmed parent; it ends with the process.
 
     Raises:
-        NoParent: If it does not come up; the next call tries again.
+        NoParent: if it does not come up; the next call tries again.
     """
     begin()
     try:
@@ -40,7 +40,7 @@ def own_parent() -> WarmParent:
 
 
 def take_over(line: Line) -> None:
-    """Let the copy at the end of ``line`` be this process's parent."""
+    """Let the copy at the end of `line` be this process's parent."""
     end()
     _held.append(WarmParent.at(line))
 
@@ -64,7 +64,7 @@ def processes() -> BaseContext:
 
 
 def prepare(number: int) -> None:
-    """Begin what ``number`` workers need, and do not wait.
+    """Begin what `number` workers need, and do not wait.
 
     That is the pre-warmed parent and, if there are several, the process that they are
     forked from. What does not start here is started, and said, when it is needed.
@@ -76,7 +76,7 @@ def prepare(number: int) -> None:
 
 
 def prepare_for(root: Path, workers: int | None) -> None:
-    """Begin what the class in ``root`` will probably need.
+    """Begin what the class in `root` will probably need.
 
     Its settings are not read yet: they may have the submissions in another folder.
     """

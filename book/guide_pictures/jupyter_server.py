@@ -32,9 +32,9 @@ def jupyter_server(
     """Run JupyterLab's server in a folder; give its address and token.
 
     Args:
-        root: The folder that it shows.
-        home: Where its settings and its log go.
-        instructor: With formgrader; else with nothing of nbgrader, as a student's is.
+        root: the folder that it shows.
+        home: where its settings and its log go.
+        instructor: with formgrader; else with nothing of nbgrader, as a student's is.
 
     Raises:
         ServerError: if it does not start; with the end of its log.

@@ -17,8 +17,8 @@ class LabPage:
     """A page of a browser in which JupyterLab shows one notebook.
 
     Attributes:
-        page: Playwright's page.
-        faults: What went wrong in the page: errors in its console and in its scripts.
+        page: playwright's page.
+        faults: what went wrong in the page: errors in its console and in its scripts.
     """
 
     page: object

@@ -19,10 +19,10 @@ class Stage:
     """What the scenes are played on.
 
     Attributes:
-        page: Playwright's page.
+        page: playwright's page.
         home: A folder for what a scene needs.
-        root: The class's folder in it, graded.
-        instructor: Address and token of the server in the class's folder.
+        root: the class's folder in it, graded.
+        instructor: address and token of the server in the class's folder.
     """
 
     page: object

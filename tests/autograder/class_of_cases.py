@@ -48,13 +48,13 @@ class GradedClass:
     """What grading a class of cases gave.
 
     Attributes:
-        root: The folder of the class.
-        students: Each case's student, in the order of grading.
-        outcomes: Each student's outcome.
-        scores: Each student's score in the gradebook.
-        shown: What the run wrote on the terminal.
-        patience: How many times longer than ``LIMITS`` anything was allowed to take.
-        left: What was found afterwards that had not been there before.
+        root: the folder of the class.
+        students: each case's student, in the order of grading.
+        outcomes: each student's outcome.
+        scores: each student's score in the gradebook.
+        shown: what the run wrote on the terminal.
+        patience: how many times longer than `LIMITS` anything was allowed to take.
+        left: what was found afterwards that had not been there before.
     """
 
     root: Path
@@ -133,7 +133,7 @@ def grade_class(root: Path, students: dict[str, str], feedback: bool) -> GradedC
 def traces(root: Path, known: set[int]) -> dict[str, set[str]]:
     """Return what an attack could leave: processes, files, shared memory.
 
-    ``known`` are the processes that were there before the run.
+    `known` are the processes that were there before the run.
     """
     places = [Path(tempfile.gettempdir()), Path("/dev/shm"), Path("/tmp"), Path.home()]
     places += [root, root / "assignments" / UNIT, root / "solutions", Path.cwd()]
@@ -188,7 +188,7 @@ def processes(known: set[int]) -> Iterator[str]:
 def is_ours(number: int, known: set[int]) -> bool:
     """Say whether a process was started by this one, or is an orphan of the run.
 
-    Above any other one stands a program that was ``known`` before the run.
+    Above any other one stands a program that was `known` before the run.
     """
     line = [number, *forefathers(number)]
     ours = {os.getpid(), *forefathers(os.getpid()), 1}

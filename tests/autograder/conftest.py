@@ -114,7 +114,7 @@ def remote(parent: WarmParent) -> Callable[..., RemoteStudents]:
 def make_students(
     parent: WarmParent, *cells: str, limits: Limits = PATIENT, **files: bytes
 ) -> RemoteStudents:
-    """Make students of code cells that run in children of ``parent``."""
+    """Make students of code cells that run in children of `parent`."""
     return RemoteStudents(parent, list(cells), files, limits)
 
 

@@ -34,15 +34,15 @@ class HandIn:
     """The notebook of one student as raw JSON, and the folder that it goes into.
 
     Attributes:
-        raw: The notebook; as it was handed out to begin with.
-        folder: The student's folder of the unit.
-        root: The folder of the class.
-        name: The notebook's file name.
-        content: What is written in the notebook's place, if it is not ``raw``.
+        raw: the notebook; as it was handed out to begin with.
+        folder: the student's folder of the unit.
+        root: the folder of the class.
+        name: the notebook's file name.
+        content: what is written in the notebook's place, if it is not `raw`.
     """
 
     def __init__(self, unit: GradedUnit, root: Path, student: str):
-        """Begin with the notebook of ``unit`` as it was handed out."""
+        """Begin with the notebook of `unit` as it was handed out."""
         self.raw: dict[str, Any] = json.loads(nbformat.writes(unit.released))
         for cell in self.cells:
             cell["source"] = "".join(cell["source"])
@@ -119,12 +119,12 @@ class Case:
     """One submission of a collection.
 
     Attributes:
-        name: Its short name.
-        what: What it tries, or what is wrong with it.
-        build: Makes it out of the notebook as it was handed out.
-        score: What the checks must give; None: it must be refused.
-        says: Words that must stand in the reason or in the repair's notes.
-        student: The name of the student's folder, if it matters.
+        name: its short name.
+        what: what it tries, or what is wrong with it.
+        build: makes it out of the notebook as it was handed out.
+        score: what the checks must give; None: it must be refused.
+        says: words that must stand in the reason or in the repair's notes.
+        student: the name of the student's folder, if it matters.
     """
 
     name: str

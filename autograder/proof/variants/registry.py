@@ -20,11 +20,11 @@ class Variant:
 
     Attributes:
         kind: "right" or "wrong".
-        description: What is done differently, as students would say it.
-        replaces: The name it stands for: a function, a class or ``Class.method``.
-        source: Its text without the marker.
-        imports: The imports of the file it stands in, but for our own.
-        diagnosed: Whether a failing check must name the mistake.
+        description: what is done differently, as students would say it.
+        replaces: the name it stands for: a function, a class or `Class.method`.
+        source: its text without the marker.
+        imports: the imports of the file it stands in, but for our own.
+        diagnosed: whether a failing check must name the mistake.
         names: A part of the phrase that names it; the description by default.
     """
 
@@ -56,10 +56,10 @@ def wrong(
     """Mark a function or class as a wrong answer that must lose points.
 
     Args:
-        description: What is wrong with it.
+        description: what is wrong with it.
         diagnosed: A failing check must name the mistake.
-        replaces: ``Class.method``, where a method alone is replaced.
-        names: The part of the mistake's phrase to look for; by default ``description``.
+        replaces: `Class.method`, where a method alone is replaced.
+        names: the part of the mistake's phrase to look for; by default `description`.
     """
     return _marker("wrong", description, replaces, diagnosed, names)
 

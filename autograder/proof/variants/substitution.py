@@ -12,14 +12,14 @@ class UnknownAnswer(ValueError):
 
 
 def substitute(cells: list[str], variant: Variant) -> list[str]:
-    """Return the cells with the answer that ``variant`` stands for exchanged.
+    """Return the cells with the answer that `variant` stands for exchanged.
 
     Args:
-        cells: Sources of code cells.
-        variant: What to put in place; its file's imports go in front of it.
+        cells: sources of code cells.
+        variant: what to put in place; its file's imports go in front of it.
 
     Raises:
-        UnknownAnswer: If no cell defines it.
+        UnknownAnswer: if no cell defines it.
     """
     for number, cell in enumerate(cells):
         node = _find(cell, variant.replaces.split("."))

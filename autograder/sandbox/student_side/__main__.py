@@ -1,6 +1,6 @@
-"""Start the pre-warmed parent: ``python -I -m``-free, from this folder alone.
+"""Start the pre-warmed parent: `python -I -m`-free, from this folder alone.
 
-The package is loaded by its path under another name, so that ``autograder`` itself
+The package is loaded by its path under another name, so that `autograder` itself
 stays out of the process.
 """
 
@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def load_package() -> None:
-    """Load this folder as the package ``student_side``."""
+    """Load this folder as the package `student_side`."""
     spec = importlib.util.spec_from_file_location(
         "student_side", HERE / "__init__.py", submodule_search_locations=[str(HERE)]
     )

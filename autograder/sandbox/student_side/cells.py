@@ -21,7 +21,7 @@ TRUNCATED = "\n… output truncated …\n"
 
 
 class NamingCompiler(CachingCompiler):
-    """Name each cell's code ``<cell N>``, so that an error can say where it was."""
+    """Name each cell's code `<cell N>`, so that an error can say where it was."""
 
     number = 0
 
@@ -56,14 +56,14 @@ class BoundedText(io.TextIOBase):
     """Keep the first characters that are written, and forget the rest."""
 
     def __init__(self, limit: int):
-        """Keep at most ``limit`` characters."""
+        """Keep at most `limit` characters."""
         self.limit = limit
         self.parts: list[str] = []
         self.kept = 0
         self.cut = False
 
     def write(self, text: str) -> int:
-        """Keep what still fits of ``text``."""
+        """Keep what still fits of `text`."""
         fits = text[: self.limit - self.kept]
         if fits:
             self.parts.append(fits)
@@ -88,7 +88,7 @@ class CellRunner:
     """Run cells one after another in one namespace."""
 
     def __init__(self, output_limit: int = 64_000):
-        """Make the shell; each cell's output is kept to ``output_limit`` characters."""
+        """Make the shell; each cell's output is kept to `output_limit` characters."""
         config = Config()
         config.HistoryManager.enabled = False
         config.InteractiveShell.colors = "nocolor"
@@ -165,7 +165,7 @@ def _nothing(*_args: Any, **_kwargs: Any) -> None:
 
 
 def quiet_environment(folder: str) -> None:
-    """Point everything that writes files into ``folder``, and windows nowhere."""
+    """Point everything that writes files into `folder`, and windows nowhere."""
     os.environ.update(
         HOME=folder,
         TMPDIR=folder,

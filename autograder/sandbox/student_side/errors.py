@@ -13,7 +13,7 @@ class MissingName(Exception):
 
 
 def error_report(error: BaseException) -> dict[str, Any]:
-    """Return what is told about ``error``, as plain values."""
+    """Return what is told about `error`, as plain values."""
     kind = "raised"
     if isinstance(error, MissingName):
         kind = "missing"

@@ -72,7 +72,7 @@ class ForkServer:
     """Fork children when the grader asks, and end them when it asks."""
 
     def __init__(self, control: socket.socket, runner: CellRunner):
-        """Take orders from ``control``; children start with ``runner``'s shell."""
+        """Take orders from `control`; children start with `runner`'s shell."""
         self.control = control
         self.runner = runner
         self.children: dict[int, Child] = {}
@@ -121,7 +121,7 @@ class ForkServer:
             import_quietly(modules)
 
     def _fork(self, order: dict[str, Any], descriptor: int) -> None:
-        """Fork a child that serves on ``descriptor``; report how that went."""
+        """Fork a child that serves on `descriptor`; report how that went."""
         read_end, write_end = os.pipe()
         middle = os.fork()
         if middle == 0:
@@ -142,7 +142,7 @@ class ForkServer:
         self._reply({"problem": problem})
 
     def _copy(self, descriptor: int) -> None:
-        """Fork a process that goes on as this one does, and obeys ``descriptor``."""
+        """Fork a process that goes on as this one does, and obeys `descriptor`."""
         self.copies = [pid for pid in self.copies if _ended_within(pid, 0) is None]
         pid = os.fork()
         if pid:
@@ -166,7 +166,7 @@ class ForkServer:
     def _kill(self, key: int, patience: float = 0.0) -> int | None:
         """Kill a child with all that it started; return how it had ended, if it had.
 
-        ``patience`` is how many seconds it gets to end by itself.
+        `patience` is how many seconds it gets to end by itself.
         """
         child = self.children.pop(key, None)
         if child is None:

@@ -17,8 +17,8 @@ def memory_of(root: int, shared: int = 0) -> int:
     """Return the bytes of memory that a process and its descendants hold.
 
     Args:
-        root: The number of the first process.
-        shared: How many bytes of each are those that it was forked with, and not its
+        root: the number of the first process.
+        shared: how many bytes of each are those that it was forked with, and not its
             own.
     """
     return sum(max(0, held_by(pid) - shared) for pid in family(root))

@@ -40,7 +40,7 @@ class Channel:
     """Exchange messages over a connected socket."""
 
     def __init__(self, connection: socket.socket, limits: FrameLimits | None = None):
-        """Take over ``connection``; received messages must keep to ``limits``."""
+        """Take over `connection`; received messages must keep to `limits`."""
         self.connection = connection
         self.limits = limits or FrameLimits()
 
@@ -48,8 +48,8 @@ class Channel:
         """Send one message whole.
 
         Raises:
-            ChannelClosed: If the other side is gone.
-            TimeoutError: If it does not take the message before ``deadline``.
+            ChannelClosed: if the other side is gone.
+            TimeoutError: if it does not take the message before `deadline`.
         """
         text = json.dumps(message.body, separators=(",", ":")).encode()
         header = HEADER.pack(MAGIC, len(text), len(message.blob))
@@ -65,9 +65,9 @@ class Channel:
         """Receive one message whole.
 
         Raises:
-            ChannelClosed: If the other side is gone.
-            ProtocolError: If what came is no message or is too large.
-            TimeoutError: If it is not there before ``deadline``.
+            ChannelClosed: if the other side is gone.
+            ProtocolError: if what came is no message or is too large.
+            TimeoutError: if it is not there before `deadline`.
         """
         header = self._read(HEADER.size, deadline)
         magic, json_size, blob_size = HEADER.unpack(header)

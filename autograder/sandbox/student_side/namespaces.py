@@ -54,9 +54,9 @@ def mount_own_folders(folder: str, size: int, user: int) -> None:
     """Give this process its own empty folders and its own list of processes.
 
     Args:
-        folder: Where it works.
-        size: How many bytes each of the folders may hold.
-        user: Who may write there.
+        folder: where it works.
+        size: how many bytes each of the folders may hold.
+        user: who may write there.
     """
     _mount("none", "/", None, MS_REC | MS_PRIVATE, None)
     options = f"size={size},nr_inodes=4096,mode=700,uid={user},gid={user}"
@@ -69,7 +69,7 @@ def mount_own_folders(folder: str, size: int, user: int) -> None:
 
 
 def become_nobody(user: int) -> None:
-    """Go on as ``user``, without root's rights, in a user namespace of its own."""
+    """Go on as `user`, without root's rights, in a user namespace of its own."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)

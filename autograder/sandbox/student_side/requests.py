@@ -25,9 +25,9 @@ class Session:
     """Hold the notebook's names and the objects that checks made of them."""
 
     def __init__(self, namespace: dict[str, Any], ask: Ask, device: str = "cpu"):
-        """Work on ``namespace``; ``ask`` sends a question back to the grader.
+        """Work on `namespace`; `ask` sends a question back to the grader.
 
-        What comes from the grader goes to ``device``, and so do the modules that it
+        What comes from the grader goes to `device`, and so do the modules that it
         makes; what goes back is the same wherever it was computed.
         """
         self.namespace = namespace
@@ -56,24 +56,24 @@ class Session:
         torch.manual_seed(seed)
 
     def do_call(self, target: Any, args: tuple, kwargs: dict) -> Any:
-        """Call ``target``; a module that it makes goes to the device."""
+        """Call `target`; a module that it makes goes to the device."""
         result = self._callable(target)(*args, **kwargs)
         return result.to(self.device) if isinstance(result, nn.Module) else result
 
     def do_value(self, target: Any) -> Any:
-        """Return ``target`` itself."""
+        """Return `target` itself."""
         return target
 
     def do_method(self, target: Any, name: str, args: tuple, kwargs: dict) -> Any:
-        """Call a method of ``target``."""
+        """Call a method of `target`."""
         return getattr(target, name)(*args, **kwargs)
 
     def do_attribute(self, target: Any, name: str) -> Any:
-        """Return an attribute of ``target``."""
+        """Return an attribute of `target`."""
         return getattr(target, name)
 
     def do_call_and_return_inputs(self, target: Any, args: tuple, kwargs: dict) -> Any:
-        """Call ``target``; return the result and the arguments as they are now."""
+        """Call `target`; return the result and the arguments as they are now."""
         result = self._callable(target)(*args, **kwargs)
         return result, args
 

@@ -7,12 +7,12 @@ AskBack = Callable[[int, str, tuple, dict], Any]
 
 
 def make_stand_in(key: int, details: dict[str, Any], ask: AskBack) -> Any:
-    """Return an object with the methods and attributes that ``details`` names.
+    """Return an object with the methods and attributes that `details` names.
 
     Args:
-        key: The grader's number of the object.
-        details: ``methods``, a list of names, and ``attributes``, plain values.
-        ask: Carries one call over to the grader and returns its result.
+        key: the grader's number of the object.
+        details: `methods`, a list of names, and `attributes`, plain values.
+        ask: carries one call over to the grader and returns its result.
     """
     names = details["methods"]
     methods = {name: _method(key, name, ask) for name in names}

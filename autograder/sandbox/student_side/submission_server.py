@@ -19,10 +19,10 @@ PRIVATE = ("autograder", "nbgrader_config")
 
 
 class OnlyTheKit(MetaPathFinder):
-    """Keep the private packages out, and take ``transformer`` from the kit alone."""
+    """Keep the private packages out, and take `transformer` from the kit alone."""
 
     def __init__(self, kit: str):
-        """Allow ``transformer`` if the folder ``kit`` holds it."""
+        """Allow `transformer` if the folder `kit` holds it."""
         self.kit = kit
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
@@ -35,7 +35,7 @@ class OnlyTheKit(MetaPathFinder):
 
 
 def close_the_doors(folder: str) -> None:
-    """Make ``folder`` the first place to import from, and the repository unreachable.
+    """Make `folder` the first place to import from, and the repository unreachable.
 
     An editable install leaves finders and paths behind that lead to the answers.
     """
@@ -93,7 +93,7 @@ def write_files(folder: str, files: dict[str, Any]) -> None:
 
 
 def serve(channel: Channel, runner: CellRunner, folder: str, device: str) -> None:
-    """Answer the grader until it closes the channel; checks run on ``device``."""
+    """Answer the grader until it closes the channel; checks run on `device`."""
     os.chdir(folder)
     quiet_environment(folder)
     close_the_doors(folder)

@@ -41,7 +41,7 @@ def forbid_calls() -> None:
     the calls.
 
     Raises:
-        OSError: If the kernel refuses.
+        OSError: if the kernel refuses.
     """
     machine = os.uname().machine
     if machine not in MACHINES:

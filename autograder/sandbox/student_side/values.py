@@ -34,8 +34,8 @@ NAMES = {dtype: name for name, dtype in DTYPES.items()}
 class Reference:
     """Stand for an object that stays on one side.
 
-    ``kind`` is "handle" (student's side), "callback" (grader's side), "name" (a name of
-    the notebook) or "load" (something to import); ``details`` is plain JSON.
+    `kind` is "handle" (student's side), "callback" (grader's side), "name" (a name of
+    the notebook) or "load" (something to import); `details` is plain JSON.
     """
 
     kind: str
@@ -44,10 +44,10 @@ class Reference:
 
 
 class Encoder:
-    """Encode values into one message; what cannot cross goes to ``refer``."""
+    """Encode values into one message; what cannot cross goes to `refer`."""
 
     def __init__(self, refer: Callable[[Any], Reference]):
-        """Use ``refer`` for every object that cannot cross as a value."""
+        """Use `refer` for every object that cannot cross as a value."""
         self.refer = refer
         self.blob = bytearray()
 
@@ -58,7 +58,7 @@ class Encoder:
         )
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """Return ``value`` as JSON; tensors append their bytes to the blob."""
+        """Return `value` as JSON; tensors append their bytes to the blob."""
         if depth > MAX_DEPTH:
             raise ValueError("the value is nested too deeply to be handed over")
         if isinstance(value, numpy.generic):
@@ -115,7 +115,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 class Decoder:
-    """Decode the values of one message; references go to ``resolve``."""
+    """Decode the values of one message; references go to `resolve`."""
 
     def __init__(
         self,
@@ -124,9 +124,9 @@ class Decoder:
         keep_strides: bool = True,
         device: str = "cpu",
     ):
-        """Read tensors from the message's blob, and references through ``resolve``.
+        """Read tensors from the message's blob, and references through `resolve`.
 
-        The tensors go to ``device``.
+        The tensors go to `device`.
         """
         self.message = message
         self.resolve = resolve
@@ -138,13 +138,13 @@ class Decoder:
         """Return one decoded part of the message.
 
         Raises:
-            ProtocolError: If the part is not what the protocol allows.
+            ProtocolError: if the part is not what the protocol allows.
         """
         body = self.message.body
         return self.decode(body[key]) if key in body else default
 
     def decode(self, coded: Any, depth: int = 0) -> Any:
-        """Return the value of ``coded``."""
+        """Return the value of `coded`."""
         self.items += 1
         if depth > MAX_DEPTH + 1 or self.items > MAX_ITEMS:
             raise ProtocolError("a value is nested too deeply or has too many parts")
@@ -221,7 +221,7 @@ def _from_bytes(blob: bytearray, start: int, size: int, dtype: torch.dtype) -> T
 
 
 def _with_strides(tensor: Tensor, strides: list[int]) -> Tensor:
-    """Return ``tensor`` laid out with ``strides``; a stride of 0 stays an expansion."""
+    """Return `tensor` laid out with `strides`; a stride of 0 stays an expansion."""
     reach = sum((n - 1) * s for n, s in zip(tensor.shape, strides, strict=True) if n)
     if reach * tensor.element_size() > MAX_BYTES:
         raise ProtocolError("a tensor with too wide strides")

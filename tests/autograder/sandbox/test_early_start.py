@@ -24,7 +24,7 @@ WAIT_SECONDS = 60
 
 
 def times(parent: WarmParent, files: dict[str, bytes] = KIT) -> torch.Tensor:
-    """Call the student's function in a child of ``parent``."""
+    """Call the student's function in a child of `parent`."""
     students = RemoteStudents(parent, [USES_KIT], files)
     with students.fresh("any") as student:
         student.begin(0)
@@ -72,7 +72,7 @@ def pool(classroom):
 
 
 def graded(pool: workers.Processes, root: Path) -> dict[str, tuple[str, float]]:
-    """Grade what was handed in under ``root``."""
+    """Grade what was handed in under `root`."""
     for submission in ClassFolder(root).submissions(UNIT):
         pool.give(submission)
     ended = []

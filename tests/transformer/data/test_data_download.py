@@ -20,7 +20,7 @@ CHECKSUM = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Serve what ``files`` holds; ``cut`` counts the answers to break off."""
+    """Serve what `files` holds; `cut` counts the answers to break off."""
 
     files: dict[str, bytes]
     cut: int

@@ -10,7 +10,7 @@ Alignment = tuple[tuple[int, int], ...]
 class SentencePair:
     """Hold a sentence, its translation and, where known, which word became which.
 
-    ``alignment`` holds the links ``(src_index, tgt_index)`` in ascending order. It is
+    `alignment` holds the links `(src_index, tgt_index)` in ascending order. It is
     None where nobody has aligned the words, as in Multi30k.
     """
 
@@ -22,8 +22,8 @@ class SentencePair:
         """Return the target words aligned with one source word, from left to right.
 
         Raises:
-            ValueError: If the pair has no alignment.
-            IndexError: If ``src_index`` is not a position of the source sentence.
+            ValueError: if the pair has no alignment.
+            IndexError: if `src_index` is not a position of the source sentence.
         """
         if self.alignment is None:
             raise ValueError("expected a pair with an alignment, found none")
@@ -39,7 +39,7 @@ class SentencePair:
 class Corpus:
     """Hold the three splits of a corpus.
 
-    ``novel`` tells of each test pair whether it holds a combination of words that
+    `novel` tells of each test pair whether it holds a combination of words that
     never occurs in training; it is empty where that is not known.
     """
 

@@ -12,20 +12,20 @@ _CHUNK = 1 << 16
 
 
 def download_file(url: str, path: Path, checksum: str, timeout: float = 30.0) -> None:
-    """Fetch a file and put it at ``path`` once its checksum is right.
+    """Fetch a file and put it at `path` once its checksum is right.
 
     Until then it grows under a temporary name beside it, which is deleted if anything
-    fails; an old file at ``path`` stays as it was.
+    fails; an old file at `path` stays as it was.
 
     Args:
-        url: The address.
-        path: Where the file goes; its folder exists.
-        checksum: The expected SHA-256, in hexadecimal.
-        timeout: Seconds to wait for the server at each step.
+        url: the address.
+        path: where the file goes; its folder exists.
+        checksum: the expected SHA-256, in hexadecimal.
+        timeout: seconds to wait for the server at each step.
 
     Raises:
-        ConnectionError: If the server cannot be reached, refuses or breaks off.
-        ValueError: If the file has another checksum.
+        ConnectionError: if the server cannot be reached, refuses or breaks off.
+        ValueError: if the file has another checksum.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     digest = hashlib.sha256()

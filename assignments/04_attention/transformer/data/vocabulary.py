@@ -1,4 +1,4 @@
-"""Words to ids and back, on top of torchtext's ``Field`` and ``Vocab``."""
+"""Words to ids and back, on top of torchtext's `Field` and `Vocab`."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from .special_tokens import EOS, EOS_ID, PAD, PAD_ID, SOS, SOS_ID, SPECIAL_TOKEN
 class Vocabulary:
     """Number the words of one language: specials first, then by frequency.
 
-    ``words[i]`` is the word with id i. ``field`` is the torchtext ``Field`` that pads
+    `words[i]` is the word with id i. `field` is the torchtext `Field` that pads
     and numbers batches.
     """
 
@@ -25,7 +25,7 @@ class Vocabulary:
         """Restore a vocabulary from its words in the order of their ids.
 
         Raises:
-            ValueError: If the words do not begin with the four special tokens, or one
+            ValueError: if the words do not begin with the four special tokens, or one
                 of them comes twice.
         """
         self.words = _checked_words(words)
@@ -39,12 +39,12 @@ class Vocabulary:
     def build(
         cls, sentences: Iterable[Sequence[str]], min_freq: int = 1
     ) -> "Vocabulary":
-        """Collect the words that occur at least ``min_freq`` times.
+        """Collect the words that occur at least `min_freq` times.
 
         Frequent words come first, words of the same frequency in alphabetical order.
 
         Raises:
-            ValueError: If ``min_freq`` is below 1 or there is no sentence.
+            ValueError: if `min_freq` is below 1 or there is no sentence.
         """
         if min_freq < 1:
             raise ValueError(f"expected min_freq of at least 1, found {min_freq}")
@@ -77,8 +77,8 @@ class Vocabulary:
         """Number a sentence between <sos> and <eos>; unknown words become <unk>.
 
         Raises:
-            TypeError: If the sentence is a string: split it into words first.
-            ValueError: If the sentence has no word.
+            TypeError: if the sentence is a string: split it into words first.
+            ValueError: if the sentence has no word.
         """
         if isinstance(tokens, str):
             raise TypeError(f"expected a list of words, found the string {tokens!r}")
@@ -91,7 +91,7 @@ class Vocabulary:
         """Return the words up to the first <eos>, without <sos> and <pad>.
 
         Raises:
-            ValueError: If an id is not one of this vocabulary.
+            ValueError: if an id is not one of this vocabulary.
         """
         words = []
         for index in torch.as_tensor(ids, dtype=torch.long).flatten().tolist():
@@ -118,11 +118,11 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Vocabulary":
-        """Read a vocabulary that ``save`` wrote.
+        """Read a vocabulary that `save` wrote.
 
         Raises:
-            FileNotFoundError: If there is no such file.
-            ValueError: If it does not hold a JSON list of words with the specials.
+            FileNotFoundError: if there is no such file.
+            ValueError: if it does not hold a JSON list of words with the specials.
         """
         try:
             words = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -140,7 +140,7 @@ def build_vocabularies(
     """Build the source and the target vocabulary of the training pairs.
 
     Raises:
-        ValueError: If ``min_freq`` is below 1 or there is no pair.
+        ValueError: if `min_freq` is below 1 or there is no pair.
     """
     src = Vocabulary.build([pair.src for pair in pairs], min_freq)
     return src, Vocabulary.build([pair.tgt for pair in pairs], min_freq)

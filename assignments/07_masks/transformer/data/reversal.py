@@ -20,17 +20,17 @@ def make_reversal_pairs(
     shorter than the longest is padded at the end.
 
     Args:
-        n_pairs: The number of pairs n.
-        length: The number of symbols of the longest source.
-        n_symbols: The number of different symbols.
-        seed: Equal seeds give equal pairs.
-        min_length: The number of symbols of the shortest source; ``length`` if None.
+        n_pairs: the number of pairs n.
+        length: the number of symbols of the longest source.
+        n_symbols: the number of different symbols.
+        seed: equal seeds give equal pairs.
+        min_length: the number of symbols of the shortest source; `length` if None.
 
     Returns:
         The sources (n, length) and the targets (n, length + 2), both of int64.
 
     Raises:
-        ValueError: If a number is below 1 or ``min_length`` above ``length``.
+        ValueError: if a number is below 1 or `min_length` above `length`.
     """
     shortest = length if min_length is None else min_length
     _check_sizes(n_pairs, length, n_symbols, shortest)

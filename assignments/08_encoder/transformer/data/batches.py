@@ -1,4 +1,4 @@
-"""Padded batches of sentence pairs, from torchtext's ``BucketIterator``.
+"""Padded batches of sentence pairs, from torchtext's `BucketIterator`.
 
 The order of the batches is a function of the seed and the number of the epoch alone,
 so that a training run that was interrupted goes on as if it had not been.
@@ -21,7 +21,7 @@ from .vocabulary import Vocabulary
 class Batch:
     """Hold a batch of padded sentences that begin with <sos> and end with <eos>.
 
-    ``src`` is (b, s) and ``tgt`` (b, t), both of int64. ``indices`` are the positions
+    `src` is (b, s) and `tgt` (b, t), both of int64. `indices` are the positions
     of the pairs in the list that the batches were made from.
     """
 
@@ -94,19 +94,19 @@ def make_batches(
     """Group sentence pairs into padded batches.
 
     Args:
-        pairs: The sentence pairs.
-        vocabularies: The source and the target vocabulary.
-        batch_size: The largest number of pairs in a batch.
-        device: Where the tensors go.
-        seed: With a seed the pairs are shuffled; without one they come in the order
+        pairs: the sentence pairs.
+        vocabularies: the source and the target vocabulary.
+        batch_size: the largest number of pairs in a batch.
+        device: where the tensors go.
+        seed: with a seed the pairs are shuffled; without one they come in the order
             given.
-        by_tokens: Whether ``batch_size`` is instead the largest number of tokens in a
+        by_tokens: whether `batch_size` is instead the largest number of tokens in a
             batch, padding included, on the longer side.
-        by_length: Whether shuffled pairs of similar length come together, which leaves
+        by_length: whether shuffled pairs of similar length come together, which leaves
             little padding; else every batch is a random one.
 
     Raises:
-        ValueError: If there is no pair, a sentence is empty, the batch size is below 1
+        ValueError: if there is no pair, a sentence is empty, the batch size is below 1
             or too small for the longest sentence, or the device does not exist.
     """
     _check_pairs(pairs, batch_size, by_tokens)
@@ -142,7 +142,7 @@ def check_device(device: torch.device | str) -> torch.device:
     """Return the device, having put something on it.
 
     Raises:
-        ValueError: If PyTorch does not know the device or cannot reach it.
+        ValueError: if PyTorch does not know the device or cannot reach it.
     """
     try:
         checked = torch.device(device)

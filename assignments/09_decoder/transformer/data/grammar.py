@@ -1,6 +1,6 @@
 """The course's own corpus: German sentences from a grammar, with gold alignments.
 
-Every sentence is drawn from the templates in ``language``; its translation and the
+Every sentence is drawn from the templates in `language`; its translation and the
 links between the words come from the same clause. One German sentence has one
 translation, and the corpus is the same on every machine.
 """
@@ -47,7 +47,7 @@ def is_held_out(combination: tuple[str, str]) -> bool:
     It goes by the letters, and so is the same for every seed.
 
     Args:
-        combination: An adjective and its noun, or a verb and its object, in English:
+        combination: an adjective and its noun, or a verb and its object, in English:
             ("old", "train_station"), ("pick up", "suitcase").
     """
     return _is_held_out(*combination)
@@ -68,11 +68,11 @@ def make_grammar_corpus(seed: int = 0) -> Corpus:
 
     No sentence, German or English, occurs twice. The first test pair is the book's
     sentence; the next 300 hold a combination of adjective and noun, or of verb and
-    object, that occurs in no other split (``Corpus.novel``). Every word of the
+    object, that occurs in no other split (`Corpus.novel`). Every word of the
     validation and test pairs occurs at least ten times in training.
 
     Args:
-        seed: Equal seeds give equal corpora; the book uses 0.
+        seed: equal seeds give equal corpora; the book uses 0.
 
     Returns:
         The three splits, every pair with its alignment.

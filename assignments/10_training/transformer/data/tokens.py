@@ -24,16 +24,16 @@ _HYPHEN = re.compile(r"(?<=\w) - (?=\w)")
 def load_tokenizer(language: str, lower: bool = True) -> Tokenizer:
     """Return spaCy's rule-based tokenizer of a language, with nothing to download.
 
-    It is the tokenizer of the trained pipelines (``de_core_news_sm`` and
-    ``en_core_web_sm``). As there, white space beyond a single space is a token: two of
+    It is the tokenizer of the trained pipelines (`de_core_news_sm` and
+    `en_core_web_sm`). As there, white space beyond a single space is a token: two of
     the tutorial's 7,853 German words are of that kind.
 
     Args:
         language: "de" or "en".
-        lower: Whether the words come in lower case.
+        lower: whether the words come in lower case.
 
     Raises:
-        ValueError: If the language is another.
+        ValueError: if the language is another.
     """
     if language not in LANGUAGES:
         raise ValueError(f"expected a language out of {LANGUAGES}, found {language!r}")
@@ -52,7 +52,7 @@ def tokenize(text: str, language: str, lower: bool = True) -> list[str]:
     """Split a text into words and punctuation; an empty text gives an empty list.
 
     Raises:
-        ValueError: If the language is neither "de" nor "en".
+        ValueError: if the language is neither "de" nor "en".
     """
     return load_tokenizer(language, lower)(text)
 

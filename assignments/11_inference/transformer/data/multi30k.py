@@ -1,6 +1,6 @@
 """Multi30k German–English: 29,000 captions of photographs, and their translations.
 
-The files are those of ``data/task1/raw`` in github.com/multi30k/dataset (Elliott et
+The files are those of `data/task1/raw` in github.com/multi30k/dataset (Elliott et
 al., 2016). Their licence allows research and education and no redistribution, so they
 are read from a folder or fetched into a cache, and are no part of this repository.
 """
@@ -39,16 +39,16 @@ def load_multi30k(
     """Read the three splits and split their sentences into words.
 
     Args:
-        folder: Where the files lie, as ``train.de.gz`` or ``train.de``; None for the
+        folder: where the files lie, as `train.de.gz` or `train.de`; None for the
             cache, into which what is missing is downloaded.
-        lower: Whether the words come in lower case.
-        limit: The number of pairs to take from the beginning of each split; None for
+        lower: whether the words come in lower case.
+        limit: the number of pairs to take from the beginning of each split; None for
             all of them.
 
     Raises:
-        FileNotFoundError: If the folder or one of its files is not there.
-        ValueError: If a file is damaged or the two sides differ in their lines.
-        ConnectionError: If a download fails.
+        FileNotFoundError: if the folder or one of its files is not there.
+        ValueError: if a file is damaged or the two sides differ in their lines.
+        ConnectionError: if a download fails.
     """
     if limit is not None and limit < 1:
         raise ValueError(f"expected a limit of at least 1, found {limit}")
@@ -71,16 +71,16 @@ def download_multi30k(
     A file changes only once a whole new one with the right checksum is there.
 
     Args:
-        folder: Where to put them; None for the user's cache folder.
-        url: Where they are, without the file name; None for `RAW_URL`.
-        timeout: Seconds to wait for the server at each step.
+        folder: where to put them; None for the user's cache folder.
+        url: where they are, without the file name; None for `RAW_URL`.
+        timeout: seconds to wait for the server at each step.
 
     Returns:
         The folder.
 
     Raises:
-        ConnectionError: If a file cannot be fetched whole.
-        ValueError: If a file arrives with another checksum.
+        ConnectionError: if a file cannot be fetched whole.
+        ValueError: if a file arrives with another checksum.
     """
     folder = cache_folder() if folder is None else Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def download_multi30k(
 
 
 def cache_folder() -> Path:
-    """Return where downloads go: ``multi30k`` in the user's cache for this course."""
+    """Return where downloads go: `multi30k` in the user's cache for this course."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "transformer-course" / "multi30k"
 
@@ -101,7 +101,7 @@ def read_lines(path: Path) -> list[str]:
     """Return the lines of a text file, which may be compressed with gzip.
 
     Raises:
-        ValueError: If it is truncated, no gzip file or not UTF-8.
+        ValueError: if it is truncated, no gzip file or not UTF-8.
     """
     content = path.read_bytes()
     try:

@@ -65,7 +65,7 @@ def put_somewhere(phrases: PhraseSampler) -> Parts:
 
 
 def fill_frame(phrases: PhraseSampler, parts: Parts) -> None:
-    """Add what the frame of ``parts["verb"]`` asks for."""
+    """Add what the frame of `parts["verb"]` asks for."""
     _FILL[parts["verb"].frame](phrases, parts)
 
 

@@ -83,8 +83,8 @@ def conjugate(infinitive: str, changed_stem: str = "") -> tuple[str, str, str, s
     """Return the present tense: ich, du, er, and the plural (wir, sie).
 
     Args:
-        infinitive: The infinitive without a separable prefix.
-        changed_stem: The stem of the second and third person, if another ("lies").
+        infinitive: the infinitive without a separable prefix.
+        changed_stem: the stem of the second and third person, if another ("lies").
     """
     if infinitive in IRREGULAR:
         return IRREGULAR[infinitive]

@@ -10,8 +10,8 @@ T = TypeVar("T")
 class Dice:
     """Choose at random from a seed.
 
-    Only ``random.Random.random`` is used: Python promises that its numbers stay the
-    same from release to release, which it does not for ``choice`` or ``shuffle``.
+    Only `random.Random.random` is used: Python promises that its numbers stay the
+    same from release to release, which it does not for `choice` or `shuffle`.
     """
 
     def __init__(self, seed: int) -> None:
@@ -31,6 +31,6 @@ class Dice:
         return self._random() < probability
 
     def sample(self, choices: Sequence[T], size: int) -> list[T]:
-        """Return ``size`` different choices."""
+        """Return `size` different choices."""
         rest = list(choices)
         return [rest.pop(int(self._random() * len(rest))) for _ in range(size)]

@@ -16,7 +16,7 @@ class Modal(NamedTuple):
 
     Each translation is an auxiliary, empty where English takes "do", and the words
     between it and the verb: ("can", ""), ("", "want to"), ("would", "like to").
-    ``asked`` is the one of a negated question: "he must not", but "may he not".
+    `asked` is the one of a negated question: "he must not", but "may he not".
     """
 
     german: str
@@ -42,8 +42,8 @@ MODALS = (
 class Clause:
     """Say who does what, to whom, where and when.
 
-    ``verb`` is None for "to be", whose ``predicate`` is then an adjective or a noun
-    phrase. ``negation`` is "", "nicht", or "kein" where the object bears it.
+    `verb` is None for "to be", whose `predicate` is then an adjective or a noun
+    phrase. `negation` is "", "nicht", or "kein" where the object bears it.
     """
 
     subject: Phrase

@@ -95,7 +95,7 @@ class NounPhrase(NamedTuple):
 
 
 class Pronoun(NamedTuple):
-    """A pronoun in both languages; ``person`` is the column of its verb form."""
+    """A pronoun in both languages; `person` is the column of its verb form."""
 
     german: dict[str, str]
     english: str
@@ -146,10 +146,10 @@ def english_phrase(
     "kein" is "no" in a subject; elsewhere the verb is negated, and it is "a" or "any".
 
     Args:
-        phrase: The phrase.
-        role: The first of its three bits.
-        subject: Whether it is the subject.
-        determiner_bits: The bits of the determiner, if not ``role``.
+        phrase: the phrase.
+        role: the first of its three bits.
+        subject: whether it is the subject.
+        determiner_bits: the bits of the determiner, if not `role`.
     """
     if isinstance(phrase, Pronoun):
         form = phrase.english if subject else phrase.english_object

@@ -65,9 +65,9 @@ class PhraseSampler:
         """Draw a number, a determiner and perhaps an adjective for a noun.
 
         Args:
-            noun: The noun.
+            noun: the noun.
             role: "subject", "object" or "other": which determiners it may have.
-            adjectives: How probable an adjective is; None for the usual share.
+            adjectives: how probable an adjective is; None for the usual share.
         """
         dice = self.dice
         plural = noun.countable and dice.chance(0.25)

@@ -99,9 +99,9 @@ springen      -       jump        way     living       table,bed,sofa,bench,chai
 class Verb(NamedTuple):
     """A verb with one meaning and one frame of objects.
 
-    ``frame`` names what stands with it: "none", "acc", "dat", "ditr" (dative and
+    `frame` names what stands with it: "none", "acc", "dat", "ditr" (dative and
     accusative), "that" and "whether" (a clause), "place" (in the house) or "way" (into
-    it). For the last two ``objects`` are the places.
+    it). For the last two `objects` are the places.
     """
 
     german: str

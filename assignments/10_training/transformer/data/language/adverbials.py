@@ -8,7 +8,7 @@ from .phrases import ADVERBIAL, Word
 class Adverbial(NamedTuple):
     """An expression of time, word by word in both languages.
 
-    ``links`` tells which German word each English one translates. ``kinds`` names the
+    `links` tells which German word each English one translates. `kinds` names the
     predicates it goes with: "plain" (a verb in the present), "modal", "state" (to be).
     """
 
