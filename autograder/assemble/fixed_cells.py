@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 from autograder.course import Course, Unit
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # jupyterlab brings it on Python 3.10
-    import tomli as tomllib
+from autograder.toml_files import read_toml
 
 TEMPLATES = Path(__file__).with_name("templates")
 FILES = {"setup": "setup.py", "hand-in": "hand_in.py"}
@@ -35,7 +30,7 @@ def fixed_source(role: str, course: Course, unit: Unit) -> str:
 
 def _pinned(course: Course, packages: tuple[str, ...]) -> list[str]:
     """Write packages as `pyproject.toml` requires them; others by their bare name."""
-    table = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))
+    table = read_toml(course.root / "pyproject.toml")
     required = {
         re.split(r"[^\w.-]", one)[0]: one for one in table["project"]["dependencies"]
     }
