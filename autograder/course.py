@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # jupyterlab brings it on Python 3.10
-    import tomli as tomllib
+from autograder.toml_files import TOMLDecodeError, read_toml
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -125,12 +121,12 @@ def load_course(root: Path | None = None) -> Course:
     root = (root or ROOT).resolve()
     path = root / "autograder" / "course.toml"
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = read_toml(path)
     except FileNotFoundError:
         raise CourseError(
             f"{path} is not there: is {root} the course's folder?"
         ) from None
-    except tomllib.TOMLDecodeError as error:
+    except TOMLDecodeError as error:
         raise CourseError(f"{path}: {error}") from None
     try:
         return _course(root, table)

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,14 +9,10 @@ import yaml
 
 from autograder.assemble.readme import END, START, unit_table
 from autograder.course import load_course
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from autograder.toml_files import read_toml
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = read_toml(ROOT / "pyproject.toml")
 REQUIREMENT = re.compile(r"^[A-Za-z0-9._-]+")
 
 

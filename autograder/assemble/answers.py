@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
-from autograder.assemble.markers import marked_bodies
+from autograder.assemble.markers import BEGIN, END, marked_bodies
 from autograder.assemble.problems import Complaint
 from autograder.course import Course
 
@@ -65,7 +65,7 @@ def find_answer(course: Course, path: str) -> Answer:
     if not asked:
         raise Complaint(
             f"the answer '{path}' has no markers",
-            "put ### BEGIN SOLUTION and ### END SOLUTION around what students write",
+            f"put {BEGIN} and {END} around what students write",
         )
     return Answer(module, names[0], file, tuple(asked))
 

@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.assemble.markers import SOLUTION_BEGINS, TEXT_BEGIN, TEXT_END
 from autograder.assemble.master import MasterCell
 from autograder.assemble.problems import Complaint
 
@@ -184,14 +185,14 @@ def _check_source(cell: Cell) -> None:
             "the cell has code of its own",
             "remove it: the assembler fills this cell in",
         )
-    if cell.role == "written" and "BEGIN SOLUTION" not in cell.source:
+    if cell.role == "written" and SOLUTION_BEGINS not in cell.source:
         raise Complaint(
             "a written answer without a model answer",
-            "put it between <!-- BEGIN SOLUTION --> and <!-- END SOLUTION -->",
+            f"put it between {TEXT_BEGIN} and {TEXT_END}",
         )
-    if cell.role != "written" and "BEGIN SOLUTION" in cell.source:
+    if cell.role != "written" and SOLUTION_BEGINS in cell.source:
         raise Complaint(
-            "a BEGIN SOLUTION in a cell that is no written answer",
+            f"a {SOLUTION_BEGINS} in a cell that is no written answer",
             "take code from the package by `:answer:`; name text by `written`",
         )
 

@@ -1,4 +1,4 @@
-"""Find what students write: the bodies between the solution markers of a module."""
+"""Know the markers around what students write, and find what is between them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 
 from autograder.assemble.problems import Complaint
 
-BEGIN = "### BEGIN SOLUTION"
-END = "### END SOLUTION"
+SOLUTION_BEGINS, SOLUTION_ENDS = "BEGIN SOLUTION", "END SOLUTION"
+BEGIN, END = f"### {SOLUTION_BEGINS}", f"### {SOLUTION_ENDS}"  # in code
+TEXT_BEGIN, TEXT_END = f"<!-- {SOLUTION_BEGINS} -->", f"<!-- {SOLUTION_ENDS} -->"
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -11,8 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.assemble.answers import Answer, answer_source, find_answer
 from autograder.assemble.cells import Cell, read_cell
-from autograder.assemble.facts import fill_facts
-from autograder.assemble.fixed_cells import FILES, fixed_source
+from autograder.assemble.filled_in import FILES, fill_facts, fixed_source
 from autograder.assemble.identity import cell_ids
 from autograder.assemble.master import Master, read_master
 from autograder.assemble.problems import AssemblyError, Complaint, Problem

@@ -11,12 +11,13 @@ from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
 from traitlets import Unicode
 
 from autograder.assemble.kit import kit_files
+from autograder.assemble.markers import BEGIN
 from autograder.course import load_course
 
 KEPT_METADATA = ("accelerator", "colab", "kernelspec", "language_info")
 STUB_NAME = "{name of the function}"
 CODE_STUB = f'# YOUR CODE HERE\nraise NotImplementedError("Write {STUB_NAME}.")'
-BEGIN = re.compile(r"^(?P<indent>\s*)### BEGIN SOLUTION\s*$")
+BEGIN_LINE = re.compile(rf"^(?P<indent>\s*){BEGIN}\s*$")
 DEFINITION = re.compile(r"^(?P<indent>\s*)(?P<kind>(?:async )?def|class) (?P<name>\w+)")
 
 
@@ -40,7 +41,7 @@ def stub_names(source: str) -> list[str]:
     return [
         _enclosing(lines[:number], len(match["indent"]))
         for number, line in enumerate(lines)
-        if (match := BEGIN.match(line))
+        if (match := BEGIN_LINE.match(line))
     ]
 
 

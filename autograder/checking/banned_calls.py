@@ -8,8 +8,8 @@ time, other than by adding texts, is not found.
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from autograder.checking.scopes import Place, walk
 from autograder.notebook_syntax import Program
 
 OTHER_NAMES = {
@@ -37,21 +37,6 @@ TABLES = {"vars", "globals", "locals", "__dict__", "modules"}
 HELPERS = {"generate_square_subsequent_mask"}  # of a class, but not its answer
 KIT = "transformer"
 DEEPEST = 20
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a piece of syntax stands.
-
-    Attributes:
-        bound: the names that the functions around it bind themselves.
-        in_class: whether it stands in a class, whose methods have a `self`.
-    """
-
-    bound: frozenset[str] = frozenset()
-    in_class: bool = False
 
 
 def banned_use(program: Program, name: str, banned: Sequence[str]) -> str | None:
@@ -91,7 +76,7 @@ def _used_nodes(program: Program, name: str) -> Iterator[tuple[ast.AST, Place]]:
     while waiting:
         here = waiting.pop()
         for definition in program.all_of(here):
-            for part, place in _walk(definition, outside):
+            for part, place in walk(definition, outside, HELPERS):
                 yield part, place
                 dotted = _dotted(part) or ""
                 if dotted.partition(".")[0] in place.bound:
@@ -112,70 +97,6 @@ def _leads_to(used: str, program: Program) -> set[str]:
     if full.partition(".")[0] in program.files:
         found |= {full.rpartition(".")[-1], rest.rpartition(".")[-1]}
     return found & program.definitions.keys()
-
-
-def _walk(node: ast.AST, place: Place) -> Iterator[tuple[ast.AST, Place]]:
-    """Walk a tree but for annotations and for texts that stand by themselves."""
-    yield node, place
-    if isinstance(node, ast.Attribute) and node.attr in HELPERS:
-        return
-    if isinstance(node, COMPREHENSIONS):
-        for generator in node.generators:
-            yield from _walk(generator.iter, place)  # sees the targets before it alone
-            targets, _ = _bound_in([generator.target])
-            place = replace(place, bound=place.bound | targets)
-        conditions = [part for one in node.generators for part in one.ifs]
-        for child in (*conditions, *ast.iter_child_nodes(node)):
-            if not isinstance(child, ast.comprehension):
-                yield from _walk(child, place)
-        return
-    within = _inside(node, place)
-    for field, value in ast.iter_fields(node):
-        if field in ("annotation", "returns"):
-            continue
-        there = within if field == "body" else place
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not _is_docstring(child):
-                yield from _walk(child, there)
-
-
-def _inside(node: ast.AST, place: Place) -> Place:
-    """Return the place of what stands in the body of a node."""
-    if isinstance(node, ast.ClassDef):
-        return replace(place, in_class=True)
-    if isinstance(node, FUNCTIONS):
-        body = node.body if isinstance(node.body, list) else [node.body]
-        arguments = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
-        own, elsewhere = _bound_in(body)
-        bound = (place.bound - elsewhere) | arguments | (own - elsewhere)
-        any_self = isinstance(node, ast.Lambda) and "self" in arguments
-        return Place(frozenset(bound), place.in_class and not any_self)
-    return place
-
-
-def _bound_in(body: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
-    """Return the names that a function's body binds, and those it says are global.
-
-    What a function or a comprehension inside it binds is not the outer one's.
-    """
-    own: set[str] = set()
-    elsewhere: set[str] = set()
-    waiting = list(body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            own.add(node.id)
-        elif isinstance(node, ast.Global):
-            elsewhere.update(node.names)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            own.add(node.name)
-        elif not isinstance(node, (ast.Lambda, *COMPREHENSIONS)):
-            waiting += ast.iter_child_nodes(node)
-    return own, elsewhere
-
-
-def _is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _aliases(nodes: Sequence[ast.AST]) -> dict[str, str]:
@@ -204,9 +125,9 @@ def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         plain = [*node.posonlyargs, *node.args]
         defaults = zip(reversed(plain), reversed(node.defaults), strict=False)
         keyword = zip(node.kwonlyargs, node.kw_defaults, strict=False)
-        for argument, value in (*defaults, *keyword):
-            if value is not None:
-                yield argument.arg, value
+        for argument, default in (*defaults, *keyword):
+            if default is not None:
+                yield argument.arg, default
 
 
 def _is_banned(

@@ -21,6 +21,7 @@ from autograder.nbgrader_steps.settings import configure
 from autograder.repair.finding import find_notebook
 from autograder.sandbox.limits import Limits
 from autograder.unit import course_of, graded_unit
+from autograder.whole_files import written_whole
 
 SETTINGS = "nbgrader_config.py"
 GRADING = "grading"
@@ -112,10 +113,8 @@ class ClassFolder:
             if not self._is_registered(slug):
                 register_assignment(self.course, unit, self.db_url)
             return
-        part = path.with_name(f"{path.name}.part")
-        part.unlink(missing_ok=True)
-        register_assignment(self.course, unit, f"sqlite:///{part}")
-        part.replace(path)
+        with written_whole(path) as part:
+            register_assignment(self.course, unit, f"sqlite:///{part}")
 
     def _gradebook_file(self) -> Path | None:
         """Return the gradebook's file; None if it is no SQLite file."""

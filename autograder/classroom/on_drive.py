@@ -10,7 +10,6 @@ taken away costs those few, and the next run goes on behind them.
 
 import argparse
 import filecmp
-import os
 import shutil
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from pathlib import Path
 import torch
 
 from autograder.classroom.folder import ClassFolder
+from autograder.whole_files import UNFINISHED, written_whole
 
 CLASS = "class"
 ARCHIVES = "submissions"
@@ -29,7 +29,7 @@ ROSTER = "roster.csv"
 FIRST = ("collected", "submitted", "autograded", "feedback", "grades.csv", "report")
 LAST = ("gradebook.db", "grading")
 MIRRORED = ("autograded", "feedback")  # what a later grading took back goes there too
-NOT_COPIED = (".lock", ".collect-", "-journal", "-wal", "-shm", ".part")
+NOT_COPIED = (".lock", "-journal", "-wal", "-shm", UNFINISHED)
 STUDENTS_AT_A_TIME = 20
 
 
@@ -118,9 +118,8 @@ def copy_changed(source: Path, target: Path) -> None:
             continue
         if not copy.is_file() or not filecmp.cmp(path, copy, shallow=False):
             copy.parent.mkdir(parents=True, exist_ok=True)
-            part = copy.with_name(f"{copy.name}.part")
-            shutil.copy2(path, part)
-            os.replace(part, copy)
+            with written_whole(copy) as part:
+                shutil.copy2(path, part)
 
 
 def _is_passing(path: Path) -> bool:

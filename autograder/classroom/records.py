@@ -6,7 +6,6 @@ each graded submission, written whole or not at all, `locks/` a lock for each st
 
 import hashlib
 import json
-import os
 import platform
 import stat
 from collections.abc import Iterator
@@ -31,6 +30,7 @@ from autograder.grading.submission import Graded
 from autograder.repair.reading import MAX_BYTES
 from autograder.sandbox.kit import folder_files
 from autograder.unit import GradedUnit
+from autograder.whole_files import write_whole
 
 FORMAT = 1
 MAX_NAME = 200
@@ -133,7 +133,7 @@ class Records:
             "doubtful": outcome.doubtful,
             "seconds": round(outcome.seconds, 3),
         }
-        write_whole(self._path(outcome.submission), json.dumps(record))
+        write_whole(self._path(outcome.submission), json.dumps(record).encode())
 
     def _path(self, submission: Submission) -> Path:
         return self.home / "done" / self.slug / f"{_name(submission.student)}.json"
@@ -154,16 +154,6 @@ def _name(student: str) -> str:
     """Return a file name for a student that leaves room for an ending."""
     coded = student.encode(errors="surrogateescape")
     return student if len(coded) <= MAX_NAME else hashlib.sha256(coded).hexdigest()
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there with all of its text or not at all."""
-    part = path.with_name(f"{path.name}.part")
-    with part.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def versions() -> dict[str, str]:

@@ -14,8 +14,9 @@ from autograder.nbgrader_steps.autograde import shared_parent
 from autograder.sandbox import warm_start
 from autograder.sandbox.kit import folder_files
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.parent_line import Line, NoParent
 from autograder.sandbox.student_side.namespaces import die_with_parent
-from autograder.sandbox.warm_parent import Line, NoParent, WarmParent
+from autograder.sandbox.warm_parent import WarmParent
 from autograder.sandbox.warm_start import processes
 from autograder.unit import GradedUnit
 
@@ -162,7 +163,7 @@ class Processes:
         """Copy the unit's parent for a new process; None: it must start its own."""
         try:
             if self._parent is None:
-                self._parent = WarmParent.at(_line_to_copy())
+                self._parent = WarmParent(_line_to_copy())
                 warm_up(self.unit, folder_files(self.unit.kit), self._parent)
             return self._parent.copy()
         except NoParent:

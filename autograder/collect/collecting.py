@@ -23,9 +23,9 @@ from autograder.collect.shelf import (
     Record,
     sha256,
     with_due,
-    write_whole,
 )
 from autograder.course import Unit
+from autograder.whole_files import write_whole
 
 UNSORTED = "_not-sorted"
 NOBODY = "does not say whose it is"

@@ -11,7 +11,8 @@ from nbgrader.api import Gradebook
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.names import Named, folder_name, is_filling, letters
 from autograder.collect.roster import Roster, Student
-from autograder.collect.shelf import SHELF, write_whole
+from autograder.collect.shelf import SHELF
+from autograder.whole_files import write_whole
 
 IDENTITIES = "students.json"
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 from nbgrader.utils import parse_utc
+
+from autograder.whole_files import write_whole
 
 SHELF = "collected"
 RECORDS = "submissions.json"
@@ -131,20 +131,6 @@ def _is_same(one: Record, other: Record) -> bool:
 def sha256(content: bytes) -> str:
     """Return the digest of a file."""
     return hashlib.sha256(content).hexdigest()
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is the old one or the new one, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".collect-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def with_due(record: Record, due: datetime | None) -> Record:

@@ -14,7 +14,8 @@ from autograder.repair import Repaired
 from autograder.sandbox.isolated import CellRun, RemoteStudents
 from autograder.sandbox.kit import folder_files, label_of, warm_kit
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.warm_parent import NoParent, WarmParent
+from autograder.sandbox.parent_line import NoParent
+from autograder.sandbox.warm_parent import WarmParent
 from autograder.unit import (
     CHECK_SUFFIX,
     GradedUnit,

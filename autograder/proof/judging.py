@@ -5,7 +5,7 @@ hear what is wrong. A right style must get every point of the unit. The variants
 ours, so they run in this process.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -100,7 +100,8 @@ def judge(
     """
     student = LocalStudent(substitute(cells, variant))
     is_wrong = variant.kind == "wrong"
-    slips, diagnosed = [], is_wrong
+    slips: list[str] = []
+    diagnosed = is_wrong
     for seed in range(seeds):
         only = {exercise} if is_wrong or seed >= WHOLE_UNIT else None
         results = run_checks(unit, student, "verify", seed, only)
@@ -120,20 +121,6 @@ def slips_at(
     if not is_wrong:
         for result in failed:
             yield f"seed {seed}: {result.name}: {result.message}"
-
-
-def answers_at_seeds(course: Course, unit: Unit, seeds: Iterable[int]) -> list[str]:
-    """Run the answers through all hidden checks at seeds; return what was found wrong.
-
-    What a check finds wrong in the answers is a false alarm: there must be none.
-    """
-    graded = graded_unit(unit.slug, course.root)
-    student = LocalStudent(answer_cells(course, unit))
-    return [
-        slip
-        for seed in seeds
-        for slip in slips_at(seed, run_checks(graded, student, "verify", seed), False)
-    ]
 
 
 def verify_unit(course: Course, unit: Unit, seeds: int) -> list[Tally]:

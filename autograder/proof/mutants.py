@@ -9,6 +9,8 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from autograder.assemble.markers import BEGIN, END
+
 OPERATORS: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -34,7 +36,6 @@ COMPARISONS: dict[type, type] = {
     ast.NotIn: ast.In,
 }
 SIGNS: dict[type, type] = {ast.USub: ast.UAdd, ast.UAdd: ast.USub}
-BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
 @dataclass(frozen=True)

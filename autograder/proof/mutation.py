@@ -2,7 +2,6 @@
 
 import contextlib
 import signal
-import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,12 +15,8 @@ from autograder.proof.judging import answer_cells
 from autograder.proof.mutants import Mutant, make_mutants
 from autograder.sandbox import LocalStudent
 from autograder.sandbox.trusted import NeverReturns
+from autograder.toml_files import read_toml
 from autograder.unit import GradedUnit, graded_unit
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 SECONDS = 10  # a mutant that takes longer will never come back
 
@@ -100,4 +95,4 @@ def time_limit(seconds: float) -> Iterator[None]:
 def equivalents(course: Course) -> dict[str, dict[str, str]]:
     """Return, unit by unit, why a surviving mutant equals the answer."""
     path = course.root / "autograder" / "proof" / "variants" / "equivalent.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return read_toml(path)

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.assemble.audit import (
+from autograder.assemble.kit import kit_files
+from autograder.assemble.private_text import (
     FORBIDDEN,
     Secret,
-    _answers,
-    _gives_away,
-    _hidden_checks,
-    _shown_lines,
-    _telling,
-    _written,
+    gives_away,
+    secret_answers,
+    secret_checks,
+    secret_texts,
+    shown_lines,
+    telling_lines,
 )
-from autograder.assemble.kit import kit_files
 from autograder.assemble.problems import Problem
 from autograder.course import Course
 
@@ -65,10 +65,12 @@ def audit_public(course: Course, folder: Path) -> list[Problem]:
 
 def _secrets(course: Course) -> dict[str, list[Secret]]:
     """Return what must not be told: in a unit's folder, and under "" anywhere else."""
-    common = list(_hidden_checks(course))
+    common = list(secret_checks(course))
     for unit in course.units:
-        common += _written(course, unit)
-    later = {unit.slug: [*_answers(course, unit), *common] for unit in course.units}
+        common += secret_texts(course, unit)
+    later = {
+        unit.slug: [*secret_answers(course, unit), *common] for unit in course.units
+    }
     return {"": later[course.units[0].slug], **later}
 
 
@@ -102,8 +104,8 @@ def _found(
         yield f"names a folder of this machine: {course.root}"
     lines = _lines(path, text)
     yield from _marks(name, "\n".join(lines))
-    shown = _telling(lines)
-    yield from (f"gives away {s.name}" for s in secrets if _gives_away(shown, s))
+    shown = telling_lines(lines)
+    yield from (f"gives away {s.name}" for s in secrets if gives_away(shown, s))
     if path.suffix == ".ipynb" and _has_outputs(text):
         yield "holds the outputs of a run"
 
@@ -113,7 +115,7 @@ def _lines(path: Path, text: str) -> list[str]:
     if path.suffix in (".html", ".svg"):
         return html.unescape(TAG.sub("", text)).split("\n")
     try:
-        return _shown_lines(path, text)
+        return shown_lines(path, text)
     except nbformat.reader.NotJSONError:
         return text.split("\n")
 

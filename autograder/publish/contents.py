@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autograder.course import Course, Unit
 from autograder.publish.problems import refuse
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # jupyterlab brings it on Python 3.10
-    import tomli as tomllib
+from autograder.toml_files import read_toml
 
 TEMPLATES = Path(__file__).with_name("templates")
 SITE = "docs"  # GitHub Pages serves a branch from its root or from this folder
@@ -108,7 +103,7 @@ def made_files(course: Course, units: Sequence[Unit], *, site: bool) -> dict[str
 
 def students_requirements(course: Course) -> list[str]:
     """Return what the notebooks need, as `pyproject.toml` requires it."""
-    table = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))
+    table = read_toml(course.root / "pyproject.toml")
     project = table["project"]
     extras = project.get("optional-dependencies", {}).get("course", [])
     tools = [line for line in extras if re.split(r"[^\w-]", line)[0] in STUDENTS_TOOLS]

@@ -1,7 +1,7 @@
 """The `student` of a check: names, handles and calls that run on the other side."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from torch import Tensor
@@ -14,7 +14,7 @@ from autograder.sandbox.handles import Gradients, Handle, Name
 from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
 
-Answer = Any
+Answer = Callable[[Message], Message]  # the grader's, to a question of the student's
 MAX_QUESTION = 16 << 20  # bytes of tensors, which the grader itself works on
 
 
@@ -204,11 +204,8 @@ class Student:
             target = callback.target
             function = target if method == "__call__" else getattr(target, method)
             return encoder.message(ok=function(*asked["args"], **asked["kwargs"]))
-        except (CheckStop, ProtocolError):
+        except (AssertionError, ProtocolError):  # the check has failed, or its process
             raise
         except Exception as error:
             words = f"the checker's object cannot take these: {type(error).__name__}"
             return Encoder(self._refer).message(error=words)
-
-
-CheckStop = AssertionError

@@ -1,47 +1,24 @@
-"""Start the pre-warmed parent, and get forked children from it."""
+"""The pre-warmed parent: have it import a kit, and get forked children from it."""
 
-import contextlib
-import json
 import os
 import shutil
 import socket
-import struct
-import subprocess
-import sys
 import tempfile
-import threading
 import warnings
 from base64 import b64encode
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from autograder.checking.failures import StudentGone
-from autograder.sandbox.bubblewrap import (
-    CHILD,
-    FOLDER,
-    NO_SANDBOX,
-    SCRATCH,
-    sandbox_command,
-    sandbox_kind,
-)
+from autograder.sandbox.bubblewrap import FOLDER, NO_SANDBOX, sandbox_kind
 from autograder.sandbox.kit import WarmKit
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.parent_line import Line, NoParent
+from autograder.sandbox.parent_process import ParentProcess, make_home
 from autograder.sandbox.student_side.memory import TOO_MUCH_MEMORY
 from autograder.sandbox.student_side.messages import Channel, FrameLimits
 
-SIZE = struct.Struct(">I")
-START_SECONDS = 60
-ORDER_SECONDS = 20
-END_SECONDS = 5
-HOME, LOCK, SAID = "course-grader-", "in-use.lock", "said.txt"
 FIRST_USER, USERS = 61184, 4096  # nobody's numbers: systemd's range for such a use
-
-
-class NoParent(Exception):
-    """Report that the pre-warmed parent did not start or is gone."""
 
 
 class Unprotected(UserWarning):
@@ -57,66 +34,35 @@ class Child:
     folder: str | None
 
 
-@dataclass
-class Line:
-    """The line to a copy of a parent; it can be handed to another process.
-
-    Attributes:
-        control: takes the orders; who holds it holds the copy.
-        sandbox: the kind of sandbox that the copy lives in.
-        kit: the label of the kit that is imported in it.
-    """
-
-    control: socket.socket
-    sandbox: str
-    kit: str
-
-
 class WarmParent:
-    """One pre-warmed parent process, which forks one child at a time or several."""
+    """One pre-warmed parent, which forks one child at a time or several."""
 
-    _process: subprocess.Popen | None = None  # a copy's is not ours to wait for
-    _last_key = 0
+    def __init__(self, line: Line, process: ParentProcess | None = None):
+        """Take the parent at the end of `line`.
 
-    def __init__(self, sandbox: str | None = None, wait: bool = True):
-        """Start it in the best sandbox there is, or in the one asked for.
-
-        Without `wait` it may still be starting; the first order waits for it.
-
-        Raises:
-            NoParent: if it does not come up.
+        Args:
+            line: takes the orders.
+            process: the parent's, if it is ours to wait for; a copy's is not.
         """
-        self.sandbox = sandbox or sandbox_kind()
-        if not self.is_protected:
-            warnings.warn(NO_SANDBOX, Unprotected, stacklevel=2)
-        self._launch()
-        if wait:
-            self.wait_until_ready()
+        self._line = line
+        self._process = process
+        self._home = process.home if process is not None else make_home()
+        self._last_key = 0
 
-    @classmethod
-    def at(cls, line: Line) -> "WarmParent":
-        """Return the copy at the end of `line`."""
-        parent = cls.__new__(cls)
-        parent.sandbox, parent.kit = line.sandbox, line.kit
-        parent._control, parent._is_ready = line.control, True
-        parent._home, parent._lock = make_home()
-        return parent
+    @property
+    def sandbox(self) -> str:
+        """Return the kind of sandbox that it lives in: "root", "user" or "none"."""
+        return self._line.sandbox
 
-    def _launch(self) -> None:
-        """Start the process, with a folder of its own for what it says."""
-        self.kit, self._is_ready = "", False
-        self._home, self._lock = make_home()
-        self._control, theirs = socket.socketpair()
-        with theirs, Path(self._home, SAID).open("wb") as errors:
-            self._process = subprocess.Popen(
-                self._command(theirs.fileno()),
-                env=self._environment(),
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                cwd="/",
-            )
+    @property
+    def kit(self) -> str:
+        """Return the label of the kit that it holds; empty if it holds none."""
+        return self._line.kit
+
+    @property
+    def is_protected(self) -> bool:
+        """Say whether there is a sandbox."""
+        return self._line.is_protected
 
     def wait_until_ready(self) -> None:
         """Wait until it has imported what it imports before it takes orders.
@@ -124,23 +70,14 @@ class WarmParent:
         Raises:
             NoParent: if it does not come up.
         """
-        if self._is_ready:
+        if self._process is None:
             return
-        self._control.settimeout(START_SECONDS)
         try:
-            self._receive()
+            self._process.wait_until_ready()
         except (OSError, NoParent) as error:
-            words, self._is_ready = self._said(), True  # as ready as it will ever be
+            words = self._home.said()
             self.close()
             raise NoParent(f"the child process did not start: {words}") from error
-        self._is_ready = True
-
-    def _said(self) -> str:
-        """Return the end of what the process has written on its standard error."""
-        try:
-            return Path(self._home, SAID).read_text(errors="replace")[-2000:]
-        except OSError:
-            return ""
 
     def restart(self) -> None:
         """Start anew where the process was lost, or hangs.
@@ -149,39 +86,9 @@ class WarmParent:
             NoParent: if it does not come up.
         """
         self.close()
-        self._launch()
+        self._process = ParentProcess(self.sandbox)
+        self._line, self._home = self._process.line, self._process.home
         self.wait_until_ready()
-
-    @property
-    def is_protected(self) -> bool:
-        """Say whether there is a sandbox."""
-        return self.sandbox != "none"
-
-    def _command(self, descriptor: int) -> list[str]:
-        python = [sys.executable, "-I"]
-        if not self.is_protected:
-            return [*python, str(CHILD / "__main__.py"), str(descriptor)]
-        settings = [
-            part
-            for name, value in self._environment().items()
-            for part in ("--setenv", name, value)
-        ]
-        here = [*sandbox_command(self.sandbox), *settings]
-        return [*here, *python, "/grader/__main__.py", str(descriptor)]
-
-    def _environment(self) -> dict[str, str]:
-        home = SCRATCH if self.is_protected else self._home
-        return {
-            "HOME": home,
-            "IPYTHONDIR": os.path.join(home, ".ipython"),
-            "MPLCONFIGDIR": os.path.join(home, ".matplotlib"),
-            "TMPDIR": home,
-            "PATH": "/usr/bin:/bin",
-            "LANG": "C.UTF-8",
-            "OMP_NUM_THREADS": "1",
-            "MKL_NUM_THREADS": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
 
     def warm(self, kit: WarmKit) -> None:
         """Import a kit, and what it needs, once for all children that get its files.
@@ -199,11 +106,7 @@ class WarmParent:
             files = {k: b64encode(v).decode() for k, v in kit.files.items()}
             order |= {"kit": {"files": files, "modules": kit.own}}
         self._order(order)
-        self.kit = kit.label
-
-    def _hold_no_other(self, kit: str) -> None:
-        if self.kit not in ("", kit):
-            self.restart()
+        self._line.kit = kit.label
 
     def copy(self) -> Line:
         """Have a copy of the parent forked, in the same sandbox; return the line to it.
@@ -233,20 +136,10 @@ class WarmParent:
         """
         self._hold_no_other(kit)
         self._last_key += 1
-        folder = None if self.is_protected else tempfile.mkdtemp(dir=self._home)
+        folder = None if self.is_protected else tempfile.mkdtemp(dir=self._home.folder)
         ours, theirs = socket.socketpair()
-        order = {
-            "do": "fork",
-            "key": self._last_key,
-            "isolate": self.sandbox,
-            "user": FIRST_USER + (os.getpid() + self._last_key) % USERS,
-            "folder": folder or FOLDER,
-            "folder_bytes": limits.folder_bytes,
-            "limits": limits.resource_limits(),
-            "total_bytes": limits.total_bytes,
-            "device": limits.device,
-        }
         with theirs:
+            order = self._fork_order(limits, folder)
             report = self._order(order, [theirs.fileno()])
         if report.get("problem"):
             ours.close()
@@ -268,72 +161,52 @@ class WarmParent:
                 shutil.rmtree(child.folder, ignore_errors=True)
 
     def close(self) -> None:
-        """End the parent, every child and, in a sandbox, every copy.
+        """End the parent, every child and, in a sandbox, every copy."""
+        self._line.close()
+        if self._process is not None:
+            self._process.end()
+        self._home.remove()
 
-        One that is still starting ends when it has started, and nobody waits for it:
-        bubblewrap, killed while it makes the sandbox, leaves a process behind.
-        """
-        self._control.close()
-        if self._process is not None and self._is_ready:
-            end_process(self._process, END_SECONDS)
-        elif self._process is not None:
-            ending = (self._process, START_SECONDS)
-            threading.Thread(target=end_process, args=ending, daemon=True).start()
-        self._lock.release()
-        shutil.rmtree(self._home, ignore_errors=True)
+    def _hold_no_other(self, kit: str) -> None:
+        if self.kit not in ("", kit):
+            self.restart()
+
+    def _fork_order(self, limits: Limits, folder: str | None) -> dict[str, Any]:
+        return {
+            "do": "fork",
+            "key": self._last_key,
+            "isolate": self.sandbox,
+            "user": FIRST_USER + (os.getpid() + self._last_key) % USERS,
+            "folder": folder or FOLDER,
+            "folder_bytes": limits.folder_bytes,
+            "limits": limits.resource_limits(),
+            "total_bytes": limits.total_bytes,
+            "device": limits.device,
+        }
 
     def _order(
         self, order: dict[str, Any], descriptors: list[int] | None = None
     ) -> dict[str, Any]:
         self.wait_until_ready()
-        text = json.dumps(order).encode()
-        try:
-            self._control.settimeout(self._patience(order))
-            head = [SIZE.pack(len(text))]
-            socket.send_fds(self._control, head, descriptors or [])
-            self._control.sendall(text)
-            return self._receive()
-        except OSError as error:
-            raise NoParent(f"the pre-warmed parent is gone: {error}") from error
-
-    @staticmethod
-    def _patience(order: dict[str, Any]) -> float:
-        """Return how long an order may take: imports of whole libraries are slow."""
-        return START_SECONDS if order["do"] == "import" else ORDER_SECONDS
-
-    def _receive(self) -> dict[str, Any]:
-        (size,) = SIZE.unpack(self._exactly(SIZE.size))
-        return json.loads(self._exactly(size))
-
-    def _exactly(self, size: int) -> bytes:
-        text = b""
-        while len(text) < size:
-            part = self._control.recv(size - len(text))
-            if not part:
-                raise NoParent("the pre-warmed parent closed its channel")
-            text += part
-        return text
+        return self._line.order(order, descriptors)
 
 
-def end_process(process: subprocess.Popen, patience: float) -> None:
-    """Wait so many seconds for a process to end by itself, and kill it otherwise."""
-    try:
-        process.wait(timeout=patience)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def start_parent(sandbox: str | None = None, wait: bool = True) -> WarmParent:
+    """Start a parent in the best sandbox there is, or in the one asked for.
 
+    Without `wait` it may still be starting; the first order waits for it.
 
-def make_home() -> tuple[str, FileLock]:
-    """Make a temporary folder and lock it; remove those that killed runs have left."""
-    for left in Path(tempfile.gettempdir()).glob(f"{HOME}*"):
-        lock = FileLock(left / LOCK)
-        with contextlib.suppress(Timeout, OSError), lock.acquire(timeout=0):
-            shutil.rmtree(left, ignore_errors=True)
-    folder = tempfile.mkdtemp(prefix=HOME)
-    lock = FileLock(Path(folder, LOCK))
-    lock.acquire()
-    return folder, lock
+    Raises:
+        NoParent: if it does not come up.
+    """
+    kind = sandbox or sandbox_kind()
+    if kind == "none":
+        warnings.warn(NO_SANDBOX, Unprotected, stacklevel=2)
+    process = ParentProcess(kind)
+    parent = WarmParent(process.line, process)
+    if wait:
+        parent.wait_until_ready()
+    return parent
 
 
 def how_it_ended(status: int | None) -> StudentGone:

@@ -12,7 +12,8 @@ from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
 from pathlib import Path
 
-from autograder.sandbox.warm_parent import Line, NoParent, WarmParent
+from autograder.sandbox.parent_line import Line, NoParent
+from autograder.sandbox.warm_parent import WarmParent, start_parent
 
 WORKERS = "autograder.classroom.workers"
 _held: list[WarmParent] = []
@@ -21,7 +22,7 @@ _held: list[WarmParent] = []
 def begin() -> None:
     """Begin to start this process's pre-warmed parent, and do not wait."""
     if not _held:
-        _held.append(WarmParent(wait=False))
+        _held.append(start_parent(wait=False))
 
 
 def own_parent() -> WarmParent:
@@ -42,7 +43,7 @@ def own_parent() -> WarmParent:
 def take_over(line: Line) -> None:
     """Let the copy at the end of `line` be this process's parent."""
     end()
-    _held.append(WarmParent.at(line))
+    _held.append(WarmParent(line))
 
 
 def end() -> None:

@@ -16,7 +16,7 @@ from autograder.sandbox import LocalStudent
 from autograder.sandbox.bubblewrap import sandbox_kind
 from autograder.sandbox.isolated import RemoteStudents
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.warm_parent import Unprotected, WarmParent
+from autograder.sandbox.warm_parent import Unprotected, WarmParent, start_parent
 from autograder.unit import GradedUnit, graded_unit
 
 collect_ignore = ["tiny_course", "pocket_course"]
@@ -91,7 +91,7 @@ def parents() -> Iterator[Callable[[str], WarmParent]]:
         if kind not in made:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", Unprotected)
-                made[kind] = WarmParent("none" if kind == "none" else None)
+                made[kind] = start_parent("none" if kind == "none" else None)
         return made[kind]
 
     yield parent_of

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
+from autograder.assemble.markers import marked_bodies
 from autograder.course import load_course
 
 pytestmark = pytest.mark.slow
@@ -63,12 +64,11 @@ def squeezed(text: str) -> str:
 def answers() -> Iterator[tuple[str, str]]:
     """Each answer of the course, whole, where it is more than one line."""
     modules = {name for unit in COURSE.units for name in unit.modules}
-    marked = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.S)
     for name in sorted(modules):
-        path = COURSE.package_dir / f"{name}.py"
-        for body in marked.findall(path.read_text("utf-8") if path.is_file() else ""):
-            if len(body.strip().splitlines()) > 1:
-                yield path.name, body
+        path = COURSE.module_file(name)
+        for body in marked_bodies(path) if path.is_file() else ():
+            if len(body.lines) > 1:
+                yield path.name, "\n".join(body.lines)
 
 
 def test_no_marker_of_a_private_file_is_in_the_book(site):

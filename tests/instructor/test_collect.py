@@ -15,7 +15,7 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.classroom.folder import ClassFolder
-from autograder.collect import CollectError, collect, collecting, shelf
+from autograder.collect import CollectError, collect, collecting
 from autograder.collect.names import folder_name, take_apart
 from autograder.collect.roster import read_roster
 from autograder.commands.app import app
@@ -377,7 +377,7 @@ def test_when_it_fails_nothing_is_lost_and_again_completes_it(
             raise OSError(28, "No space left on device")
         replace(source, target)
 
-    monkeypatch.setattr(shelf.os, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="No space left"):
         collect(second, folder)
     monkeypatch.undo()
@@ -387,7 +387,7 @@ def test_when_it_fails_nothing_is_lost_and_again_completes_it(
         assert now[student] in [numbered(number) for number in numbers]
     shelved = {p.read_bytes() for p in (root / "collected").rglob("*.ipynb")}
     assert shelved >= set(before.values())
-    assert not list(root.rglob(".collect-*"))
+    assert not list(root.rglob("*.part"))
     collect(second, folder)
     assert taken(root) == {"ada-lovelace": numbered(3), "emmy-noether": numbered(4)}
     assert stamp(root, "emmy-noether") == utc(2026, 11, 3, 9)

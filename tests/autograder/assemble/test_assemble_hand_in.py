@@ -9,7 +9,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from autograder.assemble.fixed_cells import fixed_source
+from autograder.assemble.filled_in import fixed_source
 from autograder.course import Course
 
 

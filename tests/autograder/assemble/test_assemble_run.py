@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gc
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from autograder.assemble import assemble
 from autograder.assemble import run_notebook as running
-from autograder.assemble.run_notebook import audit_run, run_notebook
+from autograder.assemble.problems import Problem
+from autograder.assemble.run_notebook import run_notebook
 from autograder.course import Course, Unit, load_course
 
 RELEASED = [
@@ -39,19 +43,58 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     gc.collect()
 
 
+def problems_of_run(course: Course, unit: Unit) -> list[Problem]:
+    """Run a released notebook: it must fail, and only with NotImplementedError."""
+    notebook = course.release_notebook(unit)
+    with tempfile.TemporaryDirectory(prefix="course-run-") as name:
+        folder = Path(name) / unit.slug
+        shutil.copytree(course.release_dir(unit), folder)
+        errors = run_notebook(notebook, folder)
+    where = notebook.relative_to(course.root).as_posix()
+    problems = [
+        Problem(
+            f"{where} (cell '{error.cell_id}')",
+            f"fails with {error.name}: {error.message}",
+            "let it need nothing that an earlier cell makes with the student's code",
+        )
+        for error in errors
+        if error.name != "NotImplementedError"
+    ]
+    failed = {error.cell_id for error in errors}
+    problems += [
+        Problem(
+            f"{where} (cell '{cell_id}')",
+            "the visible check passes with nothing written",
+            "let it call what the student writes",
+        )
+        for cell_id in check_cells(notebook)
+        if cell_id not in failed
+    ]
+    return problems
+
+
+def check_cells(notebook: Path) -> list[str]:
+    cells = nbformat.read(notebook, as_version=4).cells
+    return [
+        cell.id
+        for cell in cells
+        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")
+    ]
+
+
 def test_what_a_released_notebook_may_not_do(pocket: Course, edit) -> None:
     master = "solutions/notebooks/01_sums/01_sums.md"
     edit(master, ":setup:\n```", "from pocket.words import ALPHABET\n```")
     edit(master, 'print("plain")', "print(total)")
     edit(master, 'assert add_up([1.0, 2.0]) == 3.0, "1 and 2 make 3"', "total = 3.0")
     assemble(pocket)
-    problems = audit_run(pocket, pocket.unit("1"))
+    problems = problems_of_run(pocket, pocket.unit("1"))
     assert [problem.what for problem in problems] == [
         "the visible check passes with nothing written"
     ]
     edit(master, "total = 3.0", "total = add_up([1.0, 2.0])")
     assemble(pocket)
-    problems = audit_run(pocket, pocket.unit("1"))
+    problems = problems_of_run(pocket, pocket.unit("1"))
     assert [problem.what for problem in problems] == [
         "fails with NameError: name 'total' is not defined"
     ]
@@ -59,7 +102,7 @@ def test_what_a_released_notebook_may_not_do(pocket: Course, edit) -> None:
 
 @pytest.mark.parametrize("unit", RELEASED, ids=lambda unit: unit.slug)
 def test_released_notebooks_fail_only_for_want_of_answers(unit: Unit) -> None:
-    problems = audit_run(load_course(), unit)
+    problems = problems_of_run(load_course(), unit)
     assert not problems, "\n".join(map(str, problems))
 
 

@@ -11,7 +11,7 @@ from autograder.grading.points import checks_with_points
 from autograder.grading.submission import Graded, grade
 from autograder.repair import read_submission, rebuild
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.warm_parent import WarmParent
+from autograder.sandbox.warm_parent import WarmParent, start_parent
 from autograder.unit import GradedUnit, graded_unit
 
 COURSE = load_course()
@@ -21,7 +21,7 @@ PATIENT = Limits(cell_seconds=600, exercise_seconds=600, submission_seconds=3600
 
 @pytest.fixture(scope="module")
 def parent() -> Iterator[WarmParent]:
-    warm = WarmParent()
+    warm = start_parent()
     yield warm
     warm.close()
 

@@ -15,7 +15,8 @@ from autograder.classroom.folder import ClassFolder
 from autograder.sandbox import warm_start
 from autograder.sandbox.isolated import RemoteStudents
 from autograder.sandbox.kit import WarmKit, label_of
-from autograder.sandbox.warm_parent import NoParent, WarmParent
+from autograder.sandbox.parent_line import NoParent
+from autograder.sandbox.warm_parent import WarmParent, start_parent
 from autograder.unit import graded_unit
 
 KIT = {"transformer/__init__.py": b"NUMBER = 7"}
@@ -114,10 +115,10 @@ def test_only_what_the_class_needs_is_begun(
 def test_a_copy_holds_the_kit_and_outlives_no_line(fresh_parent):
     kit = WarmKit(label_of(KIT), KIT, [], ["transformer"])
     fresh_parent.warm(kit)
-    before = below(fresh_parent._process.pid)
-    copy = WarmParent.at(fresh_parent.copy())
+    before = below(fresh_parent._process.popen.pid)
+    copy = WarmParent(fresh_parent.copy())
     assert copy.kit == kit.label
-    added = below(fresh_parent._process.pid) - before
+    added = below(fresh_parent._process.popen.pid) - before
     if sys.platform == "linux":
         assert len(added) == 1
     assert torch.equal(times(copy), torch.full((2,), 7.0))
@@ -134,7 +135,7 @@ def test_a_copy_holds_the_kit_and_outlives_no_line(fresh_parent):
 
 def test_a_copy_that_gets_another_kit_starts_anew(fresh_parent):
     fresh_parent.warm(WarmKit(label_of(KIT), KIT, [], ["transformer"]))
-    copy = WarmParent.at(fresh_parent.copy())
+    copy = WarmParent(fresh_parent.copy())
     other = {"transformer/__init__.py": b"NUMBER = 9"}
     try:
         copy.warm(WarmKit(label_of(other), other, [], ["transformer"]))
@@ -146,7 +147,7 @@ def test_a_copy_that_gets_another_kit_starts_anew(fresh_parent):
 
 @pytest.mark.filterwarnings("ignore::autograder.sandbox.warm_parent.Unprotected")
 def test_a_parent_that_is_not_waited_for_is_there_when_it_is_needed(parent):
-    early = WarmParent(parent.sandbox, wait=False)
+    early = start_parent(parent.sandbox, wait=False)
     try:
         assert torch.equal(times(early), torch.full((2,), 7.0))
     finally:
@@ -156,9 +157,9 @@ def test_a_parent_that_is_not_waited_for_is_there_when_it_is_needed(parent):
 @pytest.mark.parametrize("seconds", [0, 0.003, 0.1])
 @pytest.mark.filterwarnings("ignore::autograder.sandbox.warm_parent.Unprotected")
 def test_a_parent_that_is_not_needed_ends_by_itself(parent, seconds):
-    early = WarmParent(parent.sandbox, wait=False)
+    early = start_parent(parent.sandbox, wait=False)
     time.sleep(seconds)
-    started = {early._process.pid} | below(early._process.pid)
+    started = {early._process.popen.pid} | below(early._process.popen.pid)
     early.close()
     until = time.monotonic() + WAIT_SECONDS
     while alive(started) and time.monotonic() < until:
@@ -175,7 +176,7 @@ def test_workers_start_no_parent_of_their_own(pool, classroom):
 
 def test_workers_whose_parents_are_lost_start_their_own(pool, classroom):
     assert graded(pool, classroom) == RIGHT
-    warm_start.own_parent()._process.kill()
+    warm_start.own_parent()._process.popen.kill()
     assert graded(pool, classroom) == RIGHT
 
 

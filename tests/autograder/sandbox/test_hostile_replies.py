@@ -11,9 +11,9 @@ import pytest
 from autograder.checking.failures import StudentError, StudentGone
 from autograder.sandbox import Student
 from autograder.sandbox.isolated import RemoteStudents, _read_run
+from autograder.sandbox.parent_process import HOME, make_home
 from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
-from autograder.sandbox.warm_parent import HOME, make_home
 
 CELLS = ["\n\ndef double(x):\n    return x @ 0.25", "second = 2"]
 
@@ -115,7 +115,7 @@ def test_folders_of_killed_runs_are_removed(tmp_path, monkeypatch):
     code = (
         "import os, sys, tempfile\n"
         f"tempfile.tempdir = {str(tmp_path)!r}\n"
-        "from autograder.sandbox.warm_parent import make_home\n"
+        "from autograder.sandbox.parent_process import make_home\n"
         "home, lock = make_home()\nprint(home, flush=True)\nos.kill(os.getpid(), 9)\n"
     )
     paths = os.pathsep.join(path for path in sys.path if path)

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.sandbox import bubblewrap
 from autograder.sandbox.isolated import RemoteStudents
-from autograder.sandbox.warm_parent import WarmParent
+from autograder.sandbox.warm_parent import start_parent
 
 
 @pytest.mark.parametrize("package", ["autograder", "transformer"])
@@ -31,7 +31,7 @@ def test_a_hidden_place_is_empty_in_a_child(monkeypatch):
     root = bubblewrap.python_roots()[0]
     hidden = next(path for path in (root / "include", root / "share") if path.is_dir())
     monkeypatch.setattr(bubblewrap, "hidden_places", lambda: [hidden])
-    parent = WarmParent()
+    parent = start_parent()
     try:
         look = f"import os\nprint(os.listdir({str(hidden)!r}))"
         students = RemoteStudents(parent, [look], {})

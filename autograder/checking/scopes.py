@@ -1,0 +1,102 @@
+"""Walk syntax with its place: which names the functions around it bind themselves."""
+
+import ast
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a piece of syntax stands.
+
+    Attributes:
+        bound: the names that the functions around it bind themselves.
+        in_class: whether it stands in a class, whose methods have a `self`.
+    """
+
+    bound: frozenset[str] = frozenset()
+    in_class: bool = False
+
+
+def walk(
+    node: ast.AST, place: Place, closed: Set[str]
+) -> Iterator[tuple[ast.AST, Place]]:
+    """Walk a tree but for annotations and for texts that stand by themselves.
+
+    Args:
+        node: the root, which is yielded first.
+        place: where it stands.
+        closed: attributes whose owners are not looked at.
+    """
+    yield node, place
+    if isinstance(node, ast.Attribute) and node.attr in closed:
+        return
+    if isinstance(node, COMPREHENSIONS):
+        yield from _walk_comprehension(node, place, closed)
+        return
+    within = _inside(node, place)
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns"):
+            continue
+        there = within if field == "body" else place
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and not _is_docstring(child):
+                yield from walk(child, there, closed)
+
+
+def _walk_comprehension(
+    node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
+    place: Place,
+    closed: Set[str],
+) -> Iterator[tuple[ast.AST, Place]]:
+    for generator in node.generators:
+        # what it runs over sees the targets before it alone
+        yield from walk(generator.iter, place, closed)
+        targets, _ = _bound_in([generator.target])
+        place = replace(place, bound=place.bound | targets)
+    conditions = [part for one in node.generators for part in one.ifs]
+    for child in (*conditions, *ast.iter_child_nodes(node)):
+        if not isinstance(child, ast.comprehension):
+            yield from walk(child, place, closed)
+
+
+def _inside(node: ast.AST, place: Place) -> Place:
+    """Return the place of what stands in the body of a node."""
+    if isinstance(node, ast.ClassDef):
+        return replace(place, in_class=True)
+    if isinstance(node, FUNCTIONS):
+        body = node.body if isinstance(node.body, list) else [node.body]
+        arguments = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+        own, elsewhere = _bound_in(body)
+        bound = (place.bound - elsewhere) | arguments | (own - elsewhere)
+        any_self = isinstance(node, ast.Lambda) and "self" in arguments
+        return Place(frozenset(bound), place.in_class and not any_self)
+    return place
+
+
+def _bound_in(body: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
+    """Return the names that a function's body binds, and those it says are global.
+
+    What a function or a comprehension inside it binds is not the outer one's.
+    """
+    own: set[str] = set()
+    elsewhere: set[str] = set()
+    waiting = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            own.add(node.id)
+        elif isinstance(node, ast.Global):
+            elsewhere.update(node.names)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            own.add(node.name)
+        elif not isinstance(node, (ast.Lambda, *COMPREHENSIONS)):
+            waiting += ast.iter_child_nodes(node)
+    return own, elsewhere
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -1,0 +1,143 @@
+"""Start the process of a pre-warmed parent, with a home of its own, and end it."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+from filelock import FileLock, Timeout
+
+from autograder.sandbox.bubblewrap import CHILD, SCRATCH, sandbox_command
+from autograder.sandbox.parent_line import START_SECONDS, Line, NoParent
+
+END_SECONDS = 5
+HOME, LOCK, SAID = "course-grader-", "in-use.lock", "said.txt"
+
+
+class Home(NamedTuple):
+    """A temporary folder, and the lock that is held as long as it is in use."""
+
+    folder: str
+    lock: FileLock
+
+    def said(self) -> str:
+        """Return the end of what the process has written on its standard error."""
+        try:
+            return Path(self.folder, SAID).read_text(errors="replace")[-2000:]
+        except OSError:
+            return ""
+
+    def remove(self) -> None:
+        """Give the lock back and remove the folder."""
+        self.lock.release()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def make_home() -> Home:
+    """Make a temporary folder and lock it; remove those that killed runs have left."""
+    for left in Path(tempfile.gettempdir()).glob(f"{HOME}*"):
+        lock = FileLock(left / LOCK)
+        with contextlib.suppress(Timeout, OSError), lock.acquire(timeout=0):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = tempfile.mkdtemp(prefix=HOME)
+    lock = FileLock(Path(folder, LOCK))
+    lock.acquire()
+    return Home(folder, lock)
+
+
+class ParentProcess:
+    """The process of a pre-warmed parent that was started here.
+
+    Attributes:
+        home: its folder, where it leaves what it says.
+        line: takes the orders, when the process is ready.
+        popen: the process itself.
+    """
+
+    def __init__(self, sandbox: str):
+        """Start it in a sandbox of that kind, and do not wait for it."""
+        self._is_ready = False
+        self.home = make_home()
+        ours, theirs = socket.socketpair()
+        self.line = Line(ours, sandbox)
+        with theirs, Path(self.home.folder, SAID).open("wb") as errors:
+            self.popen = subprocess.Popen(
+                _command(self.line, self.home, theirs.fileno()),
+                env=_environment(self.line, self.home),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                cwd="/",
+            )
+
+    def wait_until_ready(self) -> None:
+        """Wait until it has imported what it imports before it takes orders.
+
+        Raises:
+            NoParent: if it ends before.
+            OSError: if it is not ready in time.
+        """
+        if self._is_ready:
+            return
+        try:
+            self.line.wait_for_first_report()
+        except (OSError, NoParent):
+            self._is_ready = True  # as ready as it will ever be
+            raise
+        self._is_ready = True
+
+    def end(self) -> None:
+        """Have the process end whose line is closed.
+
+        One that is still starting ends when it has started, and nobody waits for it:
+        bubblewrap, killed while it makes the sandbox, leaves a process behind.
+        """
+        if self._is_ready:
+            _end(self.popen, END_SECONDS)
+        else:
+            ending = (self.popen, START_SECONDS)
+            threading.Thread(target=_end, args=ending, daemon=True).start()
+
+
+def _command(line: Line, home: Home, descriptor: int) -> list[str]:
+    python = [sys.executable, "-I"]
+    if not line.is_protected:
+        return [*python, str(CHILD / "__main__.py"), str(descriptor)]
+    settings = [
+        part
+        for name, value in _environment(line, home).items()
+        for part in ("--setenv", name, value)
+    ]
+    here = [*sandbox_command(line.sandbox), *settings]
+    return [*here, *python, "/grader/__main__.py", str(descriptor)]
+
+
+def _environment(line: Line, home: Home) -> dict[str, str]:
+    folder = SCRATCH if line.is_protected else home.folder
+    return {
+        "HOME": folder,
+        "IPYTHONDIR": os.path.join(folder, ".ipython"),
+        "MPLCONFIGDIR": os.path.join(folder, ".matplotlib"),
+        "TMPDIR": folder,
+        "PATH": "/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def _end(process: subprocess.Popen, patience: float) -> None:
+    """Wait so many seconds for a process to end by itself, and kill it otherwise."""
+    try:
+        process.wait(timeout=patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
