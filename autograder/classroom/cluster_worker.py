@@ -14,13 +14,12 @@ from pathlib import Path
 import nbformat
 from distributed import Worker, WorkerPlugin
 
-from autograder.classroom.folder import Submission
-from autograder.classroom.outcome import Outcome
 from autograder.classroom.records import HERE, NO_ENGINE, PACKAGES
-from autograder.classroom.workers import grade_here
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import grade_submission
 from autograder.sandbox.kit import folder_files
 from autograder.sandbox.limits import Limits
-from autograder.unit import GradedUnit, points_of
+from autograder.unit import GradedUnit, Submission, points_of
 
 CODE = "the course's code"
 _units: dict[str, "UnitPlugin"] = {}
@@ -87,8 +86,8 @@ class UnitPlugin(WorkerPlugin):
         return files or {"kit/.empty": b""}
 
 
-def grade_there(parcel: Parcel) -> Outcome:
-    """Grade one submission on this worker, with its own pre-warmed parent.
+def open_parcel(parcel: Parcel) -> Outcome:
+    """Grade the submission in a parcel on this worker, with its own pre-warmed parent.
 
     Raises:
         OtherVersions: if its versions are not those of the machine that asks.
@@ -99,9 +98,8 @@ def grade_there(parcel: Parcel) -> Outcome:
         path = Path(folder, parcel.name)
         path.write_bytes(parcel.content)
         unit = _unit(parcel.unit)
-        return grade_here(
-            unit, Submission(parcel.student, unit.slug, path), parcel.limits
-        )
+        submission = Submission(parcel.student, unit.slug, path)
+        return grade_submission(unit, submission, parcel.limits)
 
 
 def _unit(key: str) -> GradedUnit:

@@ -22,17 +22,14 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.classroom.folder import (
     SETTINGS,
     ClassFolder,
-    Submission,
     grading_folder,
 )
-from autograder.classroom.outcome import Outcome
-from autograder.grading.points import CheckResult
-from autograder.grading.submission import Graded
+from autograder.grading.outcome import Outcome, as_record, from_record
 from autograder.repair.reading import MAX_BYTES
 from autograder.sandbox.kit import folder_files
-from autograder.unit import GradedUnit
+from autograder.unit import GradedUnit, Submission
 
-FORMAT = 1
+FORMAT = 2
 MAX_NAME = 200
 SEED = 0
 PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "ipython", "nh3")
@@ -111,27 +108,22 @@ class Records:
         if not (written / f"{self.slug}.ipynb").is_file():
             return None
         page = self.folder.feedback_page(submission)
-        return _outcome(record, submission), (
-            page.is_file() and record["shown"] == marks.shown
-        )
+        outcome = from_record(record, submission)
+        outcome.is_kept = True
+        return outcome, page.is_file() and record["shown"] == marks.shown
 
     def keep(self, outcome: Outcome, submission_hash: str, with_feedback: bool) -> None:
         """Write down that a submission is graded, in gradebook and files."""
         if submission_hash != hash_of_submission(outcome.submission):
             return  # it was handed in anew meanwhile
         marks = marks_of(self.folder.db_url, outcome.submission)
-        graded = outcome.graded
         record = {
             "format": FORMAT,
             "submission": submission_hash,
             "unit": self.unit_hash,
             "auto": marks.auto,
             "shown": marks.shown if with_feedback else None,
-            "checks": [dict(vars(result)) for result in graded.results],
-            "limits_hit": graded.limits_hit,
-            "notes": outcome.notes,
-            "doubtful": outcome.doubtful,
-            "seconds": round(outcome.seconds, 3),
+            **as_record(outcome),
         }
         write_whole(self._path(outcome.submission), json.dumps(record))
 
@@ -227,12 +219,3 @@ def marks_of(db_url: str, submission: Submission) -> Marks:
         ] + [[c.name, c.auto_comment, c.manual_comment] for c in comments]
     text = json.dumps(sorted(shown, key=repr))
     return Marks(auto, hashlib.sha256(text.encode()).hexdigest())
-
-
-def _outcome(record: dict[str, Any], submission: Submission) -> Outcome:
-    results = [CheckResult(**fields) for fields in record["checks"]]
-    graded = Graded(results, limits_hit=record["limits_hit"], seconds=record["seconds"])
-    outcome = Outcome(submission, "graded", graded=graded, is_kept=True)
-    outcome.notes, outcome.doubtful = record["notes"], record["doubtful"]
-    outcome.seconds = record["seconds"]
-    return outcome
