@@ -16,8 +16,8 @@ import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.classroom.audit_log import NAME as LOG
+from autograder.classroom.deciding import hash_of_submission
 from autograder.classroom.folder import ClassFolder, grading_folder
-from autograder.classroom.records import hash_of_submission
 from autograder.grading.outcome import RECORD
 from autograder.unit import CHECK_SUFFIX, Submission, graded_unit
 

@@ -1,10 +1,8 @@
 """What runs on a worker of a dask.distributed cluster."""
 
 import hashlib
-import platform
 import tempfile
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -14,7 +12,7 @@ from pathlib import Path
 import nbformat
 from distributed import Worker, WorkerPlugin
 
-from autograder.classroom.records import HERE, NO_ENGINE, PACKAGES
+from autograder.classroom.deciding import hash_of_code, versions
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import grade_submission
 from autograder.sandbox.kit import folder_files
@@ -113,23 +111,16 @@ def _unit(key: str) -> GradedUnit:
 @cache
 def facts() -> dict[str, str]:
     """Return the versions of all that a score may depend on in this process."""
-    names = (*PACKAGES, "dask", "distributed")
-    digest = hashlib.sha256()
-    for path in _code():
-        digest.update(path.name.encode() + path.read_bytes())
-    found = {name: version(name) for name in names}
-    return {"python": platform.python_version(), CODE: digest.hexdigest()[:12], **found}
+    found = {name: version(name) for name in ("dask", "distributed")}
+    code = hash_of_code(package=_installed_answers())
+    return {**versions(), CODE: code[:12], **found}
 
 
-def _code() -> Iterator[Path]:
-    """Yield the files of the grading engine and of the reference answers."""
-    for path in sorted(HERE.rglob("*.py")):
-        first = path.relative_to(HERE).parts[0]
-        if first not in NO_ENGINE and not first.startswith("commands_"):
-            yield path
+def _installed_answers() -> Path | None:
+    """Return the folder of the reference answers that this process would import."""
     spec = find_spec("transformer")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        yield from sorted(Path(place).rglob("*.py"))
+    places = spec.submodule_search_locations if spec is not None else None
+    return Path(next(iter(places))) if places else None
 
 
 def difference(theirs: dict[str, str], ours: dict[str, str]) -> str:
