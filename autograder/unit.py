@@ -1,4 +1,7 @@
-"""What grading must know of a unit: its checks, its points, its released notebook."""
+"""What grading must know of a unit, and what somebody handed in for it.
+
+Of a unit: its checks, its points, its released notebook.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +32,25 @@ class GradedUnit:
     points: dict[str, float]
     released: NotebookNode
     kit: Path
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's notebook of one unit."""
+
+    student: str
+    slug: str
+    path: Path
+
+    @property
+    def is_in_linked_folder(self) -> bool:
+        """Say whether the student's folder, or one in it, is a link to elsewhere."""
+        for folder in self.path.parents:
+            if folder.is_symlink():
+                return True
+            if folder.name == self.student:
+                break
+        return False
 
 
 def course_of(root: Path | None = None) -> Course:

@@ -27,9 +27,9 @@ import torch
 from nbformat import NotebookNode
 
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.outcome import grade_one, write
+from autograder.classroom.writing import write
 from autograder.course import load_course
-from autograder.nbgrader_steps.autograde import shared_parent
+from autograder.grading.submission import grade_submission, shared_parent
 from autograder.proof.sample_class import SampleClass
 from autograder.unit import graded_unit
 
@@ -107,7 +107,7 @@ def regrade_seconds(root: Path, slug: str) -> list[float]:
     found = []
     for submission in list(folder.submissions(slug))[:11]:
         start = time.perf_counter()
-        write(folder, grade_one(unit, submission, parent, folder.limits))
+        write(folder, grade_submission(unit, submission, folder.limits, parent))
         found.append(time.perf_counter() - start)
     return found[1:]  # the first warms up
 
@@ -154,7 +154,7 @@ def child_megabytes(root: Path, slug: str) -> float:
     watch = MemoryWatch(fork_server(os.getpid()))
     watch.start()
     for submission in list(folder.submissions(slug))[:5]:
-        grade_one(unit, submission, parent, folder.limits)
+        grade_submission(unit, submission, folder.limits, parent)
     watch.is_over = True
     watch.join()
     return watch.most_bytes / 1e6

@@ -16,10 +16,10 @@ import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.classroom.audit_log import NAME as LOG
-from autograder.classroom.folder import ClassFolder, Submission, grading_folder
-from autograder.classroom.records import hash_of_submission
-from autograder.nbgrader_steps.autograde import RECORD
-from autograder.unit import CHECK_SUFFIX, graded_unit
+from autograder.classroom.deciding import hash_of_submission
+from autograder.classroom.folder import ClassFolder, grading_folder
+from autograder.grading.outcome import RECORD
+from autograder.unit import CHECK_SUFFIX, Submission, graded_unit
 
 FEWEST = 8  # students, for a correlation to say something
 CLOCKS = 1.0  # seconds by which a file's time and the log's may differ

@@ -8,10 +8,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom.deciding import SEED, versions
 from autograder.classroom.folder import grading_folder
-from autograder.classroom.outcome import Outcome
-from autograder.classroom.records import SEED, versions
-from autograder.grading.feedback_table import score_of
+from autograder.grading.outcome import Outcome
 
 NAME = "audit.jsonl"
 
@@ -66,18 +65,12 @@ class AuditLog:
 
 
 def _of_results(outcome: Outcome) -> dict[str, Any]:
-    graded = outcome.graded
-    if graded is None:
-        return {"score": None, "max_score": None, "scores": {}, "limits_hit": []}
-    exercises = dict.fromkeys(result.exercise for result in graded.results)
+    has_results = bool(outcome.results)
     return {
-        "score": graded.score,
-        "max_score": graded.max_score,
-        "scores": {
-            name: score_of([r for r in graded.results if r.exercise == name])
-            for name in exercises
-        },
-        "limits_hit": graded.limits_hit,
+        "score": outcome.score if has_results else None,
+        "max_score": outcome.max_score if has_results else None,
+        "scores": outcome.scores,
+        "limits_hit": outcome.limits_hit,
     }
 
 

@@ -30,13 +30,13 @@ from autograder.classroom.cluster_worker import (
     UnitPlugin,
     difference,
     facts,
-    grade_there,
+    open_parcel,
 )
-from autograder.classroom.folder import Submission
-from autograder.classroom.outcome import MAX_REASON, Outcome, grade_one
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import MAX_REASON, grade_submission
 from autograder.repair.reading import MAX_BYTES
 from autograder.sandbox.limits import Limits
-from autograder.unit import GradedUnit
+from autograder.unit import GradedUnit, Submission
 
 CONNECT_SECONDS = 20
 PATIENCE = 60  # seconds without any worker after which a run gives up
@@ -92,7 +92,8 @@ class Cluster:
         """Send a submission to the cluster; what is no file is refused here."""
         content = _content(submission)
         if content is None:
-            self._ended.append(grade_one(self.unit, submission, None, self.limits))
+            refused = grade_submission(self.unit, submission, self.limits)
+            self._ended.append(refused)
             return
         parcel = Parcel(
             self._plugin.key,
@@ -102,7 +103,7 @@ class Cluster:
             self.limits,
             self._facts,
         )
-        future = self.client.submit(grade_there, parcel, pure=False)
+        future = self.client.submit(open_parcel, parcel, pure=False)
         self._futures[future] = submission
         future.add_done_callback(self._news.put)
 

@@ -1,10 +1,8 @@
 """What runs on a worker of a dask.distributed cluster."""
 
 import hashlib
-import platform
 import tempfile
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -14,13 +12,12 @@ from pathlib import Path
 import nbformat
 from distributed import Worker, WorkerPlugin
 
-from autograder.classroom.folder import Submission
-from autograder.classroom.outcome import Outcome
-from autograder.classroom.records import HERE, NO_ENGINE, PACKAGES
-from autograder.classroom.workers import grade_here
+from autograder.classroom.deciding import hash_of_code, versions
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import grade_submission
 from autograder.sandbox.kit import folder_files
 from autograder.sandbox.limits import Limits
-from autograder.unit import GradedUnit, points_of
+from autograder.unit import GradedUnit, Submission, points_of
 
 CODE = "the course's code"
 _units: dict[str, "UnitPlugin"] = {}
@@ -87,8 +84,8 @@ class UnitPlugin(WorkerPlugin):
         return files or {"kit/.empty": b""}
 
 
-def grade_there(parcel: Parcel) -> Outcome:
-    """Grade one submission on this worker, with its own pre-warmed parent.
+def open_parcel(parcel: Parcel) -> Outcome:
+    """Grade the submission in a parcel on this worker, with its own pre-warmed parent.
 
     Raises:
         OtherVersions: if its versions are not those of the machine that asks.
@@ -99,9 +96,8 @@ def grade_there(parcel: Parcel) -> Outcome:
         path = Path(folder, parcel.name)
         path.write_bytes(parcel.content)
         unit = _unit(parcel.unit)
-        return grade_here(
-            unit, Submission(parcel.student, unit.slug, path), parcel.limits
-        )
+        submission = Submission(parcel.student, unit.slug, path)
+        return grade_submission(unit, submission, parcel.limits)
 
 
 def _unit(key: str) -> GradedUnit:
@@ -115,23 +111,16 @@ def _unit(key: str) -> GradedUnit:
 @cache
 def facts() -> dict[str, str]:
     """Return the versions of all that a score may depend on in this process."""
-    names = (*PACKAGES, "dask", "distributed")
-    digest = hashlib.sha256()
-    for path in _code():
-        digest.update(path.name.encode() + path.read_bytes())
-    found = {name: version(name) for name in names}
-    return {"python": platform.python_version(), CODE: digest.hexdigest()[:12], **found}
+    found = {name: version(name) for name in ("dask", "distributed")}
+    code = hash_of_code(package=_installed_answers())
+    return {**versions(), CODE: code[:12], **found}
 
 
-def _code() -> Iterator[Path]:
-    """Yield the files of the grading engine and of the reference answers."""
-    for path in sorted(HERE.rglob("*.py")):
-        first = path.relative_to(HERE).parts[0]
-        if first not in NO_ENGINE and not first.startswith("commands_"):
-            yield path
+def _installed_answers() -> Path | None:
+    """Return the folder of the reference answers that this process would import."""
     spec = find_spec("transformer")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        yield from sorted(Path(place).rglob("*.py"))
+    places = spec.submodule_search_locations if spec is not None else None
+    return Path(next(iter(places))) if places else None
 
 
 def difference(theirs: dict[str, str], ours: dict[str, str]) -> str:

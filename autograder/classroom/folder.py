@@ -1,16 +1,12 @@
 """The folder of a class: what was handed in, the gradebook, and nbgrader's steps."""
 
 import functools
-import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock
 from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import capture_log
 from sqlalchemy.engine import make_url
 from traitlets.config import Config, PyFileConfigLoader
 
@@ -20,30 +16,11 @@ from autograder.gradebook import stamp_from_here
 from autograder.nbgrader_steps.settings import configure
 from autograder.repair.finding import find_notebook
 from autograder.sandbox.limits import Limits
-from autograder.unit import course_of, graded_unit
+from autograder.unit import Submission, course_of, graded_unit
 from autograder.whole_files import written_whole
 
 SETTINGS = "nbgrader_config.py"
 GRADING = "grading"
-
-
-@dataclass(frozen=True)
-class Submission:
-    """One student's notebook of one unit."""
-
-    student: str
-    slug: str
-    path: Path
-
-    @property
-    def is_in_linked_folder(self) -> bool:
-        """Say whether the student's folder, or one in it, is a link to elsewhere."""
-        for folder in self.path.parents:
-            if folder.is_symlink():
-                return True
-            if folder.name == self.student:
-                break
-        return False
 
 
 class ClassFolder:
@@ -142,32 +119,11 @@ class ClassFolder:
         """Return the folder that nbgrader writes a graded submission to."""
         return self.root / self.coursedir.autograded_directory / student / slug
 
-    def feedback(self, submission: Submission) -> Path:
-        """Write the feedback of one graded submission; return the page.
-
-        Raises:
-            RuntimeError: with nbgrader's log, if it does not succeed.
-        """
-        self.coursedir.assignment_id = submission.slug
-        self.coursedir.student_id = submission.student
-        app = GenerateFeedback(coursedir=self.coursedir, config=self.config)
-        app.force = True
-        done = capture_log(app)
-        if not done["success"]:
-            raise RuntimeError(done.get("log") or done["error"])
-        return self.feedback_page(submission)
-
     def feedback_page(self, submission: Submission) -> Path:
         """Return where the feedback of a submission is, or would be."""
         folder = self.root / self.coursedir.feedback_directory
         slug = submission.slug
         return folder / submission.student / slug / f"{slug}.html"
-
-    def remove_written(self, submission: Submission) -> None:
-        """Remove what an earlier grading wrote for a submission: its marks are void."""
-        folder = self.autograded(submission.student, submission.slug)
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.rmtree(self.feedback_page(submission).parent, ignore_errors=True)
 
 
 def grading_folder(root: Path) -> Path:

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograder.classroom.audit_log import AuditLog
-from autograder.classroom.folder import ClassFolder, Submission
-from autograder.classroom.outcome import MAX_REASON, Outcome, take_back, write
-from autograder.classroom.records import Records, hash_of_submission
+from autograder.classroom.deciding import hash_of_submission
+from autograder.classroom.folder import ClassFolder
+from autograder.classroom.records import Records
 from autograder.classroom.workers import Workers, workers_for
+from autograder.classroom.writing import take_back, write, write_feedback
 from autograder.gradebook import one_transaction, share_engines
-from autograder.unit import GradedUnit
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import MAX_REASON
+from autograder.unit import GradedUnit, Submission
 
 LOCKED_SECONDS = 0.2  # how long to wait before looking at another run's lock again
 
@@ -38,7 +41,7 @@ class Choice:
         return max(1, min(self.workers or os.cpu_count() or 1, submissions))
 
 
-def grade_all(
+def run_through(
     folder: ClassFolder,
     unit: GradedUnit,
     submissions: list[Submission],
@@ -57,7 +60,7 @@ def grade_all(
     workers = _workers(folder, unit, choice, len(submissions))
     run = _Run(folder, unit, workers, done, choice)
     try:
-        run.grade(submissions)
+        run.go_through(submissions)
     finally:
         workers.close()
         run.records.release_all()
@@ -90,18 +93,14 @@ class _Run:
         done: Callable[[Outcome], None],
         choice: Choice,
     ):
-        self.folder, self.workers, self.done, self.choice = (
-            folder,
-            workers,
-            done,
-            choice,
-        )
+        self.folder, self.workers = folder, workers
+        self.done, self.choice = done, choice
         self.records = Records(folder, unit)
         self.log = AuditLog(folder.root)
         self.ended: dict[Submission, Outcome] = {}
         self._hashes: dict[Submission, str] = {}
 
-    def grade(self, submissions: list[Submission]) -> None:
+    def go_through(self, submissions: list[Submission]) -> None:
         """Keep the workers busy, and write what they give."""
         waiting = list(submissions)
         while waiting or self.workers.is_busy():
@@ -138,7 +137,7 @@ class _Run:
         if self.choice.with_feedback and not is_shown:
             try:
                 with self.records.gradebook_lock:
-                    self.folder.feedback(submission)
+                    write_feedback(self.folder, submission)
             except Exception:  # what was written is damaged: grade it again
                 return False
             self._remember(outcome)
@@ -153,7 +152,7 @@ class _Run:
                 with one_transaction(self.folder.db_url):
                     write(self.folder, outcome)
                 if outcome.status == "graded" and self.choice.with_feedback:
-                    self.folder.feedback(submission)
+                    write_feedback(self.folder, submission)
         except Exception as error:  # one submission must not stop the class
             outcome.status = "failed"
             outcome.reason = f"{type(error).__name__}: {error}"[:MAX_REASON]

@@ -6,43 +6,21 @@ each graded submission, written whole or not at all, `locks/` a lock for each st
 
 import hashlib
 import json
-import platform
-import stat
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from filelock import FileLock, Timeout
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.classroom.folder import (
-    SETTINGS,
-    ClassFolder,
-    Submission,
-    grading_folder,
-)
-from autograder.classroom.outcome import Outcome
-from autograder.grading.points import CheckResult
-from autograder.grading.submission import Graded
-from autograder.repair.reading import MAX_BYTES
-from autograder.sandbox.kit import folder_files
-from autograder.unit import GradedUnit
+from autograder.classroom.deciding import hash_of_submission, hash_of_unit
+from autograder.classroom.folder import ClassFolder, grading_folder
+from autograder.grading.outcome import Outcome, as_record, from_record
+from autograder.unit import GradedUnit, Submission
 from autograder.whole_files import write_whole
 
-FORMAT = 1
+FORMAT = 2
 MAX_NAME = 200
-SEED = 0
-PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "ipython", "nh3")
-HERE = Path(__file__).resolve().parent
-NO_ENGINE = {
-    "checks",
-    "variants",
-    "assemble",
-    "cli.py",
-}  # decide no score by themselves
 
 
 @dataclass(frozen=True)
@@ -111,27 +89,22 @@ class Records:
         if not (written / f"{self.slug}.ipynb").is_file():
             return None
         page = self.folder.feedback_page(submission)
-        return _outcome(record, submission), (
-            page.is_file() and record["shown"] == marks.shown
-        )
+        outcome = from_record(record, submission)
+        outcome.is_kept = True
+        return outcome, page.is_file() and record["shown"] == marks.shown
 
     def keep(self, outcome: Outcome, submission_hash: str, with_feedback: bool) -> None:
         """Write down that a submission is graded, in gradebook and files."""
         if submission_hash != hash_of_submission(outcome.submission):
             return  # it was handed in anew meanwhile
         marks = marks_of(self.folder.db_url, outcome.submission)
-        graded = outcome.graded
         record = {
             "format": FORMAT,
             "submission": submission_hash,
             "unit": self.unit_hash,
             "auto": marks.auto,
             "shown": marks.shown if with_feedback else None,
-            "checks": [dict(vars(result)) for result in graded.results],
-            "limits_hit": graded.limits_hit,
-            "notes": outcome.notes,
-            "doubtful": outcome.doubtful,
-            "seconds": round(outcome.seconds, 3),
+            **as_record(outcome),
         }
         write_whole(self._path(outcome.submission), json.dumps(record).encode())
 
@@ -156,52 +129,6 @@ def _name(student: str) -> str:
     return student if len(coded) <= MAX_NAME else hashlib.sha256(coded).hexdigest()
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of what a score may depend on."""
-    found = {name: version(name) for name in PACKAGES}
-    return {"python": platform.python_version(), **found}
-
-
-def hash_of_submission(submission: Submission) -> str:
-    """Return a hash of what was handed in: the notebook, and when."""
-    place, digest = submission.path.parent, hashlib.sha256()
-    for path in (submission.path, place / "timestamp.txt"):
-        try:
-            status = path.lstat()
-            is_read = stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES
-            content = path.read_bytes() if is_read else b"is not read"
-        except OSError:
-            content = b"not there"
-        digest.update(hashlib.sha256(content).digest())
-    return digest.hexdigest()
-
-
-def hash_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
-    """Return a hash of all that decides a score but for the submission itself."""
-    digest = hashlib.sha256()
-    settings = (FORMAT, SEED, folder.limits, folder.db_url, sorted(versions().items()))
-    digest.update(repr(settings).encode())
-    digest.update(nbformat.writes(unit.released).encode())
-    for name, content in sorted(folder_files(unit.kit).items()):
-        if "__pycache__" not in name:
-            digest.update(f"{name}\0{len(content)}\0".encode() + content)
-    for path in _trusted_files(folder, unit):
-        if path.is_file():
-            digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def _trusted_files(folder: ClassFolder, unit: GradedUnit) -> Iterator[Path]:
-    """Yield the checks, the answers, the grading engine and the class's settings."""
-    yield unit.checks_file
-    yield folder.root / SETTINGS
-    yield from sorted(folder.course.package_dir.rglob("*.py"))
-    for path in sorted(HERE.rglob("*.py")):
-        first = path.relative_to(HERE).parts[0]
-        if first not in NO_ENGINE and not first.startswith("commands_"):
-            yield path
-
-
 def marks_of(db_url: str, submission: Submission) -> Marks:
     """Read what the gradebook holds of a submission; nothing if it is not in it."""
     with Gradebook(db_url) as gradebook:
@@ -217,12 +144,3 @@ def marks_of(db_url: str, submission: Submission) -> Marks:
         ] + [[c.name, c.auto_comment, c.manual_comment] for c in comments]
     text = json.dumps(sorted(shown, key=repr))
     return Marks(auto, hashlib.sha256(text.encode()).hexdigest())
-
-
-def _outcome(record: dict[str, Any], submission: Submission) -> Outcome:
-    results = [CheckResult(**fields) for fields in record["checks"]]
-    graded = Graded(results, limits_hit=record["limits_hit"], seconds=record["seconds"])
-    outcome = Outcome(submission, "graded", graded=graded, is_kept=True)
-    outcome.notes, outcome.doubtful = record["notes"], record["doubtful"]
-    outcome.seconds = record["seconds"]
-    return outcome

@@ -7,10 +7,8 @@ from typing import Protocol
 
 import torch
 
-from autograder.classroom.folder import Submission
-from autograder.classroom.outcome import Outcome, grade_one
-from autograder.grading.submission import warm_up
-from autograder.nbgrader_steps.autograde import shared_parent
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import grade_submission, shared_parent, warm_up
 from autograder.sandbox import warm_start
 from autograder.sandbox.kit import folder_files
 from autograder.sandbox.limits import Limits
@@ -18,7 +16,7 @@ from autograder.sandbox.parent_line import Line, NoParent
 from autograder.sandbox.student_side.namespaces import die_with_parent
 from autograder.sandbox.warm_parent import WarmParent
 from autograder.sandbox.warm_start import processes
-from autograder.unit import GradedUnit
+from autograder.unit import GradedUnit, Submission
 
 ATTEMPTS = 2
 PATIENCE = 5  # seconds in which an idle process must end
@@ -69,7 +67,7 @@ class ThisProcess:
         submission, self._pending = self._pending, None
         if submission is None:
             return []
-        return [grade_here(self.unit, submission, self.limits)]
+        return [grade_submission(self.unit, submission, self.limits)]
 
     def close(self) -> None:
         """Forget the pending submission; the pre-warmed parent is kept."""
@@ -216,18 +214,9 @@ def serve(
         if line is not None:
             warm_start.take_over(line)
         while True:
-            connection.send(grade_here(unit, connection.recv(), limits))
+            connection.send(grade_submission(unit, connection.recv(), limits))
     except (EOFError, OSError):
         pass  # the class is done, or its process is gone
     finally:
         connection.close()
         warm_start.end()
-
-
-def grade_here(unit: GradedUnit, submission: Submission, limits: Limits) -> Outcome:
-    """Grade one submission with this process's own pre-warmed parent."""
-    try:
-        parent = shared_parent()
-    except NoParent as error:
-        return Outcome(submission, "failed", str(error))
-    return grade_one(unit, submission, parent, limits)

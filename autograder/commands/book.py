@@ -72,7 +72,7 @@ def grade_sample_class(course: Course) -> None:
 
 def check_scores(submitted: Path, slugs: Sequence[str]) -> None:
     """Compare the sample class's scores with those known; leave if any differs."""
-    from autograder.classroom.outcome import scores_in_gradebook
+    from autograder.classroom.writing import scores_in_gradebook
     from autograder.proof.sample_class import wrong_scores
 
     gradebook = f"sqlite:///{submitted.parent / 'gradebook.db'}"

@@ -19,10 +19,37 @@ from rich.table import Table
 from autograder.course import load_course
 
 if TYPE_CHECKING:
-    from autograder.classroom.outcome import Outcome
+    from autograder.classroom.folder import ClassFolder
+    from autograder.classroom.grading_run import Choice
+    from autograder.grading.outcome import Outcome
 
+OneUnit = Annotated[
+    str | None, typer.Argument(help="Such as 04 or attention; default: all.")
+]
+Students = Annotated[
+    list[str] | None, typer.Option(help="Only this student; may be repeated.")
+]
 Root = Annotated[
     Path, typer.Option("--course-root", help="The folder with submitted/ in it.")
+]
+Feedback = Annotated[bool, typer.Option(help="Also write the feedback pages.")]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Submissions at a time; default: one a core."),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Grade again what is graded already.")
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        help="Grade on the dask cluster whose scheduler is at tcp://HOST:PORT, "
+        "which only people you trust can reach."
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(help="Run the checks on this device, such as cuda; default: cpu."),
 ]
 
 
@@ -33,34 +60,14 @@ def register(app: typer.Typer) -> None:
 
 
 def grade(
-    unit: Annotated[
-        str | None, typer.Argument(help="Such as 04 or attention; default: all.")
-    ] = None,
-    student: Annotated[
-        list[str] | None, typer.Option(help="Only this student; may be repeated.")
-    ] = None,
+    unit: OneUnit = None,
+    student: Students = None,
     course_root: Root = Path("."),
-    feedback: Annotated[
-        bool, typer.Option(help="Also write the feedback pages.")
-    ] = True,
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="Submissions at a time; default: one a core."),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Grade again what is graded already.")
-    ] = False,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            help="Grade on the dask cluster whose scheduler is at tcp://HOST:PORT, "
-            "which only people you trust can reach."
-        ),
-    ] = None,
-    device: Annotated[
-        str | None,
-        typer.Option(help="Run the checks on this device, such as cuda; default: cpu."),
-    ] = None,
+    feedback: Feedback = True,
+    workers: Workers = None,
+    force: Force = False,
+    scheduler: Scheduler = None,
+    device: Device = None,
 ) -> None:
     """Grade what was handed in: hidden checks, gradebook, feedback.
 
@@ -72,19 +79,33 @@ def grade(
 
     if scheduler is None:
         prepare_for(course_root, workers)
-    from autograder.classroom.folder import ClassFolder
     from autograder.classroom.grading_run import Choice
-    from autograder.course import CourseError
-    from autograder.gradebook import (
-        GradebookError,
-        require_gradebook,
-        shown_address,
-    )
 
-    console = Console()
-    choice = Choice(feedback, workers, force, scheduler)
+    console, choice = Console(), Choice(feedback, workers, force, scheduler)
+    folder, slugs = _opened(course_root, unit, device, scheduler)
+    outcomes: list[Outcome] = []
+    for slug in slugs:
+        with _said_clearly(scheduler):
+            outcomes += _grade_unit(folder, slug, student, console, choice)
+    _say_where(folder, feedback, console)
+    if any(outcome.status == "failed" for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _opened(
+    root: Path, unit: str | None, device: str | None, scheduler: str | None
+) -> "tuple[ClassFolder, list[str]]":
+    """Open the class in `root`; return it, and the units to grade.
+
+    Raises:
+        Exit: with status 2 and a sentence, if it cannot be graded.
+    """
+    from autograder.classroom.folder import ClassFolder
+    from autograder.course import CourseError
+    from autograder.gradebook import GradebookError, require_gradebook
+
     try:
-        folder = ClassFolder(course_root, device)
+        folder = ClassFolder(root, device)
         _require_device(folder.limits.device, scheduler)
         slugs = [folder.course.unit(unit).slug] if unit else folder.units()
         require_gradebook(folder.db_url)
@@ -94,16 +115,17 @@ def grade(
     if not slugs:
         typer.echo(f"Nothing is handed in under {folder.root / 'submitted'}.", err=True)
         raise typer.Exit(2)
-    outcomes = []
-    for slug in slugs:
-        with _said_clearly(scheduler):
-            outcomes += _grade_unit(folder, slug, student, console, choice)
+    return folder, slugs
+
+
+def _say_where(folder: "ClassFolder", feedback: bool, console: Console) -> None:
+    """Say where gradebook and feedback are."""
+    from autograder.gradebook import shown_address
+
     console.print(f"Gradebook: {shown_address(folder.db_url)}", soft_wrap=True)
     pages = folder.root / folder.coursedir.feedback_directory
     if feedback and pages.is_dir():
         console.print(f"Feedback: {pages}", soft_wrap=True)
-    if any(outcome.status == "failed" for outcome in outcomes):
-        raise typer.Exit(1)
 
 
 def _require_device(name: str, scheduler: str | None) -> None:
@@ -136,9 +158,15 @@ def _said_clearly(scheduler: str | None) -> Iterator[None]:
         raise typer.Exit(2) from None
 
 
-def _grade_unit(folder, slug, students, console, choice) -> list:
+def _grade_unit(
+    folder: "ClassFolder",
+    slug: str,
+    students: list[str] | None,
+    console: Console,
+    choice: "Choice",
+) -> "list[Outcome]":
     """Grade one unit with a progress bar, and print its table of scores."""
-    from autograder.classroom.grading_run import grade_all
+    from autograder.classroom.grading_run import run_through
     from autograder.sandbox.warm_start import prepare
     from autograder.unit import graded_unit
 
@@ -160,7 +188,7 @@ def _grade_unit(folder, slug, students, console, choice) -> list:
             progress.update(task, advance=1, failures=failures)
             progress.console.print(line_of(outcome), highlight=False, markup=False)
 
-        outcomes = grade_all(folder, unit, chosen, done, choice)
+        outcomes = run_through(folder, unit, chosen, done, choice)
     console.print(table_of(slug, outcomes))
     return outcomes
 
@@ -182,9 +210,9 @@ def line_of(outcome: "Outcome") -> str:
     from autograder.sandbox.error_words import clean
 
     who = clean(outcome.submission.student, 60)
-    if outcome.graded is None or outcome.status != "graded":
+    if outcome.status != "graded":
         return f"{who}: {outcome.status}: {clean(outcome.reason)}"
-    score, most = number(outcome.graded.score), number(outcome.graded.max_score)
+    score, most = number(outcome.score), number(outcome.max_score)
     notes = f"; repaired: {'; '.join(outcome.notes)}" if outcome.notes else ""
     took = "as before" if outcome.is_kept else f"in {outcome.seconds:.1f} s"
     return f"{who}: {score} of {most} {took}{clean(notes)}"
@@ -192,19 +220,16 @@ def line_of(outcome: "Outcome") -> str:
 
 def table_of(slug: str, outcomes: "list[Outcome]") -> Table:
     """Return the table of scores: a student a row, an exercise a column."""
-    from autograder.grading.feedback_table import number, score_of
+    from autograder.grading.feedback_table import number
     from autograder.sandbox.error_words import clean
 
-    graded = [o.graded for o in outcomes if o.graded is not None]
-    exercises = list(dict.fromkeys(r.exercise for g in graded for r in g.results))
+    exercises = list(dict.fromkeys(name for o in outcomes for name in o.scores))
     table = Table("student", *exercises, "checks", "remarks", title=slug)
     for outcome in outcomes:
         scores, total = [""] * len(exercises), "–"
-        if outcome.graded is not None:
-            results = outcome.graded.results
-            by_exercise = [[r for r in results if r.exercise == e] for e in exercises]
-            scores = [number(score_of(own)) for own in by_exercise]
-            total = number(outcome.graded.score)
+        if outcome.results:
+            scores = [number(outcome.scores.get(name, 0.0)) for name in exercises]
+            total = number(outcome.score)
         remark = outcome.reason or "; ".join(outcome.doubtful)
         if outcome.status != "graded":
             remark = f"{outcome.status}: {remark}"

@@ -6,17 +6,11 @@ from html import escape
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from autograder.grading.points import CheckResult
+from autograder.grading.points import CheckResult, max_score_of, score_of
 
 MARKS = {"passed": "✓", "failed": "✗", "not run": "–"}
 COLOURS = {"passed": "#1a6f37", "failed": "#b3261e", "not run": "#6b5900"}
 CELL = 'style="padding:2px 8px;vertical-align:top;text-align:left"'
-
-
-def score_of(results: Sequence[CheckResult]) -> float:
-    """Return the points that checks earned together, never more than they carry."""
-    earned = round(sum(result.points for result in results), 2)
-    return min(earned, round(sum(result.max_points for result in results), 2))
 
 
 def number(value: float) -> str:
@@ -48,7 +42,7 @@ def as_html(results: Sequence[CheckResult]) -> str:
     """Write the report as a table; every text is escaped."""
     rows = "".join(_row(result) for result in results)
     earned = number(score_of(results))
-    total = number(sum(result.max_points for result in results))
+    total = number(max_score_of(results))
     return (
         f'<table class="hidden-checks" style="border-collapse:collapse"><caption>'
         f"Checks: {earned} of {total} points</caption>"

@@ -1,44 +1,34 @@
-"""Run a unit's hidden checks on a student, and turn what happens into points."""
+"""Where a submission's points are decided: checks → points → caps → score.
 
-import functools
-import importlib.util
+`hidden_checks.py` says which checks there are and what each is worth; here they are run
+(`run_checks`), what happened becomes points (`_result`), some points are taken away
+again (the caps), and what is left is added up (`score_of`).
+"""
+
 import inspect
-import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal, Protocol
 
-from autograder.checking.expect import CheckMarker
 from autograder.checking.failures import CheckFailed, StudentError, StudentGone
 from autograder.checking.random_inputs import Draw
+from autograder.grading.hidden_checks import HiddenCheck, checks_with_points
 from autograder.sandbox.student import Student
 from autograder.unit import GradedUnit
 
 Status = Literal["passed", "failed", "not run"]
-FIXTURES = {"student", "draw"}
-
-
-class BrokenChecks(Exception):
-    """Report that a unit's hidden checks are not as they must be."""
+NOT_WRITTEN = "This exercise is not written yet."
+NOT_FORESEEN = "What your code returned is not of the kind that the exercise asks for."
+ONLY_READ = "This counts as soon as another check of the exercise passes."
+NOTHING_RUN = "Not run: the grader had a problem; tell your instructor."
 
 
 class Students(Protocol):
     """Give each exercise a student to look at."""
 
-    def fresh(self, exercise: str) -> Any:
+    def fresh(self, exercise: str) -> AbstractContextManager[Student]:
         """Return a context manager whose value is the exercise's student."""
-
-
-@dataclass(frozen=True)
-class HiddenCheck:
-    """One hidden check: its function, what its marker says, and its points."""
-
-    name: str
-    marker: CheckMarker
-    function: Callable[..., None]
-    max_points: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -61,81 +51,7 @@ class CheckResult:
     mistake: str | None = None
 
 
-def load_checks(path: Path) -> list[HiddenCheck]:
-    """Read the hidden checks of a file, in their order.
-
-    Raises:
-        BrokenChecks: if there is none, or one asks for another fixture than ours.
-    """
-    state = path.stat()
-    checks = list(
-        _marked_functions(_load_module(path, state.st_mtime_ns, state.st_size))
-    )
-    if not checks:
-        raise BrokenChecks(f"{path.name} has no function marked with @check")
-    for check in checks:
-        asked = set(inspect.signature(check.function).parameters)
-        if not asked <= FIXTURES:
-            unknown = ", ".join(sorted(asked - FIXTURES))
-            raise BrokenChecks(f"{path.name}: {check.name} asks for {unknown}")
-    return checks
-
-
-@functools.lru_cache(maxsize=32)
-def _load_module(path: Path, changed: int, size: int) -> ModuleType:
-    """Import a file of checks under a name of its own, anew when it has changed."""
-    name = f"hidden_checks_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise BrokenChecks(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _marked_functions(module: ModuleType) -> Iterator[HiddenCheck]:
-    for name, value in vars(module).items():
-        marker = getattr(value, "hidden_check", None)
-        if isinstance(marker, CheckMarker) and name.startswith("test_"):
-            yield HiddenCheck(name, marker, value)
-
-
-def checks_with_points(unit: GradedUnit) -> list[HiddenCheck]:
-    """Return a unit's checks, each with its part of the graded cell's points.
-
-    The parts are rounded to two decimals; the last of an exercise takes what is left.
-
-    Raises:
-        BrokenChecks: if a check has no graded cell or a graded cell has no check.
-    """
-    checks = load_checks(unit.checks_file)
-    exercises = {check.marker.exercise for check in checks}
-    for problem, names in (
-        ("no graded cell", exercises - set(unit.points)),
-        ("no hidden check", set(unit.points) - exercises),
-    ):
-        if names:
-            raise BrokenChecks(f"{unit.slug}: {problem} for {', '.join(sorted(names))}")
-    return [
-        priced
-        for exercise, points in unit.points.items()
-        for priced in _priced(points, [c for c in checks if _of(c, exercise)])
-    ]
-
-
-def _of(check: HiddenCheck, exercise: str) -> bool:
-    return check.marker.exercise == exercise
-
-
-def _priced(points: float, checks: list[HiddenCheck]) -> Iterator[HiddenCheck]:
-    total = sum(check.marker.share for check in checks)
-    left = points
-    for number, check in enumerate(checks, start=1):
-        part = round(points * check.marker.share / total, 2)
-        part = round(left, 2) if number == len(checks) else part
-        left -= part
-        yield replace(check, max_points=part)
+# Checks: run them, exercise by exercise.
 
 
 def run_checks(
@@ -164,11 +80,11 @@ def run_checks(
     for exercise in unit.points:
         if only is not None and exercise not in only:
             continue
-        own = [check for check in checks if _of(check, exercise)]
+        own = [check for check in checks if check.marker.exercise == exercise]
         if exercise in unwritten:
             results += [_result(check, "failed", NOT_WRITTEN) for check in own]
-            continue
-        results += _run_exercise(unit, students, own, student_id, seed)
+        else:
+            results += _run_exercise(unit, students, own, student_id, seed)
     return results
 
 
@@ -179,59 +95,43 @@ def _run_exercise(
     student_id: str,
     seed: int,
 ) -> list[CheckResult]:
-    results: list[CheckResult] = []
-    seen_working = False
+    """Run an exercise's checks; those behind one that ends the student are not run."""
+    ran: list[tuple[CheckResult, int]] = []  # and how often it called student's code
+    not_run: list[CheckResult] = []
     try:
         with students.fresh(checks[0].marker.exercise) as student:
             for check in checks:
                 draw = Draw(unit.slug, student_id, check.name, seed)
-                result, calls = _run_one(check, student, draw)
-                results.append(result)
-                seen_working |= result.status == "passed" and calls > 0
-                if calls == 0 and result.status == "passed":
-                    results[-1] = replace(result, hint=_NO_CALL)
+                ran.append((_run_check(check, student, draw), student.calls))
     except StudentGone as gone:
         words = f"Not run: {gone.reason}."
-        left = checks[len(results) :]
-        results += [_result(check, "not run", message=words) for check in left]
-    return [_settle(result, seen_working) for result in results]
+        not_run = [_result(check, "not run", words) for check in checks[len(ran) :]]
+    return [*_cap_what_only_read(ran), *not_run]
 
 
-NOT_WRITTEN = "This exercise is not written yet."
-_NO_CALL = "\0no call"
+def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> CheckResult:
+    """Run one check.
 
-
-def _settle(result: CheckResult, seen_working: bool) -> CheckResult:
-    """Give a check that only read the source its points where the code also works."""
-    if result.hint != _NO_CALL:
-        return result
-    if seen_working:
-        return replace(result, hint="")
-    words = "This counts as soon as another check of the exercise passes."
-    return replace(result, status="failed", points=0.0, message=words, hint="")
-
-
-def _run_one(
-    check: HiddenCheck, student: Student, draw: Draw
-) -> tuple[CheckResult, int]:
-    fixtures = {"student": student, "draw": draw}
+    Raises:
+        StudentGone: if there is no student any more, for this check or another one.
+    """
+    fixtures: dict[str, Any] = {"student": student, "draw": draw}
     asked = inspect.signature(check.function).parameters
     student.begin(draw.seed)
     try:
         check.function(**{name: fixtures[name] for name in asked})
     except CheckFailed as failed:
-        result = _result(check, "failed", failed.message, failed.mistake)
+        return _result(check, "failed", failed.message, failed.mistake)
     except StudentError as error:
-        result = _result(check, "failed", error.message)
+        return _result(check, "failed", error.message)
     except StudentGone:
         raise
-    except Exception:
-        # What came back was of a kind that the check did not foresee.
-        words = "What your code returned is not of the kind that the exercise asks for."
-        result = _result(check, "failed", words)
-    else:
-        result = _result(check, "passed")
-    return result, student.calls
+    except Exception:  # what came back was of a kind that the check did not foresee
+        return _result(check, "failed", NOT_FORESEEN)
+    return _result(check, "passed")
+
+
+# Points: all of a check's, or none.
 
 
 def _result(
@@ -250,3 +150,62 @@ def _result(
         hint="" if status == "passed" else marker.hint,
         mistake=mistake,
     )
+
+
+def nothing_run(unit: GradedUnit) -> list[CheckResult]:
+    """Return the results of a submission that the grader could not run: no points."""
+    return [
+        replace(_result(check, "not run", NOTHING_RUN), hint="")
+        for check in checks_with_points(unit)
+    ]
+
+
+# Caps: points that do not count after all.
+
+
+def _cap_what_only_read(ran: list[tuple[CheckResult, int]]) -> list[CheckResult]:
+    """Give a check that only read the source its points where the code also works.
+
+    Args:
+        ran: the results of one exercise, each with the number of calls it has made.
+    """
+    works = any(result.status == "passed" and calls > 0 for result, calls in ran)
+    return [
+        replace(result, status="failed", points=0.0, message=ONLY_READ)
+        if result.status == "passed" and calls == 0 and not works
+        else result
+        for result, calls in ran
+    ]
+
+
+def cap_at(points: float, results: Sequence[CheckResult]) -> list[CheckResult]:
+    """Take all points away if checks give more than the graded cell carries.
+
+    nbgrader refuses such a score.
+    """
+    if score_of(results) <= points:
+        return list(results)
+    return [replace(result, points=0.0) for result in results]
+
+
+# Score: the sum.
+
+
+def score_of(results: Sequence[CheckResult]) -> float:
+    """Return the points that checks earned together, never more than they carry."""
+    earned = round(sum(result.points for result in results), 2)
+    return min(earned, max_score_of(results))
+
+
+def max_score_of(results: Sequence[CheckResult]) -> float:
+    """Return the points that there are for these checks."""
+    return round(sum(result.max_points for result in results), 2)
+
+
+def scores_of(results: Sequence[CheckResult]) -> dict[str, float]:
+    """Return each exercise's score, in the order of the notebook."""
+    exercises = dict.fromkeys(result.exercise for result in results)
+    return {
+        exercise: score_of([r for r in results if r.exercise == exercise])
+        for exercise in exercises
+    }

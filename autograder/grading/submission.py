@@ -1,95 +1,168 @@
-"""Grade one repaired submission: run it in children, check it, write the scores in."""
+"""One submission from top to bottom: read, repair, run, check, write the scores in."""
 
 import contextlib
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 
+import torch
 from nbformat import NotebookNode
 
 from autograder.grading.earlier_exercises import point_to_earlier
-from autograder.grading.feedback_table import graded_outputs, score_of
+from autograder.grading.feedback_table import graded_outputs
+from autograder.grading.outcome import RECORD, Outcome, as_record
 from autograder.grading.outputs import safe_outputs
-from autograder.grading.points import CheckResult, checks_with_points, run_checks
-from autograder.repair import Repaired
-from autograder.sandbox.isolated import CellRun, RemoteStudents
+from autograder.grading.points import cap_at, nothing_run, run_checks
+from autograder.grading.student_names import refuse_unsafe_name
+from autograder.repair import Refused, SubmittedCell, read_submission, rebuild
+from autograder.sandbox.isolated import RemoteStudents
 from autograder.sandbox.kit import folder_files, label_of, warm_kit
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.parent_line import NoParent
 from autograder.sandbox.warm_parent import WarmParent
+from autograder.sandbox.warm_start import own_parent
 from autograder.unit import (
     CHECK_SUFFIX,
     GradedUnit,
+    Submission,
     cells_to_run,
     is_graded_code,
     is_run,
 )
 
 ATTEMPTS = 2
+MAX_REASON = 300
 
 
-@dataclass
-class Graded:
-    """What grading one submission gave.
-
-    Attributes:
-        results: every check's result, in the order of the notebook.
-        runs: what each executed cell printed; in the order of `cells_to_run`.
-        limits_hit: which limits were hit, where.
-        seconds: how long it took.
-        problem: why nothing could be run, if it could not: a fault of the grader's.
-    """
-
-    results: list[CheckResult]
-    runs: list[CellRun] = field(default_factory=list)
-    limits_hit: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    problem: str | None = None
-
-    @property
-    def score(self) -> float:
-        """Return the points of all checks."""
-        return score_of(self.results)
-
-    @property
-    def max_score(self) -> float:
-        """Return the points that there are for checks."""
-        return round(sum(result.max_points for result in self.results), 2)
-
-
-def grade(
+def grade_submission(
     unit: GradedUnit,
-    repaired: Repaired,
-    student_id: str,
+    submission: Submission,
+    limits: Limits | None = None,
+    parent: WarmParent | None = None,
+) -> Outcome:
+    """Read, repair, run and check one submission; nothing is written anywhere.
+
+    Args:
+        unit: what it is checked by.
+        submission: what was handed in.
+        limits: what it may use.
+        parent: where its children come from; by default this process's own.
+
+    Returns:
+        The outcome, whatever happens: one submission must not stop the class.
+    """
+    started = time.monotonic()
+    try:
+        outcome = repair(unit, submission, _read(submission))
+        check(unit, outcome, parent or shared_parent(), limits)
+    except Refused as refused:
+        outcome = Outcome(submission, "refused", str(refused)[:MAX_REASON])
+    except FileNotFoundError:
+        words = f"there is no notebook {submission.path.name} in what was handed in"
+        outcome = Outcome(submission, "refused", words)
+    except NoParent as error:
+        outcome = Outcome(submission, "failed", str(error))
+    except Exception as error:
+        words = f"{type(error).__name__}: {error}"[:MAX_REASON]
+        outcome = Outcome(submission, "failed", words)
+    outcome.seconds = time.monotonic() - started
+    return outcome
+
+
+def _read(submission: Submission) -> list[SubmittedCell]:
+    """Read the cells of what was handed in.
+
+    Raises:
+        Refused: if it is no notebook, or does not lie where it seems to.
+    """
+    refuse_unsafe_name(submission.student)
+    if submission.is_in_linked_folder:
+        raise Refused("its folder is a link: hand the notebook itself in")
+    return read_submission(submission.path)
+
+
+def repair(
+    unit: GradedUnit, submission: Submission, cells: Sequence[SubmittedCell]
+) -> Outcome:
+    """Rebuild a submission on the released notebook; nothing is run yet.
+
+    Raises:
+        Refused: if none of the unit's answers is there.
+    """
+    repaired = rebuild(unit, cells)
+    outcome = Outcome(
+        submission,
+        notebook=repaired.notebook,
+        notes=repaired.notes,
+        doubtful=repaired.doubtful,
+        unwritten=repaired.unwritten,
+    )
+    repaired.notebook.metadata[RECORD] = as_record(outcome)
+    return outcome
+
+
+def check(
+    unit: GradedUnit,
+    outcome: Outcome,
     parent: WarmParent,
     limits: Limits | None = None,
     seed: int = 0,
-) -> Graded:
+) -> None:
     """Run the hidden checks of `unit` on a repaired submission.
 
     Whatever happens, every check has a result; what was not run has no points. A parent
     that is lost is started anew, and the submission begun once more.
     """
     started = time.monotonic()
-    cells, files = cells_to_run(repaired.notebook), folder_files(unit.kit)
     problem = ""
     for _ in range(ATTEMPTS):
-        students = RemoteStudents(parent, cells, files, limits)
         try:
-            warm_up(unit, files, parent)
-            results = run_checks(
-                unit, students, student_id, seed, unwritten=repaired.unwritten
-            )
-            results = point_to_earlier(results, repaired.notebook)
-            graded = Graded(results, students.runs, students.limits_hit)
+            _run(unit, outcome, parent, limits, seed)
             break
         except NoParent as error:
             problem = str(error)
             with contextlib.suppress(NoParent):  # else the next attempt says so
                 parent.restart()
     else:
-        graded = not_run(unit, problem)
-    graded.seconds = time.monotonic() - started
-    return graded
+        fail(unit, outcome, problem)
+    outcome.seconds = time.monotonic() - started
+    write_results(outcome)
+
+
+def _run(
+    unit: GradedUnit,
+    outcome: Outcome,
+    parent: WarmParent,
+    limits: Limits | None,
+    seed: int,
+) -> None:
+    """Run the cells in children and check what they define.
+
+    Raises:
+        NoParent: if the parent is lost.
+    """
+    notebook, files = notebook_of(outcome), folder_files(unit.kit)
+    students = RemoteStudents(parent, cells_to_run(notebook), files, limits)
+    warm_up(unit, files, parent)
+    student, unwritten = outcome.submission.student, outcome.unwritten
+    results = run_checks(unit, students, student, seed, unwritten=unwritten)
+    outcome.results = point_to_earlier(results, notebook)
+    outcome.runs, outcome.limits_hit = students.runs, students.limits_hit
+
+
+def fail(unit: GradedUnit, outcome: Outcome, problem: str) -> None:
+    """Note that nothing could be run, and nothing was earned: the grader's fault."""
+    outcome.status, outcome.reason = "failed", problem
+    outcome.results, outcome.runs, outcome.limits_hit = nothing_run(unit), [], []
+
+
+def shared_parent() -> WarmParent:
+    """Return this process's pre-warmed parent; it ends with the process.
+
+    Raises:
+        NoParent: if it does not come up.
+    """
+    torch.set_num_threads(1)
+    return own_parent()
 
 
 def warm_up(unit: GradedUnit, files: dict[str, bytes], parent: WarmParent) -> None:
@@ -98,46 +171,34 @@ def warm_up(unit: GradedUnit, files: dict[str, bytes], parent: WarmParent) -> No
         parent.warm(warm_kit(unit.kit, cells_to_run(unit.released), files))
 
 
-def not_run(unit: GradedUnit, problem: str) -> Graded:
-    """Return results in which nothing was run and nothing earned."""
-    results = [
-        CheckResult(
-            exercise=check.marker.exercise,
-            name=check.name,
-            title=check.marker.title,
-            share=check.marker.share,
-            points=0.0,
-            max_points=check.max_points,
-            status="not run",
-            message="Not run: the grader had a problem; tell your instructor.",
-        )
-        for check in checks_with_points(unit)
-    ]
-    return Graded(results, problem=problem)
+def write_results(outcome: Outcome) -> None:
+    """Write scores, reports and outputs into the cells of the repaired notebook.
 
-
-def write_results(notebook: NotebookNode, graded: Graded) -> None:
-    """Write scores, reports and outputs into the cells of a repaired notebook.
-
-    Every graded cell gets exactly our outputs: no output would mean full marks.
+    Every graded cell gets exactly our outputs: no output would mean full marks. All of
+    the outcome that is to be kept goes into the notebook's metadata.
     """
-    runs = iter(graded.runs)
+    notebook, runs = notebook_of(outcome), iter(outcome.runs)
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
         cell.outputs, cell.execution_count = [], None
         if is_graded_code(cell):
             exercise = cell.metadata.nbgrader.grade_id.removesuffix(CHECK_SUFFIX)
-            own = [r for r in graded.results if r.exercise == exercise]
+            own = [r for r in outcome.results if r.exercise == exercise]
             points = float(cell.metadata.nbgrader.points)
-            cell.outputs = graded_outputs(_capped(own, points))
+            cell.outputs = graded_outputs(cap_at(points, own))
         elif is_run(cell):
             run = next(runs, None)
             cell.outputs = safe_outputs(run) if run is not None else []
+    notebook.metadata[RECORD] = as_record(outcome)
 
 
-def _capped(results: list[CheckResult], points: float) -> list[CheckResult]:
-    """Take points away if checks carry more than the cell: nbgrader refuses that."""
-    if score_of(results) <= points:
-        return results
-    return [replace(result, points=0.0) for result in results]
+def notebook_of(outcome: Outcome) -> NotebookNode:
+    """Return the notebook of a submission that was not refused.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    if outcome.notebook is None:
+        raise ValueError(f"{outcome.submission.student} has no rebuilt notebook")
+    return outcome.notebook

@@ -9,7 +9,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import torch
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -17,15 +16,20 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Dict
 
-from autograder.grading.submission import Graded, grade, not_run, write_results
-from autograder.nbgrader_steps.student_names import is_safe_name, refuse_unsafe_name
-from autograder.repair import Refused, Repaired, SubmittedCell, read_submission, rebuild
+from autograder.grading.outcome import RECORD, Outcome, from_record
+from autograder.grading.student_names import is_safe_name, refuse_unsafe_name
+from autograder.grading.submission import (
+    check,
+    fail,
+    notebook_of,
+    repair,
+    shared_parent,
+    write_results,
+)
+from autograder.repair import Refused, SubmittedCell, read_submission
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.warm_parent import WarmParent
-from autograder.sandbox.warm_start import own_parent
-from autograder.unit import GradedUnit, graded_unit
+from autograder.unit import GradedUnit, Submission, graded_unit
 
-RECORD = "course_grading"
 LINK_NOTE = ".was-a-link"
 
 
@@ -84,19 +88,19 @@ class RepairSubmission(NbGraderPreprocessor):
         Raises:
             Refused: if none of the unit's answers is there; no old score stays.
         """
-        outcome = getattr(self.parent.parent, "outcome", None)
-        if outcome is not None:
-            return outcome.notebook, resources
-        unit = unit_of(self, resources)
+        known = _known_outcome(self)
+        if known is not None:
+            return notebook_of(known), resources
+        cells = [_unpacked(cell) for cell in nb.cells]
+        unit, submission = unit_of(self, resources), submission_of(self, resources)
         try:
-            repaired = rebuild(unit, [_unpacked(cell) for cell in nb.cells])
+            outcome = repair(unit, submission, cells)
         except Refused:
             clear_scores(**resources["nbgrader"])
             raise
-        for note in repaired.notes:
+        for note in outcome.notes:
             self.log.warning("Repaired: %s", note)
-        keep_repair(repaired)
-        return repaired.notebook, resources
+        return notebook_of(outcome), resources
 
 
 class RunHiddenChecks(NbGraderPreprocessor):
@@ -110,45 +114,22 @@ class RunHiddenChecks(NbGraderPreprocessor):
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Grade the notebook; whatever fails earns nothing and says so."""
-        if getattr(self.parent.parent, "outcome", None) is not None:
+        if _known_outcome(self) is not None:
             return nb, resources
-        unit = unit_of(self, resources)
-        record = nb.metadata[RECORD]
-        repaired = Repaired(
-            nb, record["repair"], record["doubtful"], frozenset(record["unwritten"])
-        )
-        graded = self._graded(unit, repaired, resources["nbgrader"]["student"])
-        keep_results(nb, graded)
-        return nb, resources
-
-    def _graded(self, unit: GradedUnit, repaired: Repaired, student: str) -> Graded:
+        unit, submission = unit_of(self, resources), submission_of(self, resources)
+        outcome = from_record(nb.metadata[RECORD], submission, nb)
         try:
-            return grade(
-                unit, repaired, student, shared_parent(), Limits(**self.limits)
-            )
+            check(unit, outcome, shared_parent(), Limits(**self.limits))
         except Exception as error:  # no old score may stay, whatever it is
             self.log.error("Nothing was run: %s: %s", type(error).__name__, error)
-            return not_run(unit, str(error))
+            fail(unit, outcome, str(error))
+            write_results(outcome)
+        return nb, resources
 
 
-def keep_repair(repaired: Repaired) -> None:
-    """Keep in the notebook what was done to it."""
-    repaired.notebook.metadata[RECORD] = {
-        "repair": repaired.notes,
-        "doubtful": repaired.doubtful,
-        "unwritten": sorted(repaired.unwritten),
-    }
-
-
-def keep_results(notebook: NotebookNode, graded: Graded) -> None:
-    """Write the scores and outputs, and keep every check's result in the notebook."""
-    write_results(notebook, graded)
-    notebook.metadata[RECORD] |= {
-        "limits_hit": graded.limits_hit,
-        "seconds": round(graded.seconds, 3),
-        "problem": graded.problem,
-        "checks": [dict(vars(result)) for result in graded.results],
-    }
+def _known_outcome(step: NbGraderPreprocessor) -> Outcome | None:
+    """Return what `course grade` found out before; None if nbgrader itself grades."""
+    return getattr(step.parent.parent, "outcome", None)
 
 
 def clear_scores(assignment: str, student: str, db_url: str, **_others: str) -> None:
@@ -172,19 +153,16 @@ def clear_scores(assignment: str, student: str, db_url: str, **_others: str) -> 
 
 def unit_of(step: NbGraderPreprocessor, resources: dict[str, Any]) -> GradedUnit:
     """Return the unit that a step of nbgrader works on."""
-    converter = step.parent.parent
-    root = Path(converter.coursedir.root)
+    root = Path(step.parent.parent.coursedir.root)
     return graded_unit(resources["nbgrader"]["assignment"], root)
 
 
-def shared_parent() -> WarmParent:
-    """Return this process's pre-warmed parent; it ends with the process.
-
-    Raises:
-        NoParent: if it does not come up.
-    """
-    torch.set_num_threads(1)
-    return own_parent()
+def submission_of(step: NbGraderPreprocessor, resources: dict[str, Any]) -> Submission:
+    """Return the submission that a step of nbgrader works on."""
+    coursedir, names = step.parent.parent.coursedir, resources["nbgrader"]
+    student, slug = names["student"], names["assignment"]
+    folder = coursedir.format_path(coursedir.submitted_directory, student, slug)
+    return Submission(student, slug, Path(folder, f"{names['notebook']}.ipynb"))
 
 
 def _set_folder_aside(folder: Path, notebooks: list[str]) -> None:

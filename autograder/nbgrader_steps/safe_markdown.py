@@ -17,7 +17,7 @@ from jinja2.runtime import Context
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from traitlets.config import Config
 
-from autograder.nbgrader_steps.student_names import EscapeNames
+from autograder.nbgrader_steps.escaped_names import EscapeNames
 
 AUTOGRADER = Path(__file__).resolve().parents[1]
 PAGES = AUTOGRADER / "pages"

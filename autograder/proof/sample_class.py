@@ -17,8 +17,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.grading.feedback_table import score_of
-from autograder.grading.points import run_checks
+from autograder.grading.points import run_checks, score_of
 from autograder.proof.variants import Variant, load_variants, substitute
 from autograder.repair.matching import top_names
 from autograder.sandbox import LocalStudent

@@ -17,9 +17,9 @@ from rich.console import Console
 
 from autograder.classroom import workers
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.grading_run import Choice, grade_all
-from autograder.classroom.outcome import Outcome
+from autograder.classroom.grading_run import Choice, run_through
 from autograder.commands.grading import line_of, table_of
+from autograder.grading.outcome import Outcome
 from autograder.sandbox import warm_start
 from autograder.sandbox.limits import crowding
 from autograder.unit import graded_unit
@@ -111,7 +111,7 @@ def grade_class(root: Path, students: dict[str, str], feedback: bool) -> GradedC
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workers, "PATIENCE", ENDING)
-        outcomes = grade_all(
+        outcomes = run_through(
             folder,
             unit,
             list(folder.submissions(UNIT)),

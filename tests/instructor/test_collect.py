@@ -19,7 +19,7 @@ from autograder.collect import CollectError, collect, collecting
 from autograder.collect.names import folder_name, take_apart
 from autograder.collect.roster import read_roster
 from autograder.commands.app import app
-from autograder.nbgrader_steps.student_names import is_safe_name
+from autograder.grading.student_names import is_safe_name
 
 ROSTER = """id,first_name,last_name,email,lms_user_id
 al1815,Ada,Lovelace,ada@example.org,101

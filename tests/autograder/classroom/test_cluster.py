@@ -28,9 +28,9 @@ from tiny_grading import (
 pytest.importorskip("distributed")
 from distributed import Client
 
-from autograder import cluster, cluster_worker
+from autograder.classroom import cluster, cluster_worker
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.grading_run import Choice, grade_all
+from autograder.classroom.grading_run import Choice, run_through
 from autograder.unit import graded_unit
 
 pytestmark = [
@@ -143,7 +143,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing(classroom, pair, tmp_path):
 
     choice = Choice(with_feedback=False, scheduler=pair.address)
     chosen = list(folder.submissions(UNIT))
-    outcomes = grade_all(
+    outcomes = run_through(
         folder, graded_unit(UNIT, classroom), chosen, kill_a_busy_worker, choice
     )
     assert pair.workers[killed[0]].wait(PATIENCE) == -signal.SIGKILL

@@ -20,7 +20,7 @@ from tiny_grading import (
 
 from autograder.classroom import workers
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.grading_run import Choice, grade_all
+from autograder.classroom.grading_run import Choice, run_through
 from autograder.unit import graded_unit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -34,7 +34,9 @@ def run(root: Path, reverse: bool = False, number: int = 2) -> list:
     ended = []
     chosen = sorted(folder.submissions(UNIT), key=lambda s: s.student, reverse=reverse)
     choice = Choice(with_feedback=False, workers=number)
-    outcomes = grade_all(folder, graded_unit(UNIT, root), chosen, ended.append, choice)
+    outcomes = run_through(
+        folder, graded_unit(UNIT, root), chosen, ended.append, choice
+    )
     assert [outcome.submission for outcome in outcomes] == chosen
     return ended
 

@@ -14,7 +14,7 @@ from tiny_grading import EXPECTED, UNIT, scores, without_times
 
 from autograder.class_report import ClassReport, gather
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.grading_run import Choice, grade_all
+from autograder.classroom.grading_run import Choice, run_through
 from autograder.course import Unit, load_course
 from autograder.grading.points import run_checks
 from autograder.proof.judging import answer_cells, slips_at
@@ -46,7 +46,7 @@ def test_any_order_and_number_of_workers_give_the_same_report(classroom):
     for number in range(REGRADES):
         luck.shuffle(submissions)
         choice = Choice(with_feedback=False, workers=1 + number % 3, force=True)
-        outcomes = grade_all(folder, unit, submissions, lambda outcome: None, choice)
+        outcomes = run_through(folder, unit, submissions, lambda outcome: None, choice)
         assert {outcome.status for outcome in outcomes} == {"graded"}
         reports.append(report_of(folder))
     assert scores(classroom) == EXPECTED

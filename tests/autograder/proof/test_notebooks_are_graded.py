@@ -7,12 +7,12 @@ import nbformat
 import pytest
 
 from autograder.course import Unit, load_course
-from autograder.grading.points import checks_with_points
-from autograder.grading.submission import Graded, grade
-from autograder.repair import read_submission, rebuild
+from autograder.grading.hidden_checks import checks_with_points
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import grade_submission
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.warm_parent import WarmParent, start_parent
-from autograder.unit import GradedUnit, graded_unit
+from autograder.unit import GradedUnit, Submission, graded_unit
 
 COURSE = load_course()
 WRITTEN = [unit for unit in COURSE.units if COURSE.master(unit).exists()]
@@ -31,9 +31,9 @@ def unit(request: pytest.FixtureRequest) -> Unit:
     return request.param
 
 
-def graded(unit: GradedUnit, path: Path, parent: WarmParent) -> Graded:
-    repaired = rebuild(unit, read_submission(path))
-    return grade(unit, repaired, "somebody", parent, PATIENT)
+def graded(unit: GradedUnit, path: Path, parent: WarmParent) -> Outcome:
+    submission = Submission("somebody", unit.slug, path)
+    return grade_submission(unit, submission, PATIENT, parent)
 
 
 def test_the_answers_earn_everything(unit: Unit, parent: WarmParent) -> None:

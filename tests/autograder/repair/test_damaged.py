@@ -47,7 +47,7 @@ def test_it_has_its_score_or_a_reason(case: Case, graded: GradedClass):
         assert case.says in outcome.reason
         return
     assert outcome.status == "graded", outcome.reason
-    assert graded.score(case) == case.score, (outcome.notes, outcome.graded.results)
+    assert graded.score(case) == case.score, (outcome.notes, outcome.results)
     assert case.says in "; ".join(outcome.notes)
 
 

@@ -82,7 +82,7 @@ def test_an_attack_gains_nothing(attack: Case, graded: GradedClass):
         assert attack.says in outcome.reason
     else:
         assert outcome.status == "graded", outcome.reason
-        assert round(outcome.graded.score, 2) == graded.score(attack)
+        assert round(outcome.score, 2) == graded.score(attack)
 
 
 def test_the_honest_part_of_an_attack_still_counts(graded: GradedClass):
@@ -104,7 +104,7 @@ def test_an_attack_reads_and_shows_nothing(attack: Case, graded: GradedClass):
 def test_an_attack_ends_in_time(attack: Case, graded: GradedClass):
     outcome, patience = graded.outcome(attack), graded.patience
     assert outcome.seconds <= patience * (LIMITS["submission_seconds"] + MARGIN)
-    for run in outcome.graded.runs if outcome.graded else []:
+    for run in outcome.runs:
         assert run.seconds <= patience * (LIMITS["cell_seconds"] + MARGIN)
 
 
@@ -112,8 +112,8 @@ def test_an_attack_ends_in_time(attack: Case, graded: GradedClass):
 def test_the_next_student_gets_full_marks(honest: Case, graded: GradedClass):
     outcome = graded.outcome(honest)
     assert outcome.status == "graded"
-    assert graded.score(honest) == FULL, [vars(r) for r in outcome.graded.results]
-    assert not [r for r in outcome.graded.results if r.message]
+    assert graded.score(honest) == FULL, [vars(r) for r in outcome.results]
+    assert not [r for r in outcome.results if r.message]
 
 
 def test_no_other_row_is_there_or_changed(graded: GradedClass):

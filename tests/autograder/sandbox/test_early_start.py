@@ -79,7 +79,7 @@ def graded(pool: workers.Processes, root: Path) -> dict[str, tuple[str, float]]:
     ended = []
     while pool.is_busy():
         ended += pool.outcomes()
-    return {o.submission.student: (o.status, o.graded.score) for o in ended}
+    return {o.submission.student: (o.status, o.score) for o in ended}
 
 
 RIGHT = {"perfect-one": ("graded", 70.0), "mistake-1": ("graded", 46.67)}

@@ -4,8 +4,9 @@ import dataclasses
 
 import pytest
 
-from autograder.grading.feedback_table import as_html, as_text, graded_outputs, score_of
-from autograder.grading.points import BrokenChecks, checks_with_points, run_checks
+from autograder.grading.feedback_table import as_html, as_text, graded_outputs
+from autograder.grading.hidden_checks import BrokenChecks, checks_with_points
+from autograder.grading.points import run_checks, score_of
 from autograder.sandbox import LocalStudent
 from autograder.unit import GradedUnit
 

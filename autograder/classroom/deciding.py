@@ -1,0 +1,97 @@
+"""What decides a score: which of our files and packages, and what was handed in.
+
+A class is graded again where one of these has changed, and nowhere else.
+"""
+
+import hashlib
+import platform
+import stat
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import nbformat
+
+from autograder.classroom.folder import SETTINGS, ClassFolder
+from autograder.repair.reading import MAX_BYTES
+from autograder.sandbox.kit import folder_files
+from autograder.unit import GradedUnit, Submission
+
+AUTOGRADER = Path(__file__).resolve().parents[1]
+SEED = 0
+PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "ipython", "nh3")
+
+# Each room, each file beside the rooms and each file of this room is in one of these.
+DECIDING = (
+    *("checking", "grading", "nbgrader_steps", "repair", "sandbox"),
+    *("classroom/folder.py", "classroom/writing.py"),
+    *("notebook_syntax.py", "unit.py"),
+)
+NOT_DECIDING = (
+    *("assemble", "class_report", "collect", "commands", "pages", "proof", "publish"),
+    "checks",  # but for the unit's own
+    *("classroom/__init__.py", "classroom/audit_log.py", "classroom/cluster.py"),
+    *("classroom/cluster_worker.py", "classroom/deciding.py"),
+    *("classroom/grading_run.py", "classroom/on_drive.py", "classroom/records.py"),
+    *("classroom/similarity.py", "classroom/workers.py"),
+    *("__init__.py", "__main__.py", "course.py", "gradebook.py"),
+    *("lazy_iri_grammar.py", "toml_files.py", "whole_files.py"),
+)
+
+
+def deciding_files(home: Path = AUTOGRADER) -> Iterator[Path]:
+    """Yield the files of the autograder in `home` that decide scores, in one order."""
+    for name in DECIDING:
+        place = home / name
+        yield from sorted(place.rglob("*.py")) if place.is_dir() else [place]
+
+
+def hash_of_code(home: Path = AUTOGRADER, package: Path | None = None) -> str:
+    """Return a hash of the code that decides scores.
+
+    Args:
+        home: the autograder.
+        package: the reference answers, which some checks compare with.
+    """
+    digest = hashlib.sha256()
+    answers = sorted(package.rglob("*.py")) if package is not None else []
+    for path in [*deciding_files(home), *answers]:
+        content = path.read_bytes()
+        digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what a score may depend on."""
+    found = {name: version(name) for name in PACKAGES}
+    return {"python": platform.python_version(), **found}
+
+
+def hash_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
+    """Return a hash of all that decides a score but for the submission itself."""
+    digest = hashlib.sha256()
+    settings = (SEED, folder.limits, folder.db_url, sorted(versions().items()))
+    digest.update(repr(settings).encode())
+    digest.update(nbformat.writes(unit.released).encode())
+    for name, content in sorted(folder_files(unit.kit).items()):
+        if "__pycache__" not in name:
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    for path in (unit.checks_file, folder.root / SETTINGS):
+        if path.is_file():
+            digest.update(path.name.encode() + path.read_bytes())
+    digest.update(hash_of_code(package=folder.course.package_dir).encode())
+    return digest.hexdigest()
+
+
+def hash_of_submission(submission: Submission) -> str:
+    """Return a hash of what was handed in: the notebook, and when."""
+    place, digest = submission.path.parent, hashlib.sha256()
+    for path in (submission.path, place / "timestamp.txt"):
+        try:
+            status = path.lstat()
+            is_read = stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES
+            content = path.read_bytes() if is_read else b"is not read"
+        except OSError:
+            content = b"not there"
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()

@@ -1,0 +1,105 @@
+"""Write the outcome of a submission through nbgrader, into gradebook and files."""
+
+import contextlib
+import re
+import shutil
+import warnings
+from collections.abc import Iterator
+
+from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde, GenerateFeedback
+from nbgrader.utils import capture_log
+from sqlalchemy.exc import SAWarning
+from traitlets import Any as AnyTrait
+
+from autograder.classroom.folder import ClassFolder
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import MAX_REASON
+from autograder.nbgrader_steps.autograde import clear_scores
+from autograder.unit import Submission
+
+
+class WriteOutcome(Autograde):
+    """nbgrader's own autograding, with the outcome already known."""
+
+    outcome = AnyTrait()
+
+
+def write(folder: ClassFolder, outcome: Outcome) -> None:
+    """Write an outcome into gradebook and files; a failure becomes the outcome's."""
+    submission = outcome.submission
+    if outcome.notebook is None:
+        take_back(folder, submission)
+        return
+    with _in_place(folder, submission):
+        _write_notebook(folder, outcome)
+
+
+def take_back(folder: ClassFolder, submission: Submission) -> None:
+    """Leave no score and no page of an earlier grading."""
+    written = folder.autograded(submission.student, submission.slug)
+    shutil.rmtree(written, ignore_errors=True)
+    shutil.rmtree(folder.feedback_page(submission).parent, ignore_errors=True)
+    clear_scores(submission.slug, submission.student, folder.db_url)
+
+
+def _write_notebook(folder: ClassFolder, outcome: Outcome) -> None:
+    submission = outcome.submission
+    folder.coursedir.assignment_id = submission.slug
+    folder.coursedir.student_id = submission.student
+    app = WriteOutcome(coursedir=folder.coursedir, config=folder.config)
+    app.outcome = outcome
+    app.force = True
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, harmless
+        done = capture_log(app)
+    if not done["success"]:
+        outcome.status = "failed"
+        outcome.reason = _last_line(done.get("log") or done["error"])
+        take_back(folder, submission)
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in re.split(r"\r?\n", text) if re.search(r"Error|:", line)]
+    return lines[-1][:MAX_REASON] if lines else "nbgrader did not say why"
+
+
+@contextlib.contextmanager
+def _in_place(folder: ClassFolder, submission: Submission) -> Iterator[None]:
+    """Have a notebook of another name, or one that lies deeper, where nbgrader looks.
+
+    Afterwards the copy is gone: it would hide what is handed in later.
+    """
+    submitted = folder.root / folder.coursedir.submitted_directory
+    home = submitted / submission.student / submission.slug
+    expected = home / f"{submission.slug}.ipynb"
+    is_elsewhere = not expected.exists()
+    if is_elsewhere:
+        shutil.copyfile(submission.path, expected)
+    try:
+        yield
+    finally:
+        if is_elsewhere:
+            expected.unlink(missing_ok=True)
+
+
+def write_feedback(folder: ClassFolder, submission: Submission) -> None:
+    """Write the feedback page of one graded submission.
+
+    Raises:
+        RuntimeError: with nbgrader's log, if it does not succeed.
+    """
+    folder.coursedir.assignment_id = submission.slug
+    folder.coursedir.student_id = submission.student
+    app = GenerateFeedback(coursedir=folder.coursedir, config=folder.config)
+    app.force = True
+    done = capture_log(app)
+    if not done["success"]:
+        raise RuntimeError(done.get("log") or done["error"])
+
+
+def scores_in_gradebook(db_url: str, slug: str) -> dict[str, float]:
+    """Return each student's score of a unit as the gradebook has it."""
+    with Gradebook(db_url) as gradebook:
+        submissions = gradebook.assignment_submissions(slug)
+        return {item.student.id: item.score for item in submissions}

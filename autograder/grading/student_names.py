@@ -1,0 +1,25 @@
+"""Refuse a student's name that could act in formgrader, which shows it as it is.
+
+nbgrader's pages write a student's id, the folder's name, into HTML and JavaScript
+without escaping it, and leave no way to change that.
+"""
+
+from autograder.repair import Refused
+from autograder.sandbox.error_words import clean
+
+ACTIVE = frozenset('<>"\\')
+
+
+def is_safe_name(student: str) -> bool:
+    """Say whether a student's id is shown as text by every page of nbgrader's."""
+    return student.isprintable() and not ACTIVE & set(student)
+
+
+def refuse_unsafe_name(student: str) -> None:
+    """Raise Refused if a student's id could act in an instructor's browser."""
+    if not is_safe_name(student):
+        raise Refused(
+            f"{clean(student, 60)} is no student's name: the folder's name holds "
+            'one of < > " \\ or a control character, which would act in formgrader; '
+            "rename the folder"
+        )
