@@ -1,7 +1,7 @@
 """Hidden checks of unit 01: shifting, scores, attention, final states, Bi-LSTM."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -280,7 +280,9 @@ def context_mistakes(scores: Tensor, values: Tensor, mask: Tensor | None) -> Nam
 def run_attend(student, *args) -> tuple[Tensor, Tensor]:
     """Call the student's function and see that it returns a pair."""
     result = student.attend(*args)
-    return expect_parts(result, 2, "two things, the context and the weights")
+    what = "two things, the context and the weights"
+    context, weights = expect_parts(result, 2, what)
+    return context, weights
 
 
 def expect_order(context: Any, weights: Any) -> None:
@@ -499,7 +501,7 @@ class Twins:
     """The student's classifier and the trusted one, with the same random weights."""
 
     student: Any
-    trusted: nn.Module
+    trusted: reference.BiLSTMAttention
 
 
 def twins(student, draw) -> Twins:
@@ -524,32 +526,105 @@ def sentences(draw) -> Tensor:
 
 def classify(model, ids: Tensor) -> tuple[Tensor, Tensor]:
     """Call a student's classifier and see that it returns a pair."""
-    return expect_parts(model(ids), 2, "two things, the logits and the weights")
+    what = "two things, the logits and the weights"
+    logits, weights = expect_parts(model(ids), 2, what)
+    return logits, weights
 
 
-@torch.no_grad()
-def classifier_mistakes(model: nn.Module, ids: Tensor, index: int) -> Named:
-    """Name what goes wrong in a classifier; `index` 0 is the logits, 1 the weights."""
-    mask, vectors = ids != PAD, model.embedding(ids)
-    packed, final = run_packed(model.lstm, vectors, mask)
+@dataclass(frozen=True)
+class Way:
+    """A way from the states of a trusted classifier to its two results.
+
+    Attributes:
+        model: the classifier.
+        states: outputs of the LSTM (b, s, 2 d_h).
+        query: what asks (b, 2 d_h).
+        mask: True where it may be attended to (b, s), or None.
+        scale: multiplies the scores.
+        feed: what goes into the last layer.
+        softmax: the axis of the softmax.
+    """
+
+    model: reference.BiLSTMAttention
+    states: Tensor
+    query: Tensor
+    mask: Tensor | None
+    scale: float = 1.0
+    feed: str = "context"
+    softmax: int = -1
+
+    def results(self) -> tuple[Tensor, Tensor]:
+        """Return the logits and the weights."""
+        scores = (self.states @ self.query[..., None])[..., 0] * self.scale
+        if self.mask is not None:
+            scores = scores.masked_fill(~self.mask, -1e30)
+        weights = scores.softmax(self.softmax)
+        context = (weights[:, None] @ self.states)[:, 0]
+        fed = {"context": context, "query": self.query, "sum": context + self.query}
+        return self.model.output(fed[self.feed]), weights
+
+
+Other = Callable[..., Tensor]  # the result of the right way with some of it changed
+
+
+def reading_mistakes(
+    other: Other, model: reference.BiLSTMAttention, vectors: Tensor
+) -> Named:
+    """Name what goes wrong when a classifier's LSTM reads the padding."""
     read_on, (h_n, _) = model.lstm(vectors)
-    query = reference.concat_final_states(final)
-    last = torch.tensor(LENGTHS)[: len(ids)] - 1
+    query = reference.concat_final_states(h_n)
+    mixed = "mixes the sentences of the batch"
+    return {
+        "a classifier whose LSTM reads the padding (not packed)": lambda: other(
+            states=read_on, query=query
+        ),
+        "a classifier that reads the padding and attends to it": lambda: other(
+            states=read_on, query=query, mask=None
+        ),
+        f"a classifier that reads the padding and {mixed}": lambda: other(
+            states=read_on, query=h_n.reshape(-1, 2 * HIDDEN)
+        ),
+    }
 
-    def run(states=packed, q=query, may=mask, scale=1.0, feed="context", softmax=-1):
-        scores = (states @ q[..., None])[..., 0] * scale
-        if may is not None:
-            scores = scores.masked_fill(~may, -1e30)
-        weights = scores.softmax(softmax)
-        context = (weights[:, None] @ states)[:, 0]
-        fed = {"context": context, "query": q, "sum": context + q}[feed]
-        return (model.output(fed), weights)[index]
+
+def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> Named:
+    """Name what goes wrong when a classifier asks with another query."""
+    rows, last = torch.arange(len(mask)), torch.tensor(LENGTHS)[: len(mask)] - 1
 
     def cell_state() -> Tensor:
         found = nn.utils.rnn.pack_padded_sequence(
             vectors, mask.sum(1), batch_first=True, enforce_sorted=False
         )
-        return reference.concat_final_states(model.lstm(found)[1][1])
+        return reference.concat_final_states(right.model.lstm(found)[1][1])
+
+    return {
+        "a classifier whose query is the output at the last position": lambda: other(
+            query=right.states[:, -1]
+        ),
+        "a classifier whose query is the output at the last word": lambda: other(
+            query=right.states[rows, last]
+        ),
+        "a classifier whose query is the output at the first word": lambda: other(
+            query=right.states[:, 0]
+        ),
+        "a classifier whose query has the directions swapped": lambda: other(
+            query=right.query.roll(HIDDEN, dims=1)
+        ),
+        "a classifier whose query is the cell state": lambda: other(query=cell_state()),
+    }
+
+
+@torch.no_grad()
+def classifier_mistakes(
+    model: reference.BiLSTMAttention, ids: Tensor, index: int
+) -> Named:
+    """Name what goes wrong in a classifier; `index` 0 is the logits, 1 the weights."""
+    mask, vectors = ids != PAD, model.embedding(ids)
+    packed, final = run_packed(model.lstm, vectors, mask)
+    right = Way(model, packed, reference.concat_final_states(final), mask)
+
+    def other(**changes: Any) -> Tensor:
+        return replace(right, **changes).results()[index]
 
     def mean() -> Tensor:
         weights = mask.double() / mask.sum(1, keepdim=True)
@@ -557,45 +632,24 @@ def classifier_mistakes(model: nn.Module, ids: Tensor, index: int) -> Named:
 
     def zero_is_padding() -> Tensor:
         seen, ends = run_packed(model.lstm, vectors, ids != 0)
-        return run(seen, reference.concat_final_states(ends), ids != 0)
+        query = reference.concat_final_states(ends)
+        return other(states=seen, query=query, mask=ids != 0)
 
-    read_query = reference.concat_final_states(h_n)
-    mixed = "mixes the sentences of the batch"
     return {
-        f"a classifier whose query {mixed} (`view`)": lambda: run(
-            q=final.reshape(-1, 2 * HIDDEN)
+        "a classifier whose query mixes the sentences of the batch (`view`)": lambda: (
+            other(query=final.reshape(-1, 2 * HIDDEN))
         ),
-        "a classifier that attends to padding (no mask)": lambda: run(may=None),
-        "a classifier whose LSTM reads the padding (not packed)": lambda: run(
-            read_on, read_query
-        ),
-        "a classifier that reads the padding and attends to it": lambda: run(
-            read_on, read_query, None
-        ),
-        f"a classifier that reads the padding and {mixed}": lambda: run(
-            read_on, h_n.reshape(-1, 2 * HIDDEN)
-        ),
-        "a classifier whose query is the output at the last position": lambda: run(
-            q=packed[:, -1]
-        ),
-        "a classifier whose query is the output at the last word": lambda: run(
-            q=packed[torch.arange(len(ids)), last]
-        ),
-        "a classifier whose query is the output at the first word": lambda: run(
-            q=packed[:, 0]
-        ),
-        "a classifier whose query has the directions swapped": lambda: run(
-            q=query.roll(HIDDEN, dims=1)
-        ),
-        "a classifier whose query is the cell state": lambda: run(q=cell_state()),
-        "a classifier whose scores are divided by the root of the width": lambda: run(
+        "a classifier that attends to padding (no mask)": lambda: other(mask=None),
+        **reading_mistakes(other, model, vectors),
+        **query_mistakes(other, right, vectors, mask),
+        "a classifier whose scores are divided by the root of the width": lambda: other(
             scale=(2 * HIDDEN) ** -0.5
         ),
-        "a classifier that does not feed the context to the output": lambda: run(
+        "a classifier that does not feed the context to the output": lambda: other(
             feed="query"
         ),
-        "a classifier that feeds context and query, summed": lambda: run(feed="sum"),
-        "a classifier whose softmax runs over the batch": lambda: run(softmax=0),
+        "a classifier that feeds context and query, summed": lambda: other(feed="sum"),
+        "a classifier whose softmax runs over the batch": lambda: other(softmax=0),
         "a classifier that averages the states with equal weights": mean,
         "a classifier that takes 0 for padding, whatever `pad_id` is": zero_is_padding,
     }
@@ -647,7 +701,7 @@ def test_classifier_weights(student, draw):
     expect_close(weights, want, "the tensor of weights", mistakes=named, tolerance=2e-5)
 
 
-def scores_of(model: nn.Module, ids: Tensor) -> Tensor:
+def scores_of(model: reference.BiLSTMAttention, ids: Tensor) -> Tensor:
     """Compute the scores of a trusted classifier, before the mask."""
     states, final = run_packed(model.lstm, model.embedding(ids), ids != PAD)
     return (states @ reference.concat_final_states(final)[..., None])[..., 0]

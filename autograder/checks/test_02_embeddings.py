@@ -51,7 +51,8 @@ def corpus(draw, counts: dict[str, int]) -> Sentences:
     words = [word for word, count in counts.items() for _ in range(count)]
     order = torch.randperm(len(words), generator=draw.generator).tolist()
     words = [words[i] for i in order]
-    sentences, lengths = [], (3, 5, 1)
+    sentences: Sentences = []
+    lengths = (3, 5, 1)
     while words:
         length = lengths[len(sentences) % 3]
         sentences.append(words[:length])
@@ -386,6 +387,26 @@ def gradient_mistakes(ids: Tensor, upstream: Tensor) -> dict[str, Callable[[], T
     right = reference.lookup_gradient(ids, g, V)
     counts = torch.bincount(ids.flatten(), minlength=V).double()[:, None]
     return {
+        **place_mistakes(ids, upstream, right, counts),
+        "the transposed gradient": lambda: right.T,
+        "the number of places of each word, without their gradients": lambda: (
+            counts.expand_as(right)
+        ),
+        "the gradient with the opposite sign": lambda: -right,
+        "the sum times √d_model": lambda: right * g.size(-1) ** 0.5,
+        "each word's gradient times the number of its places": lambda: right * counts,
+        "nothing but zeros: a method without underscore returns a new tensor": lambda: (
+            torch.zeros_like(right)
+        ),
+        **row_mistakes(ids, g, right, counts),
+    }
+
+
+def place_mistakes(
+    ids: Tensor, upstream: Tensor, right: Tensor, counts: Tensor
+) -> dict[str, Callable[[], Tensor]]:
+    """Name what goes wrong where a word stands in several places."""
+    return {
         "the gradient of each word's last place alone; places should add up": lambda: (
             one_row_each(ids, upstream, last=True)
         ),
@@ -397,16 +418,14 @@ def gradient_mistakes(ids: Tensor, upstream: Tensor) -> dict[str, Callable[[], T
         ),
         "the sum divided by the number of sentences": lambda: right / len(ids),
         "the sum divided by the number of tokens": lambda: right / ids.numel(),
-        "the transposed gradient": lambda: right.T,
-        "the number of places of each word, without their gradients": lambda: (
-            counts.expand_as(right)
-        ),
-        "the gradient with the opposite sign": lambda: -right,
-        "the sum times √d_model": lambda: right * g.size(-1) ** 0.5,
-        "each word's gradient times the number of its places": lambda: right * counts,
-        "nothing but zeros: a method without underscore returns a new tensor": lambda: (
-            torch.zeros_like(right)
-        ),
+    }
+
+
+def row_mistakes(
+    ids: Tensor, g: Tensor, right: Tensor, counts: Tensor
+) -> dict[str, Callable[[], Tensor]]:
+    """Name a gradient with other rows than one for each word of the vocabulary."""
+    return {
         "the gradient without the rows of words that do not occur": lambda: right[
             counts[:, 0] > 0
         ],

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -76,7 +77,7 @@ def encoding_mistakes(length: int, d_model: int) -> Mistakes:
     columns = torch.arange(d_model, dtype=torch.float64)
     each = torch.arange(length)[:, None] * 10000.0 ** (-columns / d_model)
     mistakes: Mistakes = {
-        f"the result of {phrase}": lambda wrong=wrong: encoding(length, wrong)
+        f"the result of {phrase}": partial(encoding, length, wrong)
         for phrase, wrong in wrong_rates(d_model).items()
     }
     return mistakes | {
@@ -165,7 +166,7 @@ def matrix_mistakes(k: int, d_model: int) -> Mistakes:
     rates = rates_of(d_model)
     cos, sin = torch.cos(k * rates).diag(), torch.sin(k * rates).diag()
     mistakes: Mistakes = {
-        f"the matrix of {phrase}": lambda wrong=wrong: matrix_of(k, wrong)
+        f"the matrix of {phrase}": partial(matrix_of, k, wrong)
         for phrase, wrong in wrong_rates(d_model).items()
     }
     both = torch.stack([torch.cos(k * rates), torch.sin(k * rates)], dim=-1)
@@ -268,7 +269,7 @@ def test_matrix_of_one_pair(student, draw):
 def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
     """Name what goes wrong when rows of a table are added."""
     x, table = x.double(), table.double()
-    b, t, d = x.shape
+    t, d = x.shape[1:]
     right = x + table[start : start + t]
     root = d**0.5
     return {
@@ -284,6 +285,21 @@ def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
         "the words scaled by √d_model a second time": lambda: (
             x * root + table[start : start + t]
         ),
+        **row_mistakes(x, table, start),
+        "the sum divided by 2": lambda: right / 2,
+        "sines in place of the learned rows": lambda: (
+            x + encoding(len(table), rates_of(d))[start : start + t]
+        ),
+        "the words and positions side by side": lambda: torch.cat(
+            [x, table[start : start + t].expand_as(x)], dim=-1
+        ),
+    }
+
+
+def row_mistakes(x: Tensor, table: Tensor, start: int) -> Mistakes:
+    """Name what goes wrong when other rows of the table are added."""
+    b, t = x.shape[:2]
+    return {
         BY_BATCH: lambda: x + table[start : start + b, None],
         "positions counted from 1": lambda: x + table[start + 1 : start + 1 + t],
         "the positions from 0 on, whatever `start` is": lambda: x + table[:t],
@@ -298,13 +314,6 @@ def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
         ),
         "the words with the mean of their positions": lambda: (
             x + table[start : start + t].mean(0)
-        ),
-        "the sum divided by 2": lambda: right / 2,
-        "sines in place of the learned rows": lambda: (
-            x + encoding(len(table), rates_of(d))[start : start + t]
-        ),
-        "the words and positions side by side": lambda: torch.cat(
-            [x, table[start : start + t].expand_as(x)], dim=-1
         ),
     }
 

@@ -97,6 +97,17 @@ def softmax_mistakes(
     }
 
 
+def carried(
+    mistakes: dict[str, Callable[[], Tensor]], step: Callable[[Tensor], Tensor]
+) -> dict[str, Callable[[], Tensor]]:
+    """Carry wrong values on through the next step, under the same names."""
+
+    def after(wrong: Callable[[], Tensor]) -> Callable[[], Tensor]:
+        return lambda: step(wrong())
+
+    return {phrase: after(wrong) for phrase, wrong in mistakes.items()}
+
+
 def attention_mistakes(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
 ) -> dict[str, Callable[[], Tensor]]:
@@ -104,14 +115,8 @@ def attention_mistakes(
     v = value.double()
     right = scores_of(query, key)
     d_k = key.size(-1)
-    named = {
-        phrase: lambda wrong=wrong: weights_of(wrong(), mask) @ v
-        for phrase, wrong in score_mistakes(query, key).items()
-    }
-    named |= {
-        phrase: lambda wrong=wrong: wrong() @ v
-        for phrase, wrong in softmax_mistakes(right, mask).items()
-    }
+    named = carried(score_mistakes(query, key), lambda x: weights_of(x, mask) @ v)
+    named |= carried(softmax_mistakes(right, mask), lambda weights: weights @ v)
     named["the result with the division by √d_k after the softmax"] = lambda: (
         weights_of(right * d_k**0.5, mask) / d_k**0.5 @ v
     )
@@ -127,7 +132,8 @@ def inputs(draw) -> tuple[Tensor, Tensor, Tensor]:
 def attend(student, *args) -> tuple[Tensor, Tensor]:
     """Call the student's attention and see that it returns a pair."""
     result = student.scaled_dot_product_attention(*args)
-    return expect_parts(result, 2, "two things, the output and the weights")
+    output, weights = expect_parts(result, 2, "two things, the output and the weights")
+    return output, weights
 
 
 def row_without_keys(draw) -> Tensor:
@@ -326,8 +332,7 @@ def test_attention_weights(student, draw):
     _, weights = attend(student, q, k, v, mask)
     scores = scores_of(q, k)
     mistakes = softmax_mistakes(scores, mask)
-    for phrase, wrong in score_mistakes(q, k).items():
-        mistakes[phrase] = lambda wrong=wrong: weights_of(wrong(), mask)
+    mistakes |= carried(score_mistakes(q, k), lambda x: weights_of(x, mask))
     mistakes["the result with the division by √d_k after the softmax"] = lambda: (
         weights_of(scores * D_K**0.5, mask) / D_K**0.5
     )

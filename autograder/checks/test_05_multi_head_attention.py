@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -199,10 +200,11 @@ def slips(
     part: int = 0,
 ) -> dict[str, Run]:
     """Name every slip; `part` is 0 for the output and 1 for the weights."""
-    return {
-        phrase: lambda slip=slip: compute(state, inputs, mask, slip)[part]
-        for phrase, slip in SLIPS.items()
-    }
+
+    def by(slip: Slip) -> Run:
+        return lambda: compute(state, inputs, mask, slip)[part]
+
+    return {phrase: by(slip) for phrase, slip in SLIPS.items()}
 
 
 # --- building and calling ---------------------------------------------------------
@@ -211,7 +213,7 @@ def slips(
 def build(student, draw, dropout: float = 0.0) -> tuple[Any, dict[str, Tensor]]:
     """Build the student's module with fresh weights; return it and the weights."""
     names = ("w_q", "w_k", "w_v", "w_o")
-    shapes = {f"{name}.weight": (D, D) for name in names}
+    shapes: dict[str, tuple[int, ...]] = {f"{name}.weight": (D, D) for name in names}
     shapes |= {f"{name}.bias": (D,) for name in names}
     module = student.MultiHeadAttention(D, H, dropout)
     expect_parameters(module, shapes)
@@ -243,7 +245,9 @@ def expect_parameters(module: Any, shapes: Mapping[str, Sequence[int]]) -> None:
 
 def attend(module: Any, *args: Any) -> tuple[Tensor, Tensor]:
     """Call the student's module and see that it returns a pair."""
-    return expect_parts(module(*args), 2, "two things, the output and the weights")
+    what = "two things, the output and the weights"
+    output, weights = expect_parts(module(*args), 2, what)
+    return output, weights
 
 
 def inputs(draw, s: int = S) -> list[Tensor]:
@@ -314,7 +318,7 @@ def test_split_strided(student, draw):
     for given in (strided, draw.normal(1, T, D, dtype=torch.float64)):
         plain = draw.normal(B, T, D)
         words = "code that needs a contiguous tensor or a larger batch"
-        with blame(words, lambda plain=plain: expect_split(student, plain)):
+        with blame(words, partial(expect_split, student, plain)):
             got = student.split_heads(given, H)
             want = reference.split_heads(given, H)
             expect_close(got, want, "the result", split_mistakes(given, H))
@@ -442,13 +446,19 @@ def projections(state: Mapping[str, Tensor], x: Tensor) -> dict[str, Run]:
     """Name what goes wrong with a projection of `x`."""
     named: dict[str, Run] = {}
     for name in ("w_q", "w_k", "w_v", "w_o"):
-        right = projected(state, name, x)
-        named[f"the projection by {name}"] = lambda right=right: right
-        named[f"the projection by {name}, split without a transpose"] = (
-            lambda right=right: view_split(reference.merge_heads(right), H)
-        )
+        named |= projection_by(name, projected(state, name, x))
     named["the input, split but not projected"] = lambda: reference.split_heads(x, H)
     return named
+
+
+def projection_by(name: str, right: Tensor) -> dict[str, Run]:
+    """Name the projection by one of the four maps, split rightly and wrongly."""
+    return {
+        f"the projection by {name}": lambda: right,
+        f"the projection by {name}, split without a transpose": lambda: view_split(
+            reference.merge_heads(right), H
+        ),
+    }
 
 
 @check("multi-head-attention", share=3, title="attend, with a mask for every query")
@@ -557,12 +567,13 @@ def test_module_gradients(student, draw):
     given, upstream = inputs(draw), draw.normal(B, T, D)
     run = student.gradients(module, *given, upstream=upstream)
     leaves = {n: p.double().requires_grad_() for n, p in state.items()}
-    (compute(leaves, given)[0] * upstream).sum().backward()
-    for name, leaf in leaves.items():
+    total = (compute(leaves, given)[0] * upstream).sum()
+    wanted = torch.autograd.grad(total, list(leaves.values()))
+    for name, want in zip(leaves, wanted, strict=True):
         got = run.parameters[name]
         if got is None:
             fail(f"No gradient reaches {name}.", mistake=f"no gradient for {name}")
-        expect_close(got, leaf.grad, f"The gradient of {name}", tolerance=1e-3)
+        expect_close(got, want, f"The gradient of {name}", tolerance=1e-3)
 
     def trusted(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         return compute(state, (query, key, value))[0]

@@ -1,6 +1,7 @@
 """Hidden checks of unit 06: feed-forward, LayerNorm, and the residual around them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -108,10 +109,26 @@ def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
     def but(**changed: Tensor) -> Run:
         return lambda: feed_forward({**state, **changed}, x)
 
+    zeros = {name: torch.zeros_like(state[name]) for name in state if "bias" in name}
+    return {
+        **activation_mistakes(state, x),
+        "the result without the biases": but(**zeros),
+        "the result without the first bias": but(
+            **{"linear1.bias": zeros["linear1.bias"]}
+        ),
+        "the result without the second bias": but(
+            **{"linear2.bias": zeros["linear2.bias"]}
+        ),
+        **token_mistakes(state, x),
+    }
+
+
+def activation_mistakes(state: State, x: Tensor) -> dict[str, Run]:
+    """Name what goes wrong with the ReLU between the maps."""
+
     def with_inner(inner: Callable[[Tensor], Tensor]) -> Run:
         return lambda: feed_forward(state, x, inner)
 
-    zeros = {name: torch.zeros_like(state[name]) for name in state if "bias" in name}
     right = feed_forward(state, x)
     return {
         "the result without the ReLU": with_inner(lambda y: y),
@@ -132,21 +149,23 @@ def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
         "the result with the smaller of 0 and x: min for max": with_inner(
             lambda y: y.clamp(max=0)
         ),
-        "the result without the biases": but(**zeros),
-        "the result without the first bias": but(
-            **{"linear1.bias": zeros["linear1.bias"]}
-        ),
-        "the result without the second bias": but(
-            **{"linear2.bias": zeros["linear2.bias"]}
-        ),
+    }
+
+
+def token_mistakes(state: State, x: Tensor) -> dict[str, Run]:
+    """Name what goes wrong when a token's output is not made of that token alone."""
+    right = feed_forward(state, x)
+    return {
         "the result with the residual x added: that comes in AddNorm": lambda: (
             x.double() + right
         ),
         "the result of a mean over the tokens": lambda: feed_forward(
             state, x.mean(dim=1, keepdim=True).expand_as(x)
         ),
-        "the result with hidden activations averaged over the tokens": with_inner(
-            lambda y: y.relu().mean(dim=1, keepdim=True).expand_as(y)
+        "the result with hidden activations averaged over the tokens": lambda: (
+            feed_forward(
+                state, x, lambda y: y.relu().mean(dim=1, keepdim=True).expand_as(y)
+            )
         ),
         "the result of a view or reshape in place of a transpose": lambda: (
             feed_forward(
@@ -252,12 +271,13 @@ def test_feed_forward_gradients(student, draw):
     x, upstream = draw.normal(B, T, D), draw.normal(B, T, D)
     run = student.gradients(module, x, upstream=upstream)
     leaves = {n: p.double().requires_grad_() for n, p in state.items()}
-    (feed_forward(leaves, x) * upstream).sum().backward()
-    for name, leaf in leaves.items():
+    total = (feed_forward(leaves, x) * upstream).sum()
+    wanted = torch.autograd.grad(total, list(leaves.values()))
+    for name, want in zip(leaves, wanted, strict=True):
         got = run.parameters[name]
         if got is None:
             fail(f"No gradient reaches {name}.", mistake=f"no gradient for {name}")
-        expect_close(got, leaf.grad, f"The gradient of {name}", tolerance=1e-4)
+        expect_close(got, want, f"The gradient of {name}", tolerance=1e-4)
     expect_gradients(run, lambda x: feed_forward(state, x), [x], upstream)
 
 
@@ -387,18 +407,23 @@ def norm_by(
 
 def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
     """Name what goes wrong with a layer normalisation."""
+    given = (x, gamma, beta, eps)
+    return {
+        **variance_mistakes(*given),
+        **axis_mistakes(*given),
+        **mean_mistakes(*given),
+        **scale_mistakes(*given),
+    }
+
+
+def variance_mistakes(
+    x: Tensor, gamma: Tensor, beta: Tensor, eps: float
+) -> dict[str, Run]:
+    """Name what goes wrong with the variance, its root and ε."""
     y = x.double()
     mean = y.mean(-1, keepdim=True)
     biased = y.var(-1, unbiased=False, keepdim=True)
     unbiased = y.var(-1, keepdim=True)
-    spread = (biased + eps).sqrt()
-    one, zero = torch.ones_like(gamma), torch.zeros_like(beta)
-
-    def over(*dims: int) -> Tensor:
-        m = y.mean(dims, keepdim=True)
-        v = y.var(dims, unbiased=False, keepdim=True)
-        return norm_by(x, m, (v + eps).sqrt(), gamma, beta)
-
     return {
         "the result with the unbiased variance (division by d - 1)": lambda: norm_by(
             x, mean, (unbiased + eps).sqrt(), gamma, beta
@@ -419,8 +444,21 @@ def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
             x, mean, biased + eps, gamma, beta
         ),
         "the result of a multiplication by the standard deviation": lambda: norm_by(
-            x, mean, 1 / spread, gamma, beta
+            x, mean, 1 / (biased + eps).sqrt(), gamma, beta
         ),
+    }
+
+
+def axis_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
+    """Name a normalisation over other axes than the last."""
+    y = x.double()
+
+    def over(*dims: int) -> Tensor:
+        m = y.mean(dims, keepdim=True)
+        v = y.var(dims, unbiased=False, keepdim=True)
+        return norm_by(x, m, (v + eps).sqrt(), gamma, beta)
+
+    return {
         "the result of a normalisation over the tokens": lambda: over(1),
         "the result of a normalisation over the batch": lambda: over(0),
         "the result of a normalisation over tokens and columns together": (
@@ -430,6 +468,16 @@ def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
             lambda: over(0, 1)
         ),
         "the result of a normalisation over everything": lambda: over(*range(y.dim())),
+    }
+
+
+def mean_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
+    """Name what goes wrong with the mean, and with the mean of the squares."""
+    y = x.double()
+    mean = y.mean(-1, keepdim=True)
+    biased = y.var(-1, unbiased=False, keepdim=True)
+    spread = (biased + eps).sqrt()
+    return {
         "the result with the mean not subtracted": lambda: norm_by(
             x, 0 * mean, spread, gamma, beta
         ),
@@ -450,6 +498,18 @@ def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
         "the result with the sum of squares in place of their mean": lambda: norm_by(
             x, mean, (biased * y.size(-1) + eps).sqrt(), gamma, beta
         ),
+    }
+
+
+def scale_mistakes(
+    x: Tensor, gamma: Tensor, beta: Tensor, eps: float
+) -> dict[str, Run]:
+    """Name what goes wrong with γ and β."""
+    y = x.double()
+    mean = y.mean(-1, keepdim=True)
+    spread = (y.var(-1, unbiased=False, keepdim=True) + eps).sqrt()
+    one, zero = torch.ones_like(gamma), torch.zeros_like(beta)
+    return {
         "the result without γ and β": lambda: norm_by(x, mean, spread, one, zero),
         "the result without γ": lambda: norm_by(x, mean, spread, one, beta),
         "the result without β": lambda: norm_by(x, mean, spread, gamma, zero),
@@ -480,10 +540,12 @@ def expect_norm(
     return got
 
 
-def scaled(draw, *shape: int, dtype: torch.dtype = torch.float32) -> list[Tensor]:
+def scaled(
+    draw, *shape: int, dtype: torch.dtype = torch.float32
+) -> tuple[Tensor, Tensor, Tensor]:
     """Draw x with a mean and a spread of its own, γ and β."""
     x = 2 * draw.normal(*shape, dtype=dtype) + draw.normal(shape[-1], dtype=dtype)
-    return [x, draw.normal(shape[-1], dtype=dtype), draw.normal(shape[-1], dtype=dtype)]
+    return x, draw.normal(shape[-1], dtype=dtype), draw.normal(shape[-1], dtype=dtype)
 
 
 # --- layer_norm -------------------------------------------------------------------
@@ -555,7 +617,7 @@ def test_norm_gradients(student, draw):
 def test_norm_double(student, draw):
     x, gamma, beta = scaled(draw, T, B, D, dtype=torch.float64)
     x = x.transpose(0, 1)
-    before = [x.clone(), gamma.clone(), beta.clone()]
+    before = (x.clone(), gamma.clone(), beta.clone())
     got, after = student.call_and_return_inputs(student.layer_norm, x, gamma, beta)
     want = reference.layer_norm(*before)
     expect_unchanged(after, before)
@@ -638,7 +700,7 @@ def add_norm_mistakes(
     other = "pre-norm where post-norm is asked for"
     if first:
         other = "post-norm where pre-norm is asked for"
-    named = {
+    return {
         f"the result of {other}": lambda: add_norm(x, f, gamma, beta, not first),
         "norm(x) + f(x): the residual is normalised, f's input is not": lambda: (
             norm(x) + f(x)
@@ -659,6 +721,13 @@ def add_norm_mistakes(
         "the result of a normalisation without γ and β": lambda: add_norm(
             x, f, torch.ones_like(gamma), torch.zeros_like(beta), first
         ),
+        **repetitions(x, f, norm),
+    }
+
+
+def repetitions(x: Tensor, f: Any, norm: Callable[[Tensor], Tensor]) -> dict[str, Run]:
+    """Name a part that is left out, taken twice, or taken away instead of added."""
+    return {
         "norm(x): the sub-layer is not used": lambda: norm(x),
         "norm(2 x): the sub-layer is not used": lambda: norm(2 * x),
         "norm(norm(x) + f(norm(x))): normalised before and after": lambda: norm(
@@ -682,7 +751,6 @@ def add_norm_mistakes(
             lambda: x + norm(f(norm(x)))
         ),
     }
-    return named
 
 
 def expect_add_norm(student, draw, norm_first: bool) -> None:
@@ -750,7 +818,9 @@ def test_add_norm_calls(student, draw):
 @check("add-norm", share=2, title="Dropout on the sub-layer's output, while training")
 def test_add_norm_dropout(student, draw):
     module, _, _ = build_add_norm(student, draw, norm_first=True, dropout=0.5)
-    x, before, training = draw.normal(20, T, D), [], []
+    x = draw.normal(20, T, D)
+    before: list[Tensor] = []
+    training: list[Tensor] = []
     result = module(x, watched(torch.ones_like, before))
     if not torch.allclose(result.float(), x + 1, atol=1e-5):
         expect_close(
@@ -776,7 +846,9 @@ def test_add_norm_dropout(student, draw):
 @check("add-norm", share=1, title="Dropout in post-norm, before the normalisation")
 def test_post_norm_dropout(student, draw):
     module, gamma, beta = build_add_norm(student, draw, norm_first=False, dropout=0.5)
-    x, before, training = draw.normal(20, T, D), [], []
+    x = draw.normal(20, T, D)
+    before: list[Tensor] = []
+    training: list[Tensor] = []
     want = add_norm(x, torch.ones_like, gamma, beta, False)
     mistakes = add_norm_mistakes(x, torch.ones_like, gamma, beta, False)
     result = module(x, watched(torch.ones_like, before))
@@ -836,9 +908,7 @@ def test_add_norm_double(student, draw):
         expect_unchanged(after[:1], [x])
         want = add_norm(x, f, gamma, beta, norm_first)
         words = "code for float32 or larger batches only"
-        with blame(
-            words, lambda first=norm_first: expect_add_norm(student, draw, first)
-        ):
+        with blame(words, partial(expect_add_norm, student, draw, norm_first)):
             mistakes = add_norm_mistakes(x, f, gamma, beta, norm_first)
             expect_close(got, want, "the result", mistakes)
         expect_dtype(got, torch.float64, "the result")

@@ -1,7 +1,8 @@
 """Hidden checks of unit 08: encoder layer, encoder, its states, and their drift."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +25,8 @@ from transformer import encoder as reference
 from transformer.config import TransformerConfig
 
 B, S, D, H, D_FF, N = 2, 5, 12, 3, 20, 3
-SIZES = {"d_model": D, "n_heads": H, "n_layers": N, "d_ff": D_FF, "dropout": 0.0}
+SIZES: dict[str, Any] = {"d_model": D, "n_heads": H, "n_layers": N, "d_ff": D_FF}
+SIZES |= {"dropout": 0.0}
 BUILT_INS = [
     "torch.nn.TransformerEncoderLayer",
     "torch.nn.TransformerEncoder",
@@ -36,6 +38,7 @@ BUILT_INS = [
 NEARLY_ALL = 1 - 2**-53  # what dropout drops; a configuration takes less than 1
 
 Mistakes = dict[str, Tensor]
+Trusted = TypeVar("Trusted", bound=nn.Module)
 
 
 def drawn_state(draw, module: nn.Module) -> dict[str, Tensor]:
@@ -54,12 +57,12 @@ def config_of(student, **changes) -> Any:
     return make(30, 31, **{**SIZES, **changes})
 
 
-def pair_of(student, draw, name: str, **changes) -> tuple[Any, nn.Module]:
+def pair_of(student, draw, kind: type[Trusted], **changes) -> tuple[Any, Trusted]:
     """Make the student's module and the trusted one, float64, with equal weights."""
-    trusted = getattr(reference, name)(TransformerConfig(30, 31, **SIZES | changes))
+    trusted = kind(TransformerConfig(30, 31, **SIZES | changes))
     state = drawn_state(draw, trusted)
     trusted.double().eval().load_state_dict(state)
-    own = student[name](config_of(student, **changes))
+    own = student[kind.__name__](config_of(student, **changes))
     own.double().eval().load_state_dict(state)
     return own, trusted
 
@@ -72,47 +75,58 @@ def words(draw, *shape: int) -> Tensor:
 # --- EncoderLayer -----------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a trusted layer, to be taken in another order."""
+
+    layer: reference.EncoderLayer
+    mask: Tensor | None
+
+    def attend(
+        self, query: Tensor, key: Tensor | None = None, value: Tensor | None = None
+    ) -> Tensor:
+        """Attend with the mask, to itself if no keys and values are given."""
+        key = query if key is None else key
+        value = key if value is None else value
+        return self.layer.self_attention(query, key, value, self.mask)[0]
+
+    def feed(self, y: Tensor) -> Tensor:
+        """Run the feed-forward layer."""
+        return self.layer.feed_forward(y)
+
+    def norm1(self, y: Tensor) -> Tensor:
+        """Normalise as the first sub-layer does."""
+        return self.layer.add_norm1.norm(y)
+
+    def norm2(self, y: Tensor) -> Tensor:
+        """Normalise as the second sub-layer does."""
+        return self.layer.add_norm2.norm(y)
+
+    def second(self, y: Tensor) -> Tensor:
+        """Run the second sub-layer, post-norm."""
+        return self.norm2(y + self.feed(y))
+
+
 def layer_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor | None
 ) -> Mistakes:
     """Name what goes wrong in a layer that is asked to be post-norm."""
-    ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
-    inverted = None if mask is None else ~mask
-
-    def attend(y: Tensor, mask: Tensor | None = mask) -> Tensor:
-        return layer.self_attention(y, y, y, mask)[0]
-
-    def second(y: Tensor) -> Tensor:
-        return n2(y + ff(y))
-
-    y, pre = n1(x + attend(x)), x + attend(n1(x))
-    swapped, bare, fed = n2(x + attend(x)), n1(attend(x)), n1(x + ff(x))
-    twice = n1(x + x + attend(x))
+    steps = Steps(layer, mask)
+    ff, n1, n2, second = steps.feed, steps.norm1, steps.norm2, steps.second
+    y, pre = n1(x + steps.attend(x)), x + steps.attend(n1(x))
+    bare = replace(steps, mask=None)
+    inverted = replace(steps, mask=None if mask is None else ~mask)
     return {
         "a pre-norm layer, where the configuration asks for post-norm": (
             pre + ff(n2(pre))
         ),
-        "a layer without residual connections": n2(ff(bare)),
-        "a layer without the residual connection around attention": second(bare),
-        "a layer without the residual connection around the feed-forward": n2(ff(y)),
-        "a layer with two residual connections around each sub-layer": (
-            n2(twice + twice + ff(twice))
-        ),
-        "a layer with two residual connections around attention": second(twice),
-        "a layer that uses the first LayerNorm twice": n1(y + ff(y)),
-        "a layer that uses the second LayerNorm twice": second(swapped),
-        "a layer with its two LayerNorms exchanged": n1(swapped + ff(swapped)),
-        "a layer with the feed-forward before attention": n2(fed + attend(fed)),
-        "a layer with the feed-forward and its norm before attention": (
-            n1(second(x) + attend(second(x)))
-        ),
-        "a layer whose attention ignores the mask": second(n1(x + attend(x, None))),
+        **residual_mistakes(steps, x),
+        **order_mistakes(steps, x),
+        "a layer whose attention ignores the mask": second(n1(x + bare.attend(x))),
         "a layer with an inverted mask (True means: may attend)": (
-            second(n1(x + attend(x, inverted)))
+            second(n1(x + inverted.attend(x)))
         ),
-        "a layer without its first LayerNorm": second(x + attend(x)),
-        "a layer without its second LayerNorm": y + ff(y),
-        "a layer without LayerNorm": x + attend(x) + ff(x + attend(x)),
+        **norm_mistakes(steps, x),
         "a layer whose second residual connection starts from the layer's input": (
             n2(x + ff(y))
         ),
@@ -122,11 +136,53 @@ def layer_mistakes(
             second(x)
         ),
         "norm(x) + f(x), where norm(x + f(x)) is asked for": (
-            (lambda z: n2(z) + ff(z))(n1(x) + attend(x))
+            (lambda z: n2(z) + ff(z))(n1(x) + steps.attend(x))
         ),
         "x + norm(f(x)), where norm(x + f(x)) is asked for": (
-            (lambda z: z + n2(ff(z)))(x + n1(attend(x)))
+            (lambda z: z + n2(ff(z)))(x + n1(steps.attend(x)))
         ),
+    }
+
+
+def residual_mistakes(steps: Steps, x: Tensor) -> Mistakes:
+    """Name residual connections that are missing or taken twice."""
+    ff, n1, n2 = steps.feed, steps.norm1, steps.norm2
+    y, bare = n1(x + steps.attend(x)), n1(steps.attend(x))
+    twice = n1(x + x + steps.attend(x))
+    return {
+        "a layer without residual connections": n2(ff(bare)),
+        "a layer without the residual connection around attention": steps.second(bare),
+        "a layer without the residual connection around the feed-forward": n2(ff(y)),
+        "a layer with two residual connections around each sub-layer": (
+            n2(twice + twice + ff(twice))
+        ),
+        "a layer with two residual connections around attention": steps.second(twice),
+    }
+
+
+def order_mistakes(steps: Steps, x: Tensor) -> Mistakes:
+    """Name LayerNorms and sub-layers that stand in each other's place."""
+    ff, n1, n2, second = steps.feed, steps.norm1, steps.norm2, steps.second
+    y, swapped, fed = n1(x + steps.attend(x)), n2(x + steps.attend(x)), n1(x + ff(x))
+    return {
+        "a layer that uses the first LayerNorm twice": n1(y + ff(y)),
+        "a layer that uses the second LayerNorm twice": second(swapped),
+        "a layer with its two LayerNorms exchanged": n1(swapped + ff(swapped)),
+        "a layer with the feed-forward before attention": n2(fed + steps.attend(fed)),
+        "a layer with the feed-forward and its norm before attention": (
+            n1(second(x) + steps.attend(second(x)))
+        ),
+    }
+
+
+def norm_mistakes(steps: Steps, x: Tensor) -> Mistakes:
+    """Name LayerNorms that are missing."""
+    added = x + steps.attend(x)
+    y = steps.norm1(added)
+    return {
+        "a layer without its first LayerNorm": steps.second(added),
+        "a layer without its second LayerNorm": y + steps.feed(y),
+        "a layer without LayerNorm": added + steps.feed(added),
     }
 
 
@@ -135,23 +191,21 @@ def pre_norm_mistakes(
 ) -> Mistakes:
     """Name what goes wrong in a layer that is asked to be pre-norm."""
     ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
-
-    def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        return layer.self_attention(query, key, value, mask)[0]
+    attend = Steps(layer, mask).attend
 
     def second(y: Tensor) -> Tensor:
         return y + ff(n2(y))
 
     z = n1(x)
-    y = n1(x + attend(x, x, x))
-    after_norm = n2(z + attend(z, z, z))
+    y = n1(x + attend(x))
+    after_norm = n2(z + attend(z))
     return {
         "a post-norm layer, where the configuration asks for pre-norm": n2(y + ff(y)),
         "a pre-norm layer that normalises the queries, but not keys and values": (
-            second(x + attend(z, x, x))
+            second(x + attend(z, x))
         ),
         "a pre-norm layer whose attention reads x, not what its function is handed": (
-            second(x + attend(x, x, x))
+            second(x + attend(x))
         ),
         "a pre-norm layer that normalises queries and keys, but not values": (
             second(x + attend(z, z, x))
@@ -160,29 +214,27 @@ def pre_norm_mistakes(
             after_norm + ff(after_norm)
         ),
         "a pre-norm layer that ignores the mask": (
-            second(x + layer.self_attention(z, z, z)[0])
+            second(x + Steps(layer, None).attend(z))
         ),
-        "a pre-norm layer with another LayerNorm at its end": (
-            n2(second(x + attend(z, z, z)))
-        ),
-        "a layer without LayerNorm": (lambda a: a + ff(a))(x + attend(x, x, x)),
-        "a pre-norm layer without residual connections": ff(n2(attend(z, z, z))),
+        "a pre-norm layer with another LayerNorm at its end": n2(second(x + attend(z))),
+        "a layer without LayerNorm": (lambda a: a + ff(a))(x + attend(x)),
+        "a pre-norm layer without residual connections": ff(n2(attend(z))),
         "a pre-norm layer with the feed-forward before attention": (
-            (lambda a: a + attend(n2(a), n2(a), n2(a)))(x + ff(z))
+            (lambda a: a + attend(n2(a)))(x + ff(z))
         ),
     }
 
 
 @check("encoder-layer", share=1, title="The shape stays (b, s, d_model)")
 def test_layer_shape(student, draw):
-    layer, _ = pair_of(student, draw, "EncoderLayer")
+    layer, _ = pair_of(student, draw, reference.EncoderLayer)
     got = layer(words(draw), draw.mask(B, 1, 1, S))
     expect_shape(got, (B, S, D), "What the layer returns")
 
 
 @check("encoder-layer", share=3, title="Right values: post-norm, with a padding mask")
 def test_layer_values(student, draw):
-    layer, trusted = pair_of(student, draw, "EncoderLayer")
+    layer, trusted = pair_of(student, draw, reference.EncoderLayer)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
     mistakes = layer_mistakes(trusted, x, mask)
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
@@ -190,7 +242,7 @@ def test_layer_values(student, draw):
 
 @check("encoder-layer", share=1, title="Without a mask every token sees every token")
 def test_layer_without_mask(student, draw):
-    layer, trusted = pair_of(student, draw, "EncoderLayer")
+    layer, trusted = pair_of(student, draw, reference.EncoderLayer)
     x = words(draw)
     mistakes = layer_mistakes(trusted, x, None)
     expect_close(layer(x), trusted(x), "The layer's output", mistakes)
@@ -198,7 +250,7 @@ def test_layer_without_mask(student, draw):
 
 @check("encoder-layer", share=2, title="norm_first=True: pre-norm")
 def test_layer_pre_norm(student, draw):
-    layer, trusted = pair_of(student, draw, "EncoderLayer", norm_first=True)
+    layer, trusted = pair_of(student, draw, reference.EncoderLayer, norm_first=True)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
     mask[..., :2] = True  # a key alone gets all the weight, whatever the query
     mistakes = pre_norm_mistakes(trusted, x, mask)
@@ -207,7 +259,7 @@ def test_layer_pre_norm(student, draw):
 
 @check("encoder-layer", share=1, title="Any feed-forward layer, any shape of mask")
 def test_layer_with_convolutions(student, draw):
-    layer, trusted = pair_of(student, draw, "EncoderLayer", feed_forward="conv")
+    layer, trusted = pair_of(student, draw, reference.EncoderLayer, feed_forward="conv")
     x, mask = words(draw), draw.mask(1, 1, S, S)
     mistakes = layer_mistakes(trusted, x, mask)
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
@@ -234,7 +286,7 @@ def dropout_mistakes(
 @check("encoder-layer", share=1, title="Dropout acts in training, and only there")
 def test_layer_dropout(student, draw):
     rates = {"dropout": NEARLY_ALL, "attention_dropout": 0.0, "ff_dropout": 0.0}
-    layer, trusted = pair_of(student, draw, "EncoderLayer", **rates)
+    layer, trusted = pair_of(student, draw, reference.EncoderLayer, **rates)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output in eval mode")
     layer.train()
@@ -245,7 +297,7 @@ def test_layer_dropout(student, draw):
 
 @check("encoder-layer", share=1, title="Gradients reach the input and every parameter")
 def test_layer_gradients(student, draw):
-    layer, trusted = pair_of(student, draw, "EncoderLayer")
+    layer, trusted = pair_of(student, draw, reference.EncoderLayer)
     x, mask, upstream = words(draw), draw.mask(B, 1, 1, S), words(draw)
     run = student.gradients(layer, x, mask, upstream=upstream)
     expect_every_parameter(run.parameters)
@@ -255,7 +307,7 @@ def test_layer_gradients(student, draw):
 @check("encoder-layer", share=1, title="Written by you; the input is left as it was")
 def test_layer_leaves_its_input(student, draw):
     expect_no_call(student, "EncoderLayer", BUILT_INS)
-    layer, trusted = pair_of(student, draw, "EncoderLayer")
+    layer, trusted = pair_of(student, draw, reference.EncoderLayer)
     x, mask = words(draw, S, 1, D).transpose(0, 1), draw.mask(1, 1, 1, S)
     got, after = student.call_and_return_inputs(layer, x, mask)
     expect_unchanged(after, [x, mask])
@@ -432,7 +484,7 @@ def test_encoder_parameters(student, draw):
 
 @check("encoder", share=1, title="With your own layers: the whole encoder")
 def test_encoder_with_own_layers(student, draw):
-    encoder, trusted = pair_of(student, draw, "Encoder")
+    encoder, trusted = pair_of(student, draw, reference.Encoder)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
     want = trusted(x, mask)
     mistakes = stack_mistakes(list(trusted.layers), x, mask)
@@ -499,22 +551,29 @@ def test_states_values(student, draw):
     encoder = encoder_around(student, layers)
     states = listed(student.layer_states(encoder, x, mask))
     wanted = states_of(layers, x, mask)
-    unmasked = states_of(layers, x, None)
     if len(states) == N and states[0].shape == x.shape:
         expect_not_input(states[0], x)
     for number, want in enumerate(wanted[: len(states)]):
-        mistakes = {
-            "the last state, as all others do": lambda: wanted[-1],
-            "what its layer makes of the encoder's input": lambda n=number: layers[
-                n - 1
-            ](x, mask),
-            "the state without the mask": lambda n=number: unmasked[n],
-            "the state of the layer behind it": lambda n=number: wanted[n + 1],
-            "the input of its layer, not the output": lambda n=number: wanted[n - 1],
-        }
+        mistakes = state_mistakes(layers, x, mask, number)
         expect_close(states[number], want, f"State {number}", mistakes)
     if len(states) != len(wanted):
         fail(f"There should be {N + 1} states, not {len(states)}.")
+
+
+def state_mistakes(
+    layers: Sequence[nn.Module], x: Tensor, mask: Tensor, number: int
+) -> dict[str, Callable[[], Tensor]]:
+    """Name what another state than the one with this number may be."""
+    wanted, unmasked = states_of(layers, x, mask), states_of(layers, x, None)
+    return {
+        "the last state, as all others do": lambda: wanted[-1],
+        "what its layer makes of the encoder's input": lambda: layers[number - 1](
+            x, mask
+        ),
+        "the state without the mask": lambda: unmasked[number],
+        "the state of the layer behind it": lambda: wanted[number + 1],
+        "the input of its layer, not the output": lambda: wanted[number - 1],
+    }
 
 
 def expect_not_input(first: Tensor, x: Tensor) -> None:

@@ -1,10 +1,10 @@
 """Hidden checks of unit 09: the decoder layer, the stack, and what it looks at."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -20,21 +20,27 @@ from autograder.checking.compare import name_of_mistake
 from autograder.checking.expect import check, expect_close, expect_shape, fail
 from transformer import decoder as reference
 from transformer.config import TransformerConfig
+from transformer.feed_forward import AddNorm
 from transformer.masks import causal_mask
+from transformer.multi_head import MultiHeadAttention
 
 B, H, T, S, D = 3, 2, 4, 5, 12
-SIZES = {"src_vocab_size": 20, "tgt_vocab_size": 21, "d_model": D, "n_heads": H}
+SIZES: dict[str, Any] = {"src_vocab_size": 20, "tgt_vocab_size": 21}
+SIZES |= {"d_model": D, "n_heads": H}
 SIZES |= {"n_layers": 2, "d_ff": 20, "dropout": 0.0}
 CONFIG = "transformer.config.TransformerConfig"
 NEARLY_ALL = 1 - 2**-53  # what dropout drops; a configuration takes less than 1
 
 
+Trusted = TypeVar("Trusted", bound=nn.Module)
+
+
 @dataclass(frozen=True)
-class Twins:
+class Twins(Generic[Trusted]):
     """The student's module and the trusted one, with the same random weights."""
 
     student: Any
-    trusted: nn.Module
+    trusted: Trusted
 
 
 @dataclass(frozen=True)
@@ -57,14 +63,14 @@ class Inputs:
         return self.x.double(), self.memory.double(), self.tgt_mask, self.src_mask
 
 
-def twins(student, draw, kind: str, **changes) -> Twins:
+def twins(student, draw, kind: type[Trusted], **changes) -> Twins[Trusted]:
     """Build the student's and the trusted module and give both fresh weights."""
     options = SIZES | changes
-    trusted = getattr(reference, kind)(TransformerConfig(**options))
+    trusted = kind(TransformerConfig(**options))
     shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
     state = {name: 0.5 * value for name, value in draw.state(shapes).items()}
     trusted.load_state_dict(state)
-    theirs = getattr(student, kind)(student.load(CONFIG)(**options))
+    theirs = student[kind.__name__](student.load(CONFIG)(**options))
     theirs.load_state_dict(state)
     theirs.eval()
     return Twins(theirs, trusted.double().eval())
@@ -85,10 +91,12 @@ def inputs(draw) -> Inputs:
 
 def run_layer(layer, given: Inputs) -> tuple[Tensor, Tensor]:
     """Call a student's layer and see that it returns a pair."""
-    return expect_parts(layer(*given.all), 2, "two things, x and the weights")
+    what = "two things, x and the weights"
+    x, weights = expect_parts(layer(*given.all), 2, what)
+    return x, weights
 
 
-def expect_layer(pair: Twins, given: Inputs) -> None:
+def expect_layer(pair: Twins[reference.DecoderLayer], given: Inputs) -> None:
     """Compare the output of the student's layer with the right one."""
     x, _ = run_layer(pair.student, given)
     want, _ = pair.trusted(*given.exact)
@@ -96,37 +104,94 @@ def expect_layer(pair: Twins, given: Inputs) -> None:
     expect_close(x, want, "x", mistakes=named, tolerance=2e-5)
 
 
-def post_norm(add_norm, x: Tensor, output: Tensor) -> Tensor:
+def post_norm(add_norm: AddNorm, x: Tensor, output: Tensor) -> Tensor:
     """Add and normalise as the paper does."""
     return add_norm.norm(x + output)
 
 
-def layer_mistakes(
-    layer: nn.Module, given: Inputs
-) -> dict[str, Callable[[], tuple[Tensor, Tensor]]]:
-    """Name what goes wrong in a layer; each gives the output and the weights."""
+Run = Callable[[], tuple[Tensor, Tensor]]  # gives the output and the weights
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The three steps of a post-norm layer, each with a mask and a norm of its own.
+
+    Attributes:
+        layer: the trusted layer.
+        given: what goes in.
+        self_mask: the mask of the first step.
+        cross_mask: the mask of the second.
+        self_attention: the attention of the first.
+        cross_attention: the attention of the second.
+        norms: a normalisation for each step.
+        skip: whether the residual connections are left out.
+        returns: whose weights come back: "cross" or "self".
+    """
+
+    layer: reference.DecoderLayer
+    given: Inputs
+    self_mask: Tensor | None
+    cross_mask: Tensor | None
+    self_attention: MultiHeadAttention
+    cross_attention: MultiHeadAttention
+    norms: tuple[AddNorm, AddNorm, AddNorm]
+    skip: bool = False
+    returns: str = "cross"
+
+    def run(self) -> tuple[Tensor, Tensor]:
+        """Return the output and the weights."""
+        x, memory = self.given.exact[:2]
+        attended, self_weights = self.self_attention(x, x, x, self.self_mask)
+        y = self.add(0, x, attended)
+        looked_up, weights = self.cross_attention(y, memory, memory, self.cross_mask)
+        y = self.add(1, y, looked_up)
+        y = self.add(2, y, self.layer.feed_forward(y))
+        return y, weights if self.returns == "cross" else self_weights
+
+    def add(self, number: int, y: Tensor, output: Tensor) -> Tensor:
+        """Add what a step found, and normalise."""
+        norm = self.norms[number]
+        return norm.norm(output) if self.skip else post_norm(norm, y, output)
+
+
+def right_steps(layer: reference.DecoderLayer, given: Inputs) -> Steps:
+    """Return the steps as they should be."""
+    attentions = layer.self_attention, layer.cross_attention
+    norms = layer.add_norm1, layer.add_norm2, layer.add_norm3
+    return Steps(layer, given, given.tgt_mask, given.src_mask, *attentions, norms)
+
+
+def layer_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
+    """Name what goes wrong in a layer."""
+    right = right_steps(layer, given)
+    once = (layer.add_norm1, layer.add_norm1, layer.add_norm1)
+
+    def but(**changes: Any) -> Run:
+        return replace(right, **changes).run
+
+    return {
+        "a layer whose self-attention has no mask": but(self_mask=None),
+        "a layer whose cross-attention has no mask": but(cross_mask=None),
+        "a layer without residual connections": but(skip=True),
+        "a layer that uses one normalisation three times": but(norms=once),
+        "a layer that uses one normalisation three times, and whose cross-attention "
+        "has no mask": but(norms=once, cross_mask=None),
+        "a layer that uses its self-attention for both": but(
+            cross_attention=layer.self_attention
+        ),
+        "a layer that uses its cross-attention for both": but(
+            self_attention=layer.cross_attention
+        ),
+        **order_mistakes(layer, given),
+        "a layer that returns the self-attention's weights": but(returns="self"),
+    }
+
+
+def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
+    """Name sub-layers in another order, and questions asked by another vector."""
     x, memory, tgt_mask, src_mask = given.exact
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
-
-    def by_steps(
-        self_mask=tgt_mask,
-        cross_mask=src_mask,
-        self_attention=layer.self_attention,
-        cross_attention=layer.cross_attention,
-        norms=(n1, n2, n3),
-        skip=False,
-        returns="cross",
-    ) -> tuple[Tensor, Tensor]:
-        def add(norm, y, output):
-            return norm.norm(output) if skip else post_norm(norm, y, output)
-
-        attended, self_weights = self_attention(x, x, x, self_mask)
-        y = add(norms[0], x, attended)
-        looked_up, weights = cross_attention(y, memory, memory, cross_mask)
-        y = add(norms[1], y, looked_up)
-        y = add(norms[2], y, feed_forward(y))
-        return y, weights if returns == "cross" else self_weights
 
     def swapped() -> tuple[Tensor, Tensor]:
         y = post_norm(n1, x, layer.self_attention(x, x, x, tgt_mask)[0])
@@ -146,13 +211,6 @@ def layer_mistakes(
         looked_up, weights = layer.cross_attention(y, memory, memory, src_mask)
         return post_norm(n3, y, looked_up), weights
 
-    def pre_norm() -> tuple[Tensor, Tensor]:
-        z = n1.norm(x)
-        y = x + layer.self_attention(z, z, z, tgt_mask)[0]
-        looked_up, weights = layer.cross_attention(n2.norm(y), memory, memory, src_mask)
-        y = y + looked_up
-        return y + feed_forward(n3.norm(y)), weights
-
     def stale_query() -> tuple[Tensor, Tensor]:
         y = post_norm(n1, x, layer.self_attention(x, x, x, tgt_mask)[0])
         looked_up, weights = layer.cross_attention(x, memory, memory, src_mask)
@@ -160,36 +218,34 @@ def layer_mistakes(
         return post_norm(n3, y, feed_forward(y)), weights
 
     return {
-        "a layer whose self-attention has no mask": lambda: by_steps(self_mask=None),
-        "a layer whose cross-attention has no mask": lambda: by_steps(cross_mask=None),
-        "a layer without residual connections": lambda: by_steps(skip=True),
-        "a layer that uses one normalisation three times": lambda: by_steps(
-            norms=(n1, n1, n1)
-        ),
-        "a layer that uses one normalisation three times, and whose cross-attention "
-        "has no mask": lambda: by_steps(norms=(n1, n1, n1), cross_mask=None),
-        "a layer that uses its self-attention for both": lambda: by_steps(
-            cross_attention=layer.self_attention
-        ),
-        "a layer that uses its cross-attention for both": lambda: by_steps(
-            self_attention=layer.cross_attention
-        ),
         "a layer whose cross-attention swaps query and key": swapped,
         "a layer that looks at the source before itself": cross_first,
         "a layer whose feed-forward comes first": feed_forward_first,
-        "a layer that normalises before each sub-layer (pre-norm)": pre_norm,
-        "a layer whose cross-attention asks with the layer's input": stale_query,
-        "a layer that returns the self-attention's weights": lambda: by_steps(
-            returns="self"
+        "a layer that normalises before each sub-layer (pre-norm)": partial(
+            pre_norm_layer, layer, given
         ),
+        "a layer whose cross-attention asks with the layer's input": stale_query,
     }
+
+
+def pre_norm_layer(
+    layer: reference.DecoderLayer, given: Inputs
+) -> tuple[Tensor, Tensor]:
+    """Run the layer's parts as a pre-norm layer."""
+    x, memory, tgt_mask, src_mask = given.exact
+    z = layer.add_norm1.norm(x)
+    y = x + layer.self_attention(z, z, z, tgt_mask)[0]
+    z = layer.add_norm2.norm(y)
+    looked_up, weights = layer.cross_attention(z, memory, memory, src_mask)
+    y = y + looked_up
+    return y + layer.feed_forward(layer.add_norm3.norm(y)), weights
 
 
 HANDED = "must use the vector it is handed, which in pre-norm is normalised"
 
 
 def pre_norm_mistakes(
-    layer: nn.Module, given: Inputs
+    layer: reference.DecoderLayer, given: Inputs
 ) -> dict[str, Callable[[], Tensor]]:
     """Name what goes wrong in a pre-norm layer; each gives the output."""
     x, memory, tgt_mask, src_mask = given.exact
@@ -204,7 +260,6 @@ def pre_norm_mistakes(
         y = y + layer.cross_attention(z, memory, memory, cross_mask)[0]
         return y + layer.feed_forward(own[2](y))
 
-    raw = nn.Identity()
     return {
         "a layer that always normalises after the sub-layer": lambda: post_norm_layer(
             layer, given
@@ -216,6 +271,17 @@ def pre_norm_mistakes(
         ),
         "a layer that uses one normalisation three times, and whose cross-attention "
         "has no mask": lambda: by_steps((n1, n1, n1), cross_mask=None),
+        **handed_mistakes(by_steps, (n1, n2, n3)),
+    }
+
+
+def handed_mistakes(
+    by_steps: Callable[..., Tensor], norms: Sequence[nn.Module]
+) -> dict[str, Callable[[], Tensor]]:
+    """Name a pre-norm layer in which a sub-layer reads x as it came."""
+    n1, n2, n3 = norms
+    raw = nn.Identity()
+    return {
         f"a layer whose functions use x: each {HANDED}": lambda: by_steps(
             (raw, raw, raw), keys=raw
         ),
@@ -237,7 +303,7 @@ def pre_norm_mistakes(
     }
 
 
-def post_norm_layer(layer: nn.Module, given: Inputs) -> Tensor:
+def post_norm_layer(layer: reference.DecoderLayer, given: Inputs) -> Tensor:
     """Run the layer's parts as a post-norm layer."""
     x, memory, tgt_mask, src_mask = given.exact
     x = post_norm(layer.add_norm1, x, layer.self_attention(x, x, x, tgt_mask)[0])
@@ -246,9 +312,13 @@ def post_norm_layer(layer: nn.Module, given: Inputs) -> Tensor:
     return post_norm(layer.add_norm3, x, layer.feed_forward(x))
 
 
-def outputs_of(named: dict, index: int) -> dict[str, Callable[[], Tensor]]:
+def outputs_of(named: Mapping[str, Run], index: int) -> dict[str, Callable[[], Tensor]]:
     """Take one of the two results of each mistake."""
-    return {phrase: lambda make=make: make()[index] for phrase, make in named.items()}
+
+    def part_of(run: Run) -> Callable[[], Tensor]:
+        return lambda: run()[index]
+
+    return {phrase: part_of(run) for phrase, run in named.items()}
 
 
 # --- DecoderLayer.forward ---------------------------------------------------------
@@ -256,7 +326,7 @@ def outputs_of(named: dict, index: int) -> dict[str, Callable[[], Tensor]]:
 
 @check("decoder-layer", share=1, title="Output (b, t, d_model), weights (b, h, t, s)")
 def test_layer_shapes(student, draw):
-    layer = twins(student, draw, "DecoderLayer").student
+    layer = twins(student, draw, reference.DecoderLayer).student
     x, weights = run_layer(layer, inputs(draw))
     expect_shape(x, (B, T, D), "x")
     expect_shape(weights, (B, H, T, S), "the tensor of weights")
@@ -264,12 +334,12 @@ def test_layer_shapes(student, draw):
 
 @check("decoder-layer", share=4, title="Right values with both masks")
 def test_layer_values(student, draw):
-    expect_layer(twins(student, draw, "DecoderLayer"), inputs(draw))
+    expect_layer(twins(student, draw, reference.DecoderLayer), inputs(draw))
 
 
 @check("decoder-layer", share=2, title="It returns the cross-attention's weights")
 def test_layer_weights(student, draw):
-    pair, given = twins(student, draw, "DecoderLayer"), inputs(draw)
+    pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
     square = Inputs(
         given.x, given.memory[:, :T], given.tgt_mask, given.src_mask[..., :T]
     )
@@ -284,7 +354,7 @@ def test_layer_weights(student, draw):
 
 @check("decoder-layer", share=1, title="The same layer as pre-norm (norm_first)")
 def test_layer_pre_norm(student, draw):
-    pair = twins(student, draw, "DecoderLayer", norm_first=True)
+    pair = twins(student, draw, reference.DecoderLayer, norm_first=True)
     given = inputs(draw)
     x, _ = run_layer(pair.student, given)
     want, _ = pair.trusted(*given.exact)
@@ -294,7 +364,7 @@ def test_layer_pre_norm(student, draw):
 
 @check("decoder-layer", share=1, title="No mask means that all may attend")
 def test_layer_without_masks(student, draw):
-    pair, given = twins(student, draw, "DecoderLayer"), inputs(draw)
+    pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
     usual = partial(expect_layer, pair, given)
     with blame("code that needs a mask; both are None by default", usual):
         result = pair.student(given.x, given.memory)
@@ -305,7 +375,7 @@ def test_layer_without_masks(student, draw):
 
 @check("decoder-layer", share=1, title="A later word changes no earlier one")
 def test_layer_is_causal(student, draw):
-    layer, given = twins(student, draw, "DecoderLayer").student, inputs(draw)
+    layer, given = twins(student, draw, reference.DecoderLayer).student, inputs(draw)
     before, _ = run_layer(layer, given)
     later = given.x.clone()
     later[:, 2:] = draw.normal(B, T - 2, D)
@@ -336,7 +406,7 @@ def expect_reached(gradients: dict[str, Tensor | None], of: str) -> None:
 
 @check("decoder-layer", share=1, title="Gradients reach every weight and the inputs")
 def test_layer_gradients(student, draw):
-    pair, given = twins(student, draw, "DecoderLayer"), inputs(draw)
+    pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
     upstream = draw.normal(B, T, D)
     run = student.gradients(pair.student, *given.all, upstream=upstream)
     reached = {"x": run.inputs[0], "the memory": run.inputs[1]} | run.parameters
@@ -350,7 +420,7 @@ def test_layer_gradients(student, draw):
     "decoder-layer", share=1, title="Inputs and dtype stay; dropout acts in training"
 )
 def test_layer_keeps_its_promises(student, draw):
-    layer, given = twins(student, draw, "DecoderLayer").student, inputs(draw)
+    layer, given = twins(student, draw, reference.DecoderLayer).student, inputs(draw)
     _, after = student.call_and_return_inputs(layer, *given.all)
     expect_unchanged(after, given.all)
     layer.double()
@@ -368,11 +438,12 @@ def expect_dropout(student, draw) -> None:
     A layer that is wrong in another way is none of this check's business.
     """
     rates = {"dropout": NEARLY_ALL, "attention_dropout": 0.0, "ff_dropout": 0.0}
-    pair, given = twins(student, draw, "DecoderLayer", **rates), inputs(draw)
+    pair, given = twins(student, draw, reference.DecoderLayer, **rates), inputs(draw)
     calm, _ = run_layer(pair.student, given)
     pair.student.train()
     x, _ = run_layer(pair.student, given)
-    kept_in_training, dropped_in_eval = {}, {}
+    kept_in_training: dict[str, Tensor] = {}
+    dropped_in_eval: dict[str, Tensor] = {}
     for dropped in product((False, True), repeat=3):
         value = left_over(pair.trusted, given, dropped)
         kept = [name for name, gone in zip(ADDERS, dropped, strict=True) if not gone]
@@ -382,13 +453,13 @@ def expect_dropout(student, draw) -> None:
         phrase = f"a layer that drops what {' and '.join(gone)} adds in eval mode too"
         dropped_in_eval |= {phrase: value} if gone else {}
     for result, named in ((x, kept_in_training), (calm, dropped_in_eval)):
-        phrase = name_of_mistake(result, named, 2e-5)
-        if phrase:
-            fail(f"With dropout x is not right: it equals {phrase}.", phrase)
+        mistake = name_of_mistake(result, named, 2e-5)
+        if mistake:
+            fail(f"With dropout x is not right: it equals {mistake}.", mistake)
 
 
 def left_over(
-    layer: nn.Module, given: Inputs, dropped: tuple[bool, bool, bool]
+    layer: reference.DecoderLayer, given: Inputs, dropped: Sequence[bool]
 ) -> Tensor:
     """Run a post-norm layer in which what some sub-layers add is dropped."""
     x, memory, tgt_mask, src_mask = given.exact
@@ -425,7 +496,7 @@ lambda layer: lambda x, memory, tgt_mask=None, src_mask=None: (lambda found: (
 """
 
 
-def stacks(student, draw, **changes) -> Twins:
+def stacks(student, draw, **changes) -> Twins[reference.Decoder]:
     """Build the student's stack, around right layers, and the trusted one."""
     options = SIZES | changes
     trusted = reference.Decoder(TransformerConfig(**options))
@@ -441,7 +512,9 @@ def stacks(student, draw, **changes) -> Twins:
     return Twins(theirs, trusted.double().eval())
 
 
-def stack_mistakes(decoder: nn.Module, given: Inputs) -> dict[str, Callable]:
+def stack_mistakes(
+    decoder: reference.Decoder, given: Inputs
+) -> dict[str, Callable[[], Tensor]]:
     """Name what goes wrong in the stack."""
     x, memory, tgt_mask, src_mask = given.exact
     first, second = decoder.layers
@@ -473,11 +546,11 @@ def stack_mistakes(decoder: nn.Module, given: Inputs) -> dict[str, Callable]:
     }
 
 
-def run_stack(decoder, given: Inputs) -> tuple[Tensor, list]:
+def run_stack(decoder, given: Inputs) -> tuple[Tensor, list[Tensor]]:
     """Call a student's stack and see that it returns x and a list."""
     result = decoder(*given.all)
     x, weights = expect_parts(result, 2, "x and a list of weights")
-    return x, expect_parts(weights, 2, "the weights of each layer, in a list")
+    return x, list(expect_parts(weights, 2, "the weights of each layer, in a list"))
 
 
 @check("decoder-stack", share=1, title="x, and one tensor of weights for each layer")
