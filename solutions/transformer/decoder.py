@@ -1,5 +1,10 @@
 """The decoder: layers that also look at the encoder's memory (Section 3.1)."""
 
+# `weights` is None only until the layer has looked up the source.
+# mypy: disable-error-code="return-value"
+
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 
@@ -96,6 +101,11 @@ class Decoder(nn.Module):
             cross_attention.append(weights)
         return self.norm(x), cross_attention
         ### END SOLUTION
+
+
+def layers_of(decoder: Decoder) -> list[DecoderLayer]:
+    """Return the layers; `nn.ModuleList` does not tell what kind it holds."""
+    return cast("list[DecoderLayer]", list(decoder.layers))
 
 
 def average_heads(cross_attention: list[Tensor]) -> Tensor:

@@ -1,5 +1,8 @@
 """Where a word stands (Section 3.5 of Vaswani et al., 2017)."""
 
+# `self.table` is a buffer, of which no annotation tells.
+# mypy: disable-error-code="operator,index"
+
 import torch
 from torch import Tensor, nn
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-POSITIONS = ("learned", "sinusoidal", "none")
-FEED_FORWARDS = ("linear", "conv")
-TIES = ("none", "target", "all")
+Positions = Literal["learned", "sinusoidal", "none"]
+FeedForward = Literal["linear", "conv"]
+Tie = Literal["none", "target", "all"]
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class TransformerConfig:
     d_ff: int = 512
     dropout: float = 0.1
     max_len: int = 100
-    positions: Literal["learned", "sinusoidal", "none"] = "learned"
-    feed_forward: Literal["linear", "conv"] = "linear"
+    positions: Positions = "learned"
+    feed_forward: FeedForward = "linear"
     norm_first: bool = False
-    tie: Literal["none", "target", "all"] = "none"
+    tie: Tie = "none"
     pad_id: int = 1
     attention_dropout: float | None = None
     ff_dropout: float | None = None
@@ -60,9 +60,9 @@ class TransformerConfig:
             self._require_at_least(name, 1)
         for name in ("dropout", "attention_dropout", "ff_dropout"):
             self._require_probability(name)
-        self._require_one_of("positions", POSITIONS)
-        self._require_one_of("feed_forward", FEED_FORWARDS)
-        self._require_one_of("tie", TIES)
+        self._require_one_of("positions", get_args(Positions))
+        self._require_one_of("feed_forward", get_args(FeedForward))
+        self._require_one_of("tie", get_args(Tie))
         self._require_matching_sizes()
 
     @property
@@ -131,10 +131,8 @@ class TransformerConfig:
                 f"d_model must be a multiple of n_heads: {self.d_model} is not a "
                 f"multiple of {self.n_heads}"
             )
-        if self.positions == "sinusoidal" and self.d_model % 2:
-            raise ValueError(
-                f"sinusoidal positions need an even d_model: found {self.d_model}"
-            )
+        if self.positions == "sinusoidal":
+            require_even(self.d_model)
         if self.tie == "all" and self.src_vocab_size != self.tgt_vocab_size:
             raise ValueError(
                 "tie='all' needs one vocabulary for both sides: found "

@@ -63,7 +63,8 @@ class ConvFeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (b, t, d_model) to (b, t, d_model)."""
-        return conv_feed_forward(x, self.conv1, nn.Sequential(self.dropout, self.conv2))
+        conv2 = nn.Sequential(self.dropout, self.conv2)  # it is called as a Conv1d is
+        return conv_feed_forward(x, self.conv1, conv2)  # type: ignore[arg-type]
 
 
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Tensor:

@@ -17,6 +17,7 @@ from transformer.parts import InputEmbedding
 
 __all__ = ["Transformer", "TransformerConfig", "count_parameters"]
 
+M = TypeVar("M", bound=nn.Module)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -106,12 +107,12 @@ class Transformer(nn.Module):
 
 
 def evaluating(
-    function: Callable[Concatenate[nn.Module, P], R],
-) -> Callable[Concatenate[nn.Module, P], R]:
+    function: Callable[Concatenate[M, P], R],
+) -> Callable[Concatenate[M, P], R]:
     """Run a function of a model without dropout and gradients, and restore its mode."""
 
     @functools.wraps(function)
-    def run(model: nn.Module, *args: P.args, **kwargs: P.kwargs) -> R:
+    def run(model: M, *args: P.args, **kwargs: P.kwargs) -> R:
         was_training = model.training
         model.eval()
         try:

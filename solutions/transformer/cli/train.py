@@ -1,7 +1,7 @@
 """The command `train`: train a model, measured and kept after every epoch."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from transformer.cli.options import (
     say,
 )
 from transformer.multi_head import count_parameters
+from transformer.training.config import TrainingConfig
 from transformer.training.loop import BEST, LAST, Trainer
 from transformer.training.presets import (
     TRAININGS,
@@ -31,54 +32,56 @@ from transformer.training.presets import (
 )
 from transformer.training.progress import TerminalProgress
 
+Config = Annotated[
+    Preset | None, typer.Option(help="Model and training; by the corpus if not given.")
+]
+Epochs = Annotated[int | None, typer.Option(help="Epochs in all.")]
+BatchSize = Annotated[int | None, typer.Option(help="Pairs in a batch.")]
+EpochSteps = Annotated[
+    int | None, typer.Option(help="Batches to take from each epoch; else all.")
+]
+Seed = Annotated[int | None, typer.Option(help="Of weights, dropout, order.")]
+Numbers = Annotated[
+    Precision | None, typer.Option(help="Of the matrix products in training.")
+]
+Fused = Annotated[
+    bool | None, typer.Option("--fused", help="Attention by fused kernels.")
+]
+Compile = Annotated[bool | None, typer.Option("--compile", help="Use torch.compile.")]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on from the last checkpoint in --out.")
+]
+
 
 def train(
     data: Data = CorpusName.grammar,
     data_dir: DataDir = None,
-    config: Annotated[
-        Preset | None,
-        typer.Option(help="Model and training; by the corpus if not given."),
-    ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Epochs in all.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Pairs in a batch.")] = None,
-    epoch_steps: Annotated[
-        int | None, typer.Option(help="Batches to take from each epoch; else all.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Of weights, dropout, order.")
-    ] = None,
-    precision: Annotated[
-        Precision | None, typer.Option(help="Of the matrix products in training.")
-    ] = None,
-    fused: Annotated[
-        bool | None, typer.Option("--fused", help="Attention by fused kernels.")
-    ] = None,
-    compile: Annotated[
-        bool | None, typer.Option("--compile", help="Use torch.compile.")
-    ] = None,
+    config: Config = None,
+    epochs: Epochs = None,
+    batch_size: BatchSize = None,
+    epoch_steps: EpochSteps = None,
+    seed: Seed = None,
+    precision: Numbers = None,
+    fused: Fused = None,
+    compile: Compile = None,
     device: Device = "auto",
     threads: Threads = 1,
     out: Out = USUAL_OUT,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the last checkpoint in --out.")
-    ] = False,
+    resume: Resume = False,
 ) -> None:
     """Train a model; after every epoch it is measured and kept in --out."""
     preset = config or USUAL_PRESET[data]
-    changes = {
-        "epochs": epochs,
-        "batch_size": batch_size,
-        "epoch_steps": epoch_steps,
-        "seed": seed,
-        "precision": precision.value if precision else None,
-        "fused": fused,
-        "compile": compile,
-    }
     with one_line_errors():
-        chosen = {name: value for name, value in changes.items() if value is not None}
-        if batch_size is not None:
-            chosen["batch_tokens"] = None  # pairs are counted, and not tokens
-        training = TRAININGS[preset](**chosen)
+        training = choose_training(
+            preset,
+            epochs=epochs,
+            batch_size=batch_size,
+            epoch_steps=epoch_steps,
+            seed=seed,
+            precision=precision.value if precision else None,
+            fused=fused,
+            compile=compile,
+        )
         check_folder(out, resume)
         place = choose_device(device, threads)
         corpus, words = read_corpus(data, data_dir)
@@ -87,7 +90,15 @@ def train(
         n_parameters = count_parameters(trainer.model)
         say(f"{preset.value}: {n_parameters:,} parameters on {place}")
         out.mkdir(parents=True, exist_ok=True)
-        run_training(trainer, resume)
+        run_training(trainer, out, resume)
+
+
+def choose_training(preset: Preset, **changes: Any) -> TrainingConfig:
+    """Return a preset's training with the changes that are not None."""
+    chosen = {name: value for name, value in changes.items() if value is not None}
+    if "batch_size" in chosen:
+        chosen["batch_tokens"] = None  # pairs are counted, and not tokens
+    return TRAININGS[preset](**chosen)
 
 
 def check_folder(folder: Path, resume: bool) -> None:
@@ -104,7 +115,7 @@ def check_folder(folder: Path, resume: bool) -> None:
         raise ValueError(f"there is no checkpoint {folder / LAST} to resume from")
 
 
-def run_training(trainer: Trainer, resume: bool) -> None:
+def run_training(trainer: Trainer, folder: Path, resume: bool) -> None:
     """Train to the end, or until the user stops it."""
     if resume:
         trainer.resume()
@@ -113,10 +124,10 @@ def run_training(trainer: Trainer, resume: bool) -> None:
         with TerminalProgress(console) as progress:
             trainer.run(progress)
     except KeyboardInterrupt:
-        if (trainer.folder / LAST).exists():
-            done = f"the last whole epoch is in {trainer.folder}; go on with --resume"
+        if (folder / LAST).exists():
+            done = f"the last whole epoch is in {folder}; go on with --resume"
         else:
             done = "no epoch was over, so nothing is kept"
         say(f"stopped; {done}")
         raise typer.Exit(130) from None
-    say(f"done: {trainer.folder / BEST} is the best epoch's")
+    say(f"done: {folder / BEST} is the best epoch's")

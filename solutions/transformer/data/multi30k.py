@@ -58,7 +58,8 @@ def load_multi30k(
             f"expected a folder with the files of Multi30k, found none at {folder}; "
             "give no folder to download them"
         )
-    return Corpus(**{name: _read_split(folder, name, lower, limit) for name in SPLITS})
+    train, valid, test = (_read_split(folder, name, lower, limit) for name in SPLITS)
+    return Corpus(train, valid, test)
 
 
 def download_multi30k(

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from transformer.data import Vocabulary
 from transformer.data.special_tokens import PAD_ID
+from transformer.model import Transformer
 from transformer.translation.beams import Branch, SearchSettings, Words, until_end
 from transformer.translation.inference import beam_search
 
@@ -21,7 +22,7 @@ class Watched(nn.Module):
             word (k, vocab_size).
     """
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: Transformer) -> None:
         """Keep the model."""
         super().__init__()
         self.model, self.config = model, model.config
@@ -63,7 +64,7 @@ def grow(
 
 
 def trace_beam(
-    model: nn.Module,
+    model: Transformer,
     src: Tensor,
     words: Vocabulary,
     settings: SearchSettings,
@@ -84,7 +85,8 @@ def trace_beam(
     watched = Watched(model)
     final, _ = beam_search(watched, src, settings)
     later = [*(tgt for tgt, _ in watched.asked[1:]), final[0]]
-    tree, worth = [], {(): 1.0}
+    tree: list[Branch] = []
+    worth: dict[Words, float] = {(): 1.0}
     for (tgt, probability), after in zip(watched.asked, later, strict=True):
         going_on = {beginning(row, words) for row in after}
         found: dict[Words, float] = {}

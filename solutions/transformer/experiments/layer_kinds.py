@@ -6,6 +6,7 @@ because it works in blocks.
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -179,11 +180,12 @@ def make_layer(kind: str, d_model: int, width: int) -> nn.Module:
         ValueError: if the kind is unknown, or `width` does not suit it.
     """
     require_kind(kind)
-    return {
+    makers: dict[str, Callable[[], nn.Module]] = {
         "self_attention": SelfAttention,
         "restricted_attention": lambda: RestrictedAttention(width),
         "recurrent": lambda: Recurrent(d_model),
         "convolution": lambda: Convolution(d_model, width),
         "dilated_convolution": lambda: Convolution(d_model, width, dilation=width),
         "separable_convolution": lambda: Convolution(d_model, width, separable=True),
-    }[kind]()
+    }
+    return makers[kind]()

@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from transformer.config import Positions, TransformerConfig
 from transformer.data.reversal import make_reversal_pairs
 from transformer.data.special_tokens import PAD_ID, SPECIAL_TOKENS
 from transformer.experiments.fitting import FitSettings, fit
-from transformer.model import Transformer, TransformerConfig
+from transformer.model import Transformer
 from transformer.training.step import label_smoothed_loss, teacher_forcing_split
 from transformer.translation.inference import greedy_decode
 
@@ -49,7 +50,7 @@ class Accuracy:
 
 
 def make_reverser(
-    positions: str, task: ReversalTask, seed: int = 0, max_len: int = 20
+    positions: Positions, task: ReversalTask, seed: int = 0, max_len: int = 20
 ) -> Transformer:
     """Make a Transformer of one layer that is to learn reversal.
 
@@ -61,9 +62,16 @@ def make_reverser(
     """
     torch.manual_seed(seed)
     words = task.n_symbols + len(SPECIAL_TOKENS)
-    sizes = {"d_model": 64, "n_heads": 4, "n_layers": 1, "d_ff": 128}
     config = TransformerConfig(
-        words, words, **sizes, dropout=0.0, max_len=max_len, positions=positions
+        words,
+        words,
+        d_model=64,
+        n_heads=4,
+        n_layers=1,
+        d_ff=128,
+        dropout=0.0,
+        max_len=max_len,
+        positions=positions,
     )
     return Transformer(config)
 

@@ -93,7 +93,8 @@ def train_way(
         training: rates, clipping, smoothing and seed.
     """
     torch.manual_seed(training.seed)
-    model, losses = way.model(config).train(), []
+    model = way.model(config).train()
+    losses: list[float] = []
     optimizer = torch.optim.Adam(model.parameters(), betas=training.betas)
     for batch in islice(batches, training.epoch_steps):
         optimizer.param_groups[0]["lr"] = training.rate_at(len(losses) + 1)

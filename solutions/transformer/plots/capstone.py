@@ -38,8 +38,14 @@ def training_log(history: Sequence[Record], title: str = "Training log") -> Pict
     axes.plot(epochs, valid, color=ORANGE, marker="s", label="validation, without")
     best = valid.index(min(valid))
     note = f"best: {valid[best]:.2f}"
-    place = {"xytext": (0, 14), "textcoords": "offset points", "ha": "center"}
-    axes.annotate(note, (epochs[best], valid[best]), color=BLACK, **place)
+    axes.annotate(
+        note,
+        (epochs[best], valid[best]),
+        xytext=(0, 14),
+        textcoords="offset points",
+        ha="center",
+        color=BLACK,
+    )
     axes.set(title=title, xlabel="epoch", ylabel="perplexity (logarithmic)")
     axes.set_yscale("log")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

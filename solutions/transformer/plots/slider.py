@@ -82,10 +82,8 @@ def slider_figure(
             "expected one label for each frame, and a frame at least; "
             f"found {len(frames)} frames and {len(labels)} labels"
         )
-    images = "\n".join(
-        frame(figure, label, alt, hidden=position != start)
-        for position, (figure, label) in enumerate(zip(frames, labels, strict=True))
-    )
+    pairs = enumerate(zip(frames, labels, strict=True))
+    images = "\n".join(frame(f, label, alt, n != start) for n, (f, label) in pairs)
     name = "slider-" + hashlib.sha256(images.encode()).hexdigest()[:10]
     label = html.escape(labels[start], quote=True)
     return SliderFigure(f"""<figure class="slider-figure">

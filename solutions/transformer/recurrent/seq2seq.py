@@ -171,7 +171,8 @@ class RecurrentTranslator(nn.Module):
         memory, state, mask = self.encode(src)
         token = src.new_full((src.size(0),), sos_id)
         done = torch.zeros_like(token, dtype=torch.bool)
-        ids, weights = [], []
+        ids: list[Tensor] = []
+        weights: list[Tensor] = []
         while len(ids) < max_len and not done.all():
             logits, state, attended = self.step(token, state, memory, mask)
             token = logits.argmax(dim=-1).masked_fill(done, self.pad_id)

@@ -5,6 +5,8 @@ keeps its parameters and its result, but not its weights, which the fused kernel
 writes down.
 """
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -33,8 +35,11 @@ class FusedMultiHeadAttention(MultiHeadAttention):
         Returns:
             Output (b, t, d_model) and an empty tensor.
         """
+        q, k, v = self._project(query, key, value)
         heads = F.scaled_dot_product_attention(
-            *self._project(query, key, value),
+            q,
+            k,
+            v,
             attn_mask=mask,
             dropout_p=self.dropout if self.training else 0.0,
         )
@@ -42,7 +47,7 @@ class FusedMultiHeadAttention(MultiHeadAttention):
             heads = heads.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
         return self.w_o(merge_heads(heads)), query.new_empty(0)
 
-    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
+    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> Iterator[Tensor]:
         """Project to the heads' queries, keys and values, the same inputs at once."""
         parts = (self.w_q, self.w_k, self.w_v)
         inputs = (query, key, value)
@@ -52,7 +57,7 @@ class FusedMultiHeadAttention(MultiHeadAttention):
             projected = [self.w_q(query), *_together(key, parts[1:])]
         else:
             projected = [w(x) for w, x in zip(parts, inputs, strict=True)]
-        return [split_heads(x, self.n_heads) for x in projected]
+        return (split_heads(x, self.n_heads) for x in projected)
 
 
 def _together(x: Tensor, layers: tuple[nn.Linear, ...]) -> list[Tensor]:

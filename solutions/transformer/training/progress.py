@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import (
@@ -57,7 +57,7 @@ class Silence:
         """Do nothing."""
 
 
-AT_START = {"loss": 0.0, "rate": 0.0, "speed": 0.0}
+AT_START: dict[str, Any] = {"loss": 0.0, "rate": 0.0, "speed": 0.0}
 
 
 class TerminalProgress:

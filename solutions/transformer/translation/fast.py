@@ -15,75 +15,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from transformer.data import trim_padding
-from transformer.decoder import DecoderLayer
+from transformer.decoder import DecoderLayer, layers_of
 from transformer.masks import padding_mask
 from transformer.model import Transformer, evaluating
-from transformer.multi_head import MultiHeadAttention
 from transformer.translation.beams import Beams, SearchSettings, length_penalty
+from transformer.translation.fast_attention import Reader, hide
 
 LEAVING = 0.15  # share of the sentences that must have ended for the batch to be cut
 READ_TOGETHER = 64  # sources that are padded to one length and encoded together
 ROOM = 8  # words that a layer makes room for at once
-VECTOR = 16  # numbers that a processor computes at once; the softmax of fewer is slow
-
-
-class _Reader:
-    """Attention with one query to vectors of which no key and no value is made.
-
-    The score q · (m W^K) is (q W^Kᵀ) · m, and an average of values m W^V is the average
-    of m, times W^V: one query and one average are projected in place of every m. The
-    bias of W^K adds the same to every score of a query, which the softmax does not see;
-    that of W^V adds itself to every average.
-
-    Args:
-        attention: whose weights to use.
-    """
-
-    def __init__(self, attention: MultiHeadAttention) -> None:
-        """Prepare the weights."""
-        h, w_q, w_o = attention.n_heads, attention.w_q, attention.w_o
-        self.w_k = attention.w_k.weight.unflatten(0, (h, -1))  # (h, d_k, d_model)
-        w_v = attention.w_v.weight.unflatten(0, (h, -1))
-        self.w_v = w_v.transpose(1, 2).contiguous()  # (h, d_model, d_k)
-        scale = self.w_k.size(1) ** -0.5
-        self.query = w_q.weight * scale, w_q.bias * scale
-        self.output = w_o.weight, w_o(attention.w_v.bias)
-
-    def __call__(self, x: Tensor, memory: Tensor, hidden: Tensor) -> Tensor:
-        """Attend.
-
-        Args:
-            x: (n, d_model).
-            memory: (n, s, d_model).
-            hidden: what `_hide` makes of a mask, broadcastable to (n, 1, s).
-
-        Returns:
-            (n, d_model).
-        """
-        q = F.linear(x, *self.query).view(len(x), len(self.w_k), -1).transpose(0, 1)
-        q = q.bmm(self.w_k).transpose(0, 1)  # (n, h, d_model)
-        scores = torch.baddbmm(hidden, q, memory.transpose(1, 2))  # (n, h, s)
-        found = _softmax(scores).bmm(memory).transpose(0, 1)  # (h, n, d_model)
-        heads = found.bmm(self.w_v).transpose(0, 1)  # (n, h, d_k)
-        return F.linear(heads.reshape(x.shape), *self.output)
-
-
-def _hide(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """Turn a mask (n, 1, 1, s) into (n, 1, s), to be added to scores.
-
-    It is 0 where the mask is True, and very low elsewhere.
-    """
-    allowed = mask.squeeze(1)
-    nothing = torch.zeros(allowed.shape, dtype=dtype, device=mask.device)
-    return nothing.masked_fill_(~allowed, torch.finfo(dtype).min)
-
-
-def _softmax(scores: Tensor) -> Tensor:
-    """Compute the softmax over the last dimension, fast also if that is short."""
-    s = scores.size(-1)
-    if s < VECTOR:
-        scores = F.pad(scores, (0, VECTOR - s), value=-torch.inf)
-    return scores.softmax(dim=-1)[..., :s]
 
 
 class _Layer:
@@ -105,12 +45,12 @@ class _Layer:
     ) -> None:
         """Begin with nothing written."""
         self.layer = layer
-        self.read_written = _Reader(layer.self_attention)
-        self.read_memory = _Reader(layer.cross_attention)
-        self.key_value: list[Tensor] = []
-        if beams > 1 or not src_mask.any(dim=-1).all():  # a `_Reader` must find a word
-            key_value = layer.cross_attention.project_key_value(memory, memory)
-            self.key_value = [part.contiguous() for part in key_value]
+        self.read_written = Reader(layer.self_attention)
+        self.read_memory = Reader(layer.cross_attention)
+        self.key_value: tuple[Tensor, Tensor] | None = None
+        if beams > 1 or not src_mask.any(dim=-1).all():  # a `Reader` must find a word
+            key, value = layer.cross_attention.project_key_value(memory, memory)
+            self.key_value = key.contiguous(), value.contiguous()
         b, _, d_model = memory.shape
         self.written = memory.new_empty(b * beams, ROOM, d_model)
         self.spare = torch.empty_like(self.written)  # new memory would cost more
@@ -120,8 +60,12 @@ class _Layer:
         kept = self.spare[: len(rows)]
         torch.index_select(self.written, 0, rows, out=kept)
         self.written, self.spare = kept, self.written
-        if sentences is not None:
-            self.key_value = [x.index_select(0, sentences) for x in self.key_value]
+        if sentences is not None and self.key_value is not None:
+            key, value = self.key_value
+            self.key_value = (
+                key.index_select(0, sentences),
+                value.index_select(0, sentences),
+            )
 
     def write(self, x: Tensor, t: int) -> Tensor:
         """Add word t's vectors (b * k, d_model); return all (b * k, t + 1, d_model)."""
@@ -145,7 +89,7 @@ class _Layer:
             return found.view(x.shape)
 
         def look_up(y: Tensor) -> Tensor:
-            if not self.key_value:
+            if self.key_value is None:
                 y = y.flatten(0, 1)
                 found = self.read_memory(y, search.memory, search.src_hidden)
                 return found.view(x.shape)
@@ -171,10 +115,10 @@ class _Search:
         k = settings.beam_size
         self.memory = _encode(model, src)
         self.src_mask = padding_mask(src, model.config.pad_id)
-        self.src_hidden = _hide(self.src_mask, self.memory.dtype)
+        self.src_hidden = hide(self.src_mask, self.memory.dtype)
         self.layers = [
             _Layer(layer, self.memory, self.src_mask, k)
-            for layer in model.decoder.layers
+            for layer in layers_of(model.decoder)
         ]
         self.scores = self.memory.new_empty(
             src.size(0) * k, model.config.tgt_vocab_size
@@ -191,7 +135,7 @@ class _Search:
         hidden = self.memory.new_zeros(1, 1, 1)
         if self.has_written_padding:
             mask = padding_mask(tgt.flatten(0, 1), model.config.pad_id)
-            hidden = _hide(mask, hidden.dtype)
+            hidden = hide(mask, hidden.dtype)
         newest = tgt[:, :, -1].flatten().unsqueeze(1)
         x = model.tgt_embedding(newest, start=length - 1).view(b, k, -1)
         for layer in self.layers:

@@ -3,7 +3,7 @@
 import pytest
 
 from transformer.data.language.adjectives import ADJECTIVES
-from transformer.data.language.english import indefinite_article, third_person
+from transformer.data.language.inflection import indefinite_article, third_person
 from transformer.data.language.nouns import NOUNS
 
 

@@ -11,6 +11,7 @@ from transformer.translation import fast as module
 from transformer.translation.beams import EOS_ID, SearchSettings
 from transformer.translation.evaluation import translate_pairs
 from transformer.translation.fast import fast_search, fast_translation
+from transformer.translation.fast_attention import VECTOR
 from transformer.translation.inference import beam_search, greedy_decode
 
 SIZES = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24, "max_len": 40}
@@ -153,7 +154,7 @@ def test_long_sentences_and_a_source_without_a_word(beams):
         src[2] = src[2].masked_fill(torch.tensor(empty), 1)
         expected, worth = beam_search(model, src, settings)
         found, found_worth = fast_search(model, src, settings)
-        assert torch.equal(found, expected) and found.size(-1) > 2 * module.VECTOR
+        assert torch.equal(found, expected) and found.size(-1) > 2 * VECTOR
         torch.testing.assert_close(found_worth, worth)
 
 

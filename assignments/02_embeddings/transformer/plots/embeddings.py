@@ -75,7 +75,8 @@ def _draw_group(
 ) -> None:
     colour = PALETTE[number % len(PALETTE)]
     marker = MARKERS[number % len(MARKERS)]
-    axes.scatter(*places.T, s=34, color=colour, marker=marker, label=name, zorder=2)
+    x, y = places.T
+    axes.scatter(x, y, s=34, color=colour, marker=marker, label=name, zorder=2)
     for word, place in zip(words, places, strict=True):
         axes.annotate(
             word, place, xytext=(5, 2), textcoords="offset points", fontsize=8

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib import rc_context
 from numpy.typing import ArrayLike
 
@@ -31,7 +32,8 @@ def attention_heads(
     Raises:
         ValueError: if the words do not fit the weights.
     """
-    n_heads = len(weights)
+    heads = np.asarray(weights)
+    n_heads = len(heads)
     columns = min(n_heads, 4)
     lines = math.ceil(n_heads / columns)
     width, height = 1.1 + 0.27 * len(source), 1.3 + 0.23 * len(target)
@@ -41,7 +43,7 @@ def attention_heads(
         if head >= n_heads:
             place.set_axis_off()
             continue
-        image = draw_heatmap(place, weights[head], target, source, WEIGHTS)
+        image = draw_heatmap(place, heads[head], target, source, WEIGHTS)
         place.set_title(f"head {head + 1}")
     picture.suptitle(title, x=0.01, ha="left")
     picture.supxlabel("key (source)")

@@ -4,9 +4,12 @@ A figure is drawn on white. The book turns it dark in its dark theme, so a darke
 means more in the light theme, and a lighter one in the dark.
 """
 
+from __future__ import annotations
+
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from cycler import cycler
@@ -16,13 +19,16 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike
 
+if TYPE_CHECKING:  # older releases of matplotlib have no such name
+    from matplotlib.typing import RcKeyType
+
 # Okabe and Ito's colours, the orange darker: theirs is too pale for a line on white.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#C97B00", "#009E73", "#CC79A7"
 RED, SKY, BLACK = "#D55E00", "#56B4E9", "#000000"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY, BLACK)
 DASHES = ("-", "--", "-.", ":", "-", "--", "-.")
 
-STYLE = {
+STYLE: dict[RcKeyType, Any] = {
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.prop_cycle": cycler(color=PALETTE, linestyle=DASHES),

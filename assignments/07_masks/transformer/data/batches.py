@@ -98,25 +98,16 @@ def make_batches(
         vocabularies: the source and the target vocabulary.
         batch_size: the largest number of pairs in a batch.
         device: where the tensors go.
-        seed: with a seed the pairs are shuffled; without one they come in the order
-            given.
+        seed: of the shuffling; without one the pairs come in the order given.
         by_tokens: whether `batch_size` is instead the largest number of tokens in a
             batch, padding included, on the longer side.
-        by_length: whether shuffled pairs of similar length come together, which leaves
-            little padding; else every batch is a random one.
+        by_length: whether shuffled pairs of similar length come together.
 
     Raises:
-        ValueError: if there is no pair, a sentence is empty, the batch size is below 1
-            or too small for the longest sentence, or the device does not exist.
+        ValueError: for no pairs, empty sentences, too small a batch, or no such device.
     """
     _check_pairs(pairs, batch_size, by_tokens)
-    src_vocab, tgt_vocab = vocabularies
-    fields = [("src", src_vocab.field), ("tgt", tgt_vocab.field), ("index", RawField())]
-    examples = [
-        Example.fromlist([pair.src, pair.tgt, i], fields)
-        for i, pair in enumerate(pairs)
-    ]
-    dataset = Dataset(examples, fields)
+    dataset = _make_dataset(pairs, vocabularies)
     # torchtext's BucketIterator sorts even where it is not to shuffle.
     make_iterator = PlainIterator if seed is None else BucketIterator
     iterator = make_iterator(
@@ -130,6 +121,18 @@ def make_batches(
         sort_within_batch=by_length,  # sorts pools of 100 batches before they are cut
     )
     return Batches(dataset, iterator, seed)
+
+
+def _make_dataset(
+    pairs: Sequence[SentencePair], vocabularies: tuple[Vocabulary, Vocabulary]
+) -> Dataset:
+    src_vocab, tgt_vocab = vocabularies
+    fields = [("src", src_vocab.field), ("tgt", tgt_vocab.field), ("index", RawField())]
+    examples = [
+        Example.fromlist([pair.src, pair.tgt, i], fields)
+        for i, pair in enumerate(pairs)
+    ]
+    return Dataset(examples, fields)
 
 
 def trim_padding(ids: torch.Tensor, pad_id: int) -> torch.Tensor:

@@ -99,8 +99,8 @@ def word_at_layer(cloud: WordCloud, layer: int) -> Picture:
     for kind, (colour, marker) in zip(kinds, KINDS, strict=False):
         own = [number for number, m in enumerate(cloud.meanings) if m == kind]
         x, y = cloud.points[layer, own].T
-        look = {"facecolors": "none", "edgecolors": colour, "marker": marker}
-        axes.scatter(x, y, 22, **look, label=kind)
+        points = axes.scatter(x, y, 22, marker=marker, label=kind)
+        points.set(facecolors="none", edgecolors=colour)
     for (sentence, number), dash in zip(
         cloud.examples.items(), ("-", "--"), strict=False
     ):
@@ -120,6 +120,5 @@ def word_at_layer(cloud: WordCloud, layer: int) -> Picture:
 
 def _draw_way(axes: Axes, way: NDArray[np.float64], sentence: str, dash: str) -> None:
     axes.plot(*way.T, dash, color=BLACK, linewidth=1.5)
-    kwargs = {"color": BLACK, "markersize": 13, "markerfacecolor": "white"}
-    marker = "*" if dash == "-" else "P"
-    axes.plot(*way[-1], marker, label=sentence, **kwargs)
+    (end,) = axes.plot(*way[-1], "*" if dash == "-" else "P", label=sentence)
+    end.set(color=BLACK, markersize=13, markerfacecolor="white")

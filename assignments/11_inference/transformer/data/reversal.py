@@ -43,13 +43,17 @@ def make_reversal_pairs(
     position = torch.arange(length).expand(n_pairs, length)
     inside = position < lengths
     src = symbols.masked_fill(~inside, PAD_ID)
-
     mirrored = src.gather(1, (lengths - 1 - position).clamp(min=0))
+    return src, _as_target(mirrored.masked_fill(~inside, PAD_ID), lengths)
+
+
+def _as_target(symbols: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    """Put <sos> before padded symbols (n, length), and <eos> behind the last."""
+    n_pairs, length = symbols.shape
     tgt = torch.full((n_pairs, length + 2), PAD_ID)
     tgt[:, 0] = SOS_ID
-    tgt[:, 1:-1] = mirrored.masked_fill(~inside, PAD_ID)
-    tgt.scatter_(1, lengths + 1, EOS_ID)
-    return src, tgt
+    tgt[:, 1:-1] = symbols
+    return tgt.scatter_(1, lengths + 1, EOS_ID)
 
 
 def _check_sizes(n_pairs: int, length: int, n_symbols: int, shortest: int) -> None:

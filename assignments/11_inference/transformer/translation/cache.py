@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from transformer.decoder import DecoderLayer
+from transformer.decoder import DecoderLayer, layers_of
 from transformer.masks import padding_mask
 from transformer.model import Transformer
 
@@ -96,9 +96,8 @@ class CachedTransformer(nn.Module):
     def encode(self, src: Tensor) -> DecoderCache:
         """Read the source (b, s) into a cache that holds no target token yet."""
         memory = self.model.encode(src)
-        return DecoderCache(
-            [LayerCache.of_memory(layer, memory) for layer in self.model.decoder.layers]
-        )
+        layers = layers_of(self.model.decoder)
+        return DecoderCache([LayerCache.of_memory(layer, memory) for layer in layers])
 
     def decode(
         self, tgt: Tensor, memory: DecoderCache, src: Tensor
@@ -126,7 +125,9 @@ class CachedTransformer(nn.Module):
         src_mask = padding_mask(src, self.config.pad_id)
         x = self.model.tgt_embedding(tgt[:, -1:], start=memory.length)
         cross_attention = []
-        for layer, cache in zip(self.model.decoder.layers, memory.layers, strict=True):
+        for layer, cache in zip(
+            layers_of(self.model.decoder), memory.layers, strict=True
+        ):
             x, weights = self.layer_step(layer, x, cache, tgt_mask, src_mask)
             cross_attention.append(weights)
         return self.model.projection(self.model.decoder.norm(x)), cross_attention

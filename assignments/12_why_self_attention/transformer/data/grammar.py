@@ -41,16 +41,18 @@ AMBIGUOUS_WORDS = {
 _HELD_OUT_EVERY = 40  # one combination of words in so many occurs in the test alone
 
 
-def is_held_out(combination: tuple[str, str]) -> bool:
+@cache
+def is_held_out(word: str, noun: str) -> bool:
     """Tell whether a combination of words is kept for the test.
 
     It goes by the letters, and so is the same for every seed.
 
     Args:
-        combination: an adjective and its noun, or a verb and its object, in English:
-            ("old", "train_station"), ("pick up", "suitcase").
+        word: an adjective, or a verb with its particle: "old", "pick up".
+        noun: what it stands with, in English: "train_station", "suitcase".
     """
-    return _is_held_out(*combination)
+    number = sum(ord(letter) * 31**i for i, letter in enumerate(f"{word} {noun}"))
+    return number % 100_003 % _HELD_OUT_EVERY == 0
 
 
 def running_example() -> SentencePair:
@@ -92,8 +94,8 @@ def make_grammar_corpus(seed: int = 0) -> Corpus:
             (novel if is_novel else rest).append(pair)
     others = rest[N_VALID : N_VALID + N_TEST - N_NOVEL - 1]
     test = (RUNNING_EXAMPLE, *novel[:N_NOVEL], *others)
-    is_novel = (False, *(True,) * N_NOVEL, *(False,) * len(others))
-    return Corpus(tuple(train), tuple(rest[:N_VALID]), test, is_novel)
+    in_test = (False, *(True,) * N_NOVEL, *(False,) * len(others))
+    return Corpus(tuple(train), tuple(rest[:N_VALID]), test, in_test)
 
 
 def align(sentence: Sentence) -> SentencePair:
@@ -122,7 +124,7 @@ def _draw_pairs(dice: Dice) -> Iterator[tuple[SentencePair, bool]]:
             continue
         seen.update((pair.src, pair.tgt))
         combinations = [c for clause in sentence.clauses for c in clause.combinations()]
-        yield pair, any([_is_held_out(*words) for words in combinations])
+        yield pair, any([is_held_out(*words) for words in combinations])
 
 
 def _is_good_length(sentence: Sentence) -> bool:
@@ -136,12 +138,6 @@ def _frequent_words(pairs: list[SentencePair]) -> frozenset[str]:
     return frozenset(
         word for word, count in (german + english).items() if count >= RAREST
     )
-
-
-@cache
-def _is_held_out(word: str, noun: str) -> bool:
-    number = sum(ord(letter) * 31**i for i, letter in enumerate(f"{word} {noun}"))
-    return number % 100_003 % _HELD_OUT_EVERY == 0
 
 
 RUNNING_EXAMPLE = running_example()

@@ -15,12 +15,14 @@ import torch
 from torch import Tensor
 
 from transformer.data import SentencePair, Vocabulary, make_batches
+from transformer.decoder import layers_of
 from transformer.model import Transformer
 
 Link = tuple[int, int, int]
 """A sentence's number, the place of a source word, the place of a target word."""
 
 Row = Literal["writes", "reads"]
+Word = tuple[str, str]  # "src" or "tgt", and the word
 
 
 def gold_links(pairs: Sequence[SentencePair]) -> set[Link]:
@@ -29,11 +31,12 @@ def gold_links(pairs: Sequence[SentencePair]) -> set[Link]:
     Raises:
         ValueError: if a pair has no alignment.
     """
-    if any(pair.alignment is None for pair in pairs):
-        raise ValueError("expected pairs with an alignment, found one without")
-    return {
-        (number, i, j) for number, pair in enumerate(pairs) for i, j in pair.alignment
-    }
+    links: set[Link] = set()
+    for number, pair in enumerate(pairs):
+        if pair.alignment is None:
+            raise ValueError("expected pairs with an alignment, found one without")
+        links.update((number, i, j) for i, j in pair.alignment)
+    return links
 
 
 @torch.no_grad()
@@ -126,7 +129,8 @@ def dice_links(
         train: pairs to count in.
         pairs: pairs to link the words of.
     """
-    one, both = Counter(), Counter()
+    one: Counter[Word] = Counter()
+    both: Counter[tuple[Word, Word]] = Counter()
     for pair in train:
         words = {("src", f) for f in pair.src}, {("tgt", e) for e in pair.tgt}
         one.update(words[0] | words[1])
@@ -155,7 +159,7 @@ def silence_heads(model: Transformer, layer: int, heads: Sequence[int]) -> Trans
     """
     model = deepcopy(model)
     d_k = model.config.d_k
-    projection = model.decoder.layers[layer].cross_attention.w_o
+    projection = layers_of(model.decoder)[layer].cross_attention.w_o
     with torch.no_grad():
         for head in heads:
             projection.weight[:, head * d_k : (head + 1) * d_k] = 0

@@ -64,11 +64,8 @@ def costs_and_times(
         if place is not None:
             _mark_crossing(axes, place, lengths)
     left.legend(loc="upper left", fontsize=9)
-    picture.suptitle(
-        f"Self-attention overtakes the recurrent layer (d = {d_model})",
-        x=0.01,
-        ha="left",
-    )
+    title = f"Self-attention overtakes the recurrent layer (d = {d_model})"
+    picture.suptitle(title, x=0.01, ha="left")
     return picture
 
 
@@ -103,9 +100,14 @@ def _draw_lines(
                 f"expected a value of {kind} for each of {len(lengths)} lengths, "
                 f"found {len(values)}"
             )
-        look = {"color": PALETTE[number], "linestyle": DASHES[number]}
-        name = kind.replace("_", " ")
-        axes.plot(lengths, values, marker=MARKERS[number], label=name, **look)
+        axes.plot(
+            lengths,
+            values,
+            color=PALETTE[number],
+            linestyle=DASHES[number],
+            marker=MARKERS[number],
+            label=kind.replace("_", " "),
+        )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xticks(lengths, [str(n) for n in lengths])

@@ -126,7 +126,7 @@ class Trainer:
         Raises:
             CheckpointError: if there is none, or it belongs to another run.
         """
-        path = self.folder / LAST
+        path = self._path(LAST)
         saved = load_checkpoint(path)
         require_same_words(path, saved.vocabularies(), self.data.vocabularies)
         asked = dataclasses.asdict(self.model.config)
@@ -184,6 +184,11 @@ class Trainer:
             )
         return StepReport(loss, rate, tokens)
 
+    def _path(self, name: str) -> Path:
+        if self.folder is None:
+            raise CheckpointError("this trainer keeps nothing: give it a folder")
+        return self.folder / name
+
     def _save(self) -> None:
         if self.folder is None:
             return
@@ -191,24 +196,24 @@ class Trainer:
         weights = dataclasses.replace(checkpoint, optimizer={})  # a third of the size
         losses = [record["valid_loss"] for record in self.history]
         if losses[-1] <= min(losses):
-            save_checkpoint(weights, self.folder / BEST)
+            save_checkpoint(weights, self._path(BEST))
         if self.config.average_last > 1:
             self._save_average(weights)
-        save_checkpoint(checkpoint, self.folder / LAST)
+        save_checkpoint(checkpoint, self._path(LAST))
 
     def _save_average(self, newest: Checkpoint) -> None:
         """Keep the newest weights among the last few, and write their average."""
-        save_checkpoint(newest, self.folder / EPOCH.format(self.epoch))
+        save_checkpoint(newest, self._path(EPOCH.format(self.epoch)))
         too_old = self.epoch - self.config.average_last
-        (self.folder / EPOCH.format(too_old)).unlink(missing_ok=True)
+        self._path(EPOCH.format(too_old)).unlink(missing_ok=True)
         models = [load_checkpoint(path).model for path in self._to_average(self.epoch)]
         average = dataclasses.replace(newest, model=average_checkpoints(models))
-        save_checkpoint(average, self.folder / AVERAGED)
+        save_checkpoint(average, self._path(AVERAGED))
 
     def _to_average(self, epoch: int) -> list[Path]:
         """Return where the weights lie that are averaged after an epoch."""
         first = max(epoch - self.config.average_last + 1, 1)
-        return [self.folder / EPOCH.format(n) for n in range(first, epoch + 1)]
+        return [self._path(EPOCH.format(n)) for n in range(first, epoch + 1)]
 
     def _require_kept(self, epoch: int) -> None:
         """Check that the average after the next epoch can be made."""

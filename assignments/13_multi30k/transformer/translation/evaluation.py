@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import sacrebleu
 import torch
@@ -9,10 +10,12 @@ from torch import Tensor, nn
 from torchtext.data.metrics import bleu_score
 
 from transformer.data import SentencePair, Vocabulary, detokenize, make_batches
+from transformer.model import Transformer
 from transformer.translation.beams import SearchSettings, until_end
 from transformer.translation.inference import best_translation
 
-Search = Callable[[nn.Module, Tensor, SearchSettings], Tensor]
+Model = TypeVar("Model", bound=nn.Module)
+Search = Callable[[Model, Tensor, SearchSettings], Tensor]
 
 
 @dataclass(frozen=True)
@@ -29,12 +32,12 @@ class Bleu:
 
 
 def translate_pairs(
-    model: nn.Module,
+    model: Model,
     pairs: Sequence[SentencePair],
     vocabularies: tuple[Vocabulary, Vocabulary],
     settings: SearchSettings,
     batch_size: int = 128,
-    search: Search = best_translation,
+    search: Search[Model] = best_translation,
 ) -> list[list[str]]:
     """Translate the sources of a corpus, sentences of similar length together.
 
@@ -67,7 +70,7 @@ def translate_pairs(
 
 @torch.no_grad()
 def log_probabilities(
-    model: nn.Module,
+    model: Transformer,
     pairs: Sequence[SentencePair],
     vocabularies: tuple[Vocabulary, Vocabulary],
 ) -> list[float]:
@@ -81,7 +84,7 @@ def log_probabilities(
     Returns:
         The natural logarithm of each probability, in the order of `pairs`.
     """
-    found = {}
+    found: dict[int, float] = {}
     device = next(model.parameters()).device
     for batch in make_batches(pairs, vocabularies, 128, device=device):
         tgt, answers = batch.tgt[:, :-1], batch.tgt[:, 1:]

@@ -54,18 +54,25 @@ def pair_sentences(
         )
     if not hypotheses:
         raise ValueError("expected at least one sentence, found none")
-    pairs = []
+    pairs: SentencePairs = []
     for number, (hypothesis, given) in enumerate(
         zip(hypotheses, references, strict=True)
     ):
         _require_tokens(hypothesis, f"hypothesis {number}")
-        several = isinstance(given, list | tuple) and len(given) > 0
-        several = several and all(isinstance(one, list | tuple) for one in given)
-        known = list(given) if several else [given]
+        known = _list_references(given)
         for reference in known:
             _require_tokens(reference, f"a reference of sentence {number}")
         pairs.append((hypothesis, known))
     return pairs
+
+
+def _list_references(given: Tokens | Sequence[Tokens]) -> list[Tokens]:
+    """Return the references of one sentence, of which one may be given alone."""
+    if isinstance(given, list | tuple):
+        several = [one for one in given if isinstance(one, list | tuple)]
+        if several and len(several) == len(given):
+            return list(several)
+    return [given]
 
 
 def _require_tokens(tokens: Tokens, name: str) -> None:

@@ -5,7 +5,7 @@ from functools import cache
 from .adjectives import Adjective
 from .adverbials import german_time
 from .clauses import Clause
-from .german import conjugate
+from .inflection import conjugate
 from .phrases import (
     ADVERBIAL,
     MODAL,
@@ -42,7 +42,7 @@ def verb_last(clause: Clause) -> list[Word]:
     (finite, bits), bracket = _verb(clause)
     if clause.modal:
         end = [*bracket, (finite, bits)]
-    elif bracket:
+    elif clause.verb and bracket:
         end = [(clause.verb.prefix + finite, VERB | PARTICLE)]
     else:
         end = [(finite, bits)]
@@ -56,11 +56,11 @@ def _subject(clause: Clause) -> list[Word]:
 def _verb(clause: Clause) -> tuple[Word, list[Word]]:
     """Return the finite verb and what stands at the end of a main clause."""
     verb, person = clause.verb, clause.subject.person
+    if verb is None:
+        return (_conjugate("sein")[person], VERB), []
     if clause.modal:
         finite = _conjugate(clause.modal.german)[person]
         return (finite, MODAL), [(verb.infinitive, VERB | PARTICLE)]
-    if verb is None:
-        return (_conjugate("sein")[person], VERB), []
     finite = _conjugate(verb.german, verb.changed_stem)[person]
     if verb.prefix:
         return (finite, VERB), [(verb.prefix, PARTICLE)]
@@ -73,14 +73,14 @@ def _midfield(clause: Clause) -> list[Word]:
     Pronouns come first, then the dative, the time, the accusative, "nicht", and last
     the place or the predicate.
     """
-    words = []
-    direct = clause.object and german_phrase(clause.object, "acc", OBJECT)
+    words: list[Word] = []
+    direct = german_phrase(clause.object, "acc", OBJECT) if clause.object else []
     if isinstance(clause.object, Pronoun):
         words += direct
     if clause.recipient:
         words += german_phrase(clause.recipient, "dat", RECIPIENT)
     words += _adverb(clause)
-    if direct and not isinstance(clause.object, Pronoun):
+    if not isinstance(clause.object, Pronoun):
         words += direct
     if clause.negation == "nicht":
         words.append(("nicht", NOT))

@@ -7,8 +7,7 @@ translation are aligned if they share a bit: that is how the gold alignment aris
 from typing import NamedTuple
 
 from .adjectives import Adjective
-from .english import indefinite_article
-from .german import (
+from .inflection import (
     ANY_PLURAL,
     ARTICLE,
     CONTRACTIONS,
@@ -18,7 +17,9 @@ from .german import (
     STRONG_ENDINGS,
     THIRD_SINGULAR,
     WEAK_ENDINGS,
+    Endings,
     column_of,
+    indefinite_article,
     inflect_adjective,
     inflect_noun,
 )
@@ -41,15 +42,13 @@ class Determiner(NamedTuple):
     """A determiner: its German stem, the endings it and its adjectives take."""
 
     name: str
-    german: dict[str, tuple[str, ...]]
-    adjective_endings: dict[str, tuple[str, ...]]
+    german: Endings
+    adjective_endings: Endings
     english: str
     english_plural: str
 
 
-def _with_endings(
-    stem: str, endings: dict[str, tuple[str, ...]]
-) -> dict[str, tuple[str, ...]]:
+def _with_endings(stem: str, endings: Endings) -> Endings:
     return {case: tuple(stem + end for end in row) for case, row in endings.items()}
 
 

@@ -30,7 +30,7 @@ def sample_report(dice: Dice) -> Sentence:
 def sample_doubt(dice: Dice) -> Sentence:
     """Draw "er weiß nicht , ob die frau den mann anruft ."."""
     main = sample_speaker(dice, frame="whether")
-    if main.verb.english == "know":
+    if main.verb and main.verb.english == "know":
         main = replace(main, negation="nicht")
     return _join(main, ("ob", "whether"), _subordinate(dice))
 

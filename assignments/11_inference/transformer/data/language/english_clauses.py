@@ -3,8 +3,7 @@
 from .adjectives import Adjective
 from .adverbials import english_time
 from .clauses import Clause, Modal
-from .english import BE, third_person
-from .german import THIRD_SINGULAR
+from .inflection import BE, THIRD_SINGULAR, third_person
 from .phrases import (
     ADVERBIAL,
     MODAL,
@@ -20,6 +19,7 @@ from .phrases import (
     english_phrase,
     english_prepositional,
 )
+from .verbs import Verb
 
 # "explains the task to him", where others say "gives him the book"
 _VERBS_WITH_TO = ("explain",)
@@ -29,19 +29,16 @@ def statement(clause: Clause) -> list[Word]:
     """Return "she calls the old man", also without a question's inversion."""
     negation = _negation(clause)
     auxiliary, rest = _verb(clause, inverted=False)
-    if auxiliary and auxiliary[0] == "can" and negation:
-        verb = [("cannot", auxiliary[1] | negation[0][1])]
-    elif auxiliary:
-        verb = [auxiliary, *negation]
-    else:
-        verb = []
+    verb = [*auxiliary, *negation]
+    if negation and auxiliary[0][0] == "can":
+        verb = [("cannot", auxiliary[0][1] | negation[0][1])]
     return [*_subject(clause), *verb, *_frequency(clause), *rest, *_after(clause)]
 
 
 def question(clause: Clause) -> list[Word]:
     """Return "does she call the old man": the auxiliary before the subject."""
     auxiliary, rest = _verb(clause, inverted=True)
-    start = [auxiliary, *_subject(clause), *_negation(clause), *_frequency(clause)]
+    start = [*auxiliary, *_subject(clause), *_negation(clause), *_frequency(clause)]
     return [*start, *rest, *_after(clause)]
 
 
@@ -60,26 +57,29 @@ def _negation(clause: Clause) -> list[Word]:
     return [("not", NOT if clause.negation == "nicht" else OBJECT)]
 
 
-def _verb(clause: Clause, inverted: bool) -> tuple[Word | None, list[Word]]:
-    """Return the auxiliary, if any, and the verb with what binds it to the modal."""
-    person = clause.subject.person
-    if clause.verb is None:
-        return (BE[person], VERB), []
+def _verb(clause: Clause, inverted: bool) -> tuple[list[Word], list[Word]]:
+    """Return the auxiliary, if any, and the verb with what binds it to the modal.
+
+    There is an auxiliary wherever the clause is negated or inverted.
+    """
+    verb, person = clause.verb, clause.subject.person
+    if verb is None:
+        return [(BE[person], VERB)], []
     third = person == THIRD_SINGULAR
     needs_auxiliary = inverted or bool(clause.negation)
     do = "does" if third else "do"
     if clause.modal is None:
         if needs_auxiliary:
-            return (do, VERB), [_head(clause, third=False)]
-        return None, [_head(clause, third)]
+            return [(do, VERB)], [_head(verb, third=False)]
+        return [], [_head(verb, third)]
     auxiliary, link = _modal(clause.modal, bool(clause.negation), inverted)
     chain = [(word, VERB if word == "to" else MODAL) for word in link.split()]
     if not auxiliary and needs_auxiliary:
         auxiliary = do
     elif not auxiliary and third:
         chain[0] = (third_person(chain[0][0]), MODAL)
-    base = [*chain, _head(clause, third=False)]
-    return ((auxiliary, MODAL) if auxiliary else None), base
+    base = [*chain, _head(verb, third=False)]
+    return ([(auxiliary, MODAL)] if auxiliary else []), base
 
 
 def _modal(modal: Modal, negated: bool, inverted: bool) -> tuple[str, str]:
@@ -88,8 +88,7 @@ def _modal(modal: Modal, negated: bool, inverted: bool) -> tuple[str, str]:
     return modal.asked if inverted else modal.negative
 
 
-def _head(clause: Clause, third: bool) -> Word:
-    verb = clause.verb
+def _head(verb: Verb, third: bool) -> Word:
     form = third_person(verb.english) if third else verb.english
     return form, VERB if verb.particle else VERB | PARTICLE
 

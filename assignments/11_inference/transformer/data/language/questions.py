@@ -42,8 +42,8 @@ def sample_object_question(dice: Dice) -> Sentence | None:
     clause = sample_clause(dice)
     if not isinstance(clause.object, NounPhrase) or clause.negation:
         return None
-    if clause.verb.german == "tragen":  # without an object, neither "wear" nor "carry"
-        return None
+    if clause.verb and clause.verb.german == "tragen":
+        return None  # without an object it is neither "wear" nor "carry"
     words = ("wen", "who") if clause.object.noun in _PEOPLE else ("was", "what")
     return _ask(words, OBJECT << 2, replace(clause, object=None))
 

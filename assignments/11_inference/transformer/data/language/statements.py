@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from .adverbials import english_time, german_time
+from .adverbials import Adverbial, english_time, german_time
 from .clauses import Clause
 from .dice import Dice
 from .english_clauses import statement
@@ -12,10 +12,12 @@ from .phrases import (
     BARE,
     OBJECT,
     NounPhrase,
+    Phrase,
     english_prepositional,
     german_phrase,
     german_prepositional,
 )
+from .places import Preposition
 from .sampler import sample_clause
 from .sentence import Sentence, finish
 
@@ -29,40 +31,41 @@ def sample_statement(dice: Dice) -> Sentence:
     """Draw a statement; where it can, something else than the subject may be first."""
     clause = sample_clause(dice)
     if clause.time and dice.chance(0.6):
-        return _time_first(clause)
-    if _can_front_place(clause) and dice.chance(0.2):
-        return _place_first(clause)
-    if _can_front_object(clause) and dice.chance(0.4):
-        return _object_first(clause)
+        return _time_first(clause, clause.time)
+    if clause.adjunct and _can_front_place(clause) and dice.chance(0.2):
+        return _place_first(clause, *clause.adjunct)
+    if clause.object and _can_front_object(clause) and dice.chance(0.4):
+        return _object_first(clause, clause.object)
     return make_statement(clause)
 
 
-def _time_first(clause: Clause) -> Sentence:
+def _time_first(clause: Clause, time: Adverbial) -> Sentence:
     """Return "heute liest der mann das buch ."."""
     rest = replace(clause, time=None)
-    german = [*german_time(clause.time), *verb_first(rest)]
-    return finish(german, [*english_time(clause.time), *statement(rest)], ".", clause)
+    german = [*german_time(time), *verb_first(rest)]
+    return finish(german, [*english_time(time), *statement(rest)], ".", clause)
 
 
-def _place_first(clause: Clause) -> Sentence:
+def _place_first(
+    clause: Clause, preposition: Preposition, place: NounPhrase
+) -> Sentence:
     """Return "im park spielt ein kind ."."""
     rest = replace(clause, adjunct=None)
-    german = [*german_prepositional(*clause.adjunct), *verb_first(rest)]
-    english = [*english_prepositional(*clause.adjunct), *statement(rest)]
+    german = [*german_prepositional(preposition, place), *verb_first(rest)]
+    english = [*english_prepositional(preposition, place), *statement(rest)]
     return finish(german, english, ".", clause)
 
 
-def _object_first(clause: Clause) -> Sentence:
+def _object_first(clause: Clause, direct: Phrase) -> Sentence:
     """Return "den hund sieht die frau .": the case tells who sees whom."""
     rest = verb_first(replace(clause, object=None))
-    german = [*german_phrase(clause.object, "acc", OBJECT), *rest]
+    german = [*german_phrase(direct, "acc", OBJECT), *rest]
     return finish(german, statement(clause), ".", clause)
 
 
 def _can_front_place(clause: Clause) -> bool:
     return (
-        clause.adjunct is not None
-        and clause.verb is not None
+        clause.verb is not None
         and clause.verb.frame in ("none", "place")
         and not (clause.negation or clause.time or clause.frequency)
     )

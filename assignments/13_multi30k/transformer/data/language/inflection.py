@@ -1,8 +1,11 @@
-"""The forms of German words: articles, endings of adjectives, cases, conjugation."""
+"""The forms of words: German articles, endings, verbs; English verbs, articles."""
+
+from collections.abc import Mapping
 
 from .adjectives import Adjective
 from .nouns import PLURAL, Noun
-from .verbs import Verb
+
+Endings = Mapping[str, tuple[str, ...]]  # of each case, by the columns below
 
 CASES = ("nom", "acc", "dat")
 
@@ -57,6 +60,8 @@ IRREGULAR = {
     "möchten": ("möchte", "möchtest", "möchte", "möchten"),
 }
 THIRD_SINGULAR, ANY_PLURAL = 2, 3  # columns of such a row
+BE = ("am", "are", "is", "are")  # i, you, he/she/it, plural
+_VOWELS = "aeiou"  # of English
 
 
 def inflect_noun(noun: Noun, case: str, plural: bool) -> str:
@@ -68,7 +73,7 @@ def inflect_noun(noun: Noun, case: str, plural: bool) -> str:
 
 
 def inflect_adjective(
-    adjective: Adjective, endings: dict[str, tuple[str, ...]], case: str, column: int
+    adjective: Adjective, endings: Endings, case: str, column: int
 ) -> str:
     """Return the attributive form of an adjective: its stem and an ending."""
     return adjective.stem + endings[case][column]
@@ -97,9 +102,23 @@ def conjugate(infinitive: str, changed_stem: str = "") -> tuple[str, str, str, s
     return first, short + second, third, infinitive
 
 
-def conjugate_verb(verb: Verb) -> tuple[str, str, str, str]:
-    """Return the present tense of a verb of the lexicon, without its prefix."""
-    return conjugate(verb.german, verb.changed_stem)
+def third_person(verb: str) -> str:
+    """Return the form of "he": goes, carries, washes, reads."""
+    if verb == "have":
+        return "has"
+    if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
+        return verb + "es"
+    if verb.endswith("y") and verb[-2] not in _VOWELS:
+        return verb[:-1] + "ies"
+    return verb + "s"
+
+
+def indefinite_article(next_word: str) -> str:
+    """Return "a" or "an", by the next word's first letter.
+
+    It suffices for the lexicon: no word there begins with a silent h or with "uni".
+    """
+    return "an" if next_word[0] in _VOWELS else "a"
 
 
 def _needs_link(stem: str) -> bool:
