@@ -12,13 +12,12 @@ from transformer.recurrent.attention import (
     AttentionSeq2Seq,
     BiLSTMAttention,
     GeneralAttention,
-    Seq2Seq,
     additive_score,
     attend,
     concat_final_states,
     shift_right,
 )
-from transformer.recurrent.seq2seq import RecurrentTranslator, run_packed
+from transformer.recurrent.seq2seq import RecurrentTranslator, Seq2Seq, run_packed
 
 PAD, SOS, EOS = 1, 2, 3
 WIDTH = 8
