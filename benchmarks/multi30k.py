@@ -25,12 +25,12 @@ import torch
 from torchtext.data import interleave_keys
 
 from transformer.data import Corpus, SentencePair, make_batches
+from transformer.data.whole_file import whole_file
 from transformer.model import Transformer
 from transformer.multi_head import count_parameters
 from transformer.training.checkpoints import (
     Checkpoint,
     load_checkpoint,
-    write_atomically,
 )
 from transformer.training.config import TrainingConfig
 from transformer.training.loop import AVERAGED, BEST, LAST, mean_loss
@@ -261,7 +261,9 @@ def result_file(what: str) -> Path:
 
 def write_result(path: Path, found: dict[str, Any]) -> None:
     """Write a result, wholly or not at all."""
-    write_atomically(path, (json.dumps(found, indent=1) + "\n").encode())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        file.write((json.dumps(found, indent=1) + "\n").encode())
 
 
 def main() -> None:

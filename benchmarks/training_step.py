@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer.config import TransformerConfig
-from transformer.data import Corpus, Vocabulary, make_batches
+from transformer.data import Corpus, Vocabularies, make_batches
 from transformer.model import Transformer
 from transformer.training.config import TrainingConfig
 from transformer.training.loop import step_function
@@ -90,7 +90,7 @@ class PeerTransformer(nn.Module):
 
 
 def real_batches(
-    corpus: Corpus, words: tuple[Vocabulary, Vocabulary], device: str
+    corpus: Corpus, words: Vocabularies, device: str
 ) -> Iterator[list[Tensor]]:
     """Yield batches of Multi30k, as the tutorial's training takes them."""
     batches = make_batches(

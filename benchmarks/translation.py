@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 from timing import Ratio, compare, seconds
 
-from transformer.data import Corpus, SentencePair, Vocabulary
+from transformer.data import Corpus, SentencePair, Vocabularies
 from transformer.model import Transformer
 from transformer.training.checkpoints import load_checkpoint
 from transformer.training.config import TrainingConfig
@@ -34,13 +34,12 @@ from transformer.translation.fast import fast_translation
 EVERY = 4
 BATCH = 384
 SEARCHES = {"greedy": SearchSettings(1), "beam 5": SearchSettings(5)}
-Words = tuple[Vocabulary, Vocabulary]
 
 
 def measure(
     model: Transformer,
     pairs: Sequence[SentencePair],
-    words: Words,
+    words: Vocabularies,
     settings: SearchSettings,
 ) -> Ratio:
     """Translate a test set fast, plainly, and fast again.
@@ -73,7 +72,9 @@ def measure(
     return compare([(one, scaled) for one in times["fast"]])
 
 
-def trained_for_a_moment(corpus: Corpus, words: Words, steps: int = 150) -> Transformer:
+def trained_for_a_moment(
+    corpus: Corpus, words: Vocabularies, steps: int = 150
+) -> Transformer:
     """Train the tutorial's model just long enough that its sentences end."""
     config = TrainingConfig.tutorial(epochs=1, epoch_steps=steps)
     device = torch.device("cpu")

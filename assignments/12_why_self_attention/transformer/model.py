@@ -12,10 +12,7 @@ from transformer.decoder import Decoder
 from transformer.embeddings import tie_weights
 from transformer.encoder import Encoder
 from transformer.masks import padding_mask, target_mask
-from transformer.multi_head import count_parameters
 from transformer.parts import InputEmbedding
-
-__all__ = ["Transformer", "TransformerConfig", "count_parameters"]
 
 M = TypeVar("M", bound=nn.Module)
 P = ParamSpec("P")

@@ -10,8 +10,7 @@ import torch
 import typer
 from rich.console import Console
 
-from transformer.data import Corpus
-from transformer.training.checkpoints import Vocabularies
+from transformer.data import Corpus, Vocabularies
 from transformer.training.loop import AVERAGED, BEST, LAST
 from transformer.training.presets import CorpusName, load_corpus, number_words
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.feed_forward import AddNorm
@@ -53,19 +52,3 @@ def leave_out(stack: Stack, residual: bool = False, norm: bool = False) -> Stack
                 part = PartOfAddNorm(child, residual=not residual, norm=not norm)
                 setattr(module, name, part)
     return stack
-
-
-def likeness(vectors: Tensor) -> float:
-    """Measure how alike the tokens of a sentence are.
-
-    Args:
-        vectors: (b, s, d_model), without padding; s of at least 2.
-
-    Returns:
-        The mean cosine of the angle between two different tokens of a sentence: 1 if
-        all tokens of a sentence point the same way.
-    """
-    unit = F.normalize(vectors.detach(), dim=-1)
-    cosines = unit @ unit.transpose(-2, -1)  # (b, s, s), each token with itself too
-    b, s, _ = vectors.shape
-    return ((cosines.sum() - b * s) / (b * s * (s - 1))).item()

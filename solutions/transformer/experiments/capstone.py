@@ -13,13 +13,13 @@ from transformer.data import (
     EOS,
     Corpus,
     SentencePair,
+    Vocabularies,
     build_vocabularies,
     load_multi30k,
     make_batches,
     make_grammar_corpus,
 )
 from transformer.model import Transformer
-from transformer.training.checkpoints import Vocabularies
 from transformer.training.config import TrainingConfig
 from transformer.training.loop import LAST, Trainer, TrainingData
 from transformer.training.progress import Silence

@@ -125,13 +125,17 @@ def gradient_norm(layer: nn.Module) -> float:
     return torch.stack(gradients).norm().item()
 
 
-@torch.no_grad()
-def similarity(x: Tensor) -> float:
-    """Return the mean cosine between every two token vectors of x (b, t, d_model).
+def likeness(vectors: Tensor) -> float:
+    """Measure how alike the tokens of a sentence are.
 
-    It is near 0 for unrelated vectors, and 1 if all of them point the same way.
+    Args:
+        vectors: (..., s, d_model), without padding; s of at least 2.
+
+    Returns:
+        The mean cosine of the angle between two different tokens of a sentence: near 0
+        for unrelated vectors, 1 if all tokens of a sentence point the same way.
     """
-    directions = F.normalize(x.flatten(0, 1), dim=-1)
-    cosines = directions @ directions.T
-    n = len(cosines)
-    return ((cosines.sum() - n) / (n * (n - 1))).item()
+    unit = F.normalize(vectors.detach(), dim=-1)
+    cosines = unit @ unit.transpose(-2, -1)  # (..., s, s), each token with itself too
+    n, s = vectors.shape[:-2].numel(), vectors.size(-2)
+    return ((cosines.sum() - n * s) / (n * s * (s - 1))).item()

@@ -17,7 +17,7 @@ from transformer.data import (
     PAD_ID,
     Corpus,
     SentencePair,
-    Vocabulary,
+    Vocabularies,
     build_vocabularies,
 )
 from transformer.experiments.fitting import FitSettings, fit
@@ -47,7 +47,7 @@ class GlossTask:
 
     train: Sequence[SentencePair]
     test: Sequence[SentencePair]
-    vocabularies: tuple[Vocabulary, Vocabulary]
+    vocabularies: Vocabularies
 
     def numbered(self, pairs: Sequence[SentencePair]) -> tuple[Tensor, Tensor]:
         """Number words and glosses, both (n, s), padded to the longest sentence."""

@@ -14,7 +14,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from transformer.data import SentencePair, Vocabulary, make_batches
+from transformer.data import SentencePair, Vocabularies, make_batches
 from transformer.decoder import layers_of
 from transformer.model import Transformer
 
@@ -43,7 +43,7 @@ def gold_links(pairs: Sequence[SentencePair]) -> set[Link]:
 def word_attention(
     model: Transformer,
     pairs: Sequence[SentencePair],
-    vocabularies: tuple[Vocabulary, Vocabulary],
+    vocabularies: Vocabularies,
     row: Row = "writes",
 ) -> list[Tensor]:
     """Force a model to write the given translations, and return where it looked.

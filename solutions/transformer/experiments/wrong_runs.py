@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.config import TransformerConfig
-from transformer.data import Batches, SentencePair, Vocabulary
+from transformer.data import Batches, SentencePair, Vocabularies
 from transformer.masks import padding_mask
 from transformer.model import Transformer
 from transformer.training.config import TrainingConfig
@@ -19,7 +19,6 @@ from transformer.translation.evaluation import detokenised_bleu, translate_pairs
 from transformer.translation.inference import decode_step_cached
 
 Split = Callable[[Tensor], tuple[Tensor, Tensor]]
-Words = tuple[Vocabulary, Vocabulary]
 NO_WORD = -1  # as the padding's number: everything counts
 
 
@@ -110,7 +109,7 @@ def train_way(
 
 
 def greedy_bleu(
-    model: Transformer, pairs: Sequence[SentencePair], words: Words
+    model: Transformer, pairs: Sequence[SentencePair], words: Vocabularies
 ) -> float:
     """Translate greedily and score with sacreBLEU on detokenised lower-cased text.
 

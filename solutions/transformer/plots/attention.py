@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from matplotlib import rc_context
 from torch import Tensor
 
-from transformer.plots.style import BLUE, ORANGE, STYLE, Picture, new_picture
+from transformer.plots.style import BLUE, GREY, ORANGE, STYLE, Picture, new_picture
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def entropy_against_width(entropy: WidthSweep, highest: float) -> Picture:
         The picture.
     """
     picture, axes = new_picture(6.4, 3.6)
-    axes.axhline(highest, color="#777777", linestyle=":")
+    axes.axhline(highest, color=GREY, linestyle=":")
     axes.text(entropy.widths[0], highest, "even weights: ln s", va="bottom")
     axes.plot(entropy.widths, entropy.scaled, marker="o", label="divided by √d_k")
     axes.plot(entropy.widths, entropy.unscaled, marker="s", label="not divided")

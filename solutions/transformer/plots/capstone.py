@@ -7,7 +7,15 @@ from itertools import pairwise
 from matplotlib import rc_context
 from matplotlib.ticker import MaxNLocator
 
-from transformer.plots.style import BLACK, BLUE, ORANGE, STYLE, Picture, new_picture
+from transformer.plots.style import (
+    BLACK,
+    BLUE,
+    MARKERS,
+    ORANGE,
+    STYLE,
+    Picture,
+    new_picture,
+)
 
 Record = Mapping[str, float]
 Group = tuple[int, float | None]
@@ -94,10 +102,9 @@ def bleu_against_length(
     if not series:
         raise ValueError("expected at least one line, found none")
     picture, axes = new_picture()
-    markers = "osD^v"
     for number, (label, groups) in enumerate(series.items()):
         points = [(x, bleu) for x, (_, bleu) in enumerate(groups) if bleu is not None]
-        marker = markers[number % len(markers)]
+        marker = MARKERS[number % len(MARKERS)]
         axes.plot(*zip(*points, strict=True), marker=marker, label=label)
     first = next(iter(series.values()))
     ticks = [f"{name}\nn = {n}" for name, (n, _) in zip(names, first, strict=True)]

@@ -13,6 +13,7 @@ from transformer.experiments.layer_timing import Measurement
 from transformer.plots.style import (
     BLACK,
     DASHES,
+    MARKERS,
     ORANGE,
     PALETTE,
     STYLE,
@@ -23,7 +24,6 @@ from transformer.plots.style import (
 )
 
 ERROR_RATE = Scale(label="alignment error rate", colours="Blues_r", digits=2)
-MARKERS = "osD^v*"
 
 
 @rc_context(STYLE)

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib import rc_context
 
-from transformer.plots.style import STYLE, Picture, new_picture
+from transformer.plots.style import GREY, MARKERS, STYLE, Picture, new_picture
 
-MARKERS = "osD^v"
 LINES = ("-", "--", "-.", ":", (0, (6, 2, 1, 2, 1, 2)))
 
 
@@ -63,7 +62,7 @@ def losses_by_step(
         The picture.
     """
     picture, axes = new_picture(6.8, 3.6)
-    axes.axhline(chance, color="#777777", linewidth=1.0, linestyle=":")
+    axes.axhline(chance, color=GREY, linewidth=1.0, linestyle=":")
     last = max(map(len, losses.values()))
     axes.text(last, chance, "guessing", va="bottom", ha="right", fontsize=9)
     for place, (name, values) in enumerate(losses.items()):

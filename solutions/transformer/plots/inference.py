@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from transformer.plots.style import BLUE, ORANGE, STYLE, Picture, new_picture
 from transformer.translation.beams import Branch, Words
 
-GREY = "#8a8a8a"
+PALE = "#8a8a8a"
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ def _draw_branch(axes: Axes, branch: Branch, y: float, decided: bool) -> None:
         ha="center",
         va="center",
         fontsize=8,
-        color="black" if kept else GREY,
+        color="black" if kept else PALE,
         bbox={
             "boxstyle": "round,pad=0.25",
             "facecolor": "#d6e8f5" if branch.kept and decided else "white",
-            "edgecolor": BLUE if kept else GREY,
+            "edgecolor": BLUE if kept else PALE,
             "linestyle": "-" if kept else ":",
             "linewidth": 1.6 if branch.kept and decided else 0.9,
         },

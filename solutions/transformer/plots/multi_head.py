@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike, NDArray
 
-from transformer.plots.style import BLUE, STYLE, WEIGHTS, Picture, new_picture
+from transformer.plots.style import BLUE, GREY, STYLE, WEIGHTS, Picture, new_picture
 
 CELL = (1.0, 0.62)  # width and height of one number's cell
 LEFT = (0.0, 5.6, 11.4)  # where the three stages begin
@@ -70,7 +70,7 @@ def draw_blocks(
         top += table * (rows * height + 0.3) if down else 0
         fill = BLUE if name in chosen else "white"
         ink = "white" if name in chosen else "black"
-        axes.add_patch(Rectangle((left, top), width, height, fc=fill, ec="#777777"))
+        axes.add_patch(Rectangle((left, top), width, height, fc=fill, ec=GREY))
         middle = (left + width / 2, top + height / 2)
         axes.text(*middle, name, ha="center", va="center", color=ink, fontsize=8)
 
@@ -92,7 +92,7 @@ def write_captions(axes: Axes, words: Sequence[str]) -> None:
         for head in range(1, HEADS + 1):
             below = top + 0.93 + 2.16 * (head - 1)
             axes.text(LEFT[2] + 2.15, below, f"head {head}", va="center", fontsize=9)
-    style = {"arrowstyle": "->", "color": "#777777"}
+    style = {"arrowstyle": "->", "color": GREY}
     down = CELL[1] * 1.5
     for start, end, top in ((4.1, 5.5, 0), (10.0, 11.3, 0), (4.1, 11.3, 1)):
         place = TOP[top] + down

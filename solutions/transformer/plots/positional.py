@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from transformer.plots.style import (
     BLACK,
     BLUE,
+    GREY,
+    MARKERS,
     ORANGE,
     STYLE,
     Picture,
     new_picture,
 )
-
-MARKERS = ("o", "s", "^", "D")
 
 
 def _binary_digits(numbers: range, n_bits: int) -> np.ndarray:
@@ -117,7 +117,7 @@ def accuracy_against_length(
         The picture.
     """
     picture, axes = new_picture(6.4, 3.4)
-    axes.axvline(longest + 0.5, color="#777777", linestyle=":")
+    axes.axvline(longest + 0.5, color=GREY, linestyle=":")
     axes.text(longest + 0.55, 1.06, "never seen", va="center", fontsize=9)
     axes.text(longest + 0.45, 1.06, "trained", va="center", ha="right", fontsize=9)
     for (name, values), marker in zip(shares.items(), MARKERS, strict=False):

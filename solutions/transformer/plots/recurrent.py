@@ -5,9 +5,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib import rc_context
 from torch import Tensor
 
-from transformer.plots.style import BLUE, STYLE, Picture, new_picture
-
-MARKERS = "os^D"
+from transformer.plots.style import BLUE, MARKERS, STYLE, Picture, new_picture
 
 
 @rc_context(STYLE)

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from transformer.recurrent.seq2seq import DecoderStep, RecurrentTranslator, run_packed
-from transformer.recurrent.seq2seq import Seq2Seq as Seq2Seq
 
 
 def shift_right(tgt: Tensor, sos_id: int) -> Tensor:

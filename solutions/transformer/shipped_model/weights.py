@@ -17,7 +17,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from transformer.config import TransformerConfig
-from transformer.data import Vocabulary
+from transformer.data import Vocabularies, Vocabulary
 from transformer.model import Transformer
 
 FOLDER = Path(__file__).parent
@@ -43,7 +43,7 @@ class ShippedModel:
     """
 
     model: Transformer
-    words: tuple[Vocabulary, Vocabulary]
+    words: Vocabularies
     facts: Mapping[str, Any]
 
 

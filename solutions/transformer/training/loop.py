@@ -12,12 +12,11 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from transformer.data import Batches
+from transformer.data import Batches, Vocabularies
 from transformer.model import Transformer, evaluating
 from transformer.training.checkpoints import (
     Checkpoint,
     CheckpointError,
-    Vocabularies,
     load_checkpoint,
     require_same_run,
     require_same_words,

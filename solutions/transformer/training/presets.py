@@ -9,6 +9,7 @@ import torch
 from transformer.config import TransformerConfig
 from transformer.data import (
     Corpus,
+    Vocabularies,
     build_vocabularies,
     check_device,
     load_multi30k,
@@ -16,7 +17,6 @@ from transformer.data import (
     make_grammar_corpus,
 )
 from transformer.model import Transformer
-from transformer.training.checkpoints import Vocabularies
 from transformer.training.config import TrainingConfig
 from transformer.training.loop import Trainer, TrainingData
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from transformer.data import Vocabulary, detokenize, tokenize
+from transformer.data import Vocabularies, detokenize, tokenize
 from transformer.data.special_tokens import EOS, EOS_ID, SOS_ID
 from transformer.decoder import DecoderLayer
 from transformer.model import Transformer, evaluating
@@ -178,7 +178,7 @@ class Translation:
 def translate(
     model: Transformer,
     sentence: str | Sequence[str],
-    vocabularies: tuple[Vocabulary, Vocabulary],
+    vocabularies: Vocabularies,
     settings: SearchSettings = PAPER_SEARCH,
 ) -> Translation:
     """Translate one sentence.

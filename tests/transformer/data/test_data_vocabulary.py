@@ -67,7 +67,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch) -> None:
     def fail(*_args, **_kwargs) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", fail)
+    monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OSError, match="No space"):
         Vocabulary.build([["x"]]).save(path)
     assert path.read_bytes() == before

@@ -6,7 +6,8 @@ import torch
 from transformer.config import TransformerConfig
 from transformer.data import PAD_ID, RUNNING_EXAMPLE, Corpus, SentencePair
 from transformer.encoder import Encoder, drift, layer_states
-from transformer.experiments.ablation import PartOfAddNorm, leave_out, likeness
+from transformer.experiments.ablation import PartOfAddNorm, leave_out
+from transformer.experiments.deep_stack import likeness
 from transformer.experiments.fitting import FitSettings
 from transformer.experiments.glossing import (
     NO_WORD,

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transformer.attention import masked_softmax, softmax_entropy
+from transformer.config import TransformerConfig
 from transformer.embeddings import (
     TokenEmbedding,
     build_vocabulary,
@@ -22,8 +23,13 @@ from transformer.masks import (
     padding_mask,
     target_mask,
 )
-from transformer.model import Transformer, TransformerConfig, count_parameters
-from transformer.multi_head import MultiHeadAttention, merge_heads, split_heads
+from transformer.model import Transformer
+from transformer.multi_head import (
+    MultiHeadAttention,
+    count_parameters,
+    merge_heads,
+    split_heads,
+)
 from transformer.positional import (
     LearnedPositionalEncoding,
     SinusoidalPositionalEncoding,

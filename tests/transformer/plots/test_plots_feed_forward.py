@@ -11,7 +11,7 @@ from transformer.experiments.deep_stack import (
     ParitySettings,
     draw_weights,
     gradient_norms,
-    similarity,
+    likeness,
     train_parity,
 )
 from transformer.feed_forward import AddNorm, PositionwiseFeedForward
@@ -60,10 +60,10 @@ def test_without_a_residual_the_gradient_fades():
     assert kept[0] > kept[-1]
 
 
-def test_similarity_is_a_mean_cosine():
-    same = torch.randn(1, 1, 8).expand(2, 3, 8)
-    assert similarity(same) == pytest.approx(1.0)
-    assert similarity(torch.eye(6).view(2, 3, 6)) == pytest.approx(0.0)
+def test_likeness_is_a_mean_cosine():
+    same = torch.randn(1, 8).expand(6, 8)
+    assert likeness(same) == pytest.approx(1.0)
+    assert likeness(torch.eye(6)) == pytest.approx(0.0)
 
 
 def test_the_rate_rises_over_the_warm_up():

@@ -11,9 +11,9 @@ from transformer.recurrent.attention import (
     AttentionSeq2Seq,
     BiLSTMAttention,
     GeneralAttention,
-    Seq2Seq,
     shift_right,
 )
+from transformer.recurrent.seq2seq import Seq2Seq
 from transformer.recurrent.training import (
     MARKER_ID,
     FitSettings,

@@ -1,15 +1,12 @@
 """Check that runs can be stopped at any moment and go on with nothing lost."""
 
 import dataclasses
-import resource
-import signal
 
 import pytest
 import torch
+from small_runs import CONFIG, make_trainer
 
-from transformer.config import TransformerConfig
-from transformer.data import build_vocabularies, make_batches, make_grammar_corpus
-from transformer.model import Transformer
+from transformer.data import make_batches, make_grammar_corpus
 from transformer.training.checkpoints import CheckpointError, load_checkpoint
 from transformer.training.config import TrainingConfig
 from transformer.training.loop import (
@@ -23,23 +20,7 @@ from transformer.training.loop import (
 from transformer.training.progress import Silence
 from transformer.training.step import average_checkpoints
 
-SIZES = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 24, "dropout": 0.2}
-CONFIG = TrainingConfig(epochs=3, batch_size=32, rate=5e-3, warmup=10, smoothing=0.1)
 CPU = torch.device("cpu")
-
-
-def make_trainer(folder=None, config=CONFIG, pairs=slice(0, 200), **sizes) -> Trainer:
-    corpus = make_grammar_corpus()
-    train, valid = corpus.train[pairs], corpus.valid[:50]
-    words = build_vocabularies(train)
-    data = TrainingData(
-        make_batches(train, words, config.batch_size, seed=config.seed),
-        make_batches(valid, words, config.batch_size),
-        words,
-    )
-    torch.manual_seed(config.seed)
-    shape = TransformerConfig(*map(len, words), **{**SIZES, **sizes})
-    return Trainer(Transformer(shape), data, config, folder)
 
 
 def losses(history) -> list[tuple[float, float, float]]:
@@ -56,13 +37,6 @@ class StopAt(Silence):
         self.left -= 1
         if self.left == 0:
             raise KeyboardInterrupt
-
-
-@pytest.fixture(scope="module")
-def whole_run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole")
-    trainer = make_trainer(folder)
-    return trainer.run(), trainer.model.state_dict(), folder
 
 
 def test_loss_falls(whole_run):
@@ -109,15 +83,6 @@ def test_best_checkpoint_has_the_lowest_validation_loss(tmp_path, monkeypatch):
         assert torch.equal(best.model[name], value), name
 
 
-def test_checkpoint_holds_model_and_words(whole_run):
-    history, _, folder = whole_run
-    checkpoint = load_checkpoint(folder / LAST)
-    trainer = make_trainer()
-    assert checkpoint.vocabularies() == trainer.data.vocabularies
-    found = mean_loss(checkpoint.build_model(), trainer.data.valid)
-    assert found == pytest.approx(history[-1]["valid_loss"], abs=1e-6)
-
-
 def test_validation_is_without_dropout_and_leaves_the_mode():
     trainer = make_trainer()
     trainer.model.train()
@@ -141,76 +106,6 @@ def test_rate_rises_to_its_height_and_falls():
     assert config.rate_at(100) == pytest.approx(0.01)
     assert config.rate_at(400) == pytest.approx(0.005)
     assert TrainingConfig(rate=0.01).rate_at(12345) == 0.01
-
-
-def test_full_disk_leaves_the_old_checkpoint(tmp_path, whole_run):
-    folder = whole_run[2]
-    for name in (LAST, BEST):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    trainer = make_trainer(tmp_path, dataclasses.replace(CONFIG, epochs=4))
-    trainer.resume()
-    limit = len(before[BEST]) // 2
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, old[1]))
-        with pytest.raises(CheckpointError, match="the one from before is unchanged"):
-            trainer.run()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
-        signal.signal(signal.SIGXFSZ, handler)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"d_model": 20}, "d_model=16 there and d_model=20 here"),
-        ({"norm_first": True}, "norm_first=False there and norm_first=True here"),
-        ({"config": dataclasses.replace(CONFIG, seed=5)}, "seed=1234 there and seed=5"),
-        (
-            {"config": dataclasses.replace(CONFIG, smoothing=0.0, rate=1.0)},
-            "rate=0.005 there and rate=1.0 here; smoothing=0.1 there and smoothing=0.0",
-        ),
-        (
-            {"pairs": slice(200, 400)},
-            "trained on other data: its source vocabulary has",
-        ),
-    ],
-    ids=["width", "norm", "seed", "two", "data"],
-)
-def test_resume_refuses_another_run(whole_run, changes, message):
-    trainer = make_trainer(whole_run[2], **changes)
-    before = trainer.model.state_dict()["projection.bias"].clone()
-    with pytest.raises(CheckpointError, match=message):
-        trainer.resume()
-    assert torch.equal(trainer.model.state_dict()["projection.bias"], before)
-
-
-@pytest.mark.parametrize("damage", ["none", "empty", "half", "text", "other"])
-def test_damaged_checkpoint_is_named(tmp_path, whole_run, damage):
-    path = tmp_path / LAST
-    whole = (whole_run[2] / LAST).read_bytes()
-    if damage == "other":
-        torch.save({"weights": torch.zeros(2)}, path)
-    elif damage != "none":
-        contents = {"empty": b"", "half": whole[: len(whole) // 2], "text": b"hello\n"}
-        path.write_bytes(contents[damage])
-    expected = "there is no checkpoint" if damage == "none" else "no checkpoint of this"
-    with pytest.raises(CheckpointError, match=expected) as error:
-        load_checkpoint(path)
-    assert str(path) in str(error.value)
-
-
-def test_checkpoint_cannot_run_code(tmp_path):
-    class Bomb:
-        def __reduce__(self):
-            return (pytest.fail, ("code from a checkpoint ran",))
-
-    torch.save({"model": Bomb()}, tmp_path / LAST)
-    with pytest.raises(CheckpointError):
-        load_checkpoint(tmp_path / LAST)
 
 
 def test_loss_that_is_no_number_stops_the_run():
@@ -349,15 +244,3 @@ def test_compiled_model_is_the_one_that_is_trained(tmp_path, monkeypatch, whole_
     assert mean_loss(model, trainer.data.valid) == pytest.approx(
         trainer.history[-1]["valid_loss"], abs=1e-6
     )
-
-
-def test_checkpoint_of_before_a_setting_was_added_can_be_resumed(tmp_path):
-    short = dataclasses.replace(CONFIG, epochs=1)
-    make_trainer(tmp_path, short).run()
-    fields = torch.load(tmp_path / LAST, weights_only=True)
-    for name in ("fused", "compile", "precision", "average_last", "batch_tokens"):
-        del fields["training_config"][name]
-    torch.save(fields, tmp_path / LAST)
-    trainer = make_trainer(tmp_path)
-    trainer.resume()
-    assert trainer.epoch == 1

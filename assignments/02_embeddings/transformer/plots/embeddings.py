@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer.plots.style import PALETTE, STYLE, Picture, new_picture
-
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+from transformer.plots.style import GREY, MARKERS, PALETTE, STYLE, Picture, new_picture
 
 
 def main_plane(table: Tensor) -> Tensor:
@@ -97,7 +95,7 @@ def loudness_against_width(
         The picture.
     """
     picture, axes = new_picture(6.8, 3.8)
-    axes.axhline(1.0, color="#777777", linestyle=":", linewidth=1.2)
+    axes.axhline(1.0, color=GREY, linestyle=":", linewidth=1.2)
     axes.text(widths[0], 0.9, "equally long", va="top", fontsize=9)
     for (name, values), marker in zip(ratios.items(), MARKERS, strict=False):
         axes.plot(widths, values, marker=marker, label=name)

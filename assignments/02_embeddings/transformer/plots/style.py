@@ -24,9 +24,10 @@ if TYPE_CHECKING:  # older releases of matplotlib have no such name
 
 # Okabe and Ito's colours, the orange darker: theirs is too pale for a line on white.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#C97B00", "#009E73", "#CC79A7"
-RED, SKY, BLACK = "#D55E00", "#56B4E9", "#000000"
+RED, SKY, BLACK, GREY = "#D55E00", "#56B4E9", "#000000", "#777777"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY, BLACK)
 DASHES = ("-", "--", "-.", ":", "-", "--", "-.")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 STYLE: dict[RcKeyType, Any] = {
     "axes.axisbelow": True,

@@ -2,11 +2,12 @@
 
 import hashlib
 import http.client
-import os
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+
+from .whole_file import whole_file
 
 _CHUNK = 1 << 16
 
@@ -27,21 +28,16 @@ def download_file(url: str, path: Path, checksum: str, timeout: float = 30.0) ->
         ConnectionError: if the server cannot be reached, refuses or breaks off.
         ValueError: if the file has another checksum.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     digest = hashlib.sha256()
-    try:
-        with temporary.open("wb") as file:
-            for chunk in _read_chunks(url, timeout):
-                digest.update(chunk)
-                file.write(chunk)
+    with whole_file(path) as file:
+        for chunk in _read_chunks(url, timeout):
+            digest.update(chunk)
+            file.write(chunk)
         if digest.hexdigest() != checksum:
             raise ValueError(
                 f"{url}: expected a file with SHA-256 {checksum}, "
                 f"found {digest.hexdigest()}; nothing of it was kept"
             )
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def matches(path: Path, checksum: str) -> bool:

@@ -22,7 +22,7 @@ from .special_tokens import (
     UNK_ID,
 )
 from .tokens import detokenize, tokenize
-from .vocabulary import Vocabulary, build_vocabularies
+from .vocabulary import Vocabularies, Vocabulary, build_vocabularies
 
 __all__ = [
     "AMBIGUOUS_WORDS",
@@ -40,6 +40,7 @@ __all__ = [
     "Batches",
     "Corpus",
     "SentencePair",
+    "Vocabularies",
     "Vocabulary",
     "build_vocabularies",
     "check_device",

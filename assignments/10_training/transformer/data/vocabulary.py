@@ -12,6 +12,7 @@ from torchtext.vocab import Vocab
 
 from .pairs import SentencePair
 from .special_tokens import EOS, EOS_ID, PAD, PAD_ID, SOS, SOS_ID, SPECIAL_TOKENS, UNK
+from .whole_file import whole_file
 
 
 class Vocabulary:
@@ -107,14 +108,9 @@ class Vocabulary:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the words as a JSON list; the file changes only once all is written."""
-        path = Path(path)
-        temporary = path.with_name(path.name + ".part")
-        try:
-            text = json.dumps(list(self.words), ensure_ascii=False, indent=0)
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        text = json.dumps(list(self.words), ensure_ascii=False, indent=0)
+        with whole_file(Path(path)) as file:
+            file.write(text.encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Vocabulary":
@@ -134,9 +130,13 @@ class Vocabulary:
             raise ValueError(f"{path}: {error}") from error
 
 
+Vocabularies = tuple[Vocabulary, Vocabulary]
+"""That of the source, and that of the target."""
+
+
 def build_vocabularies(
     pairs: Sequence[SentencePair], min_freq: int = 1
-) -> tuple[Vocabulary, Vocabulary]:
+) -> Vocabularies:
     """Build the source and the target vocabulary of the training pairs.
 
     Raises:

@@ -14,7 +14,7 @@ from torchtext.data import BucketIterator, Dataset, Example, RawField
 from torchtext.data import Iterator as PlainIterator
 
 from .pairs import SentencePair
-from .vocabulary import Vocabulary
+from .vocabulary import Vocabularies
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Batches:
 
 def make_batches(
     pairs: Sequence[SentencePair],
-    vocabularies: tuple[Vocabulary, Vocabulary],
+    vocabularies: Vocabularies,
     batch_size: int,
     *,
     device: torch.device | str = "cpu",
@@ -123,9 +123,7 @@ def make_batches(
     return Batches(dataset, iterator, seed)
 
 
-def _make_dataset(
-    pairs: Sequence[SentencePair], vocabularies: tuple[Vocabulary, Vocabulary]
-) -> Dataset:
+def _make_dataset(pairs: Sequence[SentencePair], vocabularies: Vocabularies) -> Dataset:
     src_vocab, tgt_vocab = vocabularies
     fields = [("src", src_vocab.field), ("tgt", tgt_vocab.field), ("index", RawField())]
     examples = [

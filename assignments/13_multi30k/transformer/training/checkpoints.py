@@ -2,7 +2,6 @@
 
 import dataclasses
 import io
-import os
 import pickle
 import zipfile
 from collections.abc import Mapping
@@ -15,10 +14,9 @@ import torch
 from torch import Tensor
 
 from transformer.config import TransformerConfig
-from transformer.data import Vocabulary
+from transformer.data import Vocabularies, Vocabulary
+from transformer.data.whole_file import whole_file
 from transformer.model import Transformer
-
-Vocabularies = tuple[Vocabulary, Vocabulary]
 
 
 class CheckpointError(ValueError):
@@ -65,8 +63,6 @@ class Checkpoint:
 def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
     """Write a checkpoint in such a way that the file is the old one or the new one.
 
-    It is written beside the old one, brought to the disk and only then renamed.
-
     Raises:
         CheckpointError: if it cannot be written; an old one stays as it was.
     """
@@ -77,26 +73,14 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
     buffer = io.BytesIO()
     torch.save(fields, buffer)
     try:
-        write_atomically(path, buffer.getbuffer())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as file:
+            file.write(buffer.getbuffer())
     except OSError as error:
         kept = "; the one from before is unchanged" if path.exists() else ""
         raise CheckpointError(
             f"cannot write the checkpoint {path}: {error.strerror}{kept}"
         ) from error
-
-
-def write_atomically(path: Path, content: bytes | memoryview) -> None:
-    """Replace a file's content as a whole, or raise OSError and leave it alone."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    try:
-        with open(part, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def load_checkpoint(path: Path, device: torch.device | str = "cpu") -> Checkpoint:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torchtext.data.metrics import bleu_score
 
-from transformer.data import SentencePair, Vocabulary, detokenize, make_batches
+from transformer.data import SentencePair, Vocabularies, detokenize, make_batches
 from transformer.model import Transformer
 from transformer.translation.beams import SearchSettings, until_end
 from transformer.translation.inference import best_translation
@@ -34,7 +34,7 @@ class Bleu:
 def translate_pairs(
     model: Model,
     pairs: Sequence[SentencePair],
-    vocabularies: tuple[Vocabulary, Vocabulary],
+    vocabularies: Vocabularies,
     settings: SearchSettings,
     batch_size: int = 128,
     search: Search[Model] = best_translation,
@@ -72,7 +72,7 @@ def translate_pairs(
 def log_probabilities(
     model: Transformer,
     pairs: Sequence[SentencePair],
-    vocabularies: tuple[Vocabulary, Vocabulary],
+    vocabularies: Vocabularies,
 ) -> list[float]:
     """Compute how probable a model finds each given translation, `<eos>` included.
 
