@@ -10,7 +10,10 @@ is found in this process.
 
 import contextlib
 import functools
+import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import nbgrader.api
@@ -138,6 +141,14 @@ def newest_revision() -> str:
     """
     revisions = ScriptDirectory(ALEMBIC_DIR).get_heads()
     return revisions[0] if len(revisions) == 1 else _asked_by_command()
+
+
+def find_alembic() -> None:
+    """Let nbgrader find its `alembic` command where no environment is activated."""
+    commands = str(Path(sys.executable).parent)
+    path = os.environ.get("PATH", "")
+    if commands not in path.split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join(filter(None, (commands, path)))
 
 
 def stamp_from_here() -> None:

@@ -11,9 +11,7 @@ disturb one that has it. The course's gradebook learns of an assignment by
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -40,7 +38,7 @@ from autograder.assemble.preprocessors import (
 )
 from autograder.assemble.problems import AssemblyError, Problem
 from autograder.course import Course, Unit
-from autograder.gradebook import stamp_from_here
+from autograder.gradebook import find_alembic, stamp_from_here
 
 PREPROCESSORS = [
     IncludeHeaderFooter,
@@ -130,11 +128,3 @@ def register_assignment(course: Course, unit: Unit, db_url: str) -> None:
         copy.parent.mkdir(parents=True)
         shutil.copyfile(source, copy)
         release(course, unit, Path(folder), db_url)
-
-
-def find_alembic() -> None:
-    """Let nbgrader find its `alembic` command where no environment is activated."""
-    commands = str(Path(sys.executable).parent)
-    path = os.environ.get("PATH", "")
-    if commands not in path.split(os.pathsep):
-        os.environ["PATH"] = os.pathsep.join(filter(None, (commands, path)))

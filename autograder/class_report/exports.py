@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from autograder.class_report.gathering import ClassReport, Row
+from autograder.class_report.report import ClassReport, Row
 from autograder.grading.feedback_table import number
 from autograder.sandbox.error_words import clean
 
@@ -71,5 +71,6 @@ def _name(row: Row, between: str) -> str:
 
 
 def _score(row: Row) -> str:
-    is_final = row.score is not None and not row.awaits_a_human
-    return number(row.score) if is_final else ""
+    if row.score is None or row.awaits_a_human:
+        return ""
+    return number(row.score)

@@ -3,196 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from pathlib import Path
-from statistics import correlation, fmean, median, pstdev
 from typing import Any
 
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 
+from autograder.class_report.report import ClassReport, Row
 from autograder.classroom.audit_log import NAME as LOG
 from autograder.classroom.deciding import hash_of_submission
 from autograder.classroom.folder import ClassFolder, grading_folder
+from autograder.classroom.marks import Marks, marks_of
 from autograder.grading.outcome import RECORD
 from autograder.unit import CHECK_SUFFIX, Submission, graded_unit
 
-FEWEST = 8  # students, for a correlation to say something
 CLOCKS = 1.0  # seconds by which a file's time and the log's may differ
-
-
-@dataclass(frozen=True)
-class Row:
-    """What is known of one student.
-
-    Attributes:
-        student: nbgrader's id.
-        status: "graded", "refused", "failed", "not graded" or "missing".
-        reason: why it was not graded.
-        score: all points in the gradebook, those by hand too, less a late penalty.
-        scores: the points of each graded cell; None where a human must give them.
-        awaits_a_human: whether something must be graded by hand, or looked at again.
-        checks: every hidden check's result, as kept in the autograded notebook.
-        repair: what was mended.
-        doubtful: what a human should look at.
-        limits_hit: which limits the submission ran into.
-        seconds: how long grading took.
-        details: first and last name, e-mail and the number on the platform.
-    """
-
-    student: str
-    status: str
-    reason: str = ""
-    score: float | None = None
-    scores: Mapping[str, float | None] = field(default_factory=dict)
-    awaits_a_human: bool = False
-    checks: tuple[Mapping[str, Any], ...] = ()
-    repair: tuple[str, ...] = ()
-    doubtful: tuple[str, ...] = ()
-    limits_hit: tuple[str, ...] = ()
-    seconds: float | None = None
-    details: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Exercise:
-    """How a class did in one graded cell.
-
-    Attributes:
-        name: of the exercise.
-        points: that it carries.
-        by_hand: whether a human gives them.
-        graded: how many students have points, be it 0.
-        mean: share of the points that they have on average.
-        full: share of them with all points.
-        none: share of them with no point.
-        discrimination: correlation of its points with those of all others together;
-            None where students are too few or all alike.
-    """
-
-    name: str
-    points: float
-    by_hand: bool
-    graded: int
-    mean: float | None
-    full: float | None
-    none: float | None
-    discrimination: float | None
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A mistake that was recognised, and how many students made it."""
-
-    exercise: str
-    name: str
-    students: int
-
-
-@dataclass(frozen=True)
-class CheckRate:
-    """A hidden check, and how many students pass it."""
-
-    exercise: str
-    title: str
-    passed: int
-    students: int
-
-
-@dataclass(frozen=True)
-class ClassReport:
-    """All that the report of a unit shows.
-
-    Attributes:
-        slug: of the unit.
-        title: of the unit.
-        max_score: points of all graded cells.
-        points: the points of each graded cell, in the notebook's order.
-        by_hand: the cells that a human grades.
-        rows: a row for each student, by id.
-    """
-
-    slug: str
-    title: str
-    max_score: float
-    points: Mapping[str, float]
-    by_hand: frozenset[str]
-    rows: tuple[Row, ...]
-
-    @property
-    def graded(self) -> list[Row]:
-        """The students whose submission was graded."""
-        return [row for row in self.rows if row.status == "graded"]
-
-    def count(self, status: str) -> int:
-        """Count the students of a status."""
-        return sum(row.status == status for row in self.rows)
-
-    def summary(self) -> dict[str, float]:
-        """Return mean, median and standard deviation of the scores, if any."""
-        scores = [row.score for row in self.graded if row.score is not None]
-        if not scores:
-            return {}
-        return {
-            "mean": fmean(scores),
-            "median": median(scores),
-            "standard deviation": pstdev(scores),
-        }
-
-    def exercises(self) -> list[Exercise]:
-        """Return how the class did in each graded cell."""
-        return [self._exercise(name) for name in self.points]
-
-    def _exercise(self, name: str) -> Exercise:
-        points = self.points[name]
-        own = [
-            (row.scores[name], row)
-            for row in self.graded
-            if row.scores.get(name) is not None
-        ]
-        shares = [score / points for score, _ in own] if points else []
-        return Exercise(
-            name=name,
-            points=points,
-            by_hand=name in self.by_hand,
-            graded=len(own),
-            mean=fmean(shares) if shares else None,
-            full=_share(share >= 1 for share in shares),
-            none=_share(share <= 0 for share in shares),
-            discrimination=_discrimination(
-                [score for score, _ in own], [_others(row, name) for _, row in own]
-            ),
-        )
-
-    def mistakes(self) -> list[Mistake]:
-        """Return the mistakes that were recognised, the most common first."""
-        counts: Counter[tuple[str, str]] = Counter()
-        for row in self.graded:
-            counts.update(
-                {
-                    (check["exercise"], check["mistake"])
-                    for check in row.checks
-                    if check.get("mistake")
-                }
-            )
-        found = [Mistake(*key, students) for key, students in counts.items()]
-        return sorted(found, key=lambda one: (-one.students, one.exercise, one.name))
-
-    def check_rates(self) -> list[CheckRate]:
-        """Return how many students pass each hidden check, in the notebook's order."""
-        checks = [check for row in self.graded for check in row.checks]
-        order = dict.fromkeys((one["exercise"], one["title"]) for one in checks)
-        passed = Counter(
-            (one["exercise"], one["title"])
-            for one in checks
-            if one["status"] == "passed"
-        )
-        everybody = Counter((one["exercise"], one["title"]) for one in checks)
-        return [CheckRate(*key, passed[key], everybody[key]) for key in order]
 
 
 def gather(folder: ClassFolder, slug: str) -> ClassReport:
@@ -223,22 +51,13 @@ def gather(folder: ClassFolder, slug: str) -> ClassReport:
             for name in sorted(known.keys() | handed_in.keys() | log.keys())
         ]
     return ClassReport(
-        slug,
-        folder.course.unit(slug).title,
-        round(sum(points.values()), 2),
-        {name: points[name] for name in _order_of(folder, slug, points)},
-        frozenset(by_hand),
-        tuple(rows),
+        slug=slug,
+        title=folder.course.unit(slug).title,
+        max_score=round(sum(points.values()), 2),
+        points={name: points[name] for name in _order_of(folder, slug, points)},
+        by_hand=frozenset(by_hand),
+        rows=tuple(rows),
     )
-
-
-@dataclass(frozen=True)
-class _Marks:
-    """What the gradebook has of one submission."""
-
-    score: float
-    scores: Mapping[str, float | None]
-    awaits_a_human: bool
 
 
 @dataclass(frozen=True)
@@ -258,21 +77,20 @@ class _Sources:
             return Row(name, status, reason, details=details)
         record = _record(self._autograded(name))
         return Row(
-            name,
-            status,
-            "",
-            marks.score,
-            marks.scores,
-            marks.awaits_a_human,
-            tuple(record.get("checks", ())),
-            tuple(record.get("repair", ())),
-            tuple(record.get("doubtful", ())),
-            tuple(record.get("limits_hit", ())),
-            line.get("seconds") or record.get("seconds"),
-            details,
+            student=name,
+            status=status,
+            score=marks.score,
+            scores={_exercise(cell): score for cell, score in marks.scores.items()},
+            awaits_a_human=marks.awaits_a_human,
+            checks=tuple(record.get("checks", ())),
+            repair=tuple(record.get("repair", ())),
+            doubtful=tuple(record.get("doubtful", ())),
+            limits_hit=tuple(record.get("limits_hit", ())),
+            seconds=line.get("seconds") or record.get("seconds"),
+            details=details,
         )
 
-    def _status(self, name: str, marks: _Marks | None) -> tuple[str, str]:
+    def _status(self, name: str, marks: Marks | None) -> tuple[str, str]:
         """Say what became of a submission, and why it has no marks."""
         line, submission = self.log.get(name, {}), self.handed_in.get(name)
         if marks is not None:
@@ -301,25 +119,11 @@ class _Sources:
         place = self.folder.coursedir.format_path("autograded", name, self.slug)
         return Path(place) / f"{self.slug}.ipynb"
 
-    def _marks(self, name: str) -> _Marks | None:
+    def _marks(self, name: str) -> Marks | None:
         """Return what the gradebook has; None where no check has been run."""
-        try:
-            submission = self.gradebook.find_submission(self.slug, name)
-        except (MissingEntry, UnicodeEncodeError):  # no gradebook takes such a name
-            return None
-        grades = [grade for one in submission.notebooks for grade in one.grades]
-        if all(grade.auto_score is None for grade in grades):
-            return None
-        scores = {
-            _exercise(grade.name): None
-            if grade.needs_manual_grade and grade.manual_score is None
-            else float(grade.score)
-            for grade in grades
-        }
-        total = sum(score for score in scores.values() if score is not None)
-        total -= float(submission.late_submission_penalty or 0.0)
-        awaits = any(grade.needs_manual_grade for grade in grades)
-        return _Marks(round(max(total, 0.0), 2), scores, awaits)
+        marks = marks_of(self.gradebook, self.slug, name)
+        was_run = any(score is not None for score in marks.auto.values())
+        return marks if was_run else None
 
 
 def last_lines(path: Path, slug: str) -> dict[str, dict[str, Any]]:
@@ -375,28 +179,3 @@ def _record(path: Path) -> Mapping[str, Any]:
         return nbformat.read(path, as_version=4).metadata.get(RECORD, {})
     except (OSError, ValueError):
         return {}
-
-
-def _others(row: Row, name: str) -> float:
-    return sum(
-        score
-        for other, score in row.scores.items()
-        if other != name and score is not None
-    )
-
-
-def _share(marks: Iterable[bool]) -> float | None:
-    found = list(marks)
-    return sum(found) / len(found) if found else None
-
-
-def _discrimination(own: list[float], others: list[float]) -> float | None:
-    if len(own) < FEWEST or len(set(own)) == 1 or len(set(others)) == 1:
-        return None
-    return correlation(own, others)
-
-
-def by_exercise(rates: list[CheckRate]) -> list[tuple[str, list[CheckRate]]]:
-    """Group hidden checks by their exercise."""
-    grouped = groupby(rates, key=lambda one: one.exercise)
-    return [(name, list(group)) for name, group in grouped]

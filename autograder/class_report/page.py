@@ -7,8 +7,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from autograder.class_report.gathering import ClassReport, Row, by_exercise
 from autograder.class_report.plots import grading_times, pass_rates, score_histogram
+from autograder.class_report.report import ClassReport, Row, by_exercise
 from autograder.grading.feedback_table import number
 from autograder.sandbox.error_words import clean
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
 from statistics import median
 
 import matplotlib
 from matplotlib.figure import Figure
 
-from autograder.class_report.gathering import ClassReport
+from autograder.class_report.report import ClassReport
 
 BLUE, ORANGE, GREY = "#2a6fb0", "#c05d00", "#767676"
 SIZE = (7.2, 2.8)
@@ -23,7 +22,7 @@ def score_histogram(report: ClassReport) -> tuple[str, str]:
     bins = [report.max_score * part / 20 for part in range(21)]
     counts, _, _ = axes.hist(scores, bins, color=BLUE, edgecolor="white")
     axes.set_xlabel(f"points of {report.max_score:g}")
-    _whole_numbers(axes, max(counts, default=0))
+    _whole_numbers(axes, float(max(counts, default=0)))
     words = f"Histogram of the points of {len(scores)} students"
     if scores:
         axes.axvline(median(scores), color=ORANGE, linestyle="--", label="median")
@@ -66,7 +65,7 @@ def grading_times(report: ClassReport) -> tuple[str, str]:
         bins = [10 ** (low + part / 5) for part in range(steps + 1)]
         counts, _, _ = axes.hist(seconds, bins, color=GREY, edgecolor="white")
         axes.set_xscale("log")
-        _whole_numbers(axes, max(counts))
+        _whole_numbers(axes, float(max(counts)))
     axes.set_xlabel("seconds, logarithmic")
     words = f"Histogram of the grading times of {len(seconds)} submissions"
     if seconds:
@@ -82,7 +81,7 @@ def _figure(height: float = SIZE[1]) -> tuple[Figure, matplotlib.axes.Axes]:
 
 
 def _whole_numbers(axes: matplotlib.axes.Axes, most: float) -> None:
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.locator_params(axis="y", integer=True)
     axes.set_ylim(0, max(most * 1.1, 1))
     axes.set_ylabel("students")
 
@@ -90,8 +89,7 @@ def _whole_numbers(axes: matplotlib.axes.Axes, most: float) -> None:
 def _svg(figure: Figure) -> str:
     """Return the figure as an SVG element, the same for the same figure."""
     buffer = io.StringIO()
-    settings: dict[str, str | Sequence[str]] = {"svg.hashsalt": "course"}
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context({"svg.hashsalt": "course"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :]

@@ -32,8 +32,8 @@ NOT_DECIDING = (
     "checks",  # but for the unit's own
     *("classroom/__init__.py", "classroom/audit_log.py", "classroom/cluster.py"),
     *("classroom/cluster_worker.py", "classroom/deciding.py"),
-    *("classroom/grading_run.py", "classroom/on_drive.py", "classroom/records.py"),
-    *("classroom/similarity.py", "classroom/workers.py"),
+    *("classroom/grading_run.py", "classroom/marks.py", "classroom/on_drive.py"),
+    *("classroom/records.py", "classroom/similarity.py", "classroom/workers.py"),
     *("__init__.py", "__main__.py", "course.py", "gradebook.py"),
     *("lazy_iri_grammar.py", "toml_files.py", "whole_files.py"),
 )

@@ -1,4 +1,8 @@
-"""The folder of a class: what was handed in, the gradebook, and nbgrader's steps."""
+"""The folder of a class: its settings, what was handed in, and where the gradebook is.
+
+Collecting uses it too, so that nothing which assembles or grades is imported until it
+is needed: writing.py writes what grading found out.
+"""
 
 import functools
 from collections.abc import Iterator
@@ -10,10 +14,8 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.engine import make_url
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.assemble.release import find_alembic, register_assignment
 from autograder.course import Course, Unit
-from autograder.gradebook import stamp_from_here
-from autograder.nbgrader_steps.settings import configure
+from autograder.gradebook import find_alembic, stamp_from_here
 from autograder.repair.finding import find_notebook
 from autograder.sandbox.limits import Limits
 from autograder.unit import Submission, course_of, graded_unit
@@ -43,6 +45,8 @@ class ClassFolder:
         """Return what the class's configuration file says, or else our settings."""
         if (self.root / SETTINGS).is_file():
             return PyFileConfigLoader(SETTINGS, path=str(self.root)).load_config()
+        from autograder.nbgrader_steps.settings import configure
+
         config = Config()
         configure(config, self.root)
         return config
@@ -82,22 +86,27 @@ class ClassFolder:
         A new gradebook appears when it is complete, so that a kill leaves no half one.
         """
         with FileLock(grading_folder(self.root) / "register.lock"):
-            self._register(self.course.unit(slug), slug)
+            path = self._gradebook_file()
+            is_there = path is None or path.exists()
+            if not (is_there and self._is_registered(slug)):
+                self._register(self.course.unit(slug), None if is_there else path)
 
-    def _register(self, unit: Unit, slug: str) -> None:
-        path = self._gradebook_file()
-        if path is None or path.exists():
-            if not self._is_registered(slug):
-                register_assignment(self.course, unit, self.db_url)
+    def _register(self, unit: Unit, new: Path | None) -> None:
+        """Write the unit into the gradebook, or into a `new` one."""
+        from autograder.assemble.release import register_assignment
+
+        if new is None:
+            register_assignment(self.course, unit, self.db_url)
             return
-        with written_whole(path) as part:
+        with written_whole(new) as part:
             register_assignment(self.course, unit, f"sqlite:///{part}")
 
     def _gradebook_file(self) -> Path | None:
         """Return the gradebook's file; None if it is no SQLite file."""
         url = make_url(self.db_url)
-        is_file = url.get_backend_name() == "sqlite" and url.database
-        return Path(url.database) if is_file else None
+        if url.get_backend_name() != "sqlite" or not url.database:
+            return None
+        return Path(url.database)
 
     def _is_registered(self, slug: str) -> bool:
         """Say whether the gradebook has the unit; where it has marks, it has."""

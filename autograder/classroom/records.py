@@ -6,34 +6,21 @@ each graded submission, written whole or not at all, `locks/` a lock for each st
 
 import hashlib
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 
 from autograder.classroom.deciding import hash_of_submission, hash_of_unit
 from autograder.classroom.folder import ClassFolder, grading_folder
+from autograder.classroom.marks import Marks, marks_of
 from autograder.grading.outcome import Outcome, as_record, from_record
 from autograder.unit import GradedUnit, Submission
 from autograder.whole_files import write_whole
 
 FORMAT = 2
 MAX_NAME = 200
-
-
-@dataclass(frozen=True)
-class Marks:
-    """What the gradebook holds of one submission.
-
-    Attributes:
-        auto: each graded cell's automatic score.
-        shown: A digest of everything that its feedback shows.
-    """
-
-    auto: dict[str, float | None] = field(default_factory=dict)
-    shown: str = ""
 
 
 class Records:
@@ -82,7 +69,7 @@ class Records:
         record = self._read(submission)
         if record is None or not self._is_current(record, submission):
             return None
-        marks = marks_of(self.folder.db_url, submission)
+        marks = self._marks(submission)
         written = self.folder.autograded(submission.student, self.slug)
         if marks.auto != record["auto"]:
             return None
@@ -97,7 +84,7 @@ class Records:
         """Write down that a submission is graded, in gradebook and files."""
         if submission_hash != hash_of_submission(outcome.submission):
             return  # it was handed in anew meanwhile
-        marks = marks_of(self.folder.db_url, outcome.submission)
+        marks = self._marks(outcome.submission)
         record = {
             "format": FORMAT,
             "submission": submission_hash,
@@ -107,6 +94,10 @@ class Records:
             **as_record(outcome),
         }
         write_whole(self._path(outcome.submission), json.dumps(record).encode())
+
+    def _marks(self, submission: Submission) -> Marks:
+        with Gradebook(self.folder.db_url) as gradebook:
+            return marks_of(gradebook, submission.slug, submission.student)
 
     def _path(self, submission: Submission) -> Path:
         return self.home / "done" / self.slug / f"{_name(submission.student)}.json"
@@ -127,20 +118,3 @@ def _name(student: str) -> str:
     """Return a file name for a student that leaves room for an ending."""
     coded = student.encode(errors="surrogateescape")
     return student if len(coded) <= MAX_NAME else hashlib.sha256(coded).hexdigest()
-
-
-def marks_of(db_url: str, submission: Submission) -> Marks:
-    """Read what the gradebook holds of a submission; nothing if it is not in it."""
-    with Gradebook(db_url) as gradebook:
-        try:
-            found = gradebook.find_submission(submission.slug, submission.student)
-        except MissingEntry:
-            return Marks()
-        grades = [grade for notebook in found.notebooks for grade in notebook.grades]
-        comments = [item for notebook in found.notebooks for item in notebook.comments]
-        auto = {grade.name: grade.auto_score for grade in grades}
-        shown = [
-            [g.name, g.auto_score, g.manual_score, g.extra_credit] for g in grades
-        ] + [[c.name, c.auto_comment, c.manual_comment] for c in comments]
-    text = json.dumps(sorted(shown, key=repr))
-    return Marks(auto, hashlib.sha256(text.encode()).hexdigest())

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
+from typing import TypeGuard
 
 from rapidfuzz.distance import Indel
 
@@ -43,6 +44,17 @@ class Pair:
     exercises: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class _Agreement:
+    """How much two students' answers to one exercise agree, as in `Pair`."""
+
+    exercise: str
+    beyond: float
+    agreement: float
+    usual: float
+    tokens: int
+
+
 def similar_pairs(
     answers: dict[str, Answers], handed_out: Answers, least: float
 ) -> list[Pair]:
@@ -54,7 +66,7 @@ def similar_pairs(
         least: the share of agreement beyond the class's, 0 to 1.
     """
     texts = _encoded(answers, handed_out)
-    found: dict[tuple[str, str], list[tuple[str, float, float, float, int]]] = {}
+    found: dict[tuple[str, str], list[_Agreement]] = {}
     for exercise, of in texts.items():
         shares = {
             pair: Indel.normalized_similarity(of[pair[0]], of[pair[1]])
@@ -64,23 +76,24 @@ def similar_pairs(
         for pair, share in shares.items():
             beyond = max(0.0, (share - usual) / (1 - usual)) if usual < 1 else 0.0
             size = len(of[pair[0]]) + len(of[pair[1]])
-            row = (exercise, beyond, share, usual, size)
-            found.setdefault(pair, []).append(row)
-    pairs = [_pair(students, rows) for students, rows in found.items()]
+            own = _Agreement(exercise, beyond, share, usual, size)
+            found.setdefault(pair, []).append(own)
+    pairs = [_pair(students, exercises) for students, exercises in found.items()]
     close = [pair for pair in pairs if pair.beyond >= least]
     return sorted(close, key=lambda pair: (-pair.beyond, pair.students))
 
 
-def _pair(
-    students: tuple[str, str], rows: list[tuple[str, float, float, float, int]]
-) -> Pair:
+def _pair(students: tuple[str, str], exercises: list[_Agreement]) -> Pair:
     """Put the exercises of a pair together, each by its number of tokens."""
-    total = sum(size for *_, size in rows)
-    beyond, share, usual = (
-        sum(row[which] * row[4] for row in rows) / total for which in (1, 2, 3)
+    total = sum(one.tokens for one in exercises)
+    beyond = sum(one.beyond * one.tokens for one in exercises) / total
+    return Pair(
+        students=students,
+        beyond=beyond,
+        agreement=sum(one.agreement * one.tokens for one in exercises) / total,
+        usual=sum(one.usual * one.tokens for one in exercises) / total,
+        exercises=tuple(one.exercise for one in exercises if one.beyond >= beyond),
     )
-    exercises = tuple(row[0] for row in rows if row[1] >= beyond)
-    return Pair(students, beyond, share, usual, exercises)
 
 
 def _encoded(
@@ -146,7 +159,7 @@ def _own_names(tree: ast.Module, keep: set[str]) -> list[str]:
     return [name for name in used if name in bound and name not in keep]
 
 
-def _is_of_self(node: ast.AST) -> bool:
+def _is_of_self(node: ast.AST) -> TypeGuard[ast.Attribute]:
     base = node.value if isinstance(node, ast.Attribute) else None
     return isinstance(base, ast.Name) and base.id == "self"
 

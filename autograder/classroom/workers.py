@@ -129,18 +129,10 @@ class Processes:
 
     def outcomes(self) -> list[Outcome]:
         """Wait for outcomes; begin again what was lost, or give it up."""
-        busy = {worker.connection: worker for worker in self._busy()}
-        made = []
-        for connection in wait(list(busy)):
-            worker = busy[connection]
-            submission, worker.submission = worker.submission, None
-            try:
-                made.append(connection.recv())
-            except (EOFError, OSError):
-                self._workers.remove(worker)
-                worker.end()
-                made += self._lost(submission)
-        return made
+        busy = self._busy()
+        ready = wait([worker.connection for worker in busy])
+        answered = [worker for worker in busy if worker.connection in ready]
+        return [outcome for worker in answered for outcome in self._answer(worker)]
 
     def close(self) -> None:
         """End every process; their pre-warmed parents end with them."""
@@ -172,6 +164,16 @@ class Processes:
         if self._parent is not None:
             self._parent.close()
         self._parent = None
+
+    def _answer(self, worker: _Worker) -> list[Outcome]:
+        """Return what a worker answers; none if its submission is begun again."""
+        submission, worker.submission = worker.submission, None
+        try:
+            return [worker.connection.recv()]
+        except (EOFError, OSError):
+            self._workers.remove(worker)
+            worker.end()
+        return self._lost(submission) if submission is not None else []
 
     def _lost(self, submission: Submission) -> list[Outcome]:
         if self._attempts[submission] >= ATTEMPTS:

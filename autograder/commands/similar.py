@@ -8,7 +8,10 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
     from autograder.classroom.folder import ClassFolder
+    from autograder.classroom.similarity import Pair
     from autograder.unit import GradedUnit
 
 HINT = (
@@ -74,7 +77,7 @@ def answers_of(
     return answers, left_out
 
 
-def answers_in(notebook, unit: "GradedUnit") -> dict[str, str]:
+def answers_in(notebook: "NotebookNode", unit: "GradedUnit") -> dict[str, str]:
     """Return the source of each exercise's answer in a notebook."""
     return {
         cell.metadata.nbgrader.grade_id: cell.source
@@ -83,7 +86,7 @@ def answers_in(notebook, unit: "GradedUnit") -> dict[str, str]:
     }
 
 
-def _table(slug: str, pairs: list) -> Table:
+def _table(slug: str, pairs: "list[Pair]") -> Table:
     from autograder.sandbox.error_words import clean
 
     columns = ("one", "another", "beyond the class", "agree", "usual", "exercises")
@@ -95,7 +98,7 @@ def _table(slug: str, pairs: list) -> Table:
     return table
 
 
-def _about(answers: dict, left_out: list[str]) -> str:
+def _about(answers: dict[str, dict[str, str]], left_out: list[str]) -> str:
     from autograder.sandbox.error_words import clean
 
     words = f"{len(answers)} submissions were compared."

@@ -1,8 +1,10 @@
 """Write the report of an exercise that a student reads in the feedback."""
 
+import functools
 from collections.abc import Sequence
-from html import escape
+from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
@@ -10,7 +12,7 @@ from autograder.grading.points import CheckResult, max_score_of, score_of
 
 MARKS = {"passed": "✓", "failed": "✗", "not run": "–"}
 COLOURS = {"passed": "#1a6f37", "failed": "#b3261e", "not run": "#6b5900"}
-CELL = 'style="padding:2px 8px;vertical-align:top;text-align:left"'
+TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "feedback_table"
 
 
 def number(value: float) -> str:
@@ -40,26 +42,22 @@ def as_text(results: Sequence[CheckResult]) -> str:
 
 def as_html(results: Sequence[CheckResult]) -> str:
     """Write the report as a table; every text is escaped."""
-    rows = "".join(_row(result) for result in results)
-    earned = number(score_of(results))
-    total = number(max_score_of(results))
-    return (
-        f'<table class="hidden-checks" style="border-collapse:collapse"><caption>'
-        f"Checks: {earned} of {total} points</caption>"
-        f"<thead><tr><th {CELL}></th><th {CELL}>Points</th><th {CELL}>Check</th></tr>"
-        f"</thead><tbody>{rows}</tbody></table>"
+    return _template().render(
+        results=results,
+        score=score_of(results),
+        max_score=max_score_of(results),
+        marks=MARKS,
+        colours=COLOURS,
     )
 
 
-def _row(result: CheckResult) -> str:
-    points = f"{number(result.points)} / {number(result.max_points)}"
-    words = escape(words_of(result))
-    words = f'<div style="color:#444">{words}</div>' if words else ""
-    return (
-        f'<tr><td {CELL}><b style="color:{COLOURS[result.status]}" '
-        f'title="{result.status}">{MARKS[result.status]} {result.status}</b></td>'
-        f"<td {CELL}>{points}</td><td {CELL}>{escape(result.title)}{words}</td></tr>"
+@functools.cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
+    environment.filters |= {"number": number, "words": words_of}
+    return environment.get_template("feedback_table.html.j2")
 
 
 def graded_outputs(results: Sequence[CheckResult]) -> list[NotebookNode]:

@@ -36,15 +36,16 @@ LINK_NOTE = ".was-a-link"
 class SubmissionExporter(NotebookExporter):
     """Read a submitted notebook however damaged it is; write it as usual."""
 
+    # nbconvert says that this returns a notebook, but what it gives is text.
     def from_filename(
-        self, filename: str, resources: Any = None, **kwargs: Any
-    ) -> tuple[str, Any]:
+        self, filename: str, resources: dict[str, Any] | None = None, **kwargs: Any
+    ) -> tuple[Any, dict[str, Any]]:
         """Read the submitted cells without believing anything else of the file.
 
         Raises:
             Refused: if the file is no notebook.
         """
-        if not self._is_submission():
+        if resources is None or not self._is_submission():
             return super().from_filename(filename, resources, **kwargs)
         try:
             refuse_unsafe_name(resources["nbgrader"]["student"])
@@ -55,7 +56,6 @@ class SubmissionExporter(NotebookExporter):
             clear_scores(**resources["nbgrader"])
             raise
         notebook = new_notebook(cells=[_carried(cell) for cell in cells])
-        resources = resources or {}
         name = Path(filename).stem
         resources["metadata"] = {"name": name, "path": str(Path(filename).parent)}
         return super().from_notebook_node(notebook, resources, **kwargs)

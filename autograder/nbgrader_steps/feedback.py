@@ -5,18 +5,12 @@ from typing import Any
 from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 from nbconvert.exporters import HTMLExporter
-from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbformat import NotebookNode
 from nbgrader.preprocessors import GetGrades
 from nbgrader.utils import is_grade, is_task
-from traitlets.config import Config
 
 from autograder.grading.feedback_table import number
-from autograder.nbgrader_steps.safe_markdown import NBGRADERS_PAGES
 from autograder.unit import CHECK_SUFFIX
-
-FORMGRADER = NBGRADERS_PAGES.parent
-STYLES = FORMGRADER.joinpath("static", "node_modules", "bootstrap", "dist", "css")
 
 
 class MemoryCache(BytecodeCache):
@@ -78,11 +72,3 @@ class FeedbackExporter(HTMLExporter):
         environment = super()._create_environment()
         environment.bytecode_cache = COMPILED
         return environment
-
-
-def configure_feedback(c: Config) -> None:
-    """Have nbgrader write feedback with our exporter, step and template."""
-    c.GenerateFeedback.exporter_class = FeedbackExporter
-    c.GenerateFeedback.preprocessors = [GradesOrNone, CSSHTMLHeaderPreprocessor]
-    c.FeedbackExporter.template_name = "course_feedback"
-    c.FeedbackExporter.extra_template_paths = [str(STYLES), str(NBGRADERS_PAGES)]

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import (
     AssignLatePenalties,
     CheckCellMetadata,
@@ -12,15 +13,11 @@ from nbgrader.preprocessors import (
 from traitlets.config import Config
 
 from autograder.assemble.release import configure_release
-from autograder.nbgrader_steps.autograde import (
-    RepairSubmission,
-    RunHiddenChecks,
-    SubmissionExporter,
-    set_links_aside,
-)
-from autograder.nbgrader_steps.feedback import configure_feedback
-from autograder.nbgrader_steps.safe_markdown import configure_pages
+from autograder.nbgrader_steps.safe_markdown import NBGRADERS_PAGES, configure_pages
 
+# Our steps are named: what only reads the settings need not import all that grades.
+STEPS = "autograder.nbgrader_steps"
+BOOTSTRAP = NBGRADERS_PAGES.parent.joinpath("static", "node_modules", "bootstrap")
 # What a browser would run where an instructor is logged in is not copied from students.
 ACTIVE_FILES = [
     *("*.[hH][tT][mM]*", "*.[xXsS][hH][tT]*", "*.[mM][hH][tT]*", "*.[xX][mMsS][lL]*"),
@@ -40,18 +37,35 @@ def configure(c: Config, root: Path | None = None) -> None:
     c.CourseDirectory.ignore = [*c.CourseDirectory.ignore, *ACTIVE_FILES]
     if root is not None:
         c.CourseDirectory.root = str(root)
-    c.Autograde.exporter_class = SubmissionExporter
+    configure_autograde(c)
     configure_feedback(c)
-    c.Autograde.pre_convert_hook = set_links_aside
+
+
+def configure_autograde(c: Config) -> None:
+    """Have nbgrader repair a submission, and run hidden checks on it."""
+    c.Autograde.exporter_class = f"{STEPS}.autograde.SubmissionExporter"
+    c.Autograde.pre_convert_hook = f"{STEPS}.autograde.set_links_aside"
     c.Autograde.sanitize_preprocessors = [
-        RepairSubmission,
+        f"{STEPS}.autograde.RepairSubmission",
         OverwriteKernelspec,
         OverwriteCells,
         CheckCellMetadata,
     ]
     c.Autograde.autograde_preprocessors = [
-        RunHiddenChecks,
+        f"{STEPS}.autograde.RunHiddenChecks",
         SaveAutoGrades,
         AssignLatePenalties,
         CheckCellMetadata,
     ]
+
+
+def configure_feedback(c: Config) -> None:
+    """Have nbgrader write feedback with our exporter, step and template."""
+    styles = BOOTSTRAP / "dist" / "css"
+    c.GenerateFeedback.exporter_class = f"{STEPS}.feedback.FeedbackExporter"
+    c.GenerateFeedback.preprocessors = [
+        f"{STEPS}.feedback.GradesOrNone",
+        CSSHTMLHeaderPreprocessor,
+    ]
+    c.FeedbackExporter.template_name = "course_feedback"
+    c.FeedbackExporter.extra_template_paths = [str(styles), str(NBGRADERS_PAGES)]

@@ -9,11 +9,14 @@ import contextlib
 import multiprocessing
 import os
 from multiprocessing import forkserver
-from multiprocessing.context import BaseContext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.sandbox.parent_line import Line, NoParent
 from autograder.sandbox.warm_parent import WarmParent, start_parent
+
+if TYPE_CHECKING:  # Windows has no ForkServerContext
+    from multiprocessing.context import ForkServerContext, SpawnContext
 
 WORKERS = "autograder.classroom.workers"
 _held: list[WarmParent] = []
@@ -55,7 +58,7 @@ def end() -> None:
 atexit.register(end)
 
 
-def processes() -> BaseContext:
+def processes() -> "ForkServerContext | SpawnContext":
     """Return a way to start processes that copies no thread and imports torch once."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")

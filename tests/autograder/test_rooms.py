@@ -2,6 +2,8 @@
 
 import ast
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,3 +75,31 @@ def test_what_decides_imports_only_what_decides() -> None:
     known = {name.removesuffix(".py") for name in DECIDING} | ONLY_FOUND_BY
     for path in deciding_files():
         assert set(imported(path)) <= known, path
+
+
+def loaded_after(code: str) -> set[str]:
+    """Return the modules that a new process has imported after running `code`."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+GRADES = {"checking", "grading", "proof", "sandbox.student", "sandbox.warm_parent"}
+
+
+@pytest.mark.parametrize(
+    ("module", "more"),
+    [
+        ("autograder.collect", {"assemble", "nbgrader_steps"}),
+        ("autograder.nbgrader_steps.settings", {"nbgrader_steps.autograde"}),
+    ],
+)
+def test_collecting_imports_nothing_that_grades(module: str, more: set[str]) -> None:
+    loaded = loaded_after(f"import {module}")
+    assert module in loaded
+    heavy = {f"autograder.{room}" for room in GRADES | more} | {"torch"}
+    assert not loaded & heavy

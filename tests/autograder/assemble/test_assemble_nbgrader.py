@@ -16,8 +16,8 @@ from autograder.assemble import (
     register_assignment,
 )
 from autograder.assemble.preprocessors import stub_names
-from autograder.assemble.release import find_alembic
 from autograder.course import Course
+from autograder.gradebook import find_alembic
 
 
 @pytest.fixture

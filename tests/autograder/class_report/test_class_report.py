@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 from autograder.class_report import gather, write_exports, write_page
 from autograder.class_report.exports import safe
-from autograder.class_report.gathering import CLOCKS, ClassReport, Row
+from autograder.class_report.gathering import CLOCKS
 from autograder.class_report.page import page_of
+from autograder.class_report.report import ClassReport, Row
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.roster import read_roster
 from autograder.commands.app import app

@@ -10,10 +10,14 @@ import pytest
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from tiny_grading import EXPECTED, UNIT, grade, only, scores
 
-from autograder.assemble.release import find_alembic
 from autograder.classroom import grading_run
 from autograder.classroom.folder import ClassFolder
-from autograder.gradebook import newest_revision, one_transaction, share_engines
+from autograder.gradebook import (
+    find_alembic,
+    newest_revision,
+    one_transaction,
+    share_engines,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 

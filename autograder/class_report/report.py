@@ -1,0 +1,207 @@
+"""What the report of a unit shows: a class's rows, and what they say together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from statistics import correlation, fmean, median, pstdev
+from typing import Any
+
+FEWEST = 8  # students, for a correlation to say something
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of one student.
+
+    Attributes:
+        student: nbgrader's id.
+        status: "graded", "refused", "failed", "not graded" or "missing".
+        reason: why it was not graded.
+        score: all points in the gradebook, those by hand too, less a late penalty.
+        scores: the points of each graded cell; None where a human must give them.
+        awaits_a_human: whether something must be graded by hand, or looked at again.
+        checks: every hidden check's result, as kept in the autograded notebook.
+        repair: what was mended.
+        doubtful: what a human should look at.
+        limits_hit: which limits the submission ran into.
+        seconds: how long grading took.
+        details: first and last name, e-mail and the number on the platform.
+    """
+
+    student: str
+    status: str
+    reason: str = ""
+    score: float | None = None
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    awaits_a_human: bool = False
+    checks: tuple[Mapping[str, Any], ...] = ()
+    repair: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
+    limits_hit: tuple[str, ...] = ()
+    seconds: float | None = None
+    details: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """How a class did in one graded cell.
+
+    Attributes:
+        name: of the exercise.
+        points: that it carries.
+        by_hand: whether a human gives them.
+        graded: how many students have points, be it 0.
+        mean: share of the points that they have on average.
+        full: share of them with all points.
+        none: share of them with no point.
+        discrimination: correlation of its points with those of all others together;
+            None where students are too few or all alike.
+    """
+
+    name: str
+    points: float
+    by_hand: bool
+    graded: int
+    mean: float | None
+    full: float | None
+    none: float | None
+    discrimination: float | None
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A mistake that was recognised, and how many students made it."""
+
+    exercise: str
+    name: str
+    students: int
+
+
+@dataclass(frozen=True)
+class CheckRate:
+    """A hidden check, and how many students pass it."""
+
+    exercise: str
+    title: str
+    passed: int
+    students: int
+
+
+@dataclass(frozen=True)
+class ClassReport:
+    """All that the report of a unit shows.
+
+    Attributes:
+        slug: of the unit.
+        title: of the unit.
+        max_score: points of all graded cells.
+        points: the points of each graded cell, in the notebook's order.
+        by_hand: the cells that a human grades.
+        rows: a row for each student, by id.
+    """
+
+    slug: str
+    title: str
+    max_score: float
+    points: Mapping[str, float]
+    by_hand: frozenset[str]
+    rows: tuple[Row, ...]
+
+    @property
+    def graded(self) -> list[Row]:
+        """The students whose submission was graded."""
+        return [row for row in self.rows if row.status == "graded"]
+
+    def count(self, status: str) -> int:
+        """Count the students of a status."""
+        return sum(row.status == status for row in self.rows)
+
+    def summary(self) -> dict[str, float]:
+        """Return mean, median and standard deviation of the scores, if any."""
+        scores = [row.score for row in self.graded if row.score is not None]
+        if not scores:
+            return {}
+        return {
+            "mean": fmean(scores),
+            "median": median(scores),
+            "standard deviation": pstdev(scores),
+        }
+
+    def exercises(self) -> list[Exercise]:
+        """Return how the class did in each graded cell."""
+        return [self._exercise(name) for name in self.points]
+
+    def _exercise(self, name: str) -> Exercise:
+        points = self.points[name]
+        own = [
+            (score, row)
+            for row in self.graded
+            if (score := row.scores.get(name)) is not None
+        ]
+        shares = [score / points for score, _ in own] if points else []
+        return Exercise(
+            name=name,
+            points=points,
+            by_hand=name in self.by_hand,
+            graded=len(own),
+            mean=fmean(shares) if shares else None,
+            full=_share(share >= 1 for share in shares),
+            none=_share(share <= 0 for share in shares),
+            discrimination=_discrimination(
+                [score for score, _ in own], [_others(row, name) for _, row in own]
+            ),
+        )
+
+    def mistakes(self) -> list[Mistake]:
+        """Return the mistakes that were recognised, the most common first."""
+        counts: Counter[tuple[str, str]] = Counter()
+        for row in self.graded:
+            counts.update(
+                {
+                    (check["exercise"], check["mistake"])
+                    for check in row.checks
+                    if check.get("mistake")
+                }
+            )
+        found = [Mistake(*key, students) for key, students in counts.items()]
+        return sorted(found, key=lambda one: (-one.students, one.exercise, one.name))
+
+    def check_rates(self) -> list[CheckRate]:
+        """Return how many students pass each hidden check, in the notebook's order."""
+        checks = [check for row in self.graded for check in row.checks]
+        order = dict.fromkeys((one["exercise"], one["title"]) for one in checks)
+        passed = Counter(
+            (one["exercise"], one["title"])
+            for one in checks
+            if one["status"] == "passed"
+        )
+        everybody = Counter((one["exercise"], one["title"]) for one in checks)
+        return [CheckRate(*key, passed[key], everybody[key]) for key in order]
+
+
+def _others(row: Row, name: str) -> float:
+    return sum(
+        score
+        for other, score in row.scores.items()
+        if other != name and score is not None
+    )
+
+
+def _share(marks: Iterable[bool]) -> float | None:
+    found = list(marks)
+    return sum(found) / len(found) if found else None
+
+
+def _discrimination(own: list[float], others: list[float]) -> float | None:
+    if len(own) < FEWEST or len(set(own)) == 1 or len(set(others)) == 1:
+        return None
+    return correlation(own, others)
+
+
+def by_exercise(rates: list[CheckRate]) -> list[tuple[str, list[CheckRate]]]:
+    """Group hidden checks by their exercise."""
+    grouped = groupby(rates, key=lambda one: one.exercise)
+    return [(name, list(group)) for name, group in grouped]

@@ -1,0 +1,62 @@
+"""What the gradebook holds of one submission."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What the gradebook holds of one submission; nothing if it does not know it.
+
+    Attributes:
+        auto: each graded cell's automatic score.
+        scores: each graded cell's score; None where a human must give it.
+        score: all of them together, less a late penalty.
+        awaits_a_human: whether something must be graded by hand, or looked at again.
+        shown: A digest of everything that its feedback shows.
+    """
+
+    auto: Mapping[str, float | None] = field(default_factory=dict)
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    score: float = 0.0
+    awaits_a_human: bool = False
+    shown: str = ""
+
+
+def marks_of(gradebook: Gradebook, slug: str, student: str) -> Marks:
+    """Read what the gradebook holds of a student's submission of a unit."""
+    try:
+        found = gradebook.find_submission(slug, student)
+    except (MissingEntry, UnicodeEncodeError):  # no gradebook takes such a name
+        return Marks()
+    grades = [grade for notebook in found.notebooks for grade in notebook.grades]
+    scores = {
+        grade.name: None
+        if grade.needs_manual_grade and grade.manual_score is None
+        else float(grade.score)
+        for grade in grades
+    }
+    total = sum(score for score in scores.values() if score is not None)
+    total -= float(found.late_submission_penalty or 0.0)
+    return Marks(
+        auto={grade.name: grade.auto_score for grade in grades},
+        scores=scores,
+        score=round(max(total, 0.0), 2),
+        awaits_a_human=any(grade.needs_manual_grade for grade in grades),
+        shown=_shown(found),
+    )
+
+
+def _shown(found: SubmittedAssignment) -> str:
+    """Return a digest of the marks and comments that a submission's feedback shows."""
+    grades = [grade for notebook in found.notebooks for grade in notebook.grades]
+    comments = [item for notebook in found.notebooks for item in notebook.comments]
+    shown = [[g.name, g.auto_score, g.manual_score, g.extra_credit] for g in grades] + [
+        [c.name, c.auto_comment, c.manual_comment] for c in comments
+    ]
+    text = json.dumps(sorted(shown, key=repr))
+    return hashlib.sha256(text.encode()).hexdigest()
