@@ -6,6 +6,7 @@ times over when it is imported, in every process anew.
 """
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -16,6 +17,8 @@ IRI = "rfc3987_syntax"
 
 class PutOff(ModuleType):
     """Stand in for a module until somebody asks for one of its names."""
+
+    is_valid_syntax: Callable[[str, str], bool]  # what `jsonschema` imports by its name
 
     def __getattr__(self, name: str) -> Any:
         """Return what the module itself has under `name`.

@@ -7,8 +7,6 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign
-
 
 @dataclass
 class Program:
@@ -23,7 +21,7 @@ class Program:
         files: the modules and packages that cells write beside the notebook.
     """
 
-    definitions: dict[str, Definition] = field(default_factory=dict)
+    definitions: dict[str, ast.stmt] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     imports: dict[str, str] = field(default_factory=dict)
     others: dict[str, list[ast.AST]] = field(default_factory=dict)
@@ -54,8 +52,8 @@ def read_program(cells: Sequence[str]) -> Program:
             for name in _changed_by(node):
                 program.others.setdefault(name, []).append(node)
             held.update(_held_by(node))
-        for node in ast.walk(tree) if tree else []:
-            program.imports.update(_imported(node))
+        for part in ast.walk(tree) if tree else []:
+            program.imports.update(_imported(part))
     return program
 
 

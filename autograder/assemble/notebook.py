@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import nbformat
@@ -75,12 +76,12 @@ def make_answer_notebook(course: Course, unit: Unit) -> AnswerNotebook:
     filled = [
         problems.try_(
             f":{cell.line} ({cell.label})",
-            lambda cell=cell: _fill(course, unit, cell, cells, answers),
+            partial(_fill, course, unit, cell, cells, answers),
         )
         for cell in cells
     ]
     problems.stop()
-    ids = problems.try_("", lambda: cell_ids([cell for cell in filled if cell]))
+    ids = problems.try_("", partial(cell_ids, [cell for cell in filled if cell]))
     problems.stop()
     asked = {
         f"{one.module}.{name}"
@@ -96,7 +97,7 @@ def make_answer_notebook(course: Course, unit: Unit) -> AnswerNotebook:
 
 def _cells(master: Master, problems: _Problems) -> list[Cell]:
     read = [
-        problems.try_(f":{cell.line}", lambda cell=cell: read_cell(cell))
+        problems.try_(f":{cell.line}", partial(read_cell, cell))
         for cell in master.cells
     ]
     return [cell for cell in read if cell]
@@ -111,7 +112,7 @@ def _answers(
         for path in cell.answers:
             answer = problems.try_(
                 f":{cell.line} ({cell.label})",
-                lambda path=path: _own_answer(course, unit, path),
+                partial(_own_answer, course, unit, path),
             )
             if answer:
                 found.setdefault(cell.line, []).append(answer)

@@ -22,6 +22,7 @@ from autograder.checking.failures import CheckFailed
 
 Function = TypeVar("Function", bound=Callable[..., None])
 Mistakes = Mapping[str, Any]
+MARK = "hidden_check"  # the attribute of a check that holds its marker
 
 __all__ = [
     "Callback",
@@ -81,7 +82,7 @@ def check(
         raise ValueError("title must say what the check looks at; it is empty")
 
     def mark(function: Function) -> Function:
-        function.hidden_check = CheckMarker(exercise, share, title, hint)
+        setattr(function, MARK, CheckMarker(exercise, share, title, hint))
         return function
 
     return mark

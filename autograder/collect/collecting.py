@@ -188,7 +188,7 @@ class _Collecting:
     def _add_students(self, found: dict[str, list[Sorted]]) -> None:
         """Write the roster and the new students into the gradebook."""
         self.done.created = sorted(set(found) & self.identities.created)
-        new = {student: {} for student in self.done.created}
+        new: dict[str, dict[str, str]] = {student: {} for student in self.done.created}
         for student in self.done.created:
             user = found[student][0].named.user
             new[student] = {"lms_user_id": user} if user else {}

@@ -104,7 +104,7 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
     elif isinstance(node, ast.Constant):
         yield from changed_constants(node)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        yield from dropped_calls(node)
+        yield from dropped_calls(node, node.func.value)
     elif isinstance(node, ast.IfExp):
         yield replaced(node, body=node.orelse, orelse=node.body)
 
@@ -124,9 +124,8 @@ def changed_constants(node: ast.AST) -> Iterator[ast.AST]:
         yield ast.Constant(value * 2 if value else 1.0)
 
 
-def dropped_calls(node: ast.Call) -> Iterator[ast.AST]:
+def dropped_calls(node: ast.Call, base: ast.expr) -> Iterator[ast.AST]:
     """Yield `x` for `x.method(...)`, where x is no module's name."""
-    base = node.func.value
     is_module = isinstance(base, ast.Name) and base.id in ("torch", "F", "math", "nn")
     if is_module and node.args:
         yield node.args[0]

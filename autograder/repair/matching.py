@@ -3,7 +3,7 @@
 import ast
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from nbformat import NotebookNode
@@ -113,7 +113,7 @@ class Matcher:
             self._prefer_written(match)
         return matches
 
-    def _each(self, find) -> None:
+    def _each(self, find: Callable[[Slot], Match | None]) -> None:
         for slot in self.slots:
             if slot.grade_id not in self.matches:
                 match = find(slot)

@@ -120,22 +120,27 @@ class _Builder:
         for position, match in self.matches.items():
             for number in match.used:
                 anchors[number] = position
-        by_source, by_name = {}, {}
+        by_name, by_source = self._released_without_answers()
+        for number, cell in enumerate(self.cells):
+            names = [cell.grade_id, *sorted(cell.ids)]
+            found = next((by_name[n] for n in names if n in by_name), None)
+            if found is None:
+                found = by_source.get("".join(cell.source.split()))
+            if found is not None and number not in anchors:
+                anchors[number] = found
+        return anchors
+
+    def _released_without_answers(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Return the places of all other released cells, by name and by source."""
+        by_name: dict[str, int] = {}
+        by_source: dict[str, int] = {}
         for position, cell in enumerate(self.unit.released.cells):
             if position in self.matches:
                 continue
             by_source.setdefault("".join(cell.source.split()), position)
-            by_name[cell.id] = position
-            by_name[cell.metadata.get("nbgrader", {}).get("grade_id")] = position
-        by_name.pop(None, None)
-        for number, cell in enumerate(self.cells):
-            names = [cell.grade_id, *sorted(cell.ids)]
-            position = next((by_name[n] for n in names if n in by_name), None)
-            if position is None:
-                position = by_source.get("".join(cell.source.split()))
-            if position is not None and number not in anchors:
-                anchors[number] = position
-        return anchors
+            grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+            by_name |= {name: position for name in (cell.id, grade_id) if name}
+        return by_name, by_source
 
     def _extras(self) -> dict[int, list[NotebookNode]]:
         """Return the student's own cells by the released cell that they follow."""

@@ -16,6 +16,8 @@ def load_package() -> None:
     spec = importlib.util.spec_from_file_location(
         "student_side", HERE / "__init__.py", submodule_search_locations=[str(HERE)]
     )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{HERE} cannot be loaded as a package")
     package = importlib.util.module_from_spec(spec)
     sys.modules["student_side"] = package
     spec.loader.exec_module(package)
@@ -23,6 +25,4 @@ def load_package() -> None:
 
 if __name__ == "__main__":
     load_package()
-    from student_side.fork_server import main
-
-    main()
+    importlib.import_module("student_side.fork_server").main()

@@ -33,6 +33,7 @@ class NamingCompiler(CachingCompiler):
 class KeepingDisplayHook(DisplayHook):
     """Keep the values that cells end with, in place of printing them."""
 
+    shell: InteractiveShell
     kept: list[dict[str, Any]]
     source: str
 
@@ -96,14 +97,14 @@ class CellRunner:
         module = types.ModuleType("__main__")
         self.output_limit = output_limit
         self.shell = InteractiveShell(config=config, user_module=module)
-        self.shell.compile = NamingCompiler()
-        self.shell.display_pub = CapturingDisplayPublisher(shell=self.shell)
-        self.shell.displayhook = KeepingDisplayHook(shell=self.shell)
-        self.shell.display_trap.hook = self.shell.displayhook
-        self.shell.showtraceback = _nothing
-        self.shell.showsyntaxerror = _nothing
-        self.shell.showindentationerror = _nothing
-        InteractiveShell._instance = self.shell
+        self._compiler = self.shell.compile = NamingCompiler()
+        self._publisher = CapturingDisplayPublisher(shell=self.shell)
+        self._hook = KeepingDisplayHook(shell=self.shell)
+        self.shell.display_pub = self._publisher
+        self.shell.displayhook = self.shell.display_trap.hook = self._hook
+        for show in ("showtraceback", "showsyntaxerror", "showindentationerror"):
+            setattr(self.shell, show, _nothing)
+        InteractiveShell._instance = self.shell  # type: ignore[assignment]  # None at first
 
     @property
     def namespace(self) -> dict[str, Any]:
@@ -112,8 +113,8 @@ class CellRunner:
 
     def run(self, number: int, source: str) -> dict[str, Any]:
         """Run one cell; return its outputs and, if it raised, the error's report."""
-        self.shell.compile.number = number
-        self.shell.displayhook.source = source
+        self._compiler.number = number
+        self._hook.source = source
         out, err = BoundedText(self.output_limit), BoundedText(self.output_limit)
         shown: list[dict[str, Any]] = []
         with self._capturing(out, err, shown):
@@ -133,9 +134,9 @@ class CellRunner:
     def _capturing(
         self, out: BoundedText, err: BoundedText, shown: list[dict[str, Any]]
     ) -> Iterator[None]:
-        publisher = self.shell.display_pub
+        publisher = self._publisher
         publisher.outputs = []
-        self.shell.displayhook.kept = publisher.outputs
+        self._hook.kept = publisher.outputs
         saved = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = out, err
         try:

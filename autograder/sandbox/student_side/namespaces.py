@@ -81,7 +81,7 @@ def give_up_rights() -> None:
     """Drop every capability for good, and die when the parent dies."""
     _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     for capability in range(LAST_CAPABILITY + 1):
-        _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+        _ask("prctl", PR_CAPBSET_DROP, capability, 0, 0, 0)
     header = _CapabilityHeader(0x20080522, 0)
     nothing = (ctypes.c_uint32 * 6)()
     _call("capset", ctypes.byref(header), ctypes.byref(nothing))
@@ -112,6 +112,11 @@ def _mount(
 
 
 def _call(name: str, *args: object) -> None:
-    if getattr(_libc, name)(*args) != 0:
+    if _ask(name, *args) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+def _ask(name: str, *args: object) -> int:
+    """Call a function of the C library; return its status."""
+    return getattr(_libc, name)(*args)

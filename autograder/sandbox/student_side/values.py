@@ -73,9 +73,9 @@ class Encoder:
         if isinstance(value, dict):
             pairs = list(value.items())
             return {"dict": [self._items(pair, depth) for pair in pairs]}
-        for kind in (list, tuple, set, frozenset, slice, complex):
-            if isinstance(value, kind):
-                return {kind.__name__: self._items(_parts(value), depth)}
+        for type_ in (list, tuple, set, frozenset, slice, complex):
+            if isinstance(value, type_):
+                return {type_.__name__: self._items(_parts(value), depth)}
         reference = value if isinstance(value, Reference) else self.refer(value)
         return {reference.kind: [reference.key, reference.details]}
 
@@ -92,10 +92,10 @@ class Encoder:
         with torch._C.DisableTorchFunctionSubclass():
             plain = tensor.detach().cpu().resolve_conj().resolve_neg()
             data = plain.contiguous().reshape(-1)
-            bits = data.view(torch.uint8).numpy() if data.numel() else b""
+            bits = data.view(torch.uint8).numpy().data if data.numel() else b""
         strides = None if plain.is_contiguous() else list(plain.stride())
         start = len(self.blob)
-        self.blob += memoryview(bits)
+        self.blob += bits
         return [NAMES[plain.dtype], list(plain.shape), strides, start]
 
 
