@@ -35,6 +35,7 @@ from transformer.model import Transformer
 from transformer.training.step import average_checkpoints, label_smoothed_loss
 from transformer.training.step_settings import StepSettings
 
+Named = dict[str, Tensor | Callable[[], Tensor]]
 PAD, SOS, EOS = 1, 2, 3
 CONFIG = "transformer.config.TransformerConfig"
 SETTINGS = "transformer.training.step_settings.StepSettings"
@@ -43,8 +44,9 @@ BAG = "transformer.experiments.bag_translator.BagTranslator"
 # --- Transformer.forward ----------------------------------------------------------
 
 B, T, S, D, SRC_WORDS, TGT_WORDS = 3, 4, 5, 12, 20, 21
-SIZES = {"src_vocab_size": SRC_WORDS, "tgt_vocab_size": TGT_WORDS, "d_model": D}
-SIZES |= {"n_heads": 2, "n_layers": 2, "d_ff": 20, "max_len": 8, "dropout": 0.0}
+SIZES: dict[str, Any] = {"src_vocab_size": SRC_WORDS, "tgt_vocab_size": TGT_WORDS}
+SIZES |= {"d_model": D, "n_heads": 2, "n_layers": 2, "d_ff": 20, "max_len": 8}
+SIZES |= {"dropout": 0.0}
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Twins:
     """The student's model and the trusted one, with the same random weights."""
 
     student: Any
-    trusted: nn.Module
+    trusted: Transformer
 
 
 def twins(student, draw, **changes) -> Twins:
@@ -88,9 +90,7 @@ def read(model: Any, src: Tensor, tgt: Tensor) -> Tensor:
     return logits
 
 
-def model_mistakes(
-    model: Transformer, src: Tensor, tgt: Tensor
-) -> dict[str, Callable[[], Tensor]]:
+def model_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
     """Name what goes wrong in the whole model."""
     pad = model.config.pad_id
     src_mask, tgt_mask = padding_mask(src, pad), target_mask(tgt, pad)
@@ -128,6 +128,16 @@ def model_mistakes(
         "a model that embeds the source with the target's table": lambda: by_steps(
             memory=model.encoder(model.tgt_embedding(src), src_mask)
         ),
+        **score_mistakes(model, src, tgt),
+    }
+
+
+def score_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
+    """Name what the model may return in place of its scores."""
+    pad = model.config.pad_id
+    src_mask, tgt_mask = padding_mask(src, pad), target_mask(tgt, pad)
+    right = model(src, tgt)
+    return {
         "the scores after the last word alone": right[:, -1],
         "the scores after the last word alone, with their axis": right[:, -1:],
         "the scores of a target that is cut once more": right[:, :-1],
@@ -320,42 +330,89 @@ def true_loss(case: Case) -> Tensor:
     return label_smoothed_loss(case.logits.double(), *case.arguments[1:])
 
 
-def loss_mistakes(case: Case) -> dict[str, Callable[[], Tensor]]:
+class Losses:
+    """What each token of a case loses, in float64, and the mean over some of them.
+
+    Attributes:
+        log_p: the logarithms of the probabilities (b, t, V).
+        kept: True at real tokens (b, t).
+        from_target: the loss that comes from the target alone (b, t).
+        from_all: the mean of the losses of all words (b, t).
+        each: the two, mixed as label smoothing asks (b, t).
+    """
+
+    def __init__(self, case: Case) -> None:
+        """Compute them."""
+        self.target, self.smoothing = case.target, case.smoothing
+        self.kept = case.target != case.pad
+        self.log_p = case.logits.double().log_softmax(dim=-1)
+        self.from_target = -self.at_target(self.log_p)
+        self.from_all = -self.log_p.mean(dim=-1)
+        s = case.smoothing
+        self.each = (1 - s) * self.from_target + s * self.from_all
+
+    def at_target(self, values: Tensor) -> Tensor:
+        """Pick each target's value (b, t) out of those of all words (b, t, V)."""
+        return values.gather(-1, self.target.unsqueeze(-1)).squeeze(-1)
+
+    def mean(self, values: Tensor, where: Tensor | None = None) -> Tensor:
+        """Average over the real tokens, or over those of `where`."""
+        return values[self.kept if where is None else where].mean()
+
+    def spread(self, values: Tensor, others: int) -> Tensor:
+        """Share the smoothing among so many words other than the target."""
+        s, own = self.smoothing, self.at_target(values)
+        return -((1 - s) * own + s * (values.sum(dim=-1) - own) / others)
+
+
+def loss_mistakes(case: Case) -> Named:
     """Name what goes wrong in the loss."""
-    logits, target = case.logits.double(), case.target
-    log_p, s, words = logits.log_softmax(dim=-1), case.smoothing, case.logits.size(-1)
-    kept = target != case.pad
+    losses = Losses(case)
+    each, kept, mean = losses.each, losses.kept, losses.mean
+    logits = case.logits.double()
+    named: Named = {
+        **sum_mistakes(losses),
+        **logarithm_mistakes(case, losses),
+        "the loss with <unk>, number 0, left out instead of padding": lambda: mean(
+            each, case.target != 0
+        ),
+        "the loss with 1 taken for the padding's number": lambda: mean(
+            each, case.target != 1
+        ),
+        "the loss without <eos>": lambda: mean(each, kept & (case.target != EOS)),
+        "a loss whose softmax runs over the positions": lambda: mean(
+            -losses.at_target(logits.log_softmax(dim=1))
+        ),
+        "the perplexity, not the loss": lambda: mean(each).exp(),
+        "the loss of each token, not their mean": each * kept,
+        "the losses of the real tokens, not their mean": each[kept],
+    }
+    return named | (smoothing_mistakes(case, losses) if case.smoothing else {})
 
-    def at_target(values: Tensor) -> Tensor:
-        return values.gather(-1, target.unsqueeze(-1)).squeeze(-1)
 
-    from_target, from_all = -at_target(log_p), -log_p.mean(dim=-1)
-    each = (1 - s) * from_target + s * from_all  # (b, t)
-
-    def mean(values: Tensor, where: Tensor = kept) -> Tensor:
-        return values[where].mean()
-
-    def spread(values: Tensor, others: int) -> Tensor:
-        rest = values.sum(dim=-1) - at_target(values)
-        return -((1 - s) * at_target(values) + s * rest / others)
-
-    def without_pad() -> Tensor:
-        values = log_p.clone()
-        values[..., case.pad] = 0.0
-        return mean(spread(values, words - 2))
-
-    named = {
-        "the loss with padding counted": lambda: mean(each, kept | True),
+def sum_mistakes(losses: Losses) -> Named:
+    """Name what goes wrong when the tokens' losses are added up and divided."""
+    each, kept = losses.each, losses.kept
+    return {
+        "the loss with padding counted": lambda: losses.mean(each, kept | True),
         "a sum over the tokens, not their mean": lambda: each[kept].sum(),
         "a sum over the real tokens, divided by all positions": lambda: (
             each[kept].sum() / kept.numel()
         ),
         "the sum of the tokens divided by the number of sentences": lambda: (
-            each[kept].sum() / len(target)
+            each[kept].sum() / len(kept)
         ),
         "the mean of the sentences' means": lambda: (
             (each * kept).sum(dim=1) / kept.sum(dim=1)
         ).mean(),
+    }
+
+
+def logarithm_mistakes(case: Case, losses: Losses) -> Named:
+    """Name what goes wrong with the softmax, its logarithm and the sign."""
+    logits, s = case.logits.double(), case.smoothing
+    at_target, mean = losses.at_target, losses.mean
+    return {
         "the score of the target alone: the log-sum-exp is missing": lambda: mean(
             -at_target(logits)
         ),
@@ -364,48 +421,48 @@ def loss_mistakes(case: Case) -> dict[str, Callable[[], Tensor]]:
             - s * logits.softmax(-1).log_softmax(-1).mean(-1)
         ),
         "the probability of the target, without the logarithm": lambda: mean(
-            -at_target(log_p.exp())
+            -at_target(losses.log_p.exp())
         ),
-        "the loss with the wrong sign": lambda: -mean(each),
-        "a loss in bits: the logarithm to base 2": lambda: mean(each) / math.log(2),
-        "the loss with <unk>, number 0, left out instead of padding": lambda: mean(
-            each, target != 0
+        "the loss with the wrong sign": lambda: -mean(losses.each),
+        "a loss in bits: the logarithm to base 2": lambda: (
+            mean(losses.each) / math.log(2)
         ),
-        "the loss with 1 taken for the padding's number": lambda: mean(
-            each, target != 1
-        ),
-        "the loss without <eos>": lambda: mean(each, kept & (target != EOS)),
-        "a loss whose softmax runs over the positions": lambda: mean(
-            -at_target(logits.log_softmax(dim=1))
-        ),
-        "the perplexity, not the loss": lambda: mean(each).exp(),
-        "the loss of each token, not their mean": each * kept,
-        "the losses of the real tokens, not their mean": each[kept],
     }
-    if s:
-        named |= {
-            "the loss without label smoothing": lambda: mean(from_target),
-            "a loss whose smoothing is spread over the other words alone": lambda: mean(
-                spread(log_p, words - 1)
-            ),
-            "a loss whose smoothing leaves out target and padding": without_pad,
-            "a loss with smoothing added, not mixed in": lambda: mean(
-                from_target + s * from_all
-            ),
-            "a loss with target and smoothing exchanged": lambda: mean(
-                s * from_target + (1 - s) * from_all
-            ),
-            "a smoothing that is summed over the words, not averaged": lambda: mean(
-                (1 - s) * from_target - s * log_p.sum(dim=-1)
-            ),
-            "a smoothing whose padding counts": lambda: (
-                (1 - s) * mean(from_target) + s * from_all.mean()
-            ),
-            "the label 1 - smoothing alone: the rest is missing": lambda: mean(
-                (1 - s) * from_target
-            ),
-        }
-    return named
+
+
+def smoothing_mistakes(case: Case, losses: Losses) -> Named:
+    """Name what goes wrong with label smoothing."""
+    mean, spread, log_p = losses.mean, losses.spread, losses.log_p
+    from_target, from_all = losses.from_target, losses.from_all
+    s, words = case.smoothing, case.logits.size(-1)
+
+    def without_pad() -> Tensor:
+        values = log_p.clone()
+        values[..., case.pad] = 0.0
+        return mean(spread(values, words - 2))
+
+    return {
+        "the loss without label smoothing": lambda: mean(from_target),
+        "a loss whose smoothing is spread over the other words alone": lambda: mean(
+            spread(log_p, words - 1)
+        ),
+        "a loss whose smoothing leaves out target and padding": without_pad,
+        "a loss with smoothing added, not mixed in": lambda: mean(
+            from_target + s * from_all
+        ),
+        "a loss with target and smoothing exchanged": lambda: mean(
+            s * from_target + (1 - s) * from_all
+        ),
+        "a smoothing that is summed over the words, not averaged": lambda: mean(
+            (1 - s) * from_target - s * log_p.sum(dim=-1)
+        ),
+        "a smoothing whose padding counts": lambda: (
+            (1 - s) * mean(from_target) + s * from_all.mean()
+        ),
+        "the label 1 - smoothing alone: the rest is missing": lambda: mean(
+            (1 - s) * from_target
+        ),
+    }
 
 
 @check("label-smoothed-loss", share=5, title="Plain cross-entropy, without the padding")
@@ -750,10 +807,35 @@ def take(student, start: Start, batches: list[Batch]) -> Taken:
     return Taken(loss, tokens, flat(model.state_dict()))
 
 
-def step_mistakes(start: Start, batches: list[Batch]) -> dict[str, Callable]:
+def step_mistakes(start: Start, batches: list[Batch]) -> Named:
     """Name what goes wrong in a step, by the weights that it leaves."""
+    others = {
+        "a step on a loss that counts padding": start.settled(pad_id=-1),
+        "a step on a loss without label smoothing": start.settled(smoothing=0.0),
+        "a step with the usual settings, not those given": replace(
+            start, settings=StepSettings()
+        ),
+        "a step with the usual max_norm, not the one given": start.settled(
+            max_norm=1.0
+        ),
+        "a step with the usual pad_id, not the one given": start.settled(pad_id=PAD),
+    }
+    named: Named = {
+        "the weights from before: nothing is updated": lambda: flat_of(start)
+    }
+
+    def weights_after(start: Start, way: Way) -> Callable[[], Tensor]:
+        return lambda: after(start, batches, way)[1]
+
+    named |= {phrase: weights_after(start, way) for phrase, way in wrong_ways().items()}
+    named |= {phrase: weights_after(other, Way()) for phrase, other in others.items()}
+    return named
+
+
+def wrong_ways() -> dict[str, Way]:
+    """Name each wrong way to take a step."""
     unshifted = Way(asked=lambda tgt: tgt[:, :-1])
-    ways = {
+    return {
         "a step with old gradients still in it: no zero_grad": Way(clear=False),
         "a step with an older gradient still in it: zero_grad comes at the end": Way(
             clear=False, clear_late=True
@@ -770,23 +852,6 @@ def step_mistakes(start: Start, batches: list[Batch]) -> dict[str, Callable]:
         "a step uphill": Way(uphill=True),
         "a step on the sum of the losses": Way(total=True),
     }
-    others = {
-        "a step on a loss that counts padding": start.settled(pad_id=-1),
-        "a step on a loss without label smoothing": start.settled(smoothing=0.0),
-        "a step with the usual settings, not those given": replace(
-            start, settings=StepSettings()
-        ),
-        "a step with the usual max_norm, not the one given": start.settled(
-            max_norm=1.0
-        ),
-        "a step with the usual pad_id, not the one given": start.settled(pad_id=PAD),
-    }
-    named = {"the weights from before: nothing is updated": lambda: flat_of(start)}
-    for phrase, way in ways.items():
-        named[phrase] = lambda way=way: after(start, batches, way)[1]
-    for phrase, other in others.items():
-        named[phrase] = lambda other=other: after(other, batches)[1]
-    return named
 
 
 def flat_of(start: Start) -> Tensor:
@@ -921,7 +986,7 @@ def draw_states(draw, number: int = 4) -> list[dict[str, Tensor]]:
     ]
 
 
-def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> dict[str, Callable]:
+def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> Named:
     """Name what goes wrong in a mean."""
     values = torch.stack([state[name].double() for state in states])
 

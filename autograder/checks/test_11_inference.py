@@ -6,13 +6,13 @@ earlier word, on the source and on its padding, and that notes how it was called
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from autograder.checking.behaviour import blame, expect_parts, expect_unchanged
 from autograder.checking.expect import (
@@ -26,7 +26,9 @@ from autograder.checking.expect import (
 )
 from transformer.config import TransformerConfig
 from transformer.decoder import DecoderLayer
+from transformer.feed_forward import AddNorm
 from transformer.masks import causal_mask
+from transformer.multi_head import MultiHeadAttention
 from transformer.translation import bleu
 from transformer.translation.beams import SearchSettings
 
@@ -82,7 +84,7 @@ class TableModel:
         memory = self.source[src]
         if not self.cached:
             return memory
-        empty = [[] for _ in range(len(src))]
+        empty: list[list[int]] = [[] for _ in range(len(src))]
         return Callback(Rows(empty, self._about(memory, src)), ["__getitem__"])
 
     def _about(self, memory: Tensor, src: Tensor) -> Tensor:
@@ -164,7 +166,7 @@ def greedy(
     alone: bool = False,
     freeze: bool = True,
     fill: int | None = None,
-    stop: Callable[[Tensor], Tensor] = torch.all,
+    stop: Callable[[Tensor], Tensor | bool] = torch.all,
     pick: Callable[[Tensor], Tensor] = lambda scores: scores.argmax(dim=-1),
 ) -> Tensor:
     """Search greedily, rightly or with one of its parts exchanged."""
@@ -221,7 +223,7 @@ def greedy_mistakes(model: TableModel, src: Tensor) -> dict[str, Callable[[], Te
         "the least probable words": lambda: greedy(
             model, src, pick=lambda scores: scores.argmin(dim=-1)
         ),
-        "<sos> alone: no token was appended": nothing,
+        "<sos> alone: no token was appended": lambda: nothing,
         "the words without <sos>": lambda: greedy(model, src)[:, 1:],
         "the words without the last token": lambda: greedy(model, src)[:, :-1],
         "one word less than max_len": lambda: greedy(model, src, MAX_LEN - 1),
@@ -425,58 +427,95 @@ def search_one(
     model: TableModel, src: Tensor, row: int, settings: SearchSettings, rule: Rule
 ) -> list[Hypothesis]:
     """Search sentence `row` of `src`; the score of what comes back is its worth."""
-    k, alpha, end = settings.beam_size, settings.length_penalty, settings.eos_id
+    return OneSearch(model, src, row, settings, rule).run()
 
-    def worth(h: Hypothesis) -> float:
-        return h.score / rule.divisor(len(h.words) - 1, alpha)
 
-    memory = model.encode(src)
-    beam = [Hypothesis([settings.sos_id], 0.0)] * rule.copies
-    fed = [[settings.sos_id] for _ in range(k)]
-    for _ in range(settings.max_len - rule.tail):
-        grown = []
+@dataclass(frozen=True)
+class OneSearch:
+    """The search for one sentence of a batch, rightly or as a rule says."""
+
+    model: TableModel
+    src: Tensor
+    row: int
+    settings: SearchSettings
+    rule: Rule
+
+    def run(self) -> list[Hypothesis]:
+        """Return the best hypotheses, best first."""
+        rule, start = self.rule, self.settings.sos_id
+        memory = self.model.encode(self.src)
+        beam = [Hypothesis([start], 0.0)] * rule.copies
+        fed = [[start] for _ in range(self.settings.beam_size)]
+        for _ in range(self.settings.max_len - rule.tail):
+            beam = self.cut(beam, self.grown(beam, fed, memory))
+            if rule.divided:
+                beam = [h._replace(score=self.worth(h)) for h in beam]
+            for place, h in enumerate(beam):
+                fed[place].append(h.words[-1])
+            if rule.stop(h.ended for h in beam):
+                break
+        if rule.divided:
+            return beam
+        beam = sorted(beam, key=self.worth, reverse=not rule.reverse)
+        return [h._replace(score=self.worth(h)) if rule.worth else h for h in beam]
+
+    def worth(self, h: Hypothesis) -> float:
+        """Divide a score by the length penalty."""
+        alpha = self.settings.length_penalty
+        return h.score / self.rule.divisor(len(h.words) - 1, alpha)
+
+    def grown(
+        self, beam: list[Hypothesis], fed: list[list[int]], memory: Any
+    ) -> list[list[Hypothesis]]:
+        """Continue each hypothesis by every word."""
+        rule, found = self.rule, []
         for place, h in enumerate(beam):
             if h.ended and rule.frozen:
-                grown.append([h])
+                found.append([h])
                 continue
-            of = (row * k + place) % len(src) if rule.mixed else row
+            of = self.row
+            if rule.mixed:
+                of = (of * self.settings.beam_size + place) % len(self.src)
             words = torch.tensor([fed[place] if rule.stale else h.words])
-            scores, _ = model.decode(words, memory[of : of + 1], src[of : of + 1])
-            scores = scores[0, -1].double()
-            scores = scores if rule.logits else scores.log_softmax(dim=-1)
-            grown.append(
-                [
-                    Hypothesis(
-                        [*h.words, word],
-                        rule.add(h.score, value),
-                        h.ended or word == end,
-                    )
-                    for word, value in enumerate(scores.tolist())
-                ]
+            one = slice(of, of + 1)
+            scores, _ = self.model.decode(words, memory[one], self.src[one])
+            found.append(self.continued(h, scores[0, -1].double()))
+        return found
+
+    def continued(self, h: Hypothesis, scores: Tensor) -> list[Hypothesis]:
+        """Add each word to a hypothesis."""
+        rule, end = self.rule, self.settings.eos_id
+        scores = scores if rule.logits else scores.log_softmax(dim=-1)
+        return [
+            Hypothesis(
+                [*h.words, word], rule.add(h.score, value), h.ended or word == end
             )
-        by = (lambda h: h.score) if rule.cut_plainly else worth
+            for word, value in enumerate(scores.tolist())
+        ]
+
+    def cut(
+        self, beam: list[Hypothesis], grown: list[list[Hypothesis]]
+    ) -> list[Hypothesis]:
+        """Keep the best of what the hypotheses of `beam` have grown to."""
+        rule, k = self.rule, self.settings.beam_size
+        by = plain_score if rule.cut_plainly else self.worth
         if rule.apart and len(beam) > 1:
-            beam = [max(own, key=by) for own in grown]
-        else:
-            kept = sorted((h for own in grown for h in own), key=by, reverse=True)[:k]
-            if rule.crossed and len(beam) == k:
-                kept = [
-                    h._replace(words=[*beam[i].words, h.words[-1]])
-                    if len(h.words) > len(beam[i].words)
-                    else h
-                    for i, h in enumerate(kept)
-                ]
-            beam = kept
-        if rule.divided:
-            beam = [h._replace(score=worth(h)) for h in beam]
-        for place, h in enumerate(beam):
-            fed[place].append(h.words[-1])
-        if rule.stop(h.ended for h in beam):
-            break
-    if rule.divided:
-        return beam
-    beam = sorted(beam, key=worth, reverse=not rule.reverse)
-    return [h._replace(score=worth(h)) if rule.worth else h for h in beam]
+            return [max(own, key=by) for own in grown]
+        kept = sorted((h for own in grown for h in own), key=by, reverse=True)[:k]
+        if rule.crossed and len(beam) == k:
+            return [onto(h, old) for old, h in zip(beam, kept, strict=False)]
+        return kept
+
+
+def plain_score(h: Hypothesis) -> float:
+    """Return the sum of the log-probabilities."""
+    return h.score
+
+
+def onto(h: Hypothesis, old: Hypothesis) -> Hypothesis:
+    """Put the newest word of `h` behind the words of another hypothesis."""
+    longer = len(h.words) > len(old.words)
+    return h._replace(words=[*old.words, h.words[-1]]) if longer else h
 
 
 def rules() -> dict[str, Rule]:
@@ -566,10 +605,11 @@ def named_searches(
     model: TableModel, src: Tensor, settings: SearchSettings, part: int
 ) -> dict[str, Callable[[], Tensor]]:
     """Compute what each wrong rule finds, when it is needed."""
-    return {
-        phrase: lambda rule=rule: settled(search(model, src, settings, rule)[part])
-        for phrase, rule in rules().items()
-    }
+
+    def found_by(rule: Rule) -> Callable[[], Tensor]:
+        return lambda: settled(search(model, src, settings, rule)[part])
+
+    return {phrase: found_by(rule) for phrase, rule in rules().items()}
 
 
 SEARCH = SearchSettings(K, 1.4, 5)
@@ -671,8 +711,9 @@ def test_beam_cached(student, draw):
 # --- decode_step_cached -----------------------------------------------------------
 
 B, H, T, S, D = 3, 2, 4, 5, 12
-SIZES = {"src_vocab_size": 20, "tgt_vocab_size": 21, "d_model": D, "n_heads": H}
-SIZES |= {"n_layers": 2, "d_ff": 20, "dropout": 0.0}
+SIZES: dict[str, Any] = {"src_vocab_size": 20, "tgt_vocab_size": 21, "d_model": D}
+SIZES |= {"n_heads": H, "n_layers": 2, "d_ff": 20, "dropout": 0.0}
+Run = Callable[[], tuple[Tensor, Tensor]]  # gives the newest token and the weights
 
 
 @dataclass(frozen=True)
@@ -689,7 +730,7 @@ class Step:
     """
 
     layer: Any
-    trusted: nn.Module
+    trusted: DecoderLayer
     x: Tensor
     memory: Tensor
     tgt_mask: Tensor
@@ -756,100 +797,178 @@ def run_step(student, step: Step, cache: Any, masked: bool = True):
     return expect_parts(result, 2, "two things, x and the weights")
 
 
-def step_mistakes(step: Step) -> dict[str, Callable[[], tuple[Tensor, Tensor]]]:
-    """Name what goes wrong in a cached step (post-norm)."""
-    layer, x = step.trusted, step.x[:, -1:].double()
-    count = T - 1
-    memory_key, memory_value, old_key, old_value = step.projected(count)
-    new_key, new_value = layer.self_attention.project_key_value(x, x)
-    key = torch.cat([old_key, new_key], dim=2)
-    value = torch.cat([old_value, new_value], dim=2)
-    z = layer.add_norm1.norm(x)
-    normed_key, normed_value = layer.self_attention.project_key_value(z, z)
+@dataclass(frozen=True)
+class Way:
+    """A way to take a cached step: with these parts, and with these deviations.
 
-    def by_steps(
-        key=key,
-        value=value,
-        tgt_mask=step.tgt_mask,
-        src_mask=step.src_mask,
-        memory=(memory_key, memory_value),
-        norms=(layer.add_norm1, layer.add_norm2, layer.add_norm3),
-        skip=False,
-        stale=False,
-        self_weights=False,
-        feed_forward=True,
-        pre=False,
-        projector=None,
-    ) -> tuple[Tensor, Tensor]:
-        def around(add_norm, y, function):
-            if pre:
-                return y + function(add_norm.norm(y))
-            return add_norm.norm(function(y) if skip else y + function(y))
+    Attributes:
+        step: what goes in.
+        key: the cache's keys, the newest token's among them.
+        value: its values.
+        tgt_mask: the mask of the self-attention.
+        src_mask: the mask of the cross-attention.
+        norms: a normalisation for each sub-layer.
+        projector: the attention that projects the cross-attention's query.
+        skip: whether the residual connections are left out.
+        stale: whether the cross-attention asks with the layer's input.
+        self_weights: whether the self-attention's weights come back.
+        feed_forward: whether the feed-forward layer takes part.
+        pre: whether the sub-layers are pre-norm.
+    """
 
+    step: Step
+    key: Tensor
+    value: Tensor
+    tgt_mask: Tensor | None
+    src_mask: Tensor | None
+    norms: tuple[AddNorm, ...]
+    projector: MultiHeadAttention
+    skip: bool = False
+    stale: bool = False
+    self_weights: bool = False
+    feed_forward: bool = True
+    pre: bool = False
+
+    def run(self) -> tuple[Tensor, Tensor]:
+        """Return the newest token and the weights."""
+        layer, x = self.step.trusted, self.step.x[:, -1:].double()
         kept = {}
 
-        def look_back(y):
+        def look_back(y: Tensor) -> Tensor:
             q = layer.self_attention.project_query(y)
-            output, kept["self"] = layer.self_attention.attend(q, key, value, tgt_mask)
+            output, kept["self"] = layer.self_attention.attend(
+                q, self.key, self.value, self.tgt_mask
+            )
             return output
 
-        def look_up(y):
-            q = (projector or layer.cross_attention).project_query(x if stale else y)
-            output, kept["cross"] = layer.cross_attention.attend(q, *memory, src_mask)
+        def look_up(y: Tensor) -> Tensor:
+            q = self.projector.project_query(x if self.stale else y)
+            memory_key, memory_value = self.step.projected(0)[:2]
+            output, kept["cross"] = layer.cross_attention.attend(
+                q, memory_key, memory_value, self.src_mask
+            )
             return output
 
-        y = around(norms[0], x, look_back)
-        y = around(norms[1], y, look_up)
-        y = around(norms[2], y, layer.feed_forward) if feed_forward else y
-        return y, kept["self" if self_weights else "cross"]
+        y = self.around(self.norms[0], x, look_back)
+        y = self.around(self.norms[1], y, look_up)
+        if self.feed_forward:
+            y = self.around(self.norms[2], y, layer.feed_forward)
+        return y, kept["self" if self.self_weights else "cross"]
+
+    def around(
+        self, add_norm: AddNorm, y: Tensor, function: Callable[[Tensor], Tensor]
+    ) -> Tensor:
+        """Add what a sub-layer finds, and normalise."""
+        if self.pre:
+            return y + function(add_norm.norm(y))
+        return add_norm.norm(function(y) if self.skip else y + function(y))
+
+
+@dataclass(frozen=True)
+class Projected:
+    """Keys and values: of the earlier tokens, of the newest, and of both."""
+
+    old_key: Tensor
+    old_value: Tensor
+    new_key: Tensor
+    new_value: Tensor
+
+    @property
+    def key(self) -> Tensor:
+        """All keys."""
+        return torch.cat([self.old_key, self.new_key], dim=2)
+
+    @property
+    def value(self) -> Tensor:
+        """All values."""
+        return torch.cat([self.old_value, self.new_value], dim=2)
+
+
+def projections_of(step: Step) -> Projected:
+    """Project the tokens of a post-norm step."""
+    x = step.x[:, -1:].double()
+    old_key, old_value = step.projected(T - 1)[2:]
+    newest = step.trusted.self_attention.project_key_value(x, x)
+    return Projected(old_key, old_value, *newest)
+
+
+def step_mistakes(step: Step) -> dict[str, Run]:
+    """Name what goes wrong in a cached step (post-norm)."""
+    layer, parts = step.trusted, projections_of(step)
+    norms = (layer.add_norm1, layer.add_norm2, layer.add_norm3)
+    masks = (step.tgt_mask, step.src_mask)
+    right = Way(step, parts.key, parts.value, *masks, norms, layer.cross_attention)
+    normed = normalised_first(step, parts)
+
+    def but(**changes: Any) -> Run:
+        return replace(right, **changes).run
 
     return {
-        "a step that attends before the newest token is in the cache": lambda: by_steps(
-            old_key, old_value, step.tgt_mask[..., :-1]
-        ),
-        "a step that attends to the newest token alone": lambda: by_steps(
-            new_key, new_value, step.tgt_mask[..., -1:]
-        ),
-        "a step that adds the newest token in front": lambda: by_steps(
-            torch.cat([new_key, old_key], 2), torch.cat([new_value, old_value], 2)
-        ),
-        "a step that adds the newest token twice": lambda: by_steps(
-            torch.cat([key, new_key], 2), torch.cat([value, new_value], 2), None
-        ),
-        "a step whose keys and values change places": lambda: by_steps(
-            torch.cat([old_key, new_value], 2), torch.cat([old_value, new_key], 2)
-        ),
-        "a step that reads keys where values belong": lambda: by_steps(value=key),
-        "a step whose self-attention has no mask": lambda: by_steps(tgt_mask=None),
-        "a step whose cross-attention has no mask": lambda: by_steps(src_mask=None),
-        "a step that has no mask at all": lambda: by_steps(
-            tgt_mask=None, src_mask=None
-        ),
-        "a step without residual connections": lambda: by_steps(skip=True),
-        "a step that uses one normalisation three times": lambda: by_steps(
+        **cache_mistakes(step, parts, but),
+        "a step whose self-attention has no mask": but(tgt_mask=None),
+        "a step whose cross-attention has no mask": but(src_mask=None),
+        "a step that has no mask at all": but(tgt_mask=None, src_mask=None),
+        "a step without residual connections": but(skip=True),
+        "a step that uses one normalisation three times": but(
             norms=(layer.add_norm1,) * 3
         ),
-        "a step whose cross-attention asks with the layer's input": lambda: by_steps(
-            stale=True
+        "a step whose cross-attention asks with the layer's input": but(stale=True),
+        "a step that projects the cross-attention's query with the self-attention": but(
+            projector=layer.self_attention
         ),
-        "a step that projects the cross-attention's query with the self-attention": (
-            lambda: by_steps(projector=layer.self_attention)
+        "a step without the feed-forward layer": but(feed_forward=False),
+        "a step that normalises before each sub-layer (pre-norm)": but(
+            key=normed.key, value=normed.value, pre=True
         ),
-        "a step without the feed-forward layer": lambda: by_steps(feed_forward=False),
-        "a step that normalises before each sub-layer (pre-norm)": lambda: by_steps(
-            torch.cat([old_key, normed_key], 2),
-            torch.cat([old_value, normed_value], 2),
-            pre=True,
-        ),
-        "a step that returns the self-attention's weights": lambda: by_steps(
-            self_weights=True
-        ),
+        "a step that returns the self-attention's weights": but(self_weights=True),
     }
 
 
-def part_of(named: dict, index: int) -> dict[str, Callable[[], Tensor]]:
+def normalised_first(step: Step, parts: Projected) -> Projected:
+    """Project the newest token as a pre-norm layer does."""
+    layer = step.trusted
+    z = layer.add_norm1.norm(step.x[:, -1:].double())
+    key, value = layer.self_attention.project_key_value(z, z)
+    return replace(parts, new_key=key, new_value=value)
+
+
+def cache_mistakes(
+    step: Step, parts: Projected, but: Callable[..., Run]
+) -> dict[str, Run]:
+    """Name what goes wrong with the keys and values of the cache."""
+    old_key, old_value = parts.old_key, parts.old_value
+    new_key, new_value = parts.new_key, parts.new_value
+    return {
+        "a step that attends before the newest token is in the cache": but(
+            key=old_key, value=old_value, tgt_mask=step.tgt_mask[..., :-1]
+        ),
+        "a step that attends to the newest token alone": but(
+            key=new_key, value=new_value, tgt_mask=step.tgt_mask[..., -1:]
+        ),
+        "a step that adds the newest token in front": but(
+            key=torch.cat([new_key, old_key], 2),
+            value=torch.cat([new_value, old_value], 2),
+        ),
+        "a step that adds the newest token twice": but(
+            key=torch.cat([parts.key, new_key], 2),
+            value=torch.cat([parts.value, new_value], 2),
+            tgt_mask=None,
+        ),
+        "a step whose keys and values change places": but(
+            key=torch.cat([old_key, new_value], 2),
+            value=torch.cat([old_value, new_key], 2),
+        ),
+        "a step that reads keys where values belong": but(value=parts.key),
+    }
+
+
+def part_of(named: Mapping[str, Run], index: int) -> dict[str, Callable[[], Tensor]]:
     """Take one of the two results of each mistake."""
-    return {phrase: lambda make=make: make()[index] for phrase, make in named.items()}
+
+    def one_of(run: Run) -> Callable[[], Tensor]:
+        return lambda: run()[index]
+
+    return {phrase: one_of(run) for phrase, run in named.items()}
 
 
 @check("decode-step-cached", share=4, title="The newest token, as without a cache")
@@ -964,6 +1083,7 @@ BUILT_INS = [
     "sacrebleu.BLEU",
 ]
 Corpus = tuple[list[list[str]], list[Any]]
+Grams = Counter[tuple[str, ...]]
 
 
 def some_words(draw, count: int) -> list[str]:
@@ -1013,7 +1133,7 @@ def matches(corpus: Corpus, n: int, how: str = "right") -> tuple[int, int]:
     for words, known in zip(corpus[0], lists_of(corpus[1]), strict=True):
         written = Counter(grams(words, n))
         counts = [Counter(grams(ref, n)) for ref in known]
-        largest = Counter()
+        largest: Grams = Counter()
         for count in counts:
             largest = largest + count if how == "summed" else largest | count
         largest = {"first": counts[0], "last": counts[-1]}.get(how, largest)
@@ -1032,65 +1152,70 @@ def matches(corpus: Corpus, n: int, how: str = "right") -> tuple[int, int]:
     return found, total
 
 
-def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
-    """Name what goes wrong when n-grams are counted."""
-    hypotheses, references = corpus
-    several = lists_of(references)
-
-    def ends(words: Sequence[str]) -> list[str]:
-        return ["<sos>", *words, "<eos>"]
-
-    framed = (
-        [ends(h) for h in hypotheses],
-        [[ends(r) for r in refs] for refs in several],
-    )
+def edited(corpus: Corpus) -> dict[str, Corpus]:
+    """Return a corpus with other tokens left in or cut, and with the sides swapped."""
+    hypotheses, several = corpus[0], lists_of(corpus[1])
     ended = (
         [[*h, "<eos>"] for h in hypotheses],
         [[[*r, "<eos>"] for r in refs] for refs in several],
     )
-    cut = ([h[:-1] for h in hypotheses], several)
-    swapped = ([refs[0] for refs in several], [[h] for h in hypotheses])
+    framed = (
+        [["<sos>", *h] for h in ended[0]],
+        [[["<sos>", *r] for r in refs] for refs in ended[1]],
+    )
+    return {
+        "ended": ended,
+        "framed": framed,
+        "cut": ([h[:-1] for h in hypotheses], several),
+        "swapped": ([refs[0] for refs in several], [[h] for h in hypotheses]),
+    }
 
-    def pooled() -> tuple[int, int]:
-        written, known = Counter(), Counter()
-        for words, refs in zip(hypotheses, several, strict=True):
-            written += Counter(grams(words, n))
-            most = Counter()
-            for ref in refs:
-                most |= Counter(grams(ref, n))
-            known += most
-        return (written & known).total(), written.total()
+
+def pooled(corpus: Corpus, n: int) -> tuple[int, int]:
+    """Count matches and n-grams, clipped over the whole corpus."""
+    written: Grams = Counter()
+    known: Grams = Counter()
+    for words, refs in zip(corpus[0], lists_of(corpus[1]), strict=True):
+        written += Counter(grams(words, n))
+        most: Grams = Counter()
+        for ref in refs:
+            most |= Counter(grams(ref, n))
+        known += most
+    return (written & known).total(), written.total()
+
+
+def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
+    """Name what goes wrong when n-grams are counted."""
+    found, total = matches(corpus, n)
+    other = edited(corpus)
+
+    def counted(how: str) -> Callable[[], tuple[int, int]]:
+        return lambda: matches(corpus, n, how)
 
     def reference_total() -> tuple[int, int]:
-        found, _ = matches(corpus, n)
-        return found, sum(len(grams(refs[0], n)) for refs in several)
+        return found, sum(len(grams(refs[0], n)) for refs in lists_of(corpus[1]))
 
-    found, total = matches(corpus, n)
     return {
-        "the counts without clipping": lambda: matches(corpus, n, "no clipping"),
-        "the counts of distinct n-grams": lambda: matches(corpus, n, "distinct"),
-        "the counts when each n-gram may match once": lambda: matches(
-            corpus, n, "once"
-        ),
-        "the counts against the first reference alone": lambda: matches(
-            corpus, n, "first"
-        ),
-        "the counts against the last reference alone": lambda: matches(
-            corpus, n, "last"
-        ),
-        "the counts with the references added up": lambda: matches(corpus, n, "summed"),
-        "the counts of what all references confirm": lambda: matches(corpus, n, "all"),
+        "the counts without clipping": counted("no clipping"),
+        "the counts of distinct n-grams": counted("distinct"),
+        "the counts when each n-gram may match once": counted("once"),
+        "the counts against the first reference alone": counted("first"),
+        "the counts against the last reference alone": counted("last"),
+        "the counts with the references added up": counted("summed"),
+        "the counts of what all references confirm": counted("all"),
         "the counts with the total of the references (arguments swapped?)": (
             reference_total
         ),
-        "the counts with the arguments swapped": lambda: matches(swapped, n),
-        "the counts of a corpus clipped as a whole, not by sentence": pooled,
+        "the counts with the arguments swapped": lambda: matches(other["swapped"], n),
+        "the counts of a corpus clipped as a whole, not by sentence": lambda: pooled(
+            corpus, n
+        ),
         "the counts of (n + 1)-grams": lambda: matches(corpus, n + 1),
         "the counts of (n - 1)-grams": lambda: matches(corpus, n - 1),
-        "the counts with <sos> and <eos> left in": lambda: matches(framed, n),
-        "the counts with <eos> left in": lambda: matches(ended, n),
-        "the counts with the last token always cut": lambda: matches(cut, n),
-        "the counts with one added to both": (found + 1, total + 1),
+        "the counts with <sos> and <eos> left in": lambda: matches(other["framed"], n),
+        "the counts with <eos> left in": lambda: matches(other["ended"], n),
+        "the counts with the last token always cut": lambda: matches(other["cut"], n),
+        "the counts with one added to both": lambda: (found + 1, total + 1),
         "the quotient, not the two counts": lambda: found / total,
     }
 
@@ -1217,28 +1342,48 @@ def score_with(
     return factor * middle * penalty(c, r)
 
 
+Score = Callable[..., Callable[[], float]]  # of a corpus, with some parts changed
+
+
 def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], float]]:
     """Name what goes wrong with BLEU."""
-    hypotheses, references = corpus
-    several = lists_of(references)
+    hypotheses, several = corpus[0], lists_of(corpus[1])
     pairs = [([h], [refs]) for h, refs in zip(hypotheses, several, strict=True)]
-    ended = (
-        [[*h, "<eos>"] for h in hypotheses],
-        [[[*r, "<eos>"] for r in refs] for refs in several],
-    )
-    framed = (
-        [["<sos>", *h] for h in ended[0]],
-        [[["<sos>", *r] for r in refs] for refs in ended[1]],
-    )
-    cut = ([h[:-1] for h in hypotheses], several)
-    swapped = ([refs[0] for refs in several], [[h] for h in hypotheses])
+    other = edited(corpus)
 
-    def score(**changes) -> Callable[[], float]:
+    def score(**changes: Any) -> Callable[[], float]:
         return lambda: score_with(corpus, max_n, **changes)
 
     def by_sentence() -> float:
         return sum(score_with(pair, max_n) for pair in pairs) / len(pairs)
 
+    def score_of(edit: str) -> Callable[[], float]:
+        return lambda: score_with(other[edit], max_n)
+
+    return {
+        **penalty_mistakes(score),
+        "BLEU without clipping": score(how="no clipping"),
+        "BLEU of distinct n-grams": score(how="distinct"),
+        "BLEU with an arithmetic mean of the precisions": score(mean="arithmetic"),
+        "BLEU with the product of the precisions, without the root": score(mean="sum"),
+        "BLEU of the longest n-grams alone": score(mean="last"),
+        "the mean of the sentences' scores": by_sentence,
+        "BLEU with one added to every count (smoothing)": score(add=1),
+        "BLEU with the arguments swapped": score_of("swapped"),
+        "BLEU with <eos> left in": score_of("ended"),
+        "BLEU with <sos> and <eos> left in": score_of("framed"),
+        "BLEU with the last token always cut": score_of("cut"),
+        "BLEU as a fraction, not times 100": score(factor=1.0),
+        "BLEU with n-grams up to another length": lambda: score_with(corpus, 4),
+        "BLEU with one length of n-grams too few": lambda: score_with(
+            corpus, max_n - 1
+        ),
+        **length_mistakes(score),
+    }
+
+
+def penalty_mistakes(score: Score) -> dict[str, Callable[[], float]]:
+    """Name what goes wrong with the brevity penalty."""
     return {
         "BLEU without the brevity penalty": score(penalty=lambda c, r: 1.0),
         "BLEU with the brevity penalty inverted": score(
@@ -1250,22 +1395,12 @@ def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], floa
         "BLEU with the quotient of the lengths as penalty": score(
             penalty=lambda c, r: min(1.0, c / r)
         ),
-        "BLEU without clipping": score(how="no clipping"),
-        "BLEU of distinct n-grams": score(how="distinct"),
-        "BLEU with an arithmetic mean of the precisions": score(mean="arithmetic"),
-        "BLEU with the product of the precisions, without the root": score(mean="sum"),
-        "BLEU of the longest n-grams alone": score(mean="last"),
-        "the mean of the sentences' scores": by_sentence,
-        "BLEU with one added to every count (smoothing)": score(add=1),
-        "BLEU with the arguments swapped": lambda: score_with(swapped, max_n),
-        "BLEU with <eos> left in": lambda: score_with(ended, max_n),
-        "BLEU with <sos> and <eos> left in": lambda: score_with(framed, max_n),
-        "BLEU with the last token always cut": lambda: score_with(cut, max_n),
-        "BLEU as a fraction, not times 100": score(factor=1.0),
-        "BLEU with n-grams up to another length": lambda: score_with(corpus, 4),
-        "BLEU with one length of n-grams too few": lambda: score_with(
-            corpus, max_n - 1
-        ),
+    }
+
+
+def length_mistakes(score: Score) -> dict[str, Callable[[], float]]:
+    """Name what goes wrong when one of several references is to give its length."""
+    return {
         "BLEU with the first reference's length": score(length=lambda c, rs: rs[0]),
         "BLEU with the shortest reference's length": score(
             length=lambda c, rs: min(rs)

@@ -1,7 +1,7 @@
 """Hidden checks of unit 12: Table 1, restricted attention, alignment error rate."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Set
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -38,8 +38,8 @@ def distinct(draw, count: int, items=PRIMES) -> list[int]:
 # --- layer_cost -------------------------------------------------------------------
 
 
-def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
-    """Name what goes wrong when the multiply-adds of a layer are counted."""
+def attention_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
+    """Name what goes wrong when the multiply-adds of an attention are counted."""
     attention = {
         "half of the count: the weighted sum of the values costs as much again": (
             n * n * d
@@ -59,7 +59,13 @@ def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
         "the count with d² in place of d": 2 * w * n * d * d,
         "the count of the neighbours that exist at the ends": _existing(n, d, w),
         "the count with (r - 1) / 2 in place of r neighbours": (w - 1) * n * d,
+        "the count of full attention": 2 * n * n * d,
     }
+    return {"self_attention": attention, "restricted_attention": restricted}
+
+
+def other_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
+    """Name what goes wrong with a recurrent layer and with convolutions."""
     recurrent = {
         "half of the count: there are two products, W x and U h": n * d * d,
         "the count of self-attention": 2 * n * n * d,
@@ -86,15 +92,17 @@ def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
         "a kernel shared by all channels": w * n + n * d * d,
         "the count of the matrix once, not at each position": w * n * d + d * d,
     }
-    named = {
-        "self_attention": attention,
-        "restricted_attention": restricted
-        | {"the count of full attention": 2 * n * n * d},
+    return {
         "recurrent": recurrent,
         "convolution": convolution,
         "dilated_convolution": convolution,
         "separable_convolution": separable,
-    }[kind]
+    }
+
+
+def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
+    """Name what goes wrong when the multiply-adds of a layer are counted."""
+    named = {**attention_costs(n, d, w), **other_costs(n, d, w)}[kind]
     right = reference.layer_cost(kind, n, d, w)
     general = {
         "twice the count: a multiply-add counts as one, not as two operations": (
@@ -216,9 +224,11 @@ def layers_of_dilated(n: int, k: int) -> int:
     return layers
 
 
-def path_mistakes(kind: str, w: int) -> dict[str, Callable[[int], float]]:
-    """Name what goes wrong when steps are counted, as functions of the length."""
-    side = (w - 1) // 2
+Steps = dict[str, Callable[[int], float]]  # as functions of the length
+
+
+def path_mistakes(kind: str, w: int) -> Steps:
+    """Name what goes wrong when steps are counted."""
     named = {
         "self_attention": {
             "the number of positions between the two": lambda n: n - 1,
@@ -234,75 +244,88 @@ def path_mistakes(kind: str, w: int) -> dict[str, Callable[[int], float]]:
             ),
             "the number of positions strictly between the two": lambda n: n - 2,
         },
-        "restricted_attention": {
-            "n / r, rounded up: a step leads to (r - 1) / 2 positions on one side": (
-                lambda n: math.ceil(n / w)
-            ),
-            "steps of r positions": lambda n: math.ceil((n - 1) / w),
-            "steps of r - 1 positions: that is both sides together": (
-                lambda n: math.ceil((n - 1) / (w - 1))
-            ),
-            "n / ((r - 1) / 2), rounded up: the way is n - 1 positions long": (
-                lambda n: math.ceil(n / side)
-            ),
-            "the result rounded down: the last step counts too": (
-                lambda n: (n - 1) // side
-            ),
-            "the result without rounding": lambda n: (n - 1) / side,
-            "steps of (r + 1) / 2 positions": lambda n: math.ceil((n - 1) / (side + 1)),
-            "steps of r / 2 positions": lambda n: math.ceil((n - 1) / (w / 2)),
-        },
-        "convolution": {
-            "n / k, rounded up: a step leads k - 1 positions back": (
-                lambda n: math.ceil(n / w)
-            ),
-            "steps of k positions": lambda n: math.ceil((n - 1) / w),
-            "n / (k - 1), rounded up: the way is n - 1 positions long": (
-                lambda n: math.ceil(n / (w - 1))
-            ),
-            "steps of (k - 1) / 2 positions, as if the kernel saw both sides": (
-                lambda n: math.ceil((n - 1) / side)
-            ),
-            "the result rounded down: the last step counts too": (
-                lambda n: (n - 1) // (w - 1)
-            ),
-            "the result without rounding": lambda n: (n - 1) / (w - 1),
-            "the number of positions between the two": lambda n: n - 1,
-            "the layers of a dilated convolution": lambda n: layers_of_dilated(n, w),
-        },
-        "dilated_convolution": {
-            "the layers of a convolution that is not dilated": (
-                lambda n: math.ceil((n - 1) / (w - 1))
-            ),
-            "the logarithm rounded down": lambda n: math.floor(
-                math.log(n) / math.log(w)
-            ),
-            "the logarithm without rounding": lambda n: math.log(n, w),
-            "the logarithm to the base 2": lambda n: math.ceil(math.log2(n)),
-            "the natural logarithm, rounded up": lambda n: math.ceil(math.log(n)),
-            "the logarithm of n - 1: l layers see k^l positions": lambda n: max(
-                1, layers_of_dilated(n - 1, w)
-            ),
-            "one layer too many at powers of k, as by an inexact logarithm": lambda n: (
-                layers_of_dilated(n + 1, w)
-            ),
-            "the layers with a dilation of 2^l, whatever k is": lambda n: _doubled(
-                n, w
-            ),
-            "the result with one layer too many": lambda n: layers_of_dilated(n, w) + 1,
-            "n / k, rounded up": lambda n: math.ceil(n / w),
-            "the sum of the dilations, not the number of layers": lambda n: sum(
-                w**layer for layer in range(layers_of_dilated(n, w))
-            ),
-        },
+        "restricted_attention": restricted_paths(w),
+        "convolution": convolution_paths(w),
+        "dilated_convolution": dilated_paths(w),
+        "separable_convolution": convolution_paths(w),
     }
-    named["separable_convolution"] = named["convolution"]
     right = {
         "the result with a width of 3, whatever `width` is": lambda n: (
             reference.path_length(kind, n, 3)
         ),
     }
     return named[kind] | right
+
+
+def restricted_paths(w: int) -> Steps:
+    """Name what goes wrong with steps of restricted attention."""
+    side = (w - 1) // 2
+    return {
+        "n / r, rounded up: a step leads to (r - 1) / 2 positions on one side": (
+            lambda n: math.ceil(n / w)
+        ),
+        "steps of r positions": lambda n: math.ceil((n - 1) / w),
+        "steps of r - 1 positions: that is both sides together": (
+            lambda n: math.ceil((n - 1) / (w - 1))
+        ),
+        "n / ((r - 1) / 2), rounded up: the way is n - 1 positions long": (
+            lambda n: math.ceil(n / side)
+        ),
+        "the result rounded down: the last step counts too": (
+            lambda n: (n - 1) // side
+        ),
+        "the result without rounding": lambda n: (n - 1) / side,
+        "steps of (r + 1) / 2 positions": lambda n: math.ceil((n - 1) / (side + 1)),
+        "steps of r / 2 positions": lambda n: math.ceil((n - 1) / (w / 2)),
+    }
+
+
+def convolution_paths(w: int) -> Steps:
+    """Name what goes wrong with steps of convolutions, dense or separable."""
+    side = (w - 1) // 2
+    return {
+        "n / k, rounded up: a step leads k - 1 positions back": (
+            lambda n: math.ceil(n / w)
+        ),
+        "steps of k positions": lambda n: math.ceil((n - 1) / w),
+        "n / (k - 1), rounded up: the way is n - 1 positions long": (
+            lambda n: math.ceil(n / (w - 1))
+        ),
+        "steps of (k - 1) / 2 positions, as if the kernel saw both sides": (
+            lambda n: math.ceil((n - 1) / side)
+        ),
+        "the result rounded down: the last step counts too": (
+            lambda n: (n - 1) // (w - 1)
+        ),
+        "the result without rounding": lambda n: (n - 1) / (w - 1),
+        "the number of positions between the two": lambda n: n - 1,
+        "the layers of a dilated convolution": lambda n: layers_of_dilated(n, w),
+    }
+
+
+def dilated_paths(w: int) -> Steps:
+    """Name what goes wrong with layers of dilated convolutions."""
+    return {
+        "the layers of a convolution that is not dilated": (
+            lambda n: math.ceil((n - 1) / (w - 1))
+        ),
+        "the logarithm rounded down": lambda n: math.floor(math.log(n) / math.log(w)),
+        "the logarithm without rounding": lambda n: math.log(n, w),
+        "the logarithm to the base 2": lambda n: math.ceil(math.log2(n)),
+        "the natural logarithm, rounded up": lambda n: math.ceil(math.log(n)),
+        "the logarithm of n - 1: l layers see k^l positions": lambda n: max(
+            1, layers_of_dilated(n - 1, w)
+        ),
+        "one layer too many at powers of k, as by an inexact logarithm": lambda n: (
+            layers_of_dilated(n + 1, w)
+        ),
+        "the layers with a dilation of 2^l, whatever k is": lambda n: _doubled(n, w),
+        "the result with one layer too many": lambda n: layers_of_dilated(n, w) + 1,
+        "n / k, rounded up": lambda n: math.ceil(n / w),
+        "the sum of the dilations, not the number of layers": lambda n: sum(
+            w**layer for layer in range(layers_of_dilated(n, w))
+        ),
+    }
 
 
 def _doubled(n: int, k: int) -> int:
@@ -403,62 +426,78 @@ def test_path_of_smallest_widths(student, draw):
 
 def band_mistakes(n: int, r: int) -> Mistakes:
     """Name what goes wrong with the band."""
-    place = torch.arange(n)
-    offset = place[None, :] - place[:, None]  # key minus query
-    side = (r - 1) // 2
-
-    def mask(allowed: torch.Tensor) -> torch.Tensor:
-        return allowed[None, None]
-
-    band = mask(offset.abs() <= side)
-    start = (place - side).clamp(0, max(n - r, 0))[:, None]
-    window = (place >= start) & (place < start + r)
-    named = {
-        "a band of r positions to either side: r counts both sides and the token": mask(
-            offset.abs() <= r
-        ),
-        "a band of r - 1 positions to either side: r counts both sides": mask(
-            offset.abs() <= r - 1
-        ),
-        "a band that is too narrow by one on either side (`<` where `<=` is meant)": (
-            mask(offset.abs() < side)
-        ),
-        "a band that is too wide by one on either side": mask(offset.abs() <= side + 1),
-        "the opposite: True where the key is not a neighbour": ~band,
-        "the opposite: True far away, and at the edge of the band": mask(
-            offset.abs() >= side
-        ),
-        "a band without the token itself": band & mask(offset != 0),
-        "a band of the last r positions: the token is to stand in the middle": mask(
-            (offset <= 0) & (offset > -r)
-        ),
-        "a band of the next r positions: the token is to stand in the middle": mask(
-            (offset >= 0) & (offset < r)
-        ),
-        "a band that is cut off above the diagonal, as in the decoder": band
-        & mask(offset <= 0),
-        "a band that is cut off below the diagonal": band & mask(offset >= 0),
-        "a band without its upper edge": mask((offset < side) & (offset >= -side)),
-        "a band without its lower edge": mask((offset <= side) & (offset > -side)),
-        "blocks of r tokens, not neighbourhoods": mask(
-            place[:, None] // r == place[None, :] // r
-        ),
-        "r keys for every query, shifted at the ends: there are fewer there": mask(
-            window
-        ),
-        "a band whose first rows are empty: a slice with a negative start counts from "
-        "the end": band & (place[:, None] >= side),
-        "a band that goes on at the other end, as on a ring": mask(
-            (offset.abs() <= side) | (offset.abs() >= n - side)
-        ),
-        "a mask that hides nothing": torch.ones_like(band),
-        "a mask of the shape (t, t); here it is (1, 1, t, t)": band[0, 0],
-        "a mask of the shape (1, t, t); here it is (1, 1, t, t)": band[0],
-    }
+    band = reference.restricted_mask(n, r)
+    named = {**width_mistakes(n, r), **side_mistakes(n, r), **shape_mistakes(n, r)}
     return {
         phrase: wrong
         for phrase, wrong in named.items()
         if wrong.shape != band.shape or not wrong.equal(band)
+    }
+
+
+def offsets(n: int) -> torch.Tensor:
+    """Return the place of the key minus that of the query, (1, 1, n, n)."""
+    place = torch.arange(n)
+    return (place[None, :] - place[:, None])[None, None]
+
+
+def width_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
+    """Name bands of another width, and their opposites."""
+    away, side = offsets(n).abs(), (r - 1) // 2
+    return {
+        "a band of r positions to either side: r counts both sides and the token": (
+            away <= r
+        ),
+        "a band of r - 1 positions to either side: r counts both sides": away <= r - 1,
+        "a band that is too narrow by one on either side (`<` where `<=` is meant)": (
+            away < side
+        ),
+        "a band that is too wide by one on either side": away <= side + 1,
+        "the opposite: True where the key is not a neighbour": away > side,
+        "the opposite: True far away, and at the edge of the band": away >= side,
+    }
+
+
+def side_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
+    """Name bands that are not the same on both sides, or have no middle."""
+    offset, side = offsets(n), (r - 1) // 2
+    band = offset.abs() <= side
+    return {
+        "a band without the token itself": band & (offset != 0),
+        "a band of the last r positions: the token is to stand in the middle": (
+            (offset <= 0) & (offset > -r)
+        ),
+        "a band of the next r positions: the token is to stand in the middle": (
+            (offset >= 0) & (offset < r)
+        ),
+        "a band that is cut off above the diagonal, as in the decoder": (
+            band & (offset <= 0)
+        ),
+        "a band that is cut off below the diagonal": band & (offset >= 0),
+        "a band without its upper edge": (offset < side) & (offset >= -side),
+        "a band without its lower edge": (offset <= side) & (offset > -side),
+    }
+
+
+def shape_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
+    """Name masks that are no band at all, at the ends or in their shape."""
+    place, away, side = torch.arange(n), offsets(n).abs(), (r - 1) // 2
+    band = away <= side
+    start = (place - side).clamp(0, max(n - r, 0))[:, None]
+    window = (place >= start) & (place < start + r)
+    return {
+        "blocks of r tokens, not neighbourhoods": (
+            place[:, None] // r == place[None, :] // r
+        )[None, None],
+        "r keys for every query, shifted at the ends: there are fewer there": window[
+            None, None
+        ],
+        "a band whose first rows are empty: a slice with a negative start counts from "
+        "the end": band & (place[:, None] >= side),
+        "a band that goes on at the other end, as on a ring": band | (away >= n - side),
+        "a mask that hides nothing": torch.ones_like(band),
+        "a mask of the shape (t, t); here it is (1, 1, t, t)": band[0, 0],
+        "a mask of the shape (1, t, t); here it is (1, 1, t, t)": band[0],
     }
 
 
@@ -528,7 +567,11 @@ def draw_links(draw, count: int, low: int = 0) -> Links:
     return {(int(number) // 8, int(number) % 8) for number in order}
 
 
-def rate_mistakes(a: Links, s: Links, p: Links) -> dict[str, Callable[[], float]]:
+AnyLinks = Set[Hashable]
+Rates = dict[str, Callable[[], float]]
+
+
+def rate_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
     """Name what goes wrong with the alignment error rate."""
     right = reference.alignment_error_rate(a, s, p)
     both = len(a & s) + len(a & p)
@@ -550,6 +593,24 @@ def rate_mistakes(a: Links, s: Links, p: Links) -> dict[str, Callable[[], float]
             1 - len(a & s) / len(a)
         ),
         "the rate with S and P exchanged": lambda: 1 - both / (len(a) + len(p)),
+        **numerator_mistakes(a, s, p),
+        **denominator_mistakes(a, s, p),
+        "1 minus the harmonic mean of precision and recall": harmonic,
+        "1 minus the arithmetic mean of precision and recall": lambda: (
+            1 - (len(a & p) / len(a) + len(a & s) / len(s)) / 2
+        ),
+        "the rate with unions in place of intersections": lambda: (
+            1 - (len(a | s) + len(a | p)) / (len(a) + len(s))
+        ),
+        "the whole part alone (`//` where `/` is meant)": lambda: (
+            1 - both // (len(a) + len(s))
+        ),
+    }
+
+
+def numerator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
+    """Name rates with other links above the line."""
+    return {
         "the rate without the possible links: 2 |A ∩ S| above the line": lambda: (
             1 - 2 * len(a & s) / (len(a) + len(s))
         ),
@@ -565,6 +626,13 @@ def rate_mistakes(a: Links, s: Links, p: Links) -> dict[str, Callable[[], float]
         "the rate with |A ∩ P| alone above the line, or with P without S": lambda: (
             1 - len(a & p) / (len(a) + len(s))
         ),
+    }
+
+
+def denominator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
+    """Name rates with other links below the line."""
+    both = len(a & s) + len(a & p)
+    return {
         "the rate divided by the links that are in A or in S": lambda: (
             1 - both / len(a | s)
         ),
@@ -578,16 +646,6 @@ def rate_mistakes(a: Links, s: Links, p: Links) -> dict[str, Callable[[], float]
         ),
         "the rate divided by |A| + |S| + |P|": lambda: (
             1 - both / (len(a) + len(s) + len(p))
-        ),
-        "1 minus the harmonic mean of precision and recall": harmonic,
-        "1 minus the arithmetic mean of precision and recall": lambda: (
-            1 - (len(a & p) / len(a) + len(a & s) / len(s)) / 2
-        ),
-        "the rate with unions in place of intersections": lambda: (
-            1 - (len(a | s) + len(a | p)) / (len(a) + len(s))
-        ),
-        "the whole part alone (`//` where `/` is meant)": lambda: (
-            1 - both // (len(a) + len(s))
         ),
     }
 

@@ -29,8 +29,14 @@ from transformer.model import Transformer
 from transformer.translation.bleu import corpus_bleu
 
 PAD, SOS, EOS = 1, 2, 3
-SIZES = {"src_vocab_size": 13, "tgt_vocab_size": 11, "d_model": 8, "n_heads": 2}
-SIZES |= {"n_layers": 2, "d_ff": 12, "max_len": 9, "positions": "sinusoidal"}
+SIZES: dict[str, Any] = {"src_vocab_size": 13, "tgt_vocab_size": 11, "d_model": 8}
+SIZES |= {
+    "n_heads": 2,
+    "n_layers": 2,
+    "d_ff": 12,
+    "max_len": 9,
+    "positions": "sinusoidal",
+}
 CONFIG = "transformer.config.TransformerConfig"
 MODEL = "transformer.model.Transformer"
 BATCH = "transformer.data.batches.Batch"
@@ -98,7 +104,8 @@ def losses_with(
     in_order: bool = True,
 ) -> Tensor:
     """Compute the losses, rightly or with one of the parts exchanged."""
-    places, losses = [], []
+    places: list[int] = []
+    losses: list[Tensor] = []
     for batch in case.given:
         with torch.no_grad():
             logits = change(case.trusted(batch.src, read(batch.tgt)))
@@ -116,7 +123,8 @@ def counts_with(
     case: Case, extra: int = 0, padding: bool = False, in_order: bool = True
 ) -> Tensor:
     """Count the target tokens, rightly or wrongly."""
-    counts, places = [], []
+    places: list[int] = []
+    counts: list[Tensor] = []
     for batch in case.given:
         target = batch.tgt[:, 1:]
         counts += [((target != case.pad) | padding).sum(dim=1) + extra]
@@ -125,17 +133,21 @@ def counts_with(
     return result[torch.tensor(places).argsort()] if in_order else result
 
 
+def mean_of(each: Tensor, kept: Tensor) -> Tensor:
+    """Average the losses of each sentence."""
+    return each.sum(1) / kept.sum(1)
+
+
+def whole(each: Tensor, kept: Tensor) -> Tensor:
+    """Average the losses of a batch, once for each sentence."""
+    return (each.sum() / kept.sum()).expand(len(each))
+
+
 def loss_mistakes(case: Case) -> Named:
     """Name what goes wrong with the loss of a sentence."""
 
-    def with_(**changes) -> Callable[[], Tensor]:
+    def with_(**changes: Any) -> Callable[[], Tensor]:
         return lambda: losses_with(case, **changes)
-
-    def mean_of(each: Tensor, kept: Tensor) -> Tensor:
-        return each.sum(1) / kept.sum(1)
-
-    def whole(each: Tensor, kept: Tensor) -> Tensor:
-        return (each.sum() / kept.sum()).expand(len(each))
 
     return {
         "the losses in the batches' order, not the corpus's": with_(in_order=False),
@@ -193,7 +205,8 @@ def _counts_of_1(case: Case) -> Tensor:
 def run_losses(student, case: Case) -> tuple[Any, Any]:
     """Call the student's function and see that it returns a pair."""
     got = student.sentence_losses(case.model, case.batches, case.pad)
-    return expect_parts(got, 2, "two things, the losses and the counts")
+    losses, counts = expect_parts(got, 2, "two things, the losses and the counts")
+    return losses, counts
 
 
 @check("sentence-losses", share=1, title="A loss and a count for each sentence")
@@ -236,7 +249,8 @@ def test_losses_without_dropout(student, draw):
 @check("sentence-losses", share=1, title="No gradients while measuring")
 def test_losses_without_gradients(student, draw):
     case = losses_case(student, draw)
-    asked, kept = [], []
+    asked: list[bool] = []
+    kept: list[Tensor] = []
     projection = case.model.attribute("projection")
     projection.register_forward_hook(Callback(lambda *_: asked.append(True)))
     # PyTorch hands over whatever it keeps for a backward pass, and keeps nothing else.
@@ -379,9 +393,14 @@ class Corpus:
             [self.references[i] for i in places],
         )
 
-    def bleu(self, places: Sequence[int]) -> float | None:
-        """Score some of the sentences, None if there is none."""
-        return corpus_bleu(*self.part(places)) if len(places) else None
+    def bleu(self, places: Sequence[int]) -> float:
+        """Score some of the sentences."""
+        return corpus_bleu(*self.part(places))
+
+    def bleu_swapped(self, places: Sequence[int]) -> float:
+        """Score the references against the hypotheses."""
+        hypotheses, references = self.part(places)
+        return corpus_bleu(references, hypotheses)
 
 
 def words_of(draw, count: int) -> list[str]:
@@ -416,7 +435,7 @@ def places_with(
 ) -> list[list[int]]:
     """Put the places of sentences into groups by the length of one of the three."""
     lengths = [len(words) for words in getattr(corpus, measured)]
-    groups = [[] for _ in range(len(limits) + 1)]
+    groups: list[list[int]] = [[] for _ in range(len(limits) + 1)]
     for place, length in enumerate(lengths):
         fits = [below(length, limit) for limit in limits]
         groups[fits.index(True) if any(fits) else len(limits)].append(place)
@@ -432,30 +451,24 @@ def table_of(corpus: Corpus, groups: Sequence[Sequence[int]], score=None) -> Tab
 def table_mistakes(corpus: Corpus, limits: Sequence[int] = LIMITS) -> Named:
     """Name what goes wrong with BLEU by length."""
     groups = places_with(corpus, limits)
+    return {
+        **group_mistakes(corpus, limits),
+        **score_mistakes(corpus, groups),
+        **row_mistakes(corpus, groups),
+    }
 
-    def mean_of_sentences(places: Sequence[int]) -> float:
-        return sum(corpus.bleu([i]) for i in places) / len(places)
 
-    def swapped(places: Sequence[int]) -> float:
-        return corpus_bleu(*reversed(corpus.part(places)))
-
-    def first_references(places: Sequence[int]) -> float:
-        return corpus_bleu(corpus.part(places)[0], corpus.references[: len(places)])
+def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
+    """Name sentences that are put into other groups."""
 
     def cumulative() -> Table:
         lengths = [len(words) for words in corpus.sources]
         upper = [[i for i, n in enumerate(lengths) if n <= limit] for limit in limits]
         return table_of(corpus, [*upper, list(range(len(lengths)))])
 
-    def by_count_of_words() -> Table:
-        words = [sum(len(corpus.sources[i]) for i in places) for places in groups]
-        right = table_of(corpus, groups)
-        return [(n, bleu) for n, (_, bleu) in zip(words, right, strict=True)]
-
-    def of(**changes) -> Callable[[], Table]:
+    def of(**changes: Any) -> Callable[[], Table]:
         return lambda: table_of(corpus, places_with(corpus, limits, **changes))
 
-    right = table_of(corpus, groups)
     return {
         "groups by the length of the translations": of(measured="hypotheses"),
         "groups by the length of the references": of(measured="references"),
@@ -466,16 +479,43 @@ def table_mistakes(corpus: Corpus, limits: Sequence[int] = LIMITS) -> Named:
             below=lambda length, limit: length + 2 <= limit
         ),
         "groups of which each holds the shorter ones too": cumulative,
+    }
+
+
+def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
+    """Name groups that are scored in another way."""
+
+    def mean_of_sentences(places: Sequence[int]) -> float:
+        return sum(corpus.bleu([i]) for i in places) / len(places)
+
+    def first_references(places: Sequence[int]) -> float:
+        return corpus_bleu(corpus.part(places)[0], corpus.references[: len(places)])
+
+    return {
         "the mean of the sentences' scores in each group": lambda: table_of(
             corpus, groups, mean_of_sentences
         ),
-        "BLEU with the arguments swapped": lambda: table_of(corpus, groups, swapped),
+        "BLEU with the arguments swapped": lambda: table_of(
+            corpus, groups, corpus.bleu_swapped
+        ),
         "BLEU against the references of other sentences": lambda: table_of(
             corpus, groups, first_references
         ),
         "BLEU of all sentences in each group": lambda: table_of(
             corpus, groups, lambda _: corpus.bleu(range(len(corpus.sources)))
         ),
+    }
+
+
+def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
+    """Name what goes wrong when the rows are put together."""
+    right = table_of(corpus, groups)
+
+    def by_count_of_words() -> Table:
+        words = [sum(len(corpus.sources[i]) for i in places) for places in groups]
+        return [(n, bleu) for n, (_, bleu) in zip(words, right, strict=True)]
+
+    return {
         "the table without the sentences beyond the last limit": lambda: right[:-1],
         "the table without its first group": lambda: right[1:],
         "the table from the longest to the shortest": lambda: right[::-1],
@@ -520,13 +560,19 @@ def plain(table: Any) -> Any:
     ]
 
 
+def carried(mistakes: Named, step: Callable[[Any], Any]) -> Named:
+    """Carry wrong values on through a step, under the same names."""
+
+    def after(make: Callable[[], Any]) -> Callable[[], Any]:
+        return lambda: step(make())
+
+    return {phrase: after(make) for phrase, make in mistakes.items()}
+
+
 def expect_table(got: Any, corpus: Corpus, limits: Sequence[int] = LIMITS) -> None:
     """Compare a table with the right one."""
     want = table_of(corpus, places_with(corpus, limits))
-    named = {
-        phrase: lambda make=make: plain(make())
-        for phrase, make in table_mistakes(corpus, limits).items()
-    }
+    named = carried(table_mistakes(corpus, limits), plain)
     if isinstance(got, (list, tuple)) and len(got) == len(want):
         got = list(got)
     expect_equal(plain(got), plain(want), "the table", named)
@@ -552,10 +598,7 @@ def test_table_shape(student, draw):
 def test_table_counts(student, draw):
     corpus = draw_corpus(draw, SOURCE_LENGTHS)
     got = by_length(student, corpus)
-    named = {
-        phrase: lambda make=make: [row[0] for row in plain(make())]
-        for phrase, make in table_mistakes(corpus).items()
-    }
+    named = carried(table_mistakes(corpus), lambda t: [row[0] for row in plain(t)])
     want = [float(len(places)) for places in places_with(corpus, LIMITS)]
     rows = expect_parts(plain(got), len(want), "a list of one row for each group")
     counts = [row[0] if isinstance(row, tuple) and row else row for row in rows]
@@ -604,9 +647,8 @@ def interval_with(
 
 def interval_mistakes(corpus: Corpus, draws: Tensor) -> Named:
     """Name what goes wrong with an interval."""
-    everything = list(range(len(corpus.references)))
 
-    def of(**changes) -> Callable[[], Tensor]:
+    def of(**changes: Any) -> Callable[[], Tensor]:
         return lambda: interval_with(corpus, draws, **changes)
 
     def mean_of_sentences(row: list[int]) -> float:
@@ -617,17 +659,6 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> Named:
 
     def references_drawn(row: list[int]) -> float:
         return corpus_bleu(corpus.hypotheses, corpus.part(row)[1])
-
-    def spread(times: float, around: str, error: bool = False) -> Tensor:
-        scores = torch.tensor([corpus.bleu(row) for row in draws.tolist()])
-        middle = scores.mean() if around == "mean" else corpus.bleu(everything)
-        deviation = scores.std() / (math.sqrt(len(scores)) if error else 1.0)
-        return torch.stack([middle - times * deviation, middle + times * deviation])
-
-    def nearest(how: str) -> Tensor:
-        scores = torch.tensor(sorted(corpus.bleu(row) for row in draws.tolist()))
-        ends = torch.tensor([0.025, 0.975])
-        return scores.quantile(ends, interpolation=how)
 
     return {
         "an interval whose ends are swapped": of(ends=(0.975, 0.025)),
@@ -643,8 +674,28 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> Named:
             score=lambda row: corpus.bleu(sorted(set(row)))
         ),
         "an interval that swaps hypotheses and references": of(
-            score=lambda row: corpus_bleu(*reversed(corpus.part(row)))
+            score=corpus.bleu_swapped
         ),
+        **end_mistakes(corpus, draws),
+    }
+
+
+def end_mistakes(corpus: Corpus, draws: Tensor) -> Named:
+    """Name ends that are no percentiles of the scores, or are rounded to scores."""
+    everything = list(range(len(corpus.references)))
+
+    def spread(times: float, around: str, error: bool = False) -> Tensor:
+        scores = torch.tensor([corpus.bleu(row) for row in draws.tolist()])
+        middle = scores.mean() if around == "mean" else corpus.bleu(everything)
+        deviation = scores.std() / (math.sqrt(len(scores)) if error else 1.0)
+        return torch.stack([middle - times * deviation, middle + times * deviation])
+
+    def nearest(how: str) -> Tensor:
+        scores = torch.tensor(sorted(corpus.bleu(row) for row in draws.tolist()))
+        ends = torch.tensor([0.025, 0.975])
+        return scores.quantile(ends, interpolation=how)
+
+    return {
         "the mean and 1.96 standard deviations": lambda: spread(1.96, "mean"),
         "the mean and two standard deviations": lambda: spread(2.0, "mean"),
         "the score and 1.96 standard deviations": lambda: spread(1.96, "all"),
@@ -761,12 +812,17 @@ def draw_copying(draw, unknown: Sequence[int] = (1, 2, 5)) -> Copying:
 
 def copying_mistakes(case: Copying) -> Named:
     """Name what goes wrong with copies."""
-    average = case.weights.mean(dim=(0, 1))  # (t, s)
-    inner = average[:, 1:-1]
-    n = len(case.source)
+    return {**place_mistakes(case), **weight_mistakes(case), **word_mistakes(case)}
 
-    def looked_at(weights: Tensor) -> list[int]:
-        return weights[:, 1:-1].argmax(dim=-1).tolist()
+
+def looked_at(weights: Tensor) -> list[int]:
+    """Return the place of the greatest weight in each row, <sos> and <eos> apart."""
+    return weights[:, 1:-1].argmax(dim=-1).tolist()
+
+
+def place_mistakes(case: Copying) -> Named:
+    """Name copies of a word beside the one looked at."""
+    average, n = case.weights.mean(dim=(0, 1)), len(case.source)  # (t, s)
 
     def framed(words: Sequence[str]) -> Callable[[], list[str]]:
         def make() -> list[str]:
@@ -776,16 +832,8 @@ def copying_mistakes(case: Copying) -> Named:
 
         return make
 
-    right = case.filled(looked_at(average))
     shifted = [(place + 1) % n for place in looked_at(average)]
     clipped = (average.argmax(dim=-1).clamp(1, n) - 1).tolist()
-    only_sos = average[:, :-1].clone()
-    only_sos[:, 0] = -1
-    first = case.target.index(UNKNOWN) if UNKNOWN in case.target else 0
-
-    def only_first() -> list[str]:
-        return [*right[: first + 1], *case.target[first + 1 :]]
-
     return {
         "copies in which <sos> and <eos> take part": framed(
             ["<sos>", *case.source, "<eos>"]
@@ -800,6 +848,13 @@ def copying_mistakes(case: Copying) -> Named:
         "copies of the word at the same place": lambda: case.filled(
             [min(place, n - 1) for place in range(len(case.target))]
         ),
+    }
+
+
+def weight_mistakes(case: Copying) -> Named:
+    """Name copies by other weights than the average over layers and heads."""
+    average = case.weights.mean(dim=(0, 1))  # (t, s)
+    return {
         "copies by the first layer alone": lambda: case.filled(
             looked_at(case.weights[0].mean(0))
         ),
@@ -825,8 +880,21 @@ def copying_mistakes(case: Copying) -> Named:
             looked_at(average.roll(1, 0))
         ),
         "copies of the word that was looked at least": lambda: case.filled(
-            inner.argmin(dim=-1).tolist()
+            average[:, 1:-1].argmin(dim=-1).tolist()
         ),
+    }
+
+
+def word_mistakes(case: Copying) -> Named:
+    """Name what goes wrong when the words are put together."""
+    average = case.weights.mean(dim=(0, 1))  # (t, s)
+    right = case.filled(looked_at(average))
+    first = case.target.index(UNKNOWN) if UNKNOWN in case.target else 0
+
+    def only_first() -> list[str]:
+        return [*right[: first + 1], *case.target[first + 1 :]]
+
+    return {
         "copies for every word, not for the unknown ones alone": lambda: case.filled(
             looked_at(average), every=True
         ),
@@ -836,7 +904,7 @@ def copying_mistakes(case: Copying) -> Named:
         ],
         "the target as it was": lambda: list(case.target),
         "one and the same word for every <unk>": lambda: case.filled(
-            [int(inner.sum(dim=0).argmax())] * len(case.target)
+            [int(average[:, 1:-1].sum(dim=0).argmax())] * len(case.target)
         ),
         "the translation without <eos>, which nobody asked to cut": lambda: right[:-1],
         "the words joined to a text": lambda: " ".join(right),
