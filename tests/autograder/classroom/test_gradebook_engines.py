@@ -15,7 +15,10 @@ from autograder.classroom import grading_run
 from autograder.classroom.folder import ClassFolder
 from autograder.gradebook import newest_revision, one_transaction, share_engines
 
-pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
+]
 
 
 @pytest.fixture

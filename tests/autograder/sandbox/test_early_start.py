@@ -18,6 +18,7 @@ from autograder.sandbox.kit import WarmKit, label_of
 from autograder.sandbox.warm_parent import NoParent, WarmParent
 from autograder.unit import graded_unit
 
+pytestmark = pytest.mark.slow
 KIT = {"transformer/__init__.py": b"NUMBER = 7"}
 USES_KIT = "import transformer\n\ndef times(x):\n    return transformer.NUMBER * x\n"
 WAIT_SECONDS = 60
