@@ -6,7 +6,6 @@ import ast
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,10 +15,9 @@ from autograder.course import Course, Unit, load_course
 
 UNITS = load_course().units
 BASE = {"", "words", "words.letters"}
-# What a kit imports of others, torch above all, stays for the next kit; its own does not.
+# What a kit imports of others, torch above all, stays for the next kit.
 IMPORT_KITS = """
 import importlib, json, os, sys, traceback
-from pathlib import Path
 
 def import_kit(names):
     found = [importlib.import_module(name) for name in sorted(names)]
