@@ -1,6 +1,7 @@
 """Settings that all tests share."""
 
 import random
+import signal
 import sys
 from pathlib import Path
 
@@ -28,6 +29,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("tests")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that runs the tests in the background leaves them, and what they start,
+    # deaf to the signal whose effect some of them wait for.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)

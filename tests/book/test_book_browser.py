@@ -59,6 +59,11 @@ class Reader:
         if request.failure != "net::ERR_ABORTED":  # the page before was left too early
             self.faults.append(f"failed {request.url}: {request.failure}")
 
+    def resize(self, width: int) -> None:
+        """Give the window another width, and wait until the page knows it."""
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.wait_for_function("width => window.innerWidth === width", arg=width)
+
     def open(self, path: Path, query: str = "") -> None:
         self.page.goto(path.as_uri() + query)
         self.page.evaluate(
@@ -83,16 +88,21 @@ def read(chromium) -> Iterator[Callable[..., Reader]]:
         reader.context.close()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize(
+    ("theme", "widths"), [("light", (WIDE, NARROW)), ("dark", (NARROW, WIDE))]
+)
 def test_every_page_is_whole_and_asks_the_network_for_nothing(
-    read, pages, width, theme
+    read, pages, theme, widths
 ):
-    reader, faults = read(width, theme), {}
+    """A page is opened at one width and then brought to the other."""
+    reader, faults = read(widths[0], theme), {}
     for path in pages:
         reader.faults.clear()
+        reader.resize(widths[0])
         reader.open(path)
-        found = reader.faults + reader.page.evaluate(FAULTS)
+        found = reader.page.evaluate(FAULTS)
+        reader.resize(widths[1])
+        found += reader.faults + reader.page.evaluate(FAULTS)
         shown = reader.page.evaluate("document.documentElement.dataset.theme")
         if shown != theme:
             found.append(f"the theme is {shown}, not {theme}")

@@ -82,6 +82,7 @@ def test_a_chapter_is_stale_when_a_module_that_it_needs_has_changed(package, tmp
     assert digest(package, chapter) != before
 
 
+@pytest.mark.slow
 def test_mathjax_that_is_there_needs_no_network(mathjax, fetched, monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert mathjax.fetch(fetched) is False
@@ -93,6 +94,7 @@ def test_mathjax_without_npm_says_what_to_install(mathjax, tmp_path, monkeypatch
         mathjax.fetch(tmp_path / "nowhere" / "mathjax")
 
 
+@pytest.mark.slow
 def test_a_damaged_mathjax_is_not_taken_for_the_pinned_one(mathjax, fetched):
     path = fetched / "tex-svg-full.js"
     path.write_bytes(path.read_bytes() + b" ")

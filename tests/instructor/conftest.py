@@ -14,6 +14,12 @@ from autograder.classroom.folder import ClassFolder
 
 REPOSITORY = Path(__file__).parents[2]
 TINY = Path(__file__).parents[1] / "autograder" / "tiny_course"
+ROSTER = """id,first_name,last_name,email,lms_user_id
+al1815,Ada,Lovelace,ada@example.org,101
+en1882,Emmy,Noether,noether@example.org,102
+eg1811,Évariste,Galois,galois@example.org,103
+sd1781,Siméon Denis,Poisson,poisson@example.org,104
+"""
 ASSEMBLE = """
 import sys
 from pathlib import Path
@@ -69,3 +75,11 @@ def notebook(tiny_root: Path) -> bytes:
 def numbered(notebook: bytes):
     """Return a function that makes a notebook that differs from any other number's."""
     return lambda number: answered(notebook, {"why": f"Answer {number}."})
+
+
+@pytest.fixture
+def roster(tmp_path: Path) -> Path:
+    """Write the roster of a class of four."""
+    path = tmp_path / "roster.csv"
+    path.write_text(ROSTER, encoding="utf-8")
+    return path

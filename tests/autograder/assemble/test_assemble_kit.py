@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,6 +15,30 @@ from autograder.course import Course, Unit, load_course
 
 UNITS = load_course().units
 BASE = {"", "words", "words.letters"}
+# What a kit imports of others, torch above all, stays for the next kit.
+IMPORT_KITS = """
+import importlib, json, os, sys, traceback
+
+def import_kit(names):
+    found = [importlib.import_module(name) for name in sorted(names)]
+    own = {name for name in sys.modules if name.split(".")[0] == found[0].__name__}
+    assert own == set(names), own
+    assert all(Path(m.__file__).is_relative_to(Path.cwd()) for m in found)
+
+start, wrong = Path.cwd(), {}
+for slug, names in json.loads(sys.argv[1]):
+    os.chdir(start / slug)
+    importlib.invalidate_caches()
+    try:
+        import_kit(names)
+        wrong[slug] = ""
+    except Exception:
+        wrong[slug] = traceback.format_exc()
+    package = min(names)
+    for name in [name for name in sys.modules if name.split(".")[0] == package]:
+        del sys.modules[name]
+print(json.dumps(wrong))
+"""
 
 
 @pytest.mark.parametrize(("number", "more"), [("1", set()), ("2", {"sums"})])
@@ -96,23 +120,30 @@ def test_real_kits_hold_nothing_of_their_unit_or_later(unit: Unit) -> None:
     assert "" in given
 
 
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Import each real kit by itself, all in one process; return what was wrong."""
+    course, folder, kits = load_course(), tmp_path_factory.mktemp("kits"), []
+    for unit in UNITS:
+        for name, content in kit_files(course, unit).items():
+            path = folder / unit.slug / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        names = [f"{course.package}.{n}".rstrip(".") for n in kit_modules(course, unit)]
+        kits.append([unit.slug, names])
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT_KITS, json.dumps(kits)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.slug)
-def test_real_kits_import_from_themselves_alone(unit: Unit, tmp_path: Path) -> None:
-    course = load_course()
-    for name, content in kit_files(course, unit).items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    dotted = [
-        f"{course.package}.{name}".rstrip(".") for name in kit_modules(course, unit)
-    ]
-    program = (
-        "import importlib, sys; from pathlib import Path\n"
-        f"found = [importlib.import_module(name) for name in {sorted(dotted)}]\n"
-        "package = found[0].__name__\n"
-        "own = {name for name in sys.modules if name.split('.')[0] == package}\n"
-        f"assert own == set({dotted}), own\n"
-        "assert all(Path(m.__file__).is_relative_to(Path.cwd()) for m in found)\n"
-    )
-    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+def test_real_kits_import_from_themselves_alone(
+    unit: Unit, imported: dict[str, str]
+) -> None:
+    assert imported[unit.slug] == ""

@@ -16,7 +16,10 @@ from tiny_grading import EXPECTED, UNIT, grade, only, scores, submission
 from autograder.classroom.folder import ClassFolder
 from autograder.proof.sample_class import scores_file
 
-pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
+]
 REPOSITORY = Path(__file__).parents[3]
 
 
@@ -37,7 +40,6 @@ def test_the_expected_scores_are_written_down(classroom):
     assert {s: e["score"] for s, e in table["students"].items()} == EXPECTED
 
 
-@pytest.mark.slow
 def test_nbgraders_own_command(classroom):
     ClassFolder(classroom).register(UNIT)
     done = nbgrader(classroom, "autograde", UNIT)
@@ -45,7 +47,6 @@ def test_nbgraders_own_command(classroom):
     assert scores(classroom) == EXPECTED
 
 
-@pytest.mark.slow
 def test_course_grade_goes_through_the_class(classroom):
     submission(classroom, "mistake-5").write_text('{"cells": [{"cell_')
     done = grade(classroom)

@@ -19,7 +19,10 @@ from autograder.gradebook import (
     share_engines,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
+]
 
 
 @pytest.fixture

@@ -17,7 +17,10 @@ from filelock import FileLock
 from nbgrader.api import Gradebook
 from tiny_grading import EXPECTED, UNIT, cells, grade, only, scores, submission
 
-pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
+]
 REPOSITORY = Path(__file__).parents[3]
 KILLS = int(os.environ.get("COURSE_KILLS", "4"))
 PATIENCE = 600  # seconds: only what hangs is to be seen, not what is slow
@@ -189,7 +192,6 @@ def kill_at_some_moment(root: Path, dice: random.Random) -> bool:
     return not ended
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 def test_killed_at_random_moments_it_ends_as_if_it_had_not_been(classroom, tmp_path):
     names = ("perfect-one", "mistake-1", "mistake-2", "half-done", "damaged")

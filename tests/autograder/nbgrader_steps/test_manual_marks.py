@@ -11,7 +11,10 @@ from tiny_grading import EXPECTED, UNIT, grade, only, submission
 
 from autograder.classroom.folder import ClassFolder
 
-pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
+]
 STUDENT = "mistake-1"
 
 

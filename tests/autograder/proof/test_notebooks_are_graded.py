@@ -26,7 +26,7 @@ def parent() -> Iterator[WarmParent]:
     warm.close()
 
 
-@pytest.fixture(params=WRITTEN, ids=lambda unit: unit.slug)
+@pytest.fixture(scope="module", params=WRITTEN, ids=lambda unit: unit.slug)
 def unit(request: pytest.FixtureRequest) -> Unit:
     return request.param
 
@@ -36,23 +36,30 @@ def graded(unit: GradedUnit, path: Path, parent: WarmParent) -> Outcome:
     return grade_submission(unit, submission, PATIENT, parent)
 
 
-def test_the_answers_earn_everything(unit: Unit, parent: WarmParent) -> None:
-    result = graded(graded_unit(unit.slug), COURSE.answer_notebook(unit), parent)
-    lost = [r for r in result.results if r.status != "passed"]
+@pytest.fixture(scope="module")
+def answers(unit: Unit, parent: WarmParent) -> Graded:
+    """Grade a unit's answer notebook once."""
+    return graded(graded_unit(unit.slug), COURSE.answer_notebook(unit), parent)
+
+
+@pytest.mark.slow
+def test_the_answers_earn_everything(answers: Graded) -> None:
+    lost = [r for r in answers.results if r.status != "passed"]
     assert [(r.name, r.status, r.message) for r in lost] == []
-    assert result.score == result.max_score > 0
+    assert answers.score == answers.max_score > 0
 
 
+@pytest.mark.slow
 def test_the_released_notebook_earns_nothing(unit: Unit, parent: WarmParent) -> None:
     result = graded(graded_unit(unit.slug), COURSE.release_notebook(unit), parent)
     assert result.score == 0
     assert all(r.status in ("failed", "not run") for r in result.results)
 
 
-def test_every_check_is_run(unit: Unit, parent: WarmParent) -> None:
-    result = graded(graded_unit(unit.slug), COURSE.answer_notebook(unit), parent)
-    assert len(result.results) == len(checks_with_points(graded_unit(unit.slug)))
-    assert [r.name for r in result.results if r.status == "not run"] == []
+@pytest.mark.slow
+def test_every_check_is_run(unit: Unit, answers: Graded) -> None:
+    assert len(answers.results) == len(checks_with_points(graded_unit(unit.slug)))
+    assert [r.name for r in answers.results if r.status == "not run"] == []
 
 
 def test_a_unit_has_100_points(unit: Unit) -> None:

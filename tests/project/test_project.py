@@ -11,7 +11,7 @@ from autograder.assemble.readme import END, START, unit_table
 from autograder.course import load_course
 from autograder.toml_files import read_toml
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PROJECT = read_toml(ROOT / "pyproject.toml")
 REQUIREMENT = re.compile(r"^[A-Za-z0-9._-]+")
 

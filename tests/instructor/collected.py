@@ -1,0 +1,25 @@
+"""Look at what `course collect` put into a class's folder."""
+
+from datetime import datetime, timezone
+from pathlib import Path
+
+from lms_archives import UNIT
+
+
+def place(root: Path, student: str) -> Path:
+    return root / "submitted" / student / UNIT / f"{UNIT}.ipynb"
+
+
+def taken(root: Path) -> dict[str, bytes]:
+    found = (root / "submitted").glob(f"*/{UNIT}/{UNIT}.ipynb")
+    return {path.parents[1].name: path.read_bytes() for path in found}
+
+
+def stamp(root: Path, student: str) -> str:
+    return place(root, student).with_name("timestamp.txt").read_text().strip()
+
+
+def utc(*when: int) -> str:
+    """Return a time of this machine's zone as nbgrader writes it."""
+    moment = datetime(*when).timestamp()
+    return f"{datetime.fromtimestamp(moment, timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
