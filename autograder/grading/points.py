@@ -1,8 +1,8 @@
 """Where a submission's points are decided: checks → points → caps → score.
 
-`hidden_checks.py` says which checks there are and what each is worth; here they are run
-(`run_checks`), what happened becomes points (`_result`), some points are taken away
-again (the caps), and what is left is added up (`score_of`).
+`hidden_checks.py` says which checks there are and what each is worth. `run_checks` goes
+through an exercise's checks, pays for what passed, and caps what was paid; `score_of`
+adds it up. What is late loses points afterwards, by nbgrader's late penalty.
 """
 
 import inspect
@@ -51,7 +51,15 @@ class CheckResult:
     mistake: str | None = None
 
 
-# Checks: run them, exercise by exercise.
+@dataclass(frozen=True)
+class Ran:
+    """What happened to one hidden check, and how often it called student's code."""
+
+    check: HiddenCheck
+    status: Status
+    message: str = ""
+    mistake: str | None = None
+    calls: int = 0
 
 
 def run_checks(
@@ -62,7 +70,7 @@ def run_checks(
     only: Collection[str] | None = None,
     unwritten: Collection[str] = (),
 ) -> list[CheckResult]:
-    """Run every hidden check of `unit`, exercise by exercise.
+    """Run every hidden check of `unit`, exercise by exercise, and pay for it.
 
     Args:
         unit: where the checks are and how many points each exercise has.
@@ -77,15 +85,20 @@ def run_checks(
     """
     checks = checks_with_points(unit)
     results = []
-    for exercise in unit.points:
+    for exercise, carried in unit.points.items():
         if only is not None and exercise not in only:
             continue
         own = [check for check in checks if check.marker.exercise == exercise]
         if exercise in unwritten:
-            results += [_result(check, "failed", NOT_WRITTEN) for check in own]
+            ran = [Ran(check, "failed", NOT_WRITTEN) for check in own]
         else:
-            results += _run_exercise(unit, students, own, student_id, seed)
+            ran = _run_exercise(unit, students, own, student_id, seed)
+        paid = [_pay(one) for one in ran]
+        results += _nothing_above(carried, _unless_it_only_read(ran, paid))
     return results
+
+
+# Checks
 
 
 def _run_exercise(
@@ -94,22 +107,21 @@ def _run_exercise(
     checks: list[HiddenCheck],
     student_id: str,
     seed: int,
-) -> list[CheckResult]:
+) -> list[Ran]:
     """Run an exercise's checks; those behind one that ends the student are not run."""
-    ran: list[tuple[CheckResult, int]] = []  # and how often it called student's code
-    not_run: list[CheckResult] = []
+    ran: list[Ran] = []
     try:
         with students.fresh(checks[0].marker.exercise) as student:
             for check in checks:
                 draw = Draw(unit.slug, student_id, check.name, seed)
-                ran.append((_run_check(check, student, draw), student.calls))
+                ran.append(_run_check(check, student, draw))
     except StudentGone as gone:
         words = f"Not run: {gone.reason}."
-        not_run = [_result(check, "not run", words) for check in checks[len(ran) :]]
-    return [*_cap_what_only_read(ran), *not_run]
+        ran += [Ran(check, "not run", words) for check in checks[len(ran) :]]
+    return ran
 
 
-def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> CheckResult:
+def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> Ran:
     """Run one check.
 
     Raises:
@@ -121,41 +133,39 @@ def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> CheckResult:
     try:
         check.function(**{name: fixtures[name] for name in asked})
     except CheckFailed as failed:
-        return _result(check, "failed", failed.message, failed.mistake)
+        return Ran(check, "failed", failed.message, failed.mistake)
     except StudentError as error:
-        return _result(check, "failed", error.message)
+        return Ran(check, "failed", error.message)
     except StudentGone:
         raise
     except Exception:  # what came back was of a kind that the check did not foresee
-        return _result(check, "failed", NOT_FORESEEN)
-    return _result(check, "passed")
+        return Ran(check, "failed", NOT_FORESEEN)
+    return Ran(check, "passed", calls=student.calls)
 
 
 # Points: all of a check's, or none.
 
 
-def _result(
-    check: HiddenCheck, status: Status, message: str = "", mistake: str | None = None
-) -> CheckResult:
-    marker = check.marker
+def _pay(ran: Ran) -> CheckResult:
+    marker, passed = ran.check.marker, ran.status == "passed"
     return CheckResult(
         exercise=marker.exercise,
-        name=check.name,
+        name=ran.check.name,
         title=marker.title,
         share=marker.share,
-        points=check.max_points if status == "passed" else 0.0,
-        max_points=check.max_points,
-        status=status,
-        message=message,
-        hint="" if status == "passed" else marker.hint,
-        mistake=mistake,
+        points=ran.check.max_points if passed else 0.0,
+        max_points=ran.check.max_points,
+        status=ran.status,
+        message=ran.message,
+        hint="" if passed else marker.hint,
+        mistake=ran.mistake,
     )
 
 
 def nothing_run(unit: GradedUnit) -> list[CheckResult]:
     """Return the results of a submission that the grader could not run: no points."""
     return [
-        replace(_result(check, "not run", NOTHING_RUN), hint="")
+        replace(_pay(Ran(check, "not run", NOTHING_RUN)), hint="")
         for check in checks_with_points(unit)
     ]
 
@@ -163,29 +173,27 @@ def nothing_run(unit: GradedUnit) -> list[CheckResult]:
 # Caps: points that do not count after all.
 
 
-def _cap_what_only_read(ran: list[tuple[CheckResult, int]]) -> list[CheckResult]:
-    """Give a check that only read the source its points where the code also works.
-
-    Args:
-        ran: the results of one exercise, each with the number of calls it has made.
-    """
-    works = any(result.status == "passed" and calls > 0 for result, calls in ran)
+def _unless_it_only_read(
+    ran: Sequence[Ran], paid: Sequence[CheckResult]
+) -> list[CheckResult]:
+    """Pay a check that only read the source where the code also works, else nothing."""
+    works = any(one.status == "passed" and one.calls > 0 for one in ran)
     return [
         replace(result, status="failed", points=0.0, message=ONLY_READ)
-        if result.status == "passed" and calls == 0 and not works
+        if one.status == "passed" and one.calls == 0 and not works
         else result
-        for result, calls in ran
+        for one, result in zip(ran, paid, strict=True)
     ]
 
 
-def cap_at(points: float, results: Sequence[CheckResult]) -> list[CheckResult]:
-    """Take all points away if checks give more than the graded cell carries.
+def _nothing_above(carried: float, paid: Sequence[CheckResult]) -> list[CheckResult]:
+    """Pay nothing if the checks give more than the graded cell carries.
 
     nbgrader refuses such a score.
     """
-    if score_of(results) <= points:
-        return list(results)
-    return [replace(result, points=0.0) for result in results]
+    if score_of(paid) <= carried:
+        return list(paid)
+    return [replace(result, points=0.0) for result in paid]
 
 
 # Score: the sum.

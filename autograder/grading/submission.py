@@ -11,7 +11,7 @@ from autograder.grading.earlier_exercises import point_to_earlier
 from autograder.grading.feedback_table import graded_outputs
 from autograder.grading.outcome import RECORD, Outcome, as_record
 from autograder.grading.outputs import safe_outputs
-from autograder.grading.points import cap_at, nothing_run, run_checks
+from autograder.grading.points import nothing_run, run_checks
 from autograder.grading.student_names import refuse_unsafe_name
 from autograder.repair import Refused, SubmittedCell, read_submission, rebuild
 from autograder.sandbox.isolated import RemoteStudents
@@ -185,8 +185,7 @@ def write_results(outcome: Outcome) -> None:
         if is_graded_code(cell):
             exercise = cell.metadata.nbgrader.grade_id.removesuffix(CHECK_SUFFIX)
             own = [r for r in outcome.results if r.exercise == exercise]
-            points = float(cell.metadata.nbgrader.points)
-            cell.outputs = graded_outputs(cap_at(points, own))
+            cell.outputs = graded_outputs(own)
         elif is_run(cell):
             run = next(runs, None)
             cell.outputs = safe_outputs(run) if run is not None else []

@@ -37,13 +37,13 @@ def graded(unit: GradedUnit, path: Path, parent: WarmParent) -> Outcome:
 
 
 @pytest.fixture(scope="module")
-def answers(unit: Unit, parent: WarmParent) -> Graded:
+def answers(unit: Unit, parent: WarmParent) -> Outcome:
     """Grade a unit's answer notebook once."""
     return graded(graded_unit(unit.slug), COURSE.answer_notebook(unit), parent)
 
 
 @pytest.mark.slow
-def test_the_answers_earn_everything(answers: Graded) -> None:
+def test_the_answers_earn_everything(answers: Outcome) -> None:
     lost = [r for r in answers.results if r.status != "passed"]
     assert [(r.name, r.status, r.message) for r in lost] == []
     assert answers.score == answers.max_score > 0
@@ -57,7 +57,7 @@ def test_the_released_notebook_earns_nothing(unit: Unit, parent: WarmParent) -> 
 
 
 @pytest.mark.slow
-def test_every_check_is_run(unit: Unit, answers: Graded) -> None:
+def test_every_check_is_run(unit: Unit, answers: Outcome) -> None:
     assert len(answers.results) == len(checks_with_points(graded_unit(unit.slug)))
     assert [r.name for r in answers.results if r.status == "not run"] == []
 
