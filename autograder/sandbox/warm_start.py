@@ -8,8 +8,7 @@ import atexit
 import contextlib
 import multiprocessing
 import os
-from multiprocessing import forkserver
-from multiprocessing.context import BaseContext
+from multiprocessing import context, forkserver
 from pathlib import Path
 
 from autograder.sandbox.parent_line import Line, NoParent
@@ -55,13 +54,13 @@ def end() -> None:
 atexit.register(end)
 
 
-def processes() -> BaseContext:
+def processes() -> "context.SpawnContext | context.ForkServerContext":
     """Return a way to start processes that copies no thread and imports torch once."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([WORKERS])
-    return context
+    forking = multiprocessing.get_context("forkserver")
+    forking.set_forkserver_preload([WORKERS])
+    return forking
 
 
 def prepare(number: int) -> None:
