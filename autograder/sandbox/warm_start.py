@@ -62,9 +62,9 @@ def processes() -> "ForkServerContext | SpawnContext":
     """Return a way to start processes that copies no thread and imports torch once."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([WORKERS])
-    return context
+    forking = multiprocessing.get_context("forkserver")
+    forking.set_forkserver_preload([WORKERS])
+    return forking
 
 
 def prepare(number: int) -> None:
