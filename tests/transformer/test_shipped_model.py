@@ -11,13 +11,12 @@ from transformer.config import TransformerConfig
 from transformer.data import RUNNING_EXAMPLE, Vocabulary, make_grammar_corpus
 from transformer.model import Transformer
 from transformer.shipped_model import (
-    FOLDER,
-    PARTS,
     ShippedModel,
     ShippedModelError,
     load_shipped_model,
     save_shipped_model,
 )
+from transformer.shipped_model.weights import FOLDER, PARTS
 from transformer.training.presets import CorpusName, number_words
 from transformer.translation.beams import SearchSettings
 from transformer.translation.cache import CachedTransformer
