@@ -14,9 +14,9 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.class_report.report import ClassReport, Row
 from autograder.classroom.audit_log import NAME as LOG
-from autograder.classroom.deciding import hash_of_submission
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.classroom.marks import Marks, marks_of
+from autograder.classroom.regrade_hash import hash_of_submission
 from autograder.grading.outcome import RECORD
 from autograder.unit import CHECK_SUFFIX, Submission, graded_unit
 

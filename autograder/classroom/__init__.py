@@ -1,1 +1,4 @@
-"""A class: its folder, one run through its submissions, and what was recorded."""
+"""A class: its folder, a run through its submissions, records, and look-alikes.
+
+Who grades is a process here (`workers`), a dask cluster, or Colab (`on_drive`).
+"""

@@ -8,8 +8,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.deciding import SEED, versions
 from autograder.classroom.folder import grading_folder
+from autograder.classroom.regrade_hash import SEED, versions
 from autograder.grading.outcome import Outcome
 
 NAME = "audit.jsonl"

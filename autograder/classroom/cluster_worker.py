@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 from distributed import Worker, WorkerPlugin
 
-from autograder.classroom.deciding import hash_of_code, versions
+from autograder.classroom.regrade_hash import hash_of_code, versions
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import grade_submission
 from autograder.sandbox.kit import folder_files

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograder.classroom.audit_log import AuditLog
-from autograder.classroom.deciding import hash_of_submission
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.records import Records
+from autograder.classroom.regrade_hash import hash_of_submission
 from autograder.classroom.workers import Workers, workers_for
 from autograder.classroom.writing import take_back, write, write_feedback
 from autograder.gradebook import one_transaction, share_engines

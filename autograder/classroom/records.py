@@ -12,9 +12,9 @@ from typing import Any
 from filelock import FileLock, Timeout
 from nbgrader.api import Gradebook
 
-from autograder.classroom.deciding import hash_of_submission, hash_of_unit
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.classroom.marks import Marks, marks_of
+from autograder.classroom.regrade_hash import hash_of_submission, hash_of_unit
 from autograder.grading.outcome import Outcome, as_record, from_record
 from autograder.unit import GradedUnit, Submission
 from autograder.whole_files import write_whole

@@ -1,1 +1,4 @@
-"""The course's own steps in nbgrader: settings, autograding, feedback."""
+"""The course's own steps in nbgrader: settings, autograding, feedback.
+
+`nbgrader autograde`, formgrader's button and `course grade` all go through them.
+"""

@@ -1,4 +1,14 @@
-"""The wall around a student's code: a check drives it without seeing its objects."""
+"""The wall around a student's code: a check drives it without seeing its objects.
+
+Outside, with the checks: `student`, which asks, and `handles` of what stays inside.
+A student is `trusted` (our own answers, in this process) or `isolated`: cells run in a
+child. `warm_start` begins this process's parent, `warm_parent` gives it orders and gets
+children from it, `parent_process` starts it within `bubblewrap`.
+
+Inside: `student_side`, loaded by its path. `fork_server` forks a locked-up child, in
+which `submission_server` runs the cells and answers what `student` asks. Both sides
+share `messages` and `values`.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.deciding import (
+from autograder.classroom.regrade_hash import (
     AUTOGRADER,
     DECIDING,
     NOT_DECIDING,
@@ -18,8 +18,8 @@ from autograder.classroom.deciding import (
 )
 
 # What deciding code imports of the others: where a unit's files are, how nbgrader
-# releases, and how it opens the gradebook.
-ONLY_FOUND_BY = {"course", "assemble", "gradebook"}
+# releases, how it opens the gradebook, and how a file is written.
+ONLY_FOUND_BY = {"course", "assemble", "gradebook", "whole_files"}
 
 
 def entries(home: Path) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Attention where it began: recurrent networks that look back at their input.
 
-A GRU encoder-decoder without and with attention (Bahdanau et al., 2015; Luong et al.,
-2015), and a bidirectional LSTM that classifies by attending to its own states.
+A GRU encoder-decoder with attention (Bahdanau et al., 2015; Luong et al., 2015); the
+one without is in `seq2seq`. And a bidirectional LSTM that classifies by attending to
+its own states.
 
 Shapes: b sentences, s source and t target positions, h the width of a state. Masks are
 bool (b, s), True where a position may be attended to.

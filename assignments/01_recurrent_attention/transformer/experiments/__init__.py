@@ -1,1 +1,4 @@
-"""What one chapter alone asks: its small tasks, models and measurements."""
+"""What chapters ask beside the paper: their small tasks, models and measurements.
+
+`complexity` and `report` are what students write in units 12 and 13.
+"""

@@ -1,6 +1,6 @@
-"""What decides a score: which of our files and packages, and what was handed in.
+"""A hash of all that a score depends on: our files, packages, what was handed in.
 
-A class is graded again where one of these has changed, and nowhere else.
+A submission is graded again where it has changed, and nowhere else.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ NOT_DECIDING = (
     *("assemble", "class_report", "collect", "commands", "pages", "proof", "publish"),
     "checks",  # but for the unit's own
     *("classroom/__init__.py", "classroom/audit_log.py", "classroom/cluster.py"),
-    *("classroom/cluster_worker.py", "classroom/deciding.py"),
+    *("classroom/cluster_worker.py", "classroom/regrade_hash.py"),
     *("classroom/grading_run.py", "classroom/marks.py", "classroom/on_drive.py"),
     *("classroom/records.py", "classroom/similarity.py", "classroom/workers.py"),
     *("__init__.py", "__main__.py", "course.py", "gradebook.py"),
