@@ -94,7 +94,7 @@ class Answer:
         try:
             for change in changes:
                 source = change(source)
-            ast.parse(source)
+            compile(source, self.replaces, "exec")
         except (UnfitChange, SyntaxError) as error:
             where = f"{self.replaces}, '{description}'"
             raise UnusableFile(f"{where}: {error}") from error

@@ -764,10 +764,10 @@ def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
 
 decode_step_cached.right(
     "a nonlocal name",
-    swap("{}", "None"),
+    swap("kept = {}", "weights = None"),
     insert("nonlocal weights", before="q = layer"),
-    swap('["weights"] =', "="),
-    swap('(x, layer.feed_forward), kept["weights"]', "(x, layer.feed_forward), kept"),
+    swap('output, kept["weights"]', "output, weights"),
+    swap('feed_forward), kept["weights"]', "feed_forward), weights"),
 )
 decode_step_cached.right(
     "the cache's tensors set by hand",
