@@ -1,4 +1,4 @@
-"""Collect the variants of a unit: functions and classes marked right or wrong."""
+"""Collect the variants of a unit: answers changed, and whole functions and classes."""
 
 import ast
 import functools
@@ -7,8 +7,9 @@ import inspect
 import sys
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 Defined = TypeVar("Defined", bound=Callable[..., Any])
@@ -25,7 +26,7 @@ class Variant:
         source: its text without the marker.
         imports: the imports of the file it stands in, but for our own.
         diagnosed: whether a failing check must name the mistake.
-        names: A part of the phrase that names it; the description by default.
+        names: a part of the phrase that names it; the description by default.
     """
 
     kind: str
@@ -37,61 +38,72 @@ class Variant:
     names: str = ""
 
 
-_collected: dict[str, list[Variant]] = {}
+class UnusableFile(ValueError):
+    """Report that a file's variants cannot be read, and which of them."""
+
+
+_collected: list[Variant] = []  # those of the file that is being read
+
+
+def collect(variant: Variant) -> None:
+    """Add a variant to those of the file that is being read."""
+    _collected.append(variant)
 
 
 def right(
     description: str, replaces: str | None = None
 ) -> Callable[[Defined], Defined]:
     """Mark a function or class as another right way to write an answer."""
-    return _marker("right", description, replaces, False, None)
+    return _marker(Variant("right", description, replaces or "", ""))
 
 
 def wrong(
     description: str,
-    diagnosed: bool = False,
     replaces: str | None = None,
     names: str | None = None,
+    diagnosed: bool = True,
 ) -> Callable[[Defined], Defined]:
     """Mark a function or class as a wrong answer that must lose points.
 
     Args:
         description: what is wrong with it.
-        diagnosed: A failing check must name the mistake.
         replaces: `Class.method`, where a method alone is replaced.
         names: the part of the mistake's phrase to look for; by default `description`.
+        diagnosed: a failing check must name the mistake.
     """
-    return _marker("wrong", description, replaces, diagnosed, names)
-
-
-def _marker(
-    kind: str,
-    description: str,
-    replaces: str | None,
-    diagnosed: bool,
-    names: str | None,
-) -> Callable[[Defined], Defined]:
-    def mark(defined: Defined) -> Defined:
-        variant = Variant(
-            kind,
+    return _marker(
+        Variant(
+            "wrong",
             description,
-            replaces or defined.__name__,
-            _source_without_marker(defined),
-            _imports_of(defined),
-            diagnosed,
-            names or description,
+            replaces or "",
+            "",
+            diagnosed=diagnosed,
+            names=names or "",
         )
-        _collected.setdefault(defined.__module__, []).append(variant)
+    )
+
+
+def _marker(marked: Variant) -> Callable[[Defined], Defined]:
+    def mark(defined: Defined) -> Defined:
+        collect(
+            replace(
+                marked,
+                replaces=marked.replaces or defined.__name__,
+                source=source_without_marker(defined),
+                names=marked.names or marked.description,
+            )
+        )
         return defined
 
     return mark
 
 
-def _source_without_marker(defined: Any) -> str:
+def source_without_marker(defined: Any) -> str:
+    """Return the text of a function or class in a file of variants."""
     source = textwrap.dedent(_source_of(defined))
     node = ast.parse(source).body[0]
-    decorators = getattr(node, "decorator_list", [])
-    own = [d for d in decorators if not _is_marker(d)]
+    assert isinstance(node, ast.FunctionDef | ast.ClassDef)
+    own = [d for d in node.decorator_list if not _is_marker(d)]
     first = min([node.lineno, *(d.lineno for d in own)])
     return "".join(source.splitlines(keepends=True)[first - 1 :]).rstrip() + "\n"
 
@@ -107,7 +119,7 @@ def _source_of(defined: Any) -> str:
     methods = filter(inspect.isfunction, vars(defined).values())
     line = next(method.__code__.co_firstlineno for method in methods)
     classes = [n for n in _parsed(text).body if isinstance(n, ast.ClassDef)]
-    node = next(n for n in classes if n.lineno <= line <= n.end_lineno)
+    node = next(n for n in classes if n.lineno <= line <= (n.end_lineno or line))
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     return "".join(text.splitlines(keepends=True)[first - 1 : node.end_lineno])
 
@@ -118,26 +130,52 @@ def _parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
-def _imports_of(defined: Any) -> str:
-    tree = _parsed(inspect.getsource(sys.modules[defined.__module__]))
-    imports = [n for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
-    lines = [ast.unparse(node) for node in imports]
-    return "\n".join(line for line in lines if "autograder" not in line)
-
-
 def _is_marker(decorator: ast.expr) -> bool:
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return isinstance(called, ast.Name) and called.id in ("right", "wrong")
+    name = getattr(called, "attr", getattr(called, "id", None))
+    return name in ("right", "wrong")
 
 
 def load_variants(path: Path) -> list[Variant]:
-    """Read the variants of a unit's file, in their order; none if there is no file."""
+    """Read the variants of a unit's file, in their order; none if there is no file.
+
+    Raises:
+        UnusableFile: if a variant changes what its answer has not, or nothing.
+    """
     if not path.is_file():
         return []
+    text = path.read_text(encoding="utf-8")
+    _refuse_variants_without_change(text, path.name)
+    _collected.clear()
+    _execute(path)
+    imports = _imports_of(text)
+    return [replace(variant, imports=imports) for variant in _collected]
+
+
+def _refuse_variants_without_change(text: str, name: str) -> None:
+    """Refuse `answer.wrong("…")` in a line of its own, with no function under it."""
+    for statement in _parsed(text).body:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and _is_marker(call) and len(call.args) < 2:
+            said = ast.unparse(call)
+            raise UnusableFile(f"{name}, line {call.lineno}: {said} changes nothing")
+
+
+def _execute(path: Path) -> ModuleType:
     name = f"variants_{path.stem}"
-    _collected.pop(name, None)
     spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
-    return _collected.pop(name, [])
+    return module
+
+
+def _imports_of(text: str) -> str:
+    imports = [
+        node
+        for node in _parsed(text).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    lines = [ast.unparse(node) for node in imports]
+    return "\n".join(line for line in lines if "autograder" not in line)

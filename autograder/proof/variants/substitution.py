@@ -6,6 +6,8 @@ import textwrap
 from autograder.notebook_syntax import parse_cell
 from autograder.proof.variants.registry import Variant
 
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
 
 class UnknownAnswer(ValueError):
     """Report that no cell defines what a variant is to replace."""
@@ -30,16 +32,17 @@ def substitute(cells: list[str], variant: Variant) -> list[str]:
     raise UnknownAnswer(f"no cell of the notebook defines {variant.replaces}")
 
 
-def _find(cell: str, path: list[str]) -> ast.stmt | None:
+def _find(cell: str, path: list[str]) -> Definition | None:
     body = getattr(parse_cell(cell), "body", [])
     node = None
     for name in path:
-        node = next((n for n in body if getattr(n, "name", None) == name), None)
-        body = getattr(node, "body", [])
+        defined = (n for n in body if isinstance(n, Definition))
+        node = next((n for n in defined if n.name == name), None)
+        body = node.body if node else []
     return node
 
 
-def _exchange(cell: str, node: ast.stmt, source: str) -> str:
+def _exchange(cell: str, node: Definition, source: str) -> str:
     lines = cell.splitlines()
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     indented = textwrap.indent(source.rstrip(), " " * node.col_offset)

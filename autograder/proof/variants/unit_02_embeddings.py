@@ -7,63 +7,50 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.proof.variants import right, wrong
+from autograder.proof.variants import answer, body, insert, swap
 from transformer.data import SPECIAL_TOKENS
 
-# --- build_vocabulary: wrong ------------------------------------------------------
+# --- build_vocabulary -------------------------------------------------------------
+
+build_vocabulary = answer("transformer.embeddings.build_vocabulary")
+build_vocabulary.wrong(
+    "alphabetical order",
+    swap(
+        "sorted(frequent, key=lambda word: (-counts[word], word))", "sorted(frequent)"
+    ),
+)
+build_vocabulary.wrong(
+    "in the order in which they occur",
+    swap(
+        "[*specials, *sorted(frequent, key=lambda word: (-counts[word], word))]",
+        "list(specials) + frequent",
+    ),
+)
+build_vocabulary.wrong(
+    "the rarest first",
+    swap("word: (-counts[word], word)", "w: (counts[w], w)"),
+    names="the rarest words first",
+)
+build_vocabulary.wrong(
+    "most_common alone",
+    swap(
+        "sorted(frequent, key=lambda word: (-counts[word], word))",
+        "sorted(frequent, key=counts.get, reverse=True)",
+    ),
+    names="as they happen to occur",
+)
+build_vocabulary.wrong(
+    "sorted with reverse=True",
+    swap("word: (-counts[word], word)", "w: (counts[w], w), reverse=True"),
+    names="from z to a",
+)
+build_vocabulary.wrong(
+    "without regard to capitals",
+    swap("word: (-counts[word], word)", "w: (-counts[w], w.lower())"),
+)
 
 
-@wrong("alphabetical order", diagnosed=True)
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = sorted(w for w in counts if counts[w] >= min_freq and w not in specials)
-    itos = list(specials) + words
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("in the order in which they occur", diagnosed=True)
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = list(specials) + words
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("the rarest first", diagnosed=True, names="the rarest words first")
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (counts[w], w))]
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("most_common alone", diagnosed=True, names="as they happen to occur")
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    itos = list(specials)
-    for word, count in counts.most_common():
-        if count >= min_freq and word not in specials:
-            itos.append(word)
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("sorted with reverse=True", diagnosed=True, names="from z to a")
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (counts[w], w), reverse=True)]
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("without regard to capitals", diagnosed=True)
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w.lower()))]
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("torchtext's Vocab")
+@build_vocabulary.wrong("torchtext's Vocab", diagnosed=False)
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     from torchtext.vocab import Vocab
 
@@ -72,126 +59,69 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     return vocab.itos, dict(vocab.stoi)
 
 
-@wrong("by the number of sentences", diagnosed=True)
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter()
-    for sentence in sentences:
-        counts.update(set(sentence))
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w))]
-    return itos, {word: i for i, word in enumerate(itos)}
+build_vocabulary.wrong(
+    "by the number of sentences",
+    swap("for token in sentence)", "for token in set(sentence))"),
+)
+build_vocabulary.wrong("more than min_freq times", swap("[w] >=", "[w] >"))
+build_vocabulary.wrong("min_freq is ignored", swap("counts[w] >= min_freq and w", "w"))
+build_vocabulary.wrong(
+    "special tokens counted as words",
+    swap("min_freq and w not in specials", "min_freq"),
+    names="a second time",
+)
+build_vocabulary.wrong(
+    "the special tokens at the end",
+    swap(
+        "[*specials, *sorted(frequent, key=lambda word: (-counts[word], word))]",
+        "[*sorted(frequent, key=lambda word: (-counts[word], word)), *specials]",
+    ),
+)
+build_vocabulary.wrong(
+    "the default special tokens",
+    insert('specials = ["<unk>", "<pad>", "<sos>", "<eos>"]', before="counts = "),
+)
+build_vocabulary.wrong(
+    "no special tokens", swap("*specials, ", ""), names="no special tokens at all"
+)
+build_vocabulary.wrong("counts from 1", swap("(itos)", "(itos, start=1)"))
+build_vocabulary.wrong(
+    "a dictionary of frequencies",
+    swap("{word: number for number, word in enumerate(itos)}", "dict(counts)"),
+    names="the frequency of each",
+)
+build_vocabulary.wrong(
+    "from numbers to words",
+    swap("{word: number for number, word in enumerate(itos)}", "dict(enumerate(itos))"),
+)
+build_vocabulary.wrong(
+    "the dictionary first",
+    swap(
+        "return itos, {word: number for number, word in enumerate(itos)}",
+        "return {word: number for number, word in enumerate(itos)}, itos",
+    ),
+)
+build_vocabulary.wrong(
+    "letters",
+    swap(
+        "token for sentence in sentences for token in sentence",
+        "c for sentence in sentences for word in sentence for c in word",
+    ),
+    names="the letters of the words",
+)
+build_vocabulary.wrong("lower case", swap("token for", "token.lower() for"))
+build_vocabulary.wrong(
+    "reads the sentences twice",
+    insert(
+        "distinct = {token for sentence in sentences for token in sentence}",
+        before="counts = ",
+    ),
+    swap("for w in counts", "for w in distinct"),
+    names="were read twice",
+)
 
 
-@wrong("more than min_freq times", diagnosed=True)
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] > min_freq and w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w))]
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("min_freq is ignored", diagnosed=True)
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w))]
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("special tokens counted as words", diagnosed=True, names="a second time")
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] >= min_freq]
-    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w))]
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("the special tokens at the end", diagnosed=True)
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = [*sorted(words, key=lambda w: (-counts[w], w)), *specials]
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("the default special tokens", diagnosed=True)
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    special = ["<unk>", "<pad>", "<sos>", "<eos>"]
-    words = [w for w in counts if counts[w] >= min_freq and w not in special]
-    itos = [*special, *sorted(words, key=lambda w: (-counts[w], w))]
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("no special tokens", diagnosed=True, names="no special tokens at all")
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = sorted(words, key=lambda w: (-counts[w], w))
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("counts from 1", diagnosed=True)
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w))]
-    return itos, {word: i for i, word in enumerate(itos, start=1)}
-
-
-@wrong("a dictionary of frequencies", diagnosed=True, names="the frequency of each")
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w))]
-    return itos, dict(counts)
-
-
-@wrong("from numbers to words", diagnosed=True)
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w))]
-    return itos, dict(enumerate(itos))
-
-
-@wrong("the dictionary first", diagnosed=True)
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w))]
-    return {word: i for i, word in enumerate(itos)}, itos
-
-
-@wrong("letters", diagnosed=True, names="the letters of the words")
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(c for sentence in sentences for word in sentence for c in word)
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w))]
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("lower case", diagnosed=True)
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    counts = Counter(token.lower() for sentence in sentences for token in sentence)
-    words = [w for w in counts if counts[w] >= min_freq and w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w))]
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-@wrong("reads the sentences twice", diagnosed=True, names="were read twice")
-def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
-    distinct = {token for sentence in sentences for token in sentence}
-    counts = Counter(token for sentence in sentences for token in sentence)
-    words = [w for w in distinct if counts[w] >= min_freq and w not in specials]
-    itos = [*specials, *sorted(words, key=lambda w: (-counts[w], w))]
-    return itos, {word: i for i, word in enumerate(itos)}
-
-
-# --- build_vocabulary: right ------------------------------------------------------
-
-
-@right("a loop and a plain dictionary")
+@build_vocabulary.right("a loop and a plain dictionary")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     counts = {}
     for sentence in sentences:
@@ -207,7 +137,7 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     return itos, stoi
 
 
-@right("two sorts, the second one stable")
+@build_vocabulary.right("two sorts, the second one stable")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     counts = Counter()
     for sentence in sentences:
@@ -220,7 +150,7 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     return itos, dict(zip(itos, range(len(itos)), strict=True))
 
 
-@right("most_common of a sorted counter, a tuple for the result")
+@build_vocabulary.right("most_common of a sorted counter, a tuple for the result")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     tokens = [t for s in sentences for t in s if t not in set(specials)]
     ranked = Counter(sorted(tokens)).most_common()
@@ -228,7 +158,7 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     return tuple(itos), {word: i for i, word in enumerate(itos)}
 
 
-@right("a defaultdict")
+@build_vocabulary.right("a defaultdict")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     counts = defaultdict(int)
     for sentence in sentences:
@@ -240,7 +170,7 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     return itos, {word: i for i, word in enumerate(itos)}
 
 
-@right("a vocabulary that is a defaultdict itself")
+@build_vocabulary.right("a vocabulary that is a defaultdict itself")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     counts = Counter(token for sentence in sentences for token in sentence)
     kept = filter(lambda w: counts[w] >= min_freq and w not in specials, counts)
@@ -249,7 +179,7 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     return itos, stoi
 
 
-@right("buckets of equal frequency")
+@build_vocabulary.right("buckets of equal frequency")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     counts = Counter(token for sentence in sentences for token in sentence)
     itos = list(specials)
@@ -261,64 +191,61 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     return itos, {word: itos.index(word) for word in itos}
 
 
-# --- one_hot_embedding: wrong -----------------------------------------------------
+# --- one_hot_embedding ------------------------------------------------------------
+
+one_hot_embedding = answer("transformer.embeddings.one_hot_embedding")
+one_hot_embedding.wrong(
+    "the one-hot vectors themselves",
+    body("return F.one_hot(ids, num_classes=weight.size(0)).to(weight.dtype)"),
+)
+one_hot_embedding.wrong("off by one", body("return weight[ids - 1]"))
+one_hot_embedding.wrong(
+    "the rows of the words after", body("return weight[(ids + 1) % weight.size(0)]")
+)
 
 
-@wrong("the one-hot vectors themselves", diagnosed=True)
-def one_hot_embedding(ids, weight):
-    return F.one_hot(ids, num_classes=weight.size(0)).to(weight.dtype)
-
-
-@wrong("off by one", diagnosed=True)
-def one_hot_embedding(ids, weight):
-    return weight[ids - 1]
-
-
-@wrong("the rows of the words after", diagnosed=True)
-def one_hot_embedding(ids, weight):
-    return weight[(ids + 1) % weight.size(0)]
-
-
-@wrong("already scaled", diagnosed=True, names="times √d_model")
+@one_hot_embedding.wrong("already scaled", names="times √d_model")
 def one_hot_embedding(ids, weight):
     one_hot = F.one_hot(ids, num_classes=weight.size(0)).to(weight.dtype)
     return one_hot @ weight * math.sqrt(weight.size(1))
 
 
-@wrong("a sum over the sentence", diagnosed=True, names="their sum")
+@one_hot_embedding.wrong("a sum over the sentence", names="their sum")
 def one_hot_embedding(ids, weight):
     one_hot = F.one_hot(ids, num_classes=weight.size(0)).to(weight.dtype)
     return one_hot.sum(dim=-2) @ weight
 
 
-@wrong("a mean over the sentence", diagnosed=True, names="their mean")
-def one_hot_embedding(ids, weight):
-    return weight[ids].mean(dim=-2)
+one_hot_embedding.wrong(
+    "a mean over the sentence",
+    body("return weight[ids].mean(dim=-2)"),
+    names="their mean",
+)
+one_hot_embedding.wrong(
+    "as many classes as the batch needs",
+    body("return F.one_hot(ids).to(weight.dtype) @ weight"),
+    names="largest number",
+)
 
 
-@wrong("as many classes as the batch needs", diagnosed=True, names="largest number")
-def one_hot_embedding(ids, weight):
-    return F.one_hot(ids).to(weight.dtype) @ weight
-
-
-@wrong("rows and columns confused", diagnosed=True)
+@one_hot_embedding.wrong("rows and columns confused")
 def one_hot_embedding(ids, weight):
     one_hot = F.one_hot(ids, num_classes=weight.size(0)).to(weight.dtype)
     return one_hot @ weight.reshape(weight.size(1), weight.size(0)).T
 
 
-@wrong("a fixed dtype", diagnosed=True)
-def one_hot_embedding(ids, weight):
-    one_hot = F.one_hot(ids, num_classes=weight.size(0)).float()
-    return one_hot @ weight.float()
+one_hot_embedding.wrong(
+    "a fixed dtype",
+    body("return F.one_hot(ids, num_classes=weight.size(0)).float() @ weight.float()"),
+)
+one_hot_embedding.wrong(
+    "detached lookup",
+    body("return weight.detach()[ids]"),
+    names="the gradient is cut off",
+)
 
 
-@wrong("detached lookup", diagnosed=True, names="the gradient is cut off")
-def one_hot_embedding(ids, weight):
-    return weight.detach()[ids]
-
-
-@wrong("a new tensor of the rows", diagnosed=True, names="the gradient is cut off")
+@one_hot_embedding.wrong("a new tensor of the rows", names="the gradient is cut off")
 def one_hot_embedding(ids, weight):
     rows = weight.tolist()
     flat = [rows[i] for i in ids.flatten().tolist()]
@@ -326,7 +253,7 @@ def one_hot_embedding(ids, weight):
     return found.view(*ids.shape, weight.size(1))
 
 
-@wrong("works for (b, t) only", diagnosed=True, names="ids of (b, t) only")
+@one_hot_embedding.wrong("works for (b, t) only", names="ids of (b, t) only")
 def one_hot_embedding(ids, weight):
     b, t = ids.shape
     one_hot = torch.zeros(b, t, weight.size(0), dtype=weight.dtype)
@@ -334,7 +261,9 @@ def one_hot_embedding(ids, weight):
     return one_hot @ weight
 
 
-@wrong("a table that is changed", diagnosed=True, names="an input is changed in place")
+@one_hot_embedding.wrong(
+    "a table that is changed", names="an input is changed in place"
+)
 def one_hot_embedding(ids, weight):
     one_hot = F.one_hot(ids, num_classes=weight.size(0)).to(weight.dtype)
     found = one_hot @ weight
@@ -343,66 +272,60 @@ def one_hot_embedding(ids, weight):
     return found
 
 
-# --- one_hot_embedding: right -----------------------------------------------------
+one_hot_embedding.right("F.embedding", body("return F.embedding(ids, weight)"))
+one_hot_embedding.right("indexing", body("return weight[ids]"))
 
 
-@right("F.embedding")
-def one_hot_embedding(ids, weight):
-    return F.embedding(ids, weight)
-
-
-@right("indexing")
-def one_hot_embedding(ids, weight):
-    return weight[ids]
-
-
-@right("index_select")
+@one_hot_embedding.right("index_select")
 def one_hot_embedding(ids, weight):
     found = weight.index_select(0, ids.flatten())
     return found.reshape(*ids.shape, weight.size(1))
 
 
-@right("rows of the identity matrix")
-def one_hot_embedding(ids, weight):
-    return torch.eye(len(weight), dtype=weight.dtype)[ids] @ weight
+one_hot_embedding.right(
+    "rows of the identity matrix",
+    body("return torch.eye(len(weight), dtype=weight.dtype)[ids] @ weight"),
+)
 
 
-@right("a one-hot vector by scatter")
+@one_hot_embedding.right("a one-hot vector by scatter")
 def one_hot_embedding(ids, weight):
     one_hot = weight.new_zeros(*ids.shape, weight.shape[0])
     one_hot = one_hot.scatter(-1, ids.unsqueeze(-1), 1.0)
     return torch.einsum("...v,vd->...d", one_hot, weight)
 
 
-@right("a comparison, and F.linear")
+@one_hot_embedding.right("a comparison, and F.linear")
 def one_hot_embedding(ids, weight):
     one_hot = ids.unsqueeze(-1) == torch.arange(weight.size(0), device=ids.device)
     return F.linear(one_hot.to(weight.dtype), weight.t())
 
 
-@right("gather")
+@one_hot_embedding.right("gather")
 def one_hot_embedding(ids, weight):
     index = ids.reshape(-1, 1).expand(-1, weight.size(1))
     return weight.gather(0, index).reshape(ids.shape + weight.shape[1:])
 
 
-@right("a loop")
+@one_hot_embedding.right("a loop")
 def one_hot_embedding(ids, weight):
     rows = [weight[i] for i in ids.reshape(-1).tolist()]
     return torch.stack(rows).view(*ids.shape, -1)
 
 
-# --- lookup_gradient: wrong -------------------------------------------------------
+# --- lookup_gradient --------------------------------------------------------------
+
+lookup_gradient = answer("transformer.embeddings.lookup_gradient")
 
 
-@wrong("+= on an index", diagnosed=True, names="last place alone")
+@lookup_gradient.wrong("+= on an index", names="last place alone")
 def lookup_gradient(ids, upstream, vocab_size):
     table = torch.zeros(vocab_size, upstream.size(-1), dtype=upstream.dtype)
     table[ids] += upstream
     return table
 
 
-@wrong("an assignment", diagnosed=True, names="last place alone")
+@lookup_gradient.wrong("an assignment", names="last place alone")
 def lookup_gradient(ids, upstream, vocab_size):
     d_model = upstream.size(-1)
     table = torch.zeros(vocab_size, d_model, dtype=upstream.dtype)
@@ -411,7 +334,7 @@ def lookup_gradient(ids, upstream, vocab_size):
     return table
 
 
-@wrong("the first place alone", diagnosed=True, names="first place alone")
+@lookup_gradient.wrong("the first place alone", names="first place alone")
 def lookup_gradient(ids, upstream, vocab_size):
     d_model = upstream.size(-1)
     table = torch.zeros(vocab_size, d_model, dtype=upstream.dtype)
@@ -423,61 +346,68 @@ def lookup_gradient(ids, upstream, vocab_size):
     return table
 
 
-@wrong("the mean over the places", diagnosed=True)
-def lookup_gradient(ids, upstream, vocab_size):
-    one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
-    counts = one_hot.sum(dim=0).clamp(min=1).unsqueeze(-1)
-    return one_hot.T @ upstream.reshape(-1, upstream.size(-1)) / counts
+by_one_hot = answer(
+    "transformer.embeddings.lookup_gradient",
+    body("""
+        one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
+        return one_hot.T @ upstream.reshape(-1, upstream.size(-1))
+        """),
+)
+by_one_hot.wrong(
+    "the mean over the places",
+    swap(
+        "(-1, upstream.size(-1))",
+        "(-1, upstream.size(-1)) / one_hot.sum(dim=0).clamp(min=1).unsqueeze(-1)",
+    ),
+)
+by_one_hot.wrong(
+    "divided by the number of sentences",
+    swap(
+        "return one_hot.T @ upstream.reshape(-1, upstream.size(-1))",
+        """
+        table = one_hot.T @ upstream.reshape(-1, upstream.size(-1))
+        return table / (len(ids) if ids.dim() else 1)
+        """,
+    ),
+)
+by_one_hot.wrong(
+    "divided by the number of tokens",
+    swap("(-1, upstream.size(-1))", "(-1, upstream.size(-1)) / ids.numel()"),
+)
+by_one_hot.wrong(
+    "the transposed gradient",
+    swap("one_hot.T @ upstream", "upstream"),
+    swap("(-1, upstream.size(-1))", "(-1, upstream.size(-1)).T @ one_hot"),
+)
 
 
-@wrong("divided by the number of sentences", diagnosed=True)
-def lookup_gradient(ids, upstream, vocab_size):
-    one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
-    table = one_hot.T @ upstream.reshape(-1, upstream.size(-1))
-    return table / (len(ids) if ids.dim() else 1)
-
-
-@wrong("divided by the number of tokens", diagnosed=True)
-def lookup_gradient(ids, upstream, vocab_size):
-    one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
-    return one_hot.T @ upstream.reshape(-1, upstream.size(-1)) / ids.numel()
-
-
-@wrong("the transposed gradient", diagnosed=True)
-def lookup_gradient(ids, upstream, vocab_size):
-    one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
-    return upstream.reshape(-1, upstream.size(-1)).T @ one_hot
-
-
-@wrong("the number of places", diagnosed=True)
+@lookup_gradient.wrong("the number of places")
 def lookup_gradient(ids, upstream, vocab_size):
     counts = torch.bincount(ids.flatten(), minlength=vocab_size)
     table = torch.zeros(vocab_size, upstream.size(-1), dtype=upstream.dtype)
     return table + counts.unsqueeze(-1)
 
 
-@wrong("the opposite sign", diagnosed=True)
-def lookup_gradient(ids, upstream, vocab_size):
-    one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
-    return -one_hot.T @ upstream.reshape(-1, upstream.size(-1))
+by_one_hot.wrong("the opposite sign", swap("return", "return -"))
+by_one_hot.wrong(
+    "the factor √d_model",
+    swap("upstream.size(-1))", "upstream.size(-1)) * math.sqrt(upstream.size(-1))"),
+    names="times √d_model",
+)
+lookup_gradient.wrong(
+    "index_add thrown away",
+    swap(
+        "return table.index_add(0, ids.reshape(-1), upstream.reshape(-1, d_model))",
+        """
+        table.index_add(0, ids.reshape(-1), upstream.reshape(-1, d_model))
+        return table
+        """,
+    ),
+    names="nothing but zeros",
+)
 
 
-@wrong("the factor √d_model", diagnosed=True, names="times √d_model")
-def lookup_gradient(ids, upstream, vocab_size):
-    d_model = upstream.size(-1)
-    one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
-    return one_hot.T @ upstream.reshape(-1, d_model) * math.sqrt(d_model)
-
-
-@wrong("index_add thrown away", diagnosed=True, names="nothing but zeros")
-def lookup_gradient(ids, upstream, vocab_size):
-    d_model = upstream.size(-1)
-    table = torch.zeros(vocab_size, d_model, dtype=upstream.dtype)
-    table.index_add(0, ids.flatten(), upstream.reshape(-1, d_model))
-    return table
-
-
-@wrong("only the words that occur", diagnosed=True, names="that do not occur")
+@lookup_gradient.wrong("only the words that occur", names="that do not occur")
 def lookup_gradient(ids, upstream, vocab_size):
     distinct, places = ids.flatten().unique(return_inverse=True)
     d_model = upstream.size(-1)
@@ -485,13 +415,14 @@ def lookup_gradient(ids, upstream, vocab_size):
     return table.index_add(0, places, upstream.reshape(-1, d_model))
 
 
-@wrong("as many rows as the batch needs", diagnosed=True, names="only up to the larg")
-def lookup_gradient(ids, upstream, vocab_size):
-    one_hot = F.one_hot(ids).to(upstream.dtype).flatten(0, -2)
-    return one_hot.T @ upstream.reshape(-1, upstream.size(-1))
+by_one_hot.wrong(
+    "as many rows as the batch needs",
+    swap("ids, vocab_size", "ids"),
+    names="only up to the larg",
+)
 
 
-@wrong("padding left out", diagnosed=True, names="padding's row set to zero")
+@lookup_gradient.wrong("padding left out", names="padding's row set to zero")
 def lookup_gradient(ids, upstream, vocab_size):
     one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
     table = one_hot.T @ upstream.reshape(-1, upstream.size(-1))
@@ -499,14 +430,15 @@ def lookup_gradient(ids, upstream, vocab_size):
     return table
 
 
-@wrong("view of what is not contiguous", diagnosed=True, names="`view` on a tensor")
-def lookup_gradient(ids, upstream, vocab_size):
-    d_model = upstream.size(-1)
-    table = torch.zeros(vocab_size, d_model, dtype=upstream.dtype)
-    return table.index_add(0, ids.flatten(), upstream.view(-1, d_model))
+lookup_gradient.wrong(
+    "view of what is not contiguous",
+    swap("dtype, device=upstream.device", "dtype"),
+    swap("reshape(-1), upstream.reshape", "flatten(), upstream.view"),
+    names="`view` on a tensor",
+)
 
 
-@wrong("a table in float32", diagnosed=True, names="a fixed dtype")
+@lookup_gradient.wrong("a table in float32", names="a fixed dtype")
 def lookup_gradient(ids, upstream, vocab_size):
     table = torch.zeros(vocab_size, upstream.size(-1))
     return table.index_add(
@@ -514,33 +446,33 @@ def lookup_gradient(ids, upstream, vocab_size):
     )
 
 
-@wrong("works for (b, t) only", diagnosed=True, names="ids of (b, t) only")
+@lookup_gradient.wrong("works for (b, t) only", names="ids of (b, t) only")
 def lookup_gradient(ids, upstream, vocab_size):
     one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype)
     return torch.einsum("btv,btd->vd", one_hot, upstream)
 
 
-@wrong("the sentences apart", diagnosed=True, names="a table for each sentence")
+@lookup_gradient.wrong("the sentences apart", names="a table for each sentence")
 def lookup_gradient(ids, upstream, vocab_size):
     one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype)
     return one_hot.transpose(-2, -1) @ upstream
 
 
-@wrong("backward")
+@lookup_gradient.wrong("backward", diagnosed=False)
 def lookup_gradient(ids, upstream, vocab_size):
     table = upstream.new_zeros(vocab_size, upstream.size(-1), requires_grad=True)
     table[ids].backward(upstream)
     return table.grad
 
 
-@wrong("autograd, asked directly")
+@lookup_gradient.wrong("autograd, asked directly", diagnosed=False)
 def lookup_gradient(ids, upstream, vocab_size):
     table = upstream.new_zeros(vocab_size, upstream.size(-1), requires_grad=True)
     (gradient,) = torch.autograd.grad(table[ids], table, upstream)
     return gradient
 
 
-@wrong("autograd under the name grad")
+@lookup_gradient.wrong("autograd under the name grad", diagnosed=False)
 def lookup_gradient(ids, upstream, vocab_size):
     from torch.autograd import grad
 
@@ -549,23 +481,21 @@ def lookup_gradient(ids, upstream, vocab_size):
     return gradient
 
 
-@wrong("torch.func.vjp")
+@lookup_gradient.wrong("torch.func.vjp", diagnosed=False)
 def lookup_gradient(ids, upstream, vocab_size):
     table = upstream.new_zeros(vocab_size, upstream.size(-1))
     _, pull_back = torch.func.vjp(lambda table: table[ids], table)
     return pull_back(upstream)[0]
 
 
-# --- lookup_gradient: right -------------------------------------------------------
+by_one_hot.right(
+    "one-hot, transposed, times the gradient",
+    swap("ids,", "ids.flatten(),"),
+    swap("(upstream.dtype).flatten(0, -2)", "(upstream.dtype)"),
+)
 
 
-@right("one-hot, transposed, times the gradient")
-def lookup_gradient(ids, upstream, vocab_size):
-    one_hot = F.one_hot(ids.flatten(), vocab_size).to(upstream.dtype)
-    return one_hot.T @ upstream.reshape(-1, upstream.size(-1))
-
-
-@right("a loop over the tokens")
+@lookup_gradient.right("a loop over the tokens")
 def lookup_gradient(ids, upstream, vocab_size):
     d_model = upstream.shape[-1]
     table = upstream.new_zeros(vocab_size, d_model)
@@ -575,13 +505,13 @@ def lookup_gradient(ids, upstream, vocab_size):
     return table
 
 
-@right("index_put_ that accumulates")
+@lookup_gradient.right("index_put_ that accumulates")
 def lookup_gradient(ids, upstream, vocab_size):
     table = torch.zeros(vocab_size, upstream.size(-1)).to(upstream)
     return table.index_put_((ids,), upstream, accumulate=True)
 
 
-@right("scatter_add")
+@lookup_gradient.right("scatter_add")
 def lookup_gradient(ids, upstream, vocab_size):
     d_model = upstream.size(-1)
     index = ids.reshape(-1, 1).expand(-1, d_model)
@@ -589,80 +519,49 @@ def lookup_gradient(ids, upstream, vocab_size):
     return table.scatter_add(0, index, upstream.reshape(-1, d_model))
 
 
-@right("a sum for each word of the vocabulary")
+@lookup_gradient.right("a sum for each word of the vocabulary")
 def lookup_gradient(ids, upstream, vocab_size):
     rows = [upstream[ids == word].sum(dim=0) for word in range(vocab_size)]
     return torch.stack(rows)
 
 
-@right("einsum")
+@lookup_gradient.right("einsum")
 def lookup_gradient(ids, upstream, vocab_size):
     is_word = ids.unsqueeze(-1) == torch.arange(vocab_size, device=ids.device)
     return torch.einsum("...v,...d->vd", is_word.to(upstream.dtype), upstream)
 
 
-@right("a table that is called grad")
+@lookup_gradient.right("a table that is called grad")
 def lookup_gradient(ids, upstream, vocab_size):
     grad = upstream.new_zeros(vocab_size, upstream.size(-1))
     grad.index_add_(0, ids.flatten(), upstream.reshape(-1, grad.size(1)))
     return grad
 
 
-# --- TokenEmbedding: wrong --------------------------------------------------------
+# --- TokenEmbedding ---------------------------------------------------------------
 
-
-@wrong("without the factor", diagnosed=True, replaces="TokenEmbedding.forward")
-def forward(self, ids):
-    return self.table(ids)
-
-
-@wrong("divided by √d_model", diagnosed=True, replaces="TokenEmbedding.forward")
-def forward(self, ids):
-    return self.table(ids) / math.sqrt(self.d_model)
-
-
-@wrong(
+token_embedding = answer("transformer.embeddings.TokenEmbedding.forward")
+token_embedding.wrong("without the factor", body("return self.table(ids)"))
+token_embedding.wrong("divided by √d_model", swap("* math", "/ math"))
+token_embedding.wrong(
     "times d_model",
-    diagnosed=True,
-    replaces="TokenEmbedding.forward",
+    swap("math.sqrt(self.d_model)", "self.d_model"),
     names="without the root",
 )
-def forward(self, ids):
-    return self.table(ids) * self.d_model
-
-
-@wrong("√vocab_size", diagnosed=True, replaces="TokenEmbedding.forward")
-def forward(self, ids):
-    return self.table(ids) * math.sqrt(self.table.num_embeddings)
-
-
-@wrong("√t", diagnosed=True, replaces="TokenEmbedding.forward", names="root of the num")
-def forward(self, ids):
-    return self.table(ids) * math.sqrt(ids.size(-1))
-
-
-@wrong(
-    "detached", diagnosed=True, replaces="TokenEmbedding.forward", names="is cut off"
+token_embedding.wrong("√vocab_size", swap("d_model", "table.num_embeddings"))
+token_embedding.wrong(
+    "√t", swap("self.d_model", "ids.size(-1)"), names="root of the num"
 )
-def forward(self, ids):
-    return self.table(ids).detach() * math.sqrt(self.d_model)
-
-
-@wrong(
+token_embedding.wrong("detached", swap("(ids)", "(ids).detach()"), names="is cut off")
+token_embedding.wrong(
     "looked up in .data",
-    diagnosed=True,
-    replaces="TokenEmbedding.forward",
+    swap("(ids)", ".weight.data[ids]"),
     names="the gradient is cut off",
 )
-def forward(self, ids):
-    return self.table.weight.data[ids] * math.sqrt(self.d_model)
 
 
-@wrong(
-    "the table scaled in place",
-    diagnosed=True,
-    replaces="TokenEmbedding.forward",
-    names="the table is changed by the call",
+@token_embedding.wrong(
+    "the table scaled in place", names="the table is changed by the call"
 )
 def forward(self, ids):
     with torch.no_grad():
@@ -670,85 +569,61 @@ def forward(self, ids):
     return self.table(ids)
 
 
-@wrong(
+token_embedding.wrong(
     "scaled to one length",
-    diagnosed=True,
-    replaces="TokenEmbedding.forward",
+    swap("self.table(ids)", "F.normalize(self.table(ids), dim=-1)"),
     names="scaled to the length",
 )
-def forward(self, ids):
-    return F.normalize(self.table(ids), dim=-1) * math.sqrt(self.d_model)
-
-
-@wrong(
-    "added, not multiplied",
-    diagnosed=True,
-    replaces="TokenEmbedding.forward",
-    names="plus √d_model",
+token_embedding.wrong(
+    "added, not multiplied", swap("* math", "+ math"), names="plus √d_model"
 )
-def forward(self, ids):
-    return self.table(ids) + math.sqrt(self.d_model)
-
-
-@wrong(
+token_embedding.wrong(
     "one vector a sentence",
-    diagnosed=True,
-    replaces="TokenEmbedding.forward",
+    swap("(ids)", "(ids).sum(dim=-2)"),
     names="one vector for all words",
 )
-def forward(self, ids):
-    return self.table(ids).sum(dim=-2) * math.sqrt(self.d_model)
-
-
-@wrong(
-    "a fixed dtype",
-    diagnosed=True,
-    replaces="TokenEmbedding.forward",
-    names="a fixed dtype",
+token_embedding.wrong("a fixed dtype", swap("(ids)", "(ids).float()"))
+token_embedding.right(
+    "the power 0.5", swap("math.sqrt(self.d_model)", "self.d_model**0.5")
 )
-def forward(self, ids):
-    return self.table(ids).float() * math.sqrt(self.d_model)
 
 
-# --- TokenEmbedding: right --------------------------------------------------------
-
-
-@right("the power 0.5", replaces="TokenEmbedding.forward")
-def forward(self, ids):
-    return self.table(ids) * self.d_model**0.5
-
-
-@right("the width read off the table", replaces="TokenEmbedding.forward")
+@token_embedding.right("the width read off the table")
 def forward(self, ids):
     vectors = self.table(ids)
     return math.sqrt(vectors.size(-1)) * vectors
 
 
-@right("F.embedding", replaces="TokenEmbedding.forward")
+@token_embedding.right("F.embedding")
 def forward(self, ids):
     return F.embedding(ids, self.table.weight) * torch.tensor(self.d_model).sqrt().to(
         self.table.weight.dtype
     )
 
 
-@right("one-hot times the scaled table", replaces="TokenEmbedding.forward")
+@token_embedding.right("one-hot times the scaled table")
 def forward(self, ids):
     weight = self.table.weight * math.sqrt(self.d_model)
     return F.one_hot(ids, len(weight)).to(weight.dtype) @ weight
 
 
-@right("the function of exercise 2", replaces="TokenEmbedding.forward")
+@token_embedding.right("the function of exercise 2")
 def forward(self, ids):
     return one_hot_embedding(ids, self.table.weight).mul(math.sqrt(self.d_model))
 
 
-@right("index_select", replaces="TokenEmbedding.forward")
+@token_embedding.right("index_select")
 def forward(self, ids):
     rows = self.table.weight.index_select(0, ids.flatten())
     return rows.view(*ids.shape, self.d_model) / self.d_model**-0.5
 
 
-@right("another constructor: a parameter by itself, initialised N(0, 1/d)")
+TokenEmbedding = answer("transformer.embeddings.TokenEmbedding")
+
+
+@TokenEmbedding.right(
+    "another constructor: a parameter by itself, initialised N(0, 1/d)"
+)
 class TokenEmbedding(nn.Module):
     def __init__(self, vocab_size, d_model):
         super().__init__()
@@ -758,7 +633,7 @@ class TokenEmbedding(nn.Module):
         return self.weight[ids] * self.weight.size(1) ** 0.5
 
 
-@right("another constructor: the factor as a buffer that is saved")
+@TokenEmbedding.right("another constructor: the factor as a buffer that is saved")
 class TokenEmbedding(nn.Module):
     def __init__(self, vocab_size, d_model):
         super().__init__()
@@ -769,103 +644,117 @@ class TokenEmbedding(nn.Module):
         return self.table(ids) * self.scale
 
 
-# --- tie_weights: wrong -----------------------------------------------------------
+# --- tie_weights ------------------------------------------------------------------
+
+tie_weights = answer("transformer.embeddings.tie_weights")
+tie_weights.wrong(
+    "a copy",
+    body("projection.weight.data.copy_(embedding.table.weight.data)"),
+    names="a copy, not one parameter",
+)
+tie_weights.wrong(
+    "a clone",
+    body("projection.weight = nn.Parameter(embedding.table.weight.detach().clone())"),
+    names="a copy, not one parameter",
+)
+tie_weights.wrong(
+    "a new parameter around the same data",
+    body("projection.weight = nn.Parameter(embedding.table.weight.data)"),
+    names="memory shared",
+)
+tie_weights.wrong(
+    ".data shared",
+    body("projection.weight.data = embedding.table.weight.data"),
+    names="memory shared",
+)
 
 
-@wrong("a copy", diagnosed=True, names="a copy, not one parameter")
-def tie_weights(embedding, projection):
-    projection.weight.data.copy_(embedding.table.weight.data)
-
-
-@wrong("a clone", diagnosed=True, names="a copy, not one parameter")
-def tie_weights(embedding, projection):
-    projection.weight = nn.Parameter(embedding.table.weight.detach().clone())
-
-
-@wrong("a new parameter around the same data", diagnosed=True, names="memory shared")
-def tie_weights(embedding, projection):
-    projection.weight = nn.Parameter(embedding.table.weight.data)
-
-
-@wrong(".data shared", diagnosed=True, names="memory shared")
-def tie_weights(embedding, projection):
-    projection.weight.data = embedding.table.weight.data
-
-
-@wrong("load_state_dict", diagnosed=True, names="a copy, not one parameter")
+@tie_weights.wrong("load_state_dict", names="a copy, not one parameter")
 def tie_weights(embedding, projection):
     state = projection.state_dict()
     state["weight"] = embedding.table.weight
     projection.load_state_dict(state)
 
 
-@wrong("the other way round", diagnosed=True, names="the projection's matrix in the")
-def tie_weights(embedding, projection):
-    embedding.table.weight = projection.weight
+tie_weights.wrong(
+    "the other way round",
+    body("embedding.table.weight = projection.weight"),
+    names="the projection's matrix in the",
+)
+tie_weights.wrong(
+    "nothing is tied",
+    swap(
+        "projection.weight = embedding",
+        """
+        weight = projection.weight
+        weight = embedding
+        """,
+    ),
+    names="the old one",
+)
 
 
-@wrong("nothing is tied", diagnosed=True, names="the old one")
-def tie_weights(embedding, projection):
-    weight = projection.weight
-    weight = embedding.table.weight  # noqa: F841
-
-
-@wrong("another order", diagnosed=True, names="in another order")
+@tie_weights.wrong("another order", names="in another order")
 def tie_weights(embedding, projection):
     rows = embedding.table.weight
     projection.weight = nn.Parameter(rows.detach().reshape(rows.size(1), -1).T)
 
 
-@wrong("the bias thrown away", diagnosed=True, names="the bias is gone")
-def tie_weights(embedding, projection):
-    projection.weight = embedding.table.weight
-    projection.bias = None
+tie_weights.wrong(
+    "the bias thrown away",
+    swap(
+        "projection.weight = embedding",
+        """
+        projection.bias = None
+        projection.weight = embedding
+        """,
+    ),
+    names="the bias is gone",
+)
+tie_weights.wrong(
+    "frozen",
+    insert(
+        "embedding.table.weight.requires_grad_(False)", before="projection.weight = "
+    ),
+    names="the gradient is cut off",
+)
 
 
-@wrong("frozen", diagnosed=True, names="the gradient is cut off")
-def tie_weights(embedding, projection):
-    embedding.table.weight.requires_grad_(False)
-    projection.weight = embedding.table.weight
-
-
-@wrong("copied under no_grad", diagnosed=True, names="a copy, not one parameter")
+@tie_weights.wrong("copied under no_grad", names="a copy, not one parameter")
 def tie_weights(embedding, projection):
     with torch.no_grad():
         projection.weight[:] = embedding.table.weight
 
 
-# --- tie_weights: right -----------------------------------------------------------
+tie_weights.right(
+    "setattr", body('setattr(projection, "weight", embedding.table.weight)')
+)
+tie_weights.right(
+    "register_parameter",
+    body('projection.register_parameter("weight", embedding.table.weight)'),
+)
 
 
-@right("setattr")
-def tie_weights(embedding, projection):
-    setattr(projection, "weight", embedding.table.weight)  # noqa: B010
-
-
-@right("register_parameter")
-def tie_weights(embedding, projection):
-    projection.register_parameter("weight", embedding.table.weight)
-
-
-@right("delete first")
+@tie_weights.right("delete first")
 def tie_weights(embedding, projection):
     shared = embedding.table.weight
     del projection.weight
     projection.weight = shared
 
 
-@right("the layer is returned, too")
+@tie_weights.right("the layer is returned, too")
 def tie_weights(embedding, projection):
     projection.weight = embedding.table.weight
     return projection
 
 
-@right("get_parameter")
+@tie_weights.right("get_parameter")
 def tie_weights(embedding, projection):
     projection.weight = embedding.get_parameter("table.weight")
     assert projection.weight is embedding.table.weight
 
 
-@right("the dictionary of parameters")
-def tie_weights(embedding, projection):
-    projection._parameters["weight"] = embedding.table._parameters["weight"]
+tie_weights.right(
+    "the dictionary of parameters",
+    body('projection._parameters["weight"] = embedding.table._parameters["weight"]'),
+)

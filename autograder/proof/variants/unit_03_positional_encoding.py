@@ -5,26 +5,28 @@ import math
 import torch
 from torch import nn
 
-from autograder.proof.variants import right, wrong
+from autograder.proof.variants import answer, body, drop, swap
 
-# --- sinusoidal_encoding: wrong ---------------------------------------------------
+# --- sinusoidal_encoding ----------------------------------------------------------
+
+sinusoidal_encoding = answer("transformer.positional.sinusoidal_encoding")
 
 
-@wrong("2i doubled", diagnosed=True, names="is 2i already")
+@sinusoidal_encoding.wrong("2i doubled", names="is 2i already")
 def sinusoidal_encoding(length, d_model):
     i = torch.arange(0, d_model, 2)
     angles = torch.arange(length)[:, None] / 10000 ** (2 * i / d_model)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
-@wrong("i for 2i", diagnosed=True, names="is i, not 2i")
+@sinusoidal_encoding.wrong("i for 2i", names="is i, not 2i")
 def sinusoidal_encoding(length, d_model):
     i = torch.arange(d_model // 2)
     angles = torch.arange(length)[:, None] / 10000 ** (i / d_model)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
-@wrong("one exponent a column", diagnosed=True, names="a rate of its own")
+@sinusoidal_encoding.wrong("one exponent a column", names="a rate of its own")
 def sinusoidal_encoding(length, d_model):
     columns = torch.arange(d_model)
     angles = torch.arange(length)[:, None] / 10000 ** (columns / d_model)
@@ -34,117 +36,88 @@ def sinusoidal_encoding(length, d_model):
     return table
 
 
-@wrong("sine and cosine swapped", diagnosed=True)
-def sinusoidal_encoding(length, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(length)[:, None] * rates
-    return torch.stack([angles.cos(), angles.sin()], dim=-1).flatten(1)
+in_float32 = answer(
+    "transformer.positional.sinusoidal_encoding",
+    body("""
+        rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
+        angles = torch.arange(length)[:, None] * rates
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+        """),
+)
+in_float32.wrong(
+    "sine and cosine swapped", swap("sin(), angles.cos", "cos(), angles.sin")
+)
+in_float32.wrong(
+    "halves concatenated",
+    swap("stack", "cat"),
+    drop(".flatten(1)"),
+    names="they should alternate",
+)
+in_float32.wrong(
+    "positions from 1", swap("(length)", "(1, length + 1)"), names="counted from 1"
+)
+in_float32.wrong("base 1000", swap("10000.0", "1000.0"), names="the base 1000 in")
 
 
-@wrong("halves concatenated", diagnosed=True, names="they should alternate")
-def sinusoidal_encoding(length, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(length)[:, None] * rates
-    return torch.cat([angles.sin(), angles.cos()], dim=-1)
-
-
-@wrong("positions from 1", diagnosed=True, names="counted from 1")
-def sinusoidal_encoding(length, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(1, length + 1)[:, None] * rates
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-
-
-@wrong("base 1000", diagnosed=True, names="the base 1000 in")
-def sinusoidal_encoding(length, d_model):
-    rates = 1000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(length)[:, None] * rates
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-
-
-@wrong("multiplied, not divided", diagnosed=True, names="a multiplication by")
+@sinusoidal_encoding.wrong("multiplied, not divided", names="a multiplication by")
 def sinusoidal_encoding(length, d_model):
     rates = 10000.0 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     angles = torch.arange(length)[:, None] * rates
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).float()
 
 
-@wrong("sines everywhere", diagnosed=True)
-def sinusoidal_encoding(length, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(length)[:, None] * rates
-    return angles.sin().repeat_interleave(2, dim=1)
+in_float32.wrong(
+    "sines everywhere",
+    swap(
+        "torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)",
+        "angles.sin().repeat_interleave(2, dim=1)",
+    ),
+)
+in_float32.wrong(
+    "cosines everywhere",
+    swap(
+        "torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)",
+        "angles.cos().repeat_interleave(2, dim=1)",
+    ),
+)
+in_float32.wrong(
+    "log10",
+    swap("10000.0 **", "torch.exp"),
+    swap("(0, d_model, 2)", "(0, d_model, 2) * math.log10(10000)"),
+    names="log10 in place",
+)
+in_float32.wrong(
+    "pos/L", swap("* rates", "/ length * rates"), names="divided by the length"
+)
+in_float32.wrong(
+    "times 2π", swap("= torch", "= 2 * math.pi * torch"), names="angles in turns"
+)
 
 
-@wrong("cosines everywhere", diagnosed=True)
-def sinusoidal_encoding(length, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(length)[:, None] * rates
-    return angles.cos().repeat_interleave(2, dim=1)
-
-
-@wrong("log10", diagnosed=True, names="log10 in place")
-def sinusoidal_encoding(length, d_model):
-    two_i = torch.arange(0, d_model, 2)
-    rates = torch.exp(-two_i * math.log10(10000) / d_model)
-    angles = torch.arange(length)[:, None] * rates
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-
-
-@wrong("pos/L", diagnosed=True, names="divided by the length")
-def sinusoidal_encoding(length, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(length)[:, None] / length * rates
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-
-
-@wrong("times 2π", diagnosed=True, names="angles in turns")
-def sinusoidal_encoding(length, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = 2 * math.pi * torch.arange(length)[:, None] * rates
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-
-
-@wrong("in degrees", diagnosed=True)
+@sinusoidal_encoding.wrong("in degrees")
 def sinusoidal_encoding(length, d_model):
     rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
     angles = torch.deg2rad(torch.arange(length)[:, None] * rates)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
-@wrong("transposed", diagnosed=True, names="the transposed table")
-def sinusoidal_encoding(length, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(length)[:, None] * rates
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).T
+in_float32.wrong("transposed", swap("(1)", "(1).T"), names="the transposed table")
+in_float32.wrong("in float64", swap("2", "2, dtype=torch.float64"), names="not float32")
+in_float32.wrong(
+    "the last rate 1/10000",
+    swap("(0, d_model, 2) / d_model", "(d_model // 2) / max(d_model // 2 - 1, 1)"),
+    names="(d_model - 2)",
+)
 
 
-@wrong("in float64", diagnosed=True, names="not float32")
-def sinusoidal_encoding(length, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    angles = torch.arange(length)[:, None] * rates
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-
-
-@wrong("the last rate 1/10000", diagnosed=True, names="(d_model - 2)")
-def sinusoidal_encoding(length, d_model):
-    pairs = torch.arange(d_model // 2)
-    rates = 10000.0 ** (-pairs / max(d_model // 2 - 1, 1))
-    angles = torch.arange(length)[:, None] * rates
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-
-
-@wrong("the angles alone", diagnosed=True, names="the angles, without")
+@sinusoidal_encoding.wrong("the angles alone", names="the angles, without")
 def sinusoidal_encoding(length, d_model):
     rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
     angles = torch.arange(length)[:, None] * rates
     return angles.repeat_interleave(2, dim=1)
 
 
-# --- sinusoidal_encoding: right ---------------------------------------------------
-
-
-@right("exp(-log), two slices")
+@sinusoidal_encoding.right("exp(-log), two slices")
 def sinusoidal_encoding(length, d_model):
     table = torch.zeros(length, d_model)
     position = torch.arange(0, length).unsqueeze(1)
@@ -154,7 +127,7 @@ def sinusoidal_encoding(length, d_model):
     return table
 
 
-@right("pow, as in the formula")
+@sinusoidal_encoding.right("pow, as in the formula")
 def sinusoidal_encoding(length, d_model):
     pos = torch.arange(length, dtype=torch.float).unsqueeze(1)
     two_i = torch.arange(0, d_model, 2, dtype=torch.float)
@@ -162,22 +135,23 @@ def sinusoidal_encoding(length, d_model):
     return torch.stack((torch.sin(angle), torch.cos(angle)), dim=2).view(length, -1)
 
 
-@right("outer")
+@sinusoidal_encoding.right("outer")
 def sinusoidal_encoding(length, d_model):
     rates = 10000 ** (-2 * torch.arange(d_model // 2) / d_model)
     angles = torch.outer(torch.arange(length).float(), rates)
     return torch.stack([angles.sin(), angles.cos()], -1).reshape(length, d_model)
 
 
-@right("complex numbers")
-def sinusoidal_encoding(length, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(length)[:, None] * rates
-    turns = torch.polar(torch.ones_like(angles), angles)
-    return torch.view_as_real(turns).flip(-1).flatten(1)
+in_float32.right(
+    "complex numbers",
+    swap(
+        "stack([angles.sin(), angles.cos()], dim=-1)",
+        "view_as_real(torch.polar(torch.ones_like(angles), angles)).flip(-1)",
+    ),
+)
 
 
-@right("cosine as a shifted sine")
+@sinusoidal_encoding.right("cosine as a shifted sine")
 def sinusoidal_encoding(length, d_model):
     columns = torch.arange(d_model, dtype=torch.float64)
     rates = 10000.0 ** (-(columns - columns % 2) / d_model)
@@ -185,7 +159,7 @@ def sinusoidal_encoding(length, d_model):
     return torch.sin(angles + columns % 2 * math.pi / 2).float()
 
 
-@right("loops")
+@sinusoidal_encoding.right("loops")
 def sinusoidal_encoding(length, d_model):
     table = torch.empty(length, d_model)
     for pos in range(length):
@@ -196,7 +170,7 @@ def sinusoidal_encoding(length, d_model):
     return table
 
 
-@right("columns in a list")
+@sinusoidal_encoding.right("columns in a list")
 def sinusoidal_encoding(length, d_model):
     pos = torch.arange(length, dtype=torch.float32)
     columns = []
@@ -206,99 +180,60 @@ def sinusoidal_encoding(length, d_model):
     return torch.stack(columns, dim=1)
 
 
-# --- offset_matrix: wrong ---------------------------------------------------------
+# --- offset_matrix ----------------------------------------------------------------
+
+offset_matrix = answer("transformer.positional.offset_matrix")
+offset_matrix.wrong("moves back", swap("sin, -", "-sin,"), names="moves back by k")
+offset_matrix.wrong(
+    "the minus sign forgotten", swap("sin, -", "sin,"), names="without a minus sign"
+)
 
 
-@wrong("moves back", diagnosed=True, names="moves back by k")
-def offset_matrix(k, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    cos, sin = torch.cos(k * rates), torch.sin(k * rates)
-    blocks = torch.stack([cos, -sin, sin, cos], dim=-1).view(-1, 2, 2)
-    return torch.block_diag(*blocks)
-
-
-@wrong("the minus sign forgotten", diagnosed=True, names="without a minus sign")
-def offset_matrix(k, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    cos, sin = torch.cos(k * rates), torch.sin(k * rates)
-    blocks = torch.stack([cos, sin, sin, cos], dim=-1).view(-1, 2, 2)
-    return torch.block_diag(*blocks)
-
-
-@wrong("for halves", diagnosed=True, names="sines in the first half")
+@offset_matrix.wrong("for halves", names="sines in the first half")
 def offset_matrix(k, d_model):
     rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     cos, sin = torch.cos(k * rates).diag(), torch.sin(k * rates).diag()
     return torch.cat([torch.cat([cos, sin], 1), torch.cat([-sin, cos], 1)])
 
 
-@wrong("moves by 1", diagnosed=True, names="moves by 1, whatever k is")
-def offset_matrix(k, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    cos, sin = torch.cos(rates), torch.sin(rates)
-    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).view(-1, 2, 2)
-    return torch.block_diag(*blocks)
+offset_matrix.wrong(
+    "moves by 1",
+    swap("(k * rates), torch.sin(k * rates)", "(rates), torch.sin(rates)"),
+    names="moves by 1, whatever k is",
+)
+offset_matrix.wrong(
+    "sine and cosine swapped", swap("cos, sin, -sin, cos", "sin, -cos, cos, sin")
+)
+offset_matrix.wrong("2i doubled", swap("-torch", "-2 * torch"), names="is 2i already")
+offset_matrix.wrong(
+    "i for 2i", swap("0, d_model, 2", "d_model // 2"), names="is i, not 2i"
+)
+offset_matrix.wrong("the base 1000", swap("10000.0", "1000.0"))
 
 
-@wrong("sine and cosine swapped", diagnosed=True)
-def offset_matrix(k, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    cos, sin = torch.cos(k * rates), torch.sin(k * rates)
-    blocks = torch.stack([sin, -cos, cos, sin], dim=-1).view(-1, 2, 2)
-    return torch.block_diag(*blocks)
-
-
-@wrong("2i doubled", diagnosed=True, names="is 2i already")
-def offset_matrix(k, d_model):
-    i = torch.arange(0, d_model, 2, dtype=torch.float64)
-    rates = 10000.0 ** (-2 * i / d_model)
-    cos, sin = torch.cos(k * rates), torch.sin(k * rates)
-    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).view(-1, 2, 2)
-    return torch.block_diag(*blocks)
-
-
-@wrong("i for 2i", diagnosed=True, names="is i, not 2i")
-def offset_matrix(k, d_model):
-    rates = 10000.0 ** (-torch.arange(d_model // 2, dtype=torch.float64) / d_model)
-    cos, sin = torch.cos(k * rates), torch.sin(k * rates)
-    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).view(-1, 2, 2)
-    return torch.block_diag(*blocks)
-
-
-@wrong("the base 1000", diagnosed=True)
-def offset_matrix(k, d_model):
-    rates = 1000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    cos, sin = torch.cos(k * rates), torch.sin(k * rates)
-    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).view(-1, 2, 2)
-    return torch.block_diag(*blocks)
-
-
-@wrong("one block for all", diagnosed=True, names="one rate for all pairs")
+@offset_matrix.wrong("one block for all", names="one rate for all pairs")
 def offset_matrix(k, d_model):
     block = torch.tensor([[math.cos(k), math.sin(k)], [-math.sin(k), math.cos(k)]])
     return torch.block_diag(*[block] * (d_model // 2))
 
 
-@wrong("the identity", diagnosed=True)
-def offset_matrix(k, d_model):
-    return torch.eye(d_model, dtype=torch.float64)
+offset_matrix.wrong(
+    "the identity", body("return torch.eye(d_model, dtype=torch.float64)")
+)
 
 
-@wrong("only the cosines", diagnosed=True)
+@offset_matrix.wrong("only the cosines")
 def offset_matrix(k, d_model):
     rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     return torch.cos(k * rates).repeat_interleave(2).diag()
 
 
-@wrong("multiplied, not divided", diagnosed=True, names="a multiplication by")
-def offset_matrix(k, d_model):
-    rates = 10000.0 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    cos, sin = torch.cos(k * rates), torch.sin(k * rates)
-    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).view(-1, 2, 2)
-    return torch.block_diag(*blocks)
+offset_matrix.wrong(
+    "multiplied, not divided", swap("-torch", "torch"), names="a multiplication by"
+)
 
 
-@wrong("forward only", diagnosed=True, names="k above 0 only")
+@offset_matrix.wrong("forward only", names="k above 0 only")
 def offset_matrix(k, d_model):
     rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     cos, sin = torch.cos(rates), torch.sin(rates)
@@ -309,10 +244,7 @@ def offset_matrix(k, d_model):
     return moved
 
 
-# --- offset_matrix: right ---------------------------------------------------------
-
-
-@right("entries set one by one")
+@offset_matrix.right("entries set one by one")
 def offset_matrix(k, d_model):
     matrix = torch.zeros(d_model, d_model, dtype=torch.float64)
     for i in range(0, d_model, 2):
@@ -323,7 +255,7 @@ def offset_matrix(k, d_model):
     return matrix
 
 
-@right("two diagonals and strides")
+@offset_matrix.right("two diagonals and strides")
 def offset_matrix(k, d_model):
     rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     even = torch.arange(0, d_model, 2)
@@ -333,7 +265,7 @@ def offset_matrix(k, d_model):
     return matrix
 
 
-@right("a list of blocks")
+@offset_matrix.right("a list of blocks")
 def offset_matrix(k, d_model):
     blocks = []
     for i in range(d_model // 2):
@@ -343,15 +275,14 @@ def offset_matrix(k, d_model):
     return torch.block_diag(*blocks)
 
 
-@right("a power of the matrix for one step")
-def offset_matrix(k, d_model):
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    cos, sin = rates.cos(), rates.sin()
-    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).view(-1, 2, 2)
-    return torch.linalg.matrix_power(torch.block_diag(*blocks), k)
+offset_matrix.right(
+    "a power of the matrix for one step",
+    swap("torch.cos(k * rates), torch.sin(k * rates)", "rates.cos(), rates.sin()"),
+    swap("block_diag(*blocks)", "linalg.matrix_power(torch.block_diag(*blocks), k)"),
+)
 
 
-@right("the exponential of its generator")
+@offset_matrix.right("the exponential of its generator")
 def offset_matrix(k, d_model):
     rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     turn = torch.tensor([[0.0, 1.0], [-1.0, 0.0]], dtype=torch.float64)
@@ -359,7 +290,7 @@ def offset_matrix(k, d_model):
     return torch.linalg.matrix_exp(k * generator)
 
 
-@right("a Kronecker product with a permutation, in float32")
+@offset_matrix.right("a Kronecker product with a permutation, in float32")
 def offset_matrix(k, d_model):
     angles = k * torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
     turn = torch.tensor([[0.0, 1.0], [-1.0, 0.0]])
@@ -368,69 +299,54 @@ def offset_matrix(k, d_model):
     )
 
 
-# --- SinusoidalPositionalEncoding: wrong ------------------------------------------
+# --- SinusoidalPositionalEncoding -------------------------------------------------
 
-
-@wrong(
+SinusoidalPositionalEncoding = answer(
+    "transformer.positional.SinusoidalPositionalEncoding"
+)
+SinusoidalPositionalEncoding.wrong(
     "pe[:x.size(0)] with a table (max_len, 1, d)",
-    diagnosed=True,
+    swap(
+        "sinusoidal_encoding(max_len, d_model)",
+        "sinusoidal_encoding(max_len, d_model).unsqueeze(1)",
+    ),
+    swap("start + x.size(1)]", "start + x.size(0)]"),
     names="counted along the batch",
 )
-class SinusoidalPositionalEncoding(nn.Module):
-    def __init__(self, d_model, max_len):
-        super().__init__()
-        table = sinusoidal_encoding(max_len, d_model).unsqueeze(1)
-        self.register_buffer("table", table)
-
-    def forward(self, x, start=0):
-        return x + self.table[start : start + x.size(0)]
-
-
-@wrong(
+sinusoidal = answer("transformer.positional.SinusoidalPositionalEncoding.forward")
+sinusoidal.wrong(
     "pe[:x.size(0)] with a table (max_len, d)",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
+    swap(": start + x.size(1)", ": start + x.size(0)"),
     names="counted along the batch",
 )
-def forward(self, x, start=0):
-    return x + self.table[start : start + x.size(0)]
-
-
-@wrong("a trainable table", diagnosed=True)
-class SinusoidalPositionalEncoding(nn.Module):
-    def __init__(self, d_model, max_len):
-        super().__init__()
-        self.table = nn.Parameter(sinusoidal_encoding(max_len, d_model))
-
-    def forward(self, x, start=0):
-        return x + self.table[start : start + x.size(1)]
-
-
-@wrong("a plain attribute", diagnosed=True, names="does not move with the layer")
-class SinusoidalPositionalEncoding(nn.Module):
-    def __init__(self, d_model, max_len):
-        super().__init__()
-        self.table = sinusoidal_encoding(max_len, d_model)
-
-    def forward(self, x, start=0):
-        return x + self.table[start : start + x.size(1)]
-
-
-@wrong(
-    "a plain attribute, moved to the dtype of x alone",
-    diagnosed=True,
+SinusoidalPositionalEncoding.wrong(
+    "a trainable table",
+    swap(
+        "table = sinusoidal_encoding(max_len, d_model)",
+        "self.table = nn.Parameter(sinusoidal_encoding(max_len, d_model))",
+    ),
+    drop('self.register_buffer("table", table, persistent=False)'),
+)
+SinusoidalPositionalEncoding.wrong(
+    "a plain attribute",
+    swap(
+        'self.register_buffer("table", table, persistent=False)', "self.table = table"
+    ),
     names="does not move with the layer",
 )
-class SinusoidalPositionalEncoding(nn.Module):
-    def __init__(self, d_model, max_len):
-        super().__init__()
-        self.table = sinusoidal_encoding(max_len, d_model)
+SinusoidalPositionalEncoding.wrong(
+    "a plain attribute, moved to the dtype of x alone",
+    swap(
+        'self.register_buffer("table", table, persistent=False)', "self.table = table"
+    ),
+    swap("start + x.size(1)]", "start + x.size(1)].to(x.dtype)"),
+    names="does not move with the layer",
+)
 
-    def forward(self, x, start=0):
-        return x + self.table[start : start + x.size(1)].to(x.dtype)
 
-
-@wrong("nothing is added, nor in the table", diagnosed=True, names="the words alone")
+@SinusoidalPositionalEncoding.wrong(
+    "nothing is added, nor in the table", names="the words alone"
+)
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
         global sinusoidal_encoding  # as if it had been written so in exercise 1
@@ -441,7 +357,9 @@ class SinusoidalPositionalEncoding(nn.Module):
         return x
 
 
-@wrong("start ignored, in a table of equal rows")
+@SinusoidalPositionalEncoding.wrong(
+    "start ignored, in a table of equal rows", diagnosed=False
+)
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
         global sinusoidal_encoding  # as if it had been written so in exercise 1
@@ -453,145 +371,85 @@ class SinusoidalPositionalEncoding(nn.Module):
         return x + self.table[: x.size(1)]
 
 
-@wrong("a learned table", diagnosed=True, names="a trainable table")
-class SinusoidalPositionalEncoding(nn.Module):
-    def __init__(self, d_model, max_len):
-        super().__init__()
-        self.table = nn.Embedding(max_len, d_model)
-
-    def forward(self, x, start=0):
-        return x + self.table(torch.arange(start, start + x.size(1)))
-
-
-@wrong(
-    "start ignored",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
-    names="whatever `start` is",
+SinusoidalPositionalEncoding.wrong(
+    "a learned table",
+    swap(
+        "table = sinusoidal_encoding(max_len, d_model)",
+        "self.table = nn.Embedding(max_len, d_model)",
+    ),
+    drop('self.register_buffer("table", table, persistent=False)'),
+    swap("self.table.size(0)", "self.table.num_embeddings"),
+    swap(
+        "self.table[start : start + x.size(1)]",
+        "self.table(torch.arange(start, start + x.size(1)))",
+    ),
+    names="a trainable table",
 )
-def forward(self, x, start=0):
-    return x + self.table[: x.size(1)]
-
-
-@wrong(
+sinusoidal.wrong(
+    "start ignored", swap("start : start + x", ": x"), names="whatever `start` is"
+)
+sinusoidal.wrong(
     "scaled after the sum",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
+    body("return (x + self.table[start : start + x.size(1)]) * math.sqrt(x.size(-1))"),
     names="the sum times √d_model",
 )
-def forward(self, x, start=0):
-    positions = self.table[start : start + x.size(1)]
-    return (x + positions) * math.sqrt(x.size(-1))
-
-
-@wrong(
+sinusoidal.wrong(
     "the words scaled again",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
+    swap("+ self", "* math.sqrt(x.size(-1)) + self"),
     names="a second time",
 )
-def forward(self, x, start=0):
-    return x * math.sqrt(x.size(-1)) + self.table[start : start + x.size(1)]
-
-
-@wrong(
+sinusoidal.wrong(
     "positions alone",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
+    body("return self.table[start : start + x.size(1)].expand_as(x)"),
     names="the positions alone",
 )
-def forward(self, x, start=0):
-    return self.table[start : start + x.size(1)].expand_as(x)
+sinusoidal.wrong("multiplied", swap("+ self", "* self"), names="times the positions")
 
 
-@wrong(
-    "multiplied",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
-    names="times the positions",
-)
-def forward(self, x, start=0):
-    return x * self.table[start : start + x.size(1)]
-
-
-@wrong(
-    "side by side",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
-    names="side by side",
-)
+@sinusoidal.wrong("side by side")
 def forward(self, x, start=0):
     positions = self.table[start : start + x.size(1)]
     return torch.cat([x, positions.expand_as(x)], dim=-1)
 
 
-@wrong(
+sinusoidal.wrong(
     "one position for all",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
+    swap("start : start + x.size(1)", "start"),
     names="one position for all words",
 )
-def forward(self, x, start=0):
-    return x + self.table[start]
-
-
-@wrong(
+sinusoidal.wrong(
     "the number of words for the position",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
+    swap(": start + x.size(1)", "+ x.size(1) - 1"),
     names="the position of the last word",
 )
-def forward(self, x, start=0):
-    return x + self.table[start + x.size(1) - 1]
 
 
-@wrong(
-    "from 1",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
-    names="counted from 1",
-)
+@sinusoidal.wrong("from 1", names="counted from 1")
 def forward(self, x, start=0):
     padded = torch.cat([self.table, self.table[-1:]])
     return x + padded[start + 1 : start + 1 + x.size(1)]
 
 
-@wrong(
-    "in place",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
-    names="an input is changed in place",
-)
+@sinusoidal.wrong("in place", names="an input is changed in place")
 def forward(self, x, start=0):
     x += self.table[start : start + x.size(1)]
     return x
 
 
-@wrong(
-    "dropout",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
-    names="the result is random",
-)
+@sinusoidal.wrong("dropout", names="the result is random")
 def forward(self, x, start=0):
     x = x + self.table[start : start + x.size(1)]
     return torch.nn.functional.dropout(x, 0.1)
 
 
-@wrong(
+sinusoidal.wrong(
     "detached",
-    diagnosed=True,
-    replaces="SinusoidalPositionalEncoding.forward",
+    body("return (x + self.table[start : start + x.size(1)]).detach()"),
     names="the gradient is cut off",
 )
-def forward(self, x, start=0):
-    return (x + self.table[start : start + x.size(1)]).detach()
 
 
-# --- SinusoidalPositionalEncoding: right ------------------------------------------
-
-
-@right("a table (1, max_len, d), saved with the model")
+@SinusoidalPositionalEncoding.right("a table (1, max_len, d), saved with the model")
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
         super().__init__()
@@ -601,7 +459,9 @@ class SinusoidalPositionalEncoding(nn.Module):
         return x + self.table[:, start : start + x.size(1)]
 
 
-@right("a frozen nn.Embedding's table as a buffer, looked up")
+@SinusoidalPositionalEncoding.right(
+    "a frozen nn.Embedding's table as a buffer, looked up"
+)
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
         super().__init__()
@@ -612,7 +472,7 @@ class SinusoidalPositionalEncoding(nn.Module):
         return torch.nn.functional.embedding(positions, self.table) + x
 
 
-@right("a plain attribute, moved to x at each call")
+@SinusoidalPositionalEncoding.right("a plain attribute, moved to x at each call")
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
         super().__init__()
@@ -622,227 +482,157 @@ class SinusoidalPositionalEncoding(nn.Module):
         return x + self.table[start : start + x.size(1)].to(x)
 
 
-@right("narrow", replaces="SinusoidalPositionalEncoding.forward")
-def forward(self, x, start=0):
-    return x + self.table.narrow(0, start, x.size(1)).unsqueeze(0)
+sinusoidal.right(
+    "narrow", body("return x + self.table.narrow(0, start, x.size(1)).unsqueeze(0)")
+)
 
 
-@right("copies for the batch", replaces="SinusoidalPositionalEncoding.forward")
+@sinusoidal.right("copies for the batch")
 def forward(self, x, start=0):
     b, t, _ = x.shape
     positions = torch.arange(start, start + t, device=x.device).repeat(b, 1)
     return torch.add(x, self.table[positions])
 
 
-@right("a loop over the words", replaces="SinusoidalPositionalEncoding.forward")
+@sinusoidal.right("a loop over the words")
 def forward(self, x, start=0):
     words = [x[:, i] + self.table[start + i] for i in range(x.size(1))]
     return torch.stack(words, dim=1)
 
 
-@right("an in-place sum of a copy", replaces="SinusoidalPositionalEncoding.forward")
+@sinusoidal.right("an in-place sum of a copy")
 def forward(self, x, start=0):
     result = x.clone()
     result += self.table[start:][: x.size(1)]
     return result
 
 
-# --- LearnedPositionalEncoding: wrong ---------------------------------------------
+# --- LearnedPositionalEncoding ----------------------------------------------------
 
-
-@wrong(
+learned = answer("transformer.positional.LearnedPositionalEncoding.forward")
+learned.wrong(
     "arange(x.size(0))",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
+    swap("(1), device=x.device", "(0)"),
     names="counted along the batch",
 )
-def forward(self, x, start=0):
-    positions = torch.arange(start, start + x.size(0))
-    return x + self.table(positions)
-
-
-@wrong(
+learned.wrong(
     "positions by sentence",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
+    body("return x + self.table(torch.arange(start, start + x.size(0))).unsqueeze(1)"),
     names="counted along the batch",
 )
-def forward(self, x, start=0):
-    positions = torch.arange(start, start + x.size(0))
-    return x + self.table(positions).unsqueeze(1)
-
-
-@wrong(
+learned.wrong(
     "start ignored",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
+    body("return x + self.table(torch.arange(x.size(1)))"),
     names="whatever `start` is",
 )
-def forward(self, x, start=0):
-    return x + self.table(torch.arange(x.size(1)))
-
-
-@wrong(
+learned.wrong(
     "positions alone",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
+    body("return self.table(torch.arange(start, start + x.size(1))).expand_as(x)"),
     names="the positions alone",
 )
-def forward(self, x, start=0):
-    positions = torch.arange(start, start + x.size(1))
-    return self.table(positions).expand_as(x)
 
 
-@wrong(
-    "no positions",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
-    names="the words alone",
-)
+@learned.wrong("no positions", names="the words alone")
 def forward(self, x, start=0):
     self.table(torch.arange(start, start + x.size(1)))
     return x
 
 
-@wrong(
+learned.wrong(
     "detached table",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
+    body("return x + self.table.weight.data[start : start + x.size(1)]"),
     names="the gradient is cut off",
 )
-def forward(self, x, start=0):
-    return x + self.table.weight.data[start : start + x.size(1)]
-
-
-@wrong(
+learned.wrong(
     "detached words",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
+    body("return x.detach() + self.table(torch.arange(start, start + x.size(1)))"),
     names="the gradient is cut off",
 )
-def forward(self, x, start=0):
-    positions = torch.arange(start, start + x.size(1))
-    return x.detach() + self.table(positions)
-
-
-@wrong(
+learned.wrong(
     "scaled after the sum",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
+    swap(
+        "return x + self.table(positions)",
+        "return (x + self.table(positions)) * math.sqrt(x.size(-1))",
+    ),
     names="the sum times √d_model",
 )
-def forward(self, x, start=0):
-    positions = torch.arange(start, start + x.size(1))
-    return (x + self.table(positions)) * math.sqrt(x.size(-1))
-
-
-@wrong(
+learned.wrong(
     "one position for all",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
+    body("return x + self.table(torch.tensor(start))"),
     names="one position for all words",
 )
-def forward(self, x, start=0):
-    return x + self.table(torch.tensor(start))
-
-
-@wrong(
+learned.wrong(
     "the number of words for the position",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
+    body("return x + self.table(torch.tensor(start + x.size(1) - 1))"),
     names="the position of the last word",
 )
-def forward(self, x, start=0):
-    return x + self.table(torch.tensor(start + x.size(1) - 1))
-
-
-@wrong(
+learned.wrong(
     "the last rows",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
+    body("return x + self.table.weight[-x.size(1) :]"),
     names="the last rows of the table",
 )
-def forward(self, x, start=0):
-    return x + self.table.weight[-x.size(1) :]
 
 
-@wrong(
-    "sines in place of the table",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
-    names="sines in place of the learned",
-)
+@learned.wrong("sines in place of the table", names="sines in place of the learned")
 def forward(self, x, start=0):
     table = sinusoidal_encoding(self.table.num_embeddings, x.size(-1))
     return x + table[start : start + x.size(1)]
 
 
-@wrong(
-    "in place",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
-    names="an input is changed in place",
-)
+@learned.wrong("in place", names="an input is changed in place")
 def forward(self, x, start=0):
     with torch.no_grad():
         x += self.table(torch.arange(start, start + x.size(1)))
     return x + 0 * self.table(torch.arange(start, start + x.size(1)))
 
 
-@wrong(
+learned.wrong(
     "no device for the positions",
-    diagnosed=True,
-    replaces="LearnedPositionalEncoding.forward",
+    swap("(1), device=x.device", "(1)"),
     names="default device",
 )
-def forward(self, x, start=0):
-    positions = torch.arange(start, start + x.size(1))
-    return x + self.table(positions)
+learned.right(
+    "a slice of the weight",
+    body("return x + self.table.weight[start : start + x.size(1)]"),
+)
 
 
-# --- LearnedPositionalEncoding: right ---------------------------------------------
-
-
-@right("a slice of the weight", replaces="LearnedPositionalEncoding.forward")
-def forward(self, x, start=0):
-    return x + self.table.weight[start : start + x.size(1)]
-
-
-@right("copies for the batch", replaces="LearnedPositionalEncoding.forward")
+@learned.right("copies for the batch")
 def forward(self, x, start=0):
     batch_size, length = x.shape[:2]
     pos = torch.arange(0, length).unsqueeze(0).repeat(batch_size, 1).to(x.device)
     return x + self.table(pos + start)
 
 
-@right(
-    "one-hot positions times the matrix", replaces="LearnedPositionalEncoding.forward"
-)
+@learned.right("one-hot positions times the matrix")
 def forward(self, x, start=0):
     positions = torch.arange(start, start + x.size(1), device=x.device)
     one_hot = torch.nn.functional.one_hot(positions, self.table.num_embeddings)
     return x + one_hot.to(x.dtype) @ self.table.weight
 
 
-@right("F.embedding", replaces="LearnedPositionalEncoding.forward")
+@learned.right("F.embedding")
 def forward(self, x, start=0):
     positions = start + torch.arange(x.size(-2), device=x.device)
     return torch.nn.functional.embedding(positions, self.table.weight) + x
 
 
-@right("a loop over the words", replaces="LearnedPositionalEncoding.forward")
+@learned.right("a loop over the words")
 def forward(self, x, start=0):
     rows = [self.table.weight[start + i] for i in range(x.size(1))]
     return x + torch.stack(rows)
 
 
-@right("cumulative counting", replaces="LearnedPositionalEncoding.forward")
+@learned.right("cumulative counting")
 def forward(self, x, start=0):
     counted = torch.ones_like(x[..., 0], dtype=torch.long).cumsum(dim=1) - 1
     return x + self.table(counted + start)
 
 
-@right("another constructor: a parameter by itself")
+LearnedPositionalEncoding = answer("transformer.positional.LearnedPositionalEncoding")
+
+
+@LearnedPositionalEncoding.right("another constructor: a parameter by itself")
 class LearnedPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
         super().__init__()
@@ -852,7 +642,9 @@ class LearnedPositionalEncoding(nn.Module):
         return x + self.rows[start : start + x.size(1)]
 
 
-@right("another constructor: the positions as a buffer that is saved")
+@LearnedPositionalEncoding.right(
+    "another constructor: the positions as a buffer that is saved"
+)
 class LearnedPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
         super().__init__()

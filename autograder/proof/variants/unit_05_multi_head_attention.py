@@ -3,117 +3,94 @@
 import torch
 from torch import nn
 
-from autograder.proof.variants import right, wrong
+from autograder.proof.variants import answer, body, drop, insert, swap
 from transformer.attention import scaled_dot_product_attention
 
-# --- split_heads: wrong -----------------------------------------------------------
+# --- split_heads ------------------------------------------------------------------
 
-
-@wrong("a view straight to (b, h, t, d_k), without a transpose", diagnosed=True)
-def split_heads(x, n_heads):
-    b, t, d_model = x.shape
-    return x.reshape(b, n_heads, t, d_model // n_heads)
-
-
-@wrong("heads behind the tokens: no transpose", diagnosed=True)
-def split_heads(x, n_heads):
-    b, t, d_model = x.shape
-    return x.view(b, t, n_heads, d_model // n_heads)
-
-
-@wrong("heads that take every h-th column", diagnosed=True)
-def split_heads(x, n_heads):
-    b, t, d_model = x.shape
-    return x.reshape(b, t, d_model // n_heads, n_heads).permute(0, 3, 1, 2)
-
-
-@wrong("the heads in the opposite order", diagnosed=True)
-def split_heads(x, n_heads):
-    b, t, d_model = x.shape
-    return x.reshape(b, t, n_heads, -1).transpose(1, 2).flip(1)
-
-
-@wrong(
+split_heads = answer("transformer.multi_head.split_heads")
+split_heads.wrong(
+    "a view straight to (b, h, t, d_k), without a transpose",
+    swap(
+        "return heads.transpose(1, 2)",
+        "return heads.reshape(b, n_heads, t, d_model // n_heads)",
+    ),
+)
+split_heads.wrong(
+    "heads behind the tokens: no transpose",
+    swap("heads = x", "return x"),
+    drop("return heads.transpose(1, 2)"),
+)
+split_heads.wrong(
+    "heads that take every h-th column",
+    swap(
+        "heads.transpose(1, 2)",
+        "x.reshape(b, t, d_model // n_heads, n_heads).permute(0, 3, 1, 2)",
+    ),
+)
+split_heads.wrong("the heads in the opposite order", swap("(1, 2)", "(1, 2).flip(1)"))
+split_heads.wrong(
     "a transpose before the view",
-    diagnosed=True,
+    swap(
+        "heads.transpose(1, 2)",
+        "x.transpose(1, 2).reshape(b, n_heads, t, d_model // n_heads)",
+    ),
     names="splitting the tokens among the heads",
 )
-def split_heads(x, n_heads):
-    b, t, d_model = x.shape
-    return x.transpose(1, 2).reshape(b, n_heads, t, d_model // n_heads)
 
 
-@wrong("the first slice, for every head", diagnosed=True)
+@split_heads.wrong("the first slice, for every head")
 def split_heads(x, n_heads):
     d_k = x.size(-1) // n_heads
     return torch.stack([x[..., :d_k] for _ in range(n_heads)], dim=1)
 
 
-@wrong("not split into heads", diagnosed=True)
-def split_heads(x, n_heads):
-    return x
+split_heads.wrong("not split into heads", body("return x"))
 
 
-@wrong("detached", diagnosed=True, names="the gradient is cut off")
+@split_heads.wrong("detached", names="the gradient is cut off")
 def split_heads(x, n_heads):
     b, t, d_model = x.shape
     return x.detach().reshape(b, t, n_heads, -1).transpose(1, 2)
 
 
-@wrong("float32, whatever comes in", diagnosed=True, names="a fixed dtype")
-def split_heads(x, n_heads):
-    b, t, d_model = x.shape
-    return x.reshape(b, t, n_heads, -1).transpose(1, 2).float()
-
-
-@wrong(
-    "three heads, whatever is asked for", diagnosed=True, names="one number of heads"
+split_heads.wrong(
+    "float32, whatever comes in",
+    swap("(1, 2)", "(1, 2).float()"),
+    names="a fixed dtype",
 )
-def split_heads(x, n_heads):
-    b, t, d_model = x.shape
-    return x.reshape(b, t, 3, -1).transpose(1, 2)
-
-
-@wrong(
+split_heads.wrong(
+    "three heads, whatever is asked for",
+    swap("n_heads, d_model // n_heads", "3, -1"),
+    names="one number of heads",
+)
+split_heads.wrong(
     "squeezed: a batch of one is lost",
-    diagnosed=True,
+    swap("(1, 2)", "(1, 2).squeeze(0)"),
     names="needs a contiguous tensor or a larger batch",
 )
-def split_heads(x, n_heads):
-    b, t, d_model = x.shape
-    return x.reshape(b, t, n_heads, -1).transpose(1, 2).squeeze(0)
-
-
-@wrong(
+split_heads.wrong(
     "flattened with view, which fails when x is not contiguous",
-    diagnosed=True,
+    swap("x.view(b", "x.view(-1).view(b"),
     names="needs a contiguous tensor or a larger batch",
 )
-def split_heads(x, n_heads):
-    b, t, d_model = x.shape
-    return x.view(-1).view(b, t, n_heads, d_model // n_heads).transpose(1, 2)
+split_heads.right(
+    "unflatten", body("return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)")
+)
 
 
-# --- split_heads: right -----------------------------------------------------------
-
-
-@right("unflatten")
-def split_heads(x, n_heads):
-    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
-
-
-@right("permute and contiguous")
+@split_heads.right("permute and contiguous")
 def split_heads(x, n_heads):
     b, t, d = x.size()
     return x.reshape(b, -1, n_heads, d // n_heads).permute(0, 2, 1, 3).contiguous()
 
 
-@right("chunk and stack")
-def split_heads(x, n_heads):
-    return torch.stack(x.chunk(n_heads, dim=-1), dim=1)
+split_heads.right(
+    "chunk and stack", body("return torch.stack(x.chunk(n_heads, dim=-1), dim=1)")
+)
 
 
-@right("a loop over the heads")
+@split_heads.right("a loop over the heads")
 def split_heads(x, n_heads):
     d_k = x.size(-1) // n_heads
     heads = []
@@ -122,99 +99,81 @@ def split_heads(x, n_heads):
     return torch.cat(heads, dim=1)
 
 
-@right("the columns first, the tokens last")
+@split_heads.right("the columns first, the tokens last")
 def split_heads(x, n_heads):
     b, t, d = x.shape
     return x.transpose(1, 2).reshape(b, n_heads, d // n_heads, t).transpose(2, 3)
 
 
-@right("einsum for the permutation")
+@split_heads.right("einsum for the permutation")
 def split_heads(x, n_heads):
     b, t, d = x.shape
     return torch.einsum("bthd->bhtd", x.reshape(b, t, n_heads, d // n_heads))
 
 
-# --- merge_heads: wrong -----------------------------------------------------------
+# --- merge_heads ------------------------------------------------------------------
+
+merge_heads = answer("transformer.multi_head.merge_heads")
 
 
-@wrong("a view or reshape without a transpose", diagnosed=True)
+@merge_heads.wrong("a view or reshape without a transpose")
 def merge_heads(x):
     b, h, t, d_k = x.shape
     return x.reshape(b, t, h * d_k)
 
 
-@wrong("interleaved heads", diagnosed=True)
+@merge_heads.wrong("interleaved heads")
 def merge_heads(x):
     b, h, t, d_k = x.shape
     return x.permute(0, 2, 3, 1).reshape(b, t, h * d_k)
 
 
-@wrong("the heads in the opposite order", diagnosed=True)
-def merge_heads(x):
-    return x.flip(1).transpose(1, 2).flatten(2)
+merge_heads.wrong(
+    "the heads in the opposite order", swap("return x", "return x.flip(1)")
+)
+merge_heads.wrong("the heads added up or averaged", body("return x.mean(dim=1)"))
+merge_heads.wrong(
+    "added up", body("return x.sum(dim=1)"), names="the heads added up or averaged"
+)
+merge_heads.wrong(
+    "the mean over the heads, repeated",
+    body("return x.mean(dim=1).repeat(1, 1, x.size(1))"),
+)
+merge_heads.wrong(
+    "one head repeated", body("return torch.cat([x[:, 0]] * x.size(1), dim=-1)")
+)
+merge_heads.wrong("the last two axes are not made one", drop(".flatten(start_dim=2)"))
+merge_heads.wrong(
+    "the heads one after the other along the tokens", body("return x.flatten(1, 2)")
+)
 
 
-@wrong("the heads added up or averaged", diagnosed=True)
-def merge_heads(x):
-    return x.mean(dim=1)
-
-
-@wrong("added up", diagnosed=True, names="the heads added up or averaged")
-def merge_heads(x):
-    return x.sum(dim=1)
-
-
-@wrong("the mean over the heads, repeated", diagnosed=True)
-def merge_heads(x):
-    return x.mean(dim=1).repeat(1, 1, x.size(1))
-
-
-@wrong("one head repeated", diagnosed=True)
-def merge_heads(x):
-    return torch.cat([x[:, 0]] * x.size(1), dim=-1)
-
-
-@wrong("the last two axes are not made one", diagnosed=True)
-def merge_heads(x):
-    return x.transpose(1, 2)
-
-
-@wrong("the heads one after the other along the tokens", diagnosed=True)
-def merge_heads(x):
-    return x.flatten(1, 2)
-
-
-@wrong("view right after the transpose")
+@merge_heads.wrong("view right after the transpose", diagnosed=False)
 def merge_heads(x):
     b, h, t, d_k = x.shape
     return x.transpose(1, 2).view(b, t, h * d_k)
 
 
-@wrong("detached", diagnosed=True, names="the gradient is cut off")
-def merge_heads(x):
-    return x.detach().transpose(1, 2).flatten(2)
+merge_heads.wrong(
+    "detached", swap("return x", "return x.detach()"), names="the gradient is cut off"
+)
+merge_heads.wrong(
+    "float32, whatever comes in",
+    swap("(start_dim=2)", "(start_dim=2).float()"),
+    names="a fixed dtype",
+)
 
 
-@wrong("float32, whatever comes in", diagnosed=True, names="a fixed dtype")
-def merge_heads(x):
-    return x.transpose(1, 2).flatten(2).float()
-
-
-# --- merge_heads: right -----------------------------------------------------------
-
-
-@right("permute().contiguous().view")
+@merge_heads.right("permute().contiguous().view")
 def merge_heads(x):
     x = x.permute(0, 2, 1, 3).contiguous()
     return x.view(x.size(0), x.size(1), -1)
 
 
-@right("unbind and cat")
-def merge_heads(x):
-    return torch.cat(x.unbind(dim=1), dim=-1)
+merge_heads.right("unbind and cat", body("return torch.cat(x.unbind(dim=1), dim=-1)"))
 
 
-@right("a loop over the heads")
+@merge_heads.right("a loop over the heads")
 def merge_heads(x):
     b, h, t, d_k = x.shape
     merged = x.new_zeros(b, t, h * d_k)
@@ -223,138 +182,79 @@ def merge_heads(x):
     return merged
 
 
-@right("reshape, its sizes read off")
+@merge_heads.right("reshape, its sizes read off")
 def merge_heads(x):
     b, h, t, d_k = x.size()
     return x.transpose(2, 1).reshape(b, t, h * d_k)
 
 
-@right("a loop over the tokens")
+@merge_heads.right("a loop over the tokens")
 def merge_heads(x):
     return torch.stack([x[:, :, i].flatten(1) for i in range(x.size(2))], dim=1)
 
 
-@right("einsum for the permutation")
-def merge_heads(x):
-    return torch.einsum("bhtd->bthd", x).reshape(x.size(0), x.size(2), -1)
+merge_heads.right(
+    "einsum for the permutation",
+    body('return torch.einsum("bhtd->bthd", x).reshape(x.size(0), x.size(2), -1)'),
+)
 
+# --- MultiHeadAttention -----------------------------------------------------------
 
-# --- MultiHeadAttention: wrong ----------------------------------------------------
-
-
-@wrong(
+project_query = answer("transformer.multi_head.MultiHeadAttention.project_query")
+project_query.wrong(
     "the projection of the keys for the queries",
-    replaces="MultiHeadAttention.project_query",
-    diagnosed=True,
+    swap("w_q", "w_k"),
     names="the projection by w_k",
 )
-def project_query(self, query):
-    return split_heads(self.w_k(query), self.n_heads)
-
-
-@wrong(
+project_query.wrong(
     "queries not projected",
-    replaces="MultiHeadAttention.project_query",
-    diagnosed=True,
+    swap("self.w_q(query)", "query"),
     names="the input, split but not projected",
 )
-def project_query(self, query):
-    return split_heads(query, self.n_heads)
-
-
-@wrong(
-    "not split into heads",
-    replaces="MultiHeadAttention.project_query",
-    diagnosed=True,
-)
-def project_query(self, query):
-    return self.w_q(query)
-
-
-@wrong(
+project_query.wrong("not split into heads", body("return self.w_q(query)"))
+project_query.wrong(
     "split first, then projected",
-    replaces="MultiHeadAttention.project_query",
+    body("return self.w_q(split_heads(query, self.n_heads))"),
+    diagnosed=False,
 )
-def project_query(self, query):
-    return self.w_q(split_heads(query, self.n_heads))
-
-
-@wrong(
+project_key_value = answer(
+    "transformer.multi_head.MultiHeadAttention.project_key_value"
+)
+project_key_value.wrong(
     "one projection for queries and keys",
-    replaces="MultiHeadAttention.project_key_value",
-    diagnosed=True,
+    swap("w_k", "w_q"),
     names="the projection by w_q",
 )
-def project_key_value(self, key, value):
-    k = split_heads(self.w_q(key), self.n_heads)
-    v = split_heads(self.w_v(value), self.n_heads)
-    return k, v
-
-
-@wrong(
+project_key_value.wrong(
     "one projection for keys and values",
-    replaces="MultiHeadAttention.project_key_value",
-    diagnosed=True,
+    swap("w_v", "w_k"),
     names="the projection by w_k",
 )
-def project_key_value(self, key, value):
-    k = split_heads(self.w_k(key), self.n_heads)
-    v = split_heads(self.w_k(value), self.n_heads)
-    return k, v
-
-
-@wrong(
+project_key_value.wrong(
     "values made from the keys' input",
-    replaces="MultiHeadAttention.project_key_value",
-    diagnosed=True,
+    swap("(value)", "(key)"),
     names="made from the other input",
 )
-def project_key_value(self, key, value):
-    k = split_heads(self.w_k(key), self.n_heads)
-    v = split_heads(self.w_v(key), self.n_heads)
-    return k, v
-
-
-@wrong(
-    "values before keys",
-    replaces="MultiHeadAttention.project_key_value",
-    diagnosed=True,
-    names="made from the other input",
+project_key_value.wrong(
+    "values before keys", swap("k, v", "v, k"), names="made from the other input"
 )
-def project_key_value(self, key, value):
-    k = split_heads(self.w_k(key), self.n_heads)
-    v = split_heads(self.w_v(value), self.n_heads)
-    return v, k
 
 
-@wrong(
-    "a view for the split",
-    replaces="MultiHeadAttention.project_key_value",
-    diagnosed=True,
-    names="split without a transpose",
-)
+@project_key_value.wrong("a view for the split", names="split without a transpose")
 def project_key_value(self, key, value):
     b, s, d = key.shape
     shape = (b, self.n_heads, s, d // self.n_heads)
     return self.w_k(key).reshape(shape), self.w_v(value).reshape(shape)
 
 
-@wrong(
+attend = answer("transformer.multi_head.MultiHeadAttention.attend")
+attend.wrong(
     "without the output projection",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
+    swap("self.w_o(merge_heads(heads))", "merge_heads(heads)"),
 )
-def attend(self, q, k, v, mask=None):
-    dropout = self.dropout if self.training else 0.0
-    heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout)
-    return merge_heads(heads), weights
 
 
-@wrong(
-    "merging without a transpose",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
-)
+@attend.wrong("merging without a transpose")
 def attend(self, q, k, v, mask=None):
     dropout = self.dropout if self.training else 0.0
     heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout)
@@ -362,46 +262,19 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(heads.reshape(b, t, h * d_k)), weights
 
 
-@wrong(
+attend.wrong(
     "the mean over the heads",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
+    swap("merge_heads(heads)", "heads.mean(dim=1).repeat(1, 1, self.n_heads)"),
 )
-def attend(self, q, k, v, mask=None):
-    dropout = self.dropout if self.training else 0.0
-    heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout)
-    return self.w_o(heads.mean(dim=1).repeat(1, 1, self.n_heads)), weights
-
-
-@wrong(
-    "a scale by √d_model",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
+attend.wrong(
+    "a scale by √d_model", insert("q = q / self.n_heads**0.5", before="heads, weights")
 )
-def attend(self, q, k, v, mask=None):
-    dropout = self.dropout if self.training else 0.0
-    q = q / self.n_heads**0.5
-    heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout)
-    return self.w_o(merge_heads(heads)), weights
-
-
-@wrong(
-    "without a scale",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
+attend.wrong(
+    "without a scale", insert("q = q * q.size(-1) ** 0.5", before="heads, weights")
 )
-def attend(self, q, k, v, mask=None):
-    dropout = self.dropout if self.training else 0.0
-    q = q * q.size(-1) ** 0.5
-    heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout)
-    return self.w_o(merge_heads(heads)), weights
 
 
-@wrong(
-    "a mask on the first head only",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
-)
+@attend.wrong("a mask on the first head only")
 def attend(self, q, k, v, mask=None):
     dropout = self.dropout if self.training else 0.0
     outputs, shares = [], []
@@ -415,11 +288,7 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(torch.cat(outputs, -1)), torch.stack(shares, 1)
 
 
-@wrong(
-    "a mask on the queries",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
-)
+@attend.wrong("a mask on the queries")
 def attend(self, q, k, v, mask=None):
     if mask is not None and mask.size(-2) == 1:
         mask = mask.transpose(-2, -1)
@@ -428,57 +297,27 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(merge_heads(heads)), weights
 
 
-@wrong(
-    "the mask is ignored",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
-)
-def attend(self, q, k, v, mask=None):
-    dropout = self.dropout if self.training else 0.0
-    heads, weights = scaled_dot_product_attention(q, k, v, None, dropout)
-    return self.w_o(merge_heads(heads)), weights
-
-
-@wrong(
+attend.wrong("the mask is ignored", swap("v, mask", "v, None"))
+attend.wrong(
     "an inverted mask",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
+    insert("mask = None if mask is None else ~mask", before="dropout ="),
 )
-def attend(self, q, k, v, mask=None):
-    mask = None if mask is None else ~mask
-    dropout = self.dropout if self.training else 0.0
-    heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout)
-    return self.w_o(merge_heads(heads)), weights
-
-
-@wrong(
+attend.wrong(
     "the mean of the heads' weights",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
+    swap("(merge_heads(heads)), weights", "(merge_heads(heads)), weights.mean(dim=1)"),
 )
-def attend(self, q, k, v, mask=None):
-    dropout = self.dropout if self.training else 0.0
-    heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout)
-    return self.w_o(merge_heads(heads)), weights.mean(dim=1)
-
-
-@wrong(
+attend.wrong(
     "the mean of the heads' weights, for every head",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
+    swap(
+        "(merge_heads(heads)), weights",
+        "(merge_heads(heads)), weights.mean(dim=1, keepdim=True).expand_as(weights)",
+    ),
     names="the same mean weights for every head",
 )
-def attend(self, q, k, v, mask=None):
-    dropout = self.dropout if self.training else 0.0
-    heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout)
-    mean = weights.mean(dim=1, keepdim=True).expand_as(weights)
-    return self.w_o(merge_heads(heads)), mean
 
 
-@wrong(
+@attend.wrong(
     "values averaged by the mean of the heads' weights",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
     names="the same mean weights for every head",
 )
 def attend(self, q, k, v, mask=None):
@@ -487,31 +326,20 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(merge_heads(mean @ v)), mean
 
 
-@wrong(
+attend.wrong(
     "dropout in evaluation",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
+    drop("dropout = self.dropout if self.training else 0.0"),
+    swap("mask, dropout", "mask, self.dropout"),
 )
-def attend(self, q, k, v, mask=None):
-    heads, weights = scaled_dot_product_attention(q, k, v, mask, self.dropout)
-    return self.w_o(merge_heads(heads)), weights
-
-
-@wrong(
+attend.wrong(
     "dropout is ignored",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
+    drop("dropout = self.dropout if self.training else 0.0"),
+    swap("mask, dropout", "mask"),
 )
-def attend(self, q, k, v, mask=None):
-    heads, weights = scaled_dot_product_attention(q, k, v, mask)
-    return self.w_o(merge_heads(heads)), weights
 
 
-@wrong(
-    "dropout on the output",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
-    names="dropout on something else than the weights",
+@attend.wrong(
+    "dropout on the output", names="dropout on something else than the weights"
 )
 def attend(self, q, k, v, mask=None):
     heads, weights = scaled_dot_product_attention(q, k, v, mask)
@@ -519,11 +347,8 @@ def attend(self, q, k, v, mask=None):
     return nn.functional.dropout(output, self.dropout, self.training), weights
 
 
-@wrong(
-    "dropout on the merged heads",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
-    names="dropout on something else than the weights",
+@attend.wrong(
+    "dropout on the merged heads", names="dropout on something else than the weights"
 )
 def attend(self, q, k, v, mask=None):
     heads, weights = scaled_dot_product_attention(q, k, v, mask)
@@ -531,10 +356,8 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(merged), weights
 
 
-@wrong(
+@attend.wrong(
     "dropout on the weights and on the output",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
     names="dropout on something else than the weights",
 )
 def attend(self, q, k, v, mask=None):
@@ -544,11 +367,8 @@ def attend(self, q, k, v, mask=None):
     return nn.functional.dropout(output, dropout), weights
 
 
-@wrong(
-    "dropout on the values",
-    replaces="MultiHeadAttention.attend",
-    diagnosed=True,
-    names="dropout on something else than the weights",
+@attend.wrong(
+    "dropout on the values", names="dropout on something else than the weights"
 )
 def attend(self, q, k, v, mask=None):
     v = nn.functional.dropout(v, self.dropout, self.training)
@@ -556,7 +376,10 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(merge_heads(heads)), weights
 
 
-@wrong("the built-in", replaces="MultiHeadAttention.forward")
+multi_head_attention = answer("transformer.multi_head.MultiHeadAttention.forward")
+
+
+@multi_head_attention.wrong("the built-in", diagnosed=False)
 def forward(self, query, key, value, mask=None):
     b, t, s, h = query.size(0), query.size(1), key.size(1), self.n_heads
     if mask is not None:
@@ -584,57 +407,21 @@ def forward(self, query, key, value, mask=None):
     return output.transpose(0, 1), weights
 
 
-@wrong(
+multi_head_attention.wrong(
     "the output alone",
-    replaces="MultiHeadAttention.forward",
-    diagnosed=True,
+    swap("(q, k, v, mask)", "(q, k, v, mask)[0]"),
     names="another number of results",
 )
-def forward(self, query, key, value, mask=None):
-    q = self.project_query(query)
-    k, v = self.project_key_value(key, value)
-    return self.attend(q, k, v, mask)[0]
-
-
-@wrong(
-    "keys and values from the query's input",
-    replaces="MultiHeadAttention.forward",
-    diagnosed=True,
+multi_head_attention.wrong(
+    "keys and values from the query's input", swap("key, value", "query, query")
 )
-def forward(self, query, key, value, mask=None):
-    q = self.project_query(query)
-    k, v = self.project_key_value(query, query)
-    return self.attend(q, k, v, mask)
-
-
-@wrong(
-    "queries from the keys' input",
-    replaces="MultiHeadAttention.forward",
-    diagnosed=True,
+multi_head_attention.wrong("queries from the keys' input", swap("(query)", "(key)"))
+multi_head_attention.wrong(
+    "the mask not handed on", swap("v, mask", "v"), names="the mask is ignored"
 )
-def forward(self, query, key, value, mask=None):
-    q = self.project_query(key)
-    k, v = self.project_key_value(key, value)
-    return self.attend(q, k, v, mask)
 
 
-@wrong(
-    "the mask not handed on",
-    replaces="MultiHeadAttention.forward",
-    diagnosed=True,
-    names="the mask is ignored",
-)
-def forward(self, query, key, value, mask=None):
-    q = self.project_query(query)
-    k, v = self.project_key_value(key, value)
-    return self.attend(q, k, v)
-
-
-@wrong(
-    "splitting and merging without a transpose",
-    replaces="MultiHeadAttention.forward",
-    diagnosed=True,
-)
+@multi_head_attention.wrong("splitting and merging without a transpose")
 def forward(self, query, key, value, mask=None):
     b, h = query.size(0), self.n_heads
     q = self.w_q(query).reshape(b, h, query.size(1), -1)
@@ -645,12 +432,7 @@ def forward(self, query, key, value, mask=None):
     return self.w_o(heads.reshape(b, query.size(1), -1)), weights
 
 
-@wrong(
-    "the query scaled in place",
-    replaces="MultiHeadAttention.forward",
-    diagnosed=True,
-    names="changed in place",
-)
+@multi_head_attention.wrong("the query scaled in place", names="changed in place")
 def forward(self, query, key, value, mask=None):
     with torch.no_grad():
         query *= 1.5
@@ -659,12 +441,10 @@ def forward(self, query, key, value, mask=None):
     return self.attend(q, k, v, mask)
 
 
-@wrong(
-    "heads in a Python list",
-    replaces="MultiHeadAttention.__init__",
-    diagnosed=True,
-    names="without parameters",
-)
+initialise = answer("transformer.multi_head.MultiHeadAttention.__init__")
+
+
+@initialise.wrong("heads in a Python list", names="without parameters")
 def __init__(self, d_model, n_heads, dropout=0.0):
     super().__init__()
     self.n_heads, self.dropout = n_heads, dropout
@@ -673,11 +453,7 @@ def __init__(self, d_model, n_heads, dropout=0.0):
     self.w_o = nn.Linear(d_model, d_model)
 
 
-@wrong(
-    "one attention over the whole width",
-    replaces="MultiHeadAttention.forward",
-    diagnosed=True,
-)
+@multi_head_attention.wrong("one attention over the whole width")
 def forward(self, query, key, value, mask=None):
     q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
     mask = mask if mask is None else mask[:, 0]
@@ -686,20 +462,14 @@ def forward(self, query, key, value, mask=None):
     return self.w_o(output), weights[:, None].repeat(1, self.n_heads, 1, 1)
 
 
-@wrong(
+project_query.wrong(
     "weights detached from the queries",
-    replaces="MultiHeadAttention.project_query",
-    diagnosed=True,
+    swap("(self.w_q(query), self.n_heads)", "(self.w_q(query), self.n_heads).detach()"),
     names="no gradient for w_q",
 )
-def project_query(self, query):
-    return split_heads(self.w_q(query), self.n_heads).detach()
 
 
-# --- MultiHeadAttention: right ----------------------------------------------------
-
-
-@right("written out in forward", replaces="MultiHeadAttention.forward")
+@multi_head_attention.right("written out in forward")
 def forward(self, query, key, value, mask=None):
     b, t, d = query.shape
     d_k = d // self.n_heads
@@ -712,7 +482,7 @@ def forward(self, query, key, value, mask=None):
     return self.w_o(x), weights
 
 
-@right("einsum for the scores and the average", replaces="MultiHeadAttention.attend")
+@attend.right("einsum for the scores and the average")
 def attend(self, q, k, v, mask=None):
     scores = torch.einsum("bhtd,bhsd->bhts", q, k) / q.size(-1) ** 0.5
     if mask is not None:
@@ -723,7 +493,7 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(heads.flatten(2)), weights
 
 
-@right("batch and heads folded for a bmm", replaces="MultiHeadAttention.attend")
+@attend.right("batch and heads folded for a bmm")
 def attend(self, q, k, v, mask=None):
     b, h, t, d_k = q.shape
     s = k.size(2)
@@ -736,7 +506,7 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(heads), weights.view(b, h, t, s)
 
 
-@right("a loop over the heads", replaces="MultiHeadAttention.attend")
+@attend.right("a loop over the heads")
 def attend(self, q, k, v, mask=None):
     p = self.dropout if self.training else 0.0
     if mask is not None:
@@ -750,9 +520,7 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(torch.cat(outputs, dim=-1)), torch.stack(weights, dim=1)
 
 
-@right(
-    "per-head slices of the weight matrix", replaces="MultiHeadAttention.project_query"
-)
+@project_query.right("per-head slices of the weight matrix")
 def project_query(self, query):
     d_k = self.w_q.weight.size(0) // self.n_heads
     heads = []
@@ -763,9 +531,7 @@ def project_query(self, query):
     return torch.stack(heads, dim=1)
 
 
-@right(
-    "keys and values in one product", replaces="MultiHeadAttention.project_key_value"
-)
+@project_key_value.right("keys and values in one product")
 def project_key_value(self, key, value):
     return tuple(
         split_heads(linear(x), self.n_heads)
@@ -773,10 +539,7 @@ def project_key_value(self, key, value):
     )
 
 
-@right(
-    "heads added up, each through its columns of w_o",
-    replaces="MultiHeadAttention.attend",
-)
+@attend.right("heads added up, each through its columns of w_o")
 def attend(self, q, k, v, mask=None):
     p = self.dropout if self.training else 0.0
     heads, weights = scaled_dot_product_attention(q, k, v, mask, p)
@@ -786,7 +549,10 @@ def attend(self, q, k, v, mask=None):
     return output, weights
 
 
-@right("an nn.Dropout of its own, more names in the constructor")
+MultiHeadAttention = answer("transformer.multi_head.MultiHeadAttention")
+
+
+@MultiHeadAttention.right("an nn.Dropout of its own, more names in the constructor")
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, n_heads, dropout=0.0):
         super().__init__()
@@ -816,52 +582,44 @@ class MultiHeadAttention(nn.Module):
         return self.attend(q, k, v, mask)
 
 
-# --- count_parameters: wrong ------------------------------------------------------
+# --- count_parameters -------------------------------------------------------------
+
+count_parameters = answer("transformer.multi_head.count_parameters")
+count_parameters.wrong(
+    "the number of tensors", body("return len(list(module.parameters()))")
+)
 
 
-@wrong("the number of tensors", diagnosed=True)
-def count_parameters(module):
-    return len(list(module.parameters()))
-
-
-@wrong("without the biases", diagnosed=True)
+@count_parameters.wrong("without the biases")
 def count_parameters(module):
     named = module.named_parameters()
     return sum(p.numel() for name, p in named if "bias" not in name)
 
 
-@wrong("what lies inside other modules is not counted", diagnosed=True)
-def count_parameters(module):
-    return sum(p.numel() for p in module.parameters(recurse=False) if p.requires_grad)
+count_parameters.wrong(
+    "what lies inside other modules is not counted", swap("() if", "(recurse=False) if")
+)
+count_parameters.wrong(
+    "the number of rows", body("return sum(len(p) for p in module.parameters())")
+)
+count_parameters.wrong("frozen parameters", swap("() if p.requires_grad", "()"))
+count_parameters.wrong("the frozen parameters alone", swap("if", "if not"))
 
 
-@wrong("the number of rows", diagnosed=True)
-def count_parameters(module):
-    return sum(len(p) for p in module.parameters())
-
-
-@wrong("frozen parameters", diagnosed=True)
-def count_parameters(module):
-    return sum(p.numel() for p in module.parameters())
-
-
-@wrong("the frozen parameters alone", diagnosed=True)
-def count_parameters(module):
-    return sum(p.numel() for p in module.parameters() if not p.requires_grad)
-
-
-@wrong("shared counted twice", diagnosed=True, names="shared counted twice")
+@count_parameters.wrong("shared counted twice")
 def count_parameters(module):
     named = module.named_parameters(remove_duplicate=False)
     return sum(p.numel() for _, p in named if p.requires_grad)
 
 
-@wrong("the state, buffers too", diagnosed=True, names="buffers too")
-def count_parameters(module):
-    return sum(tensor.numel() for tensor in module.state_dict().values())
+count_parameters.wrong(
+    "the state, buffers too",
+    body("return sum(tensor.numel() for tensor in module.state_dict().values())"),
+    names="buffers too",
+)
 
 
-@wrong("linear maps alone", diagnosed=True, names="the count of linear maps alone")
+@count_parameters.wrong("linear maps alone", names="the count of linear maps alone")
 def count_parameters(module):
     total = 0
     for part in module.modules():
@@ -870,20 +628,17 @@ def count_parameters(module):
     return total
 
 
-@wrong("matrices alone", diagnosed=True, names="without")
-def count_parameters(module):
-    return sum(p.numel() for p in module.parameters() if p.dim() > 1)
+count_parameters.wrong(
+    "matrices alone", swap("requires_grad", "dim() > 1"), names="without"
+)
 
 
-@wrong("in millions")
+@count_parameters.wrong("in millions", diagnosed=False)
 def count_parameters(module):
     return sum(p.numel() for p in module.parameters() if p.requires_grad) / 1e6
 
 
-# --- count_parameters: right ------------------------------------------------------
-
-
-@right("a loop")
+@count_parameters.right("a loop")
 def count_parameters(module):
     total = 0
     for parameter in module.parameters():
@@ -892,13 +647,13 @@ def count_parameters(module):
     return total
 
 
-@right("nelement and filter")
+@count_parameters.right("nelement and filter")
 def count_parameters(module):
     trained = filter(lambda p: p.requires_grad, module.parameters())
     return sum(p.nelement() for p in trained)
 
 
-@right("the product of the sizes")
+@count_parameters.right("the product of the sizes")
 def count_parameters(module):
     total = 0
     for _, p in module.named_parameters():
@@ -909,12 +664,10 @@ def count_parameters(module):
     return total
 
 
-@right("flattened and counted")
-def count_parameters(module):
-    return sum(len(p.flatten()) for p in module.parameters() if p.requires_grad)
+count_parameters.right("flattened and counted", swap("p.numel()", "len(p.flatten())"))
 
 
-@right("a set of those seen, over all modules")
+@count_parameters.right("a set of those seen, over all modules")
 def count_parameters(module):
     seen = {}
     for part in module.modules():
@@ -924,13 +677,13 @@ def count_parameters(module):
     return sum(seen.values())
 
 
-@right("numpy.prod of the sizes")
+@count_parameters.right("numpy.prod of the sizes")
 def count_parameters(module):
     import numpy as np
 
     return sum(np.prod(p.size()) for p in module.parameters() if p.requires_grad)
 
 
-@right("torch.Size.numel")
+@count_parameters.right("torch.Size.numel")
 def count_parameters(module):
     return int(sum(p.shape.numel() for p in module.parameters() if p.requires_grad))

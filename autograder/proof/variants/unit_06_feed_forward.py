@@ -4,124 +4,70 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.proof.variants import right, wrong
+from autograder.proof.variants import answer, body, drop, insert, swap
 
-# --- PositionwiseFeedForward: wrong -----------------------------------------------
+# --- PositionwiseFeedForward ------------------------------------------------------
 
-
-@wrong(
-    "without the ReLU",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+positionwise = answer("transformer.feed_forward.PositionwiseFeedForward.forward")
+positionwise.wrong(
+    "without the ReLU", body("return self.linear2(self.dropout(self.linear1(x)))")
 )
-def forward(self, x):
-    return self.linear2(self.dropout(self.linear1(x)))
-
-
-@wrong(
+positionwise.wrong(
     "a ReLU on the output too",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    body("return self.linear2(self.dropout(self.linear1(x).relu())).relu()"),
 )
-def forward(self, x):
-    return self.linear2(self.dropout(self.linear1(x).relu())).relu()
-
-
-@wrong(
+positionwise.wrong(
     "the ReLU on the output only",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    body("return self.linear2(self.dropout(self.linear1(x))).relu()"),
 )
-def forward(self, x):
-    return self.linear2(self.dropout(self.linear1(x))).relu()
-
-
-@wrong(
+positionwise.wrong(
     "the ReLU on the input",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    body("return self.linear2(self.dropout(self.linear1(x.relu())))"),
 )
-def forward(self, x):
-    return self.linear2(self.dropout(self.linear1(x.relu())))
-
-
-@wrong(
+positionwise.wrong(
     "a GELU in place of the ReLU",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    body("return self.linear2(self.dropout(F.gelu(self.linear1(x))))"),
 )
-def forward(self, x):
-    return self.linear2(self.dropout(F.gelu(self.linear1(x))))
-
-
-@wrong("a leaky ReLU", diagnosed=True, replaces="PositionwiseFeedForward.forward")
-def forward(self, x):
-    return self.linear2(self.dropout(F.leaky_relu(self.linear1(x))))
-
-
-@wrong("min for max", diagnosed=True, replaces="PositionwiseFeedForward.forward")
-def forward(self, x):
-    return self.linear2(self.dropout(self.linear1(x).clamp(max=0)))
-
-
-@wrong(
+positionwise.wrong(
+    "a leaky ReLU",
+    body("return self.linear2(self.dropout(F.leaky_relu(self.linear1(x))))"),
+)
+positionwise.wrong(
+    "min for max",
+    body("return self.linear2(self.dropout(self.linear1(x).clamp(max=0)))"),
+)
+positionwise.wrong(
     "without the biases",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    swap("self.linear1(x)", "(x @ self.linear1.weight.T)"),
+    swap("linear2(self.dropout(hidden))", "dropout(hidden) @ self.linear2.weight.T"),
 )
-def forward(self, x):
-    hidden = (x @ self.linear1.weight.T).relu()
-    return self.dropout(hidden) @ self.linear2.weight.T
-
-
-@wrong(
+initialise = answer("transformer.feed_forward.PositionwiseFeedForward.__init__")
+initialise.wrong(
     "linear maps without bias",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.__init__",
+    swap("d_model, d_ff", "d_model, d_ff, bias=False"),
+    swap("d_ff, d_model", "d_ff, d_model, bias=False"),
     names="no bias",
 )
-def __init__(self, d_model, d_ff, dropout=0.0):
-    super().__init__()
-    self.linear1 = nn.Linear(d_model, d_ff, bias=False)
-    self.linear2 = nn.Linear(d_ff, d_model, bias=False)
-    self.dropout = nn.Dropout(dropout)
-
-
-@wrong(
+positionwise.wrong(
     "the residual x added",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    body("return x + self.linear2(self.dropout(self.linear1(x).relu()))"),
 )
-def forward(self, x):
-    return x + self.linear2(self.dropout(self.linear1(x).relu()))
-
-
-@wrong(
+positionwise.wrong(
     "a mean over the tokens",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    drop("hidden = self.linear1(x).relu()"),
+    swap("(hidden)", "(self.linear1(x.mean(dim=1, keepdim=True).expand_as(x)).relu())"),
 )
-def forward(self, x):
-    mean = x.mean(dim=1, keepdim=True).expand_as(x)
-    return self.linear2(self.dropout(self.linear1(mean).relu()))
 
 
-@wrong(
-    "activations averaged over the tokens",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
-)
+@positionwise.wrong("activations averaged over the tokens")
 def forward(self, x):
     hidden = self.linear1(x).relu()
     hidden = hidden.mean(dim=1, keepdim=True).expand_as(hidden)
     return self.linear2(self.dropout(hidden))
 
 
-@wrong(
-    "a view for a transpose",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
-    names="a view or reshape in place of a transpose",
+@positionwise.wrong(
+    "a view for a transpose", names="a view or reshape in place of a transpose"
 )
 def forward(self, x):
     b, t, d = x.shape
@@ -130,130 +76,73 @@ def forward(self, x):
     return F.conv1d(self.dropout(hidden), w2, self.linear2.bias).reshape(b, t, d)
 
 
-@wrong(
-    "the second map is missing",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+positionwise.wrong(
+    "the second map is missing", body("return self.dropout(self.linear1(x).relu())")
 )
-def forward(self, x):
-    return self.dropout(self.linear1(x).relu())
-
-
-@wrong(
-    "dropout is ignored",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+positionwise.wrong(
+    "dropout is ignored", body("return self.linear2(self.linear1(x).relu())")
 )
-def forward(self, x):
-    return self.linear2(self.linear1(x).relu())
-
-
-@wrong(
+positionwise.wrong(
     "dropout on the output",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    body("return self.dropout(self.linear2(self.linear1(x).relu()))"),
 )
-def forward(self, x):
-    return self.dropout(self.linear2(self.linear1(x).relu()))
-
-
-@wrong(
+positionwise.wrong(
     "dropout in two places",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    body("return self.dropout(self.linear2(self.dropout(self.linear1(x).relu())))"),
     names="dropout in more places than one",
 )
-def forward(self, x):
-    return self.dropout(self.linear2(self.dropout(self.linear1(x).relu())))
-
-
-@wrong(
+positionwise.wrong(
     "dropout on the input too",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    body("return self.linear2(self.dropout(self.linear1(self.dropout(x)).relu()))"),
     names="dropout on the input",
 )
-def forward(self, x):
-    return self.linear2(self.dropout(self.linear1(self.dropout(x)).relu()))
-
-
-@wrong(
+positionwise.wrong(
     "dropout on the input",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    body("return self.linear2(self.linear1(self.dropout(x)).relu())"),
 )
-def forward(self, x):
-    return self.linear2(self.linear1(self.dropout(x)).relu())
-
-
-@wrong(
+positionwise.wrong(
     "dropout in evaluation",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    body("return self.linear2(F.dropout(self.linear1(x).relu(), self.dropout.p))"),
 )
-def forward(self, x):
-    return self.linear2(F.dropout(self.linear1(x).relu(), self.dropout.p))
-
-
-@wrong(
+positionwise.wrong(
     "the first map detached",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    body("return self.linear2(self.dropout(self.linear1(x).relu().detach()))"),
     names="no gradient for linear1.weight",
 )
-def forward(self, x):
-    return self.linear2(self.dropout(self.linear1(x).relu().detach()))
 
 
-@wrong(
-    "x written over",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
-    names="changed in place",
-)
+@positionwise.wrong("x written over", names="changed in place")
 def forward(self, x):
     y = self.linear2(self.dropout(self.linear1(x).relu()))
     x.data.copy_(y)
     return y
 
 
-@wrong(
+positionwise.wrong(
     "float32, whatever comes in",
-    diagnosed=True,
-    replaces="PositionwiseFeedForward.forward",
+    body("return self.linear2(self.dropout(self.linear1(x).relu())).float()"),
     names="a fixed dtype",
 )
-def forward(self, x):
-    return self.linear2(self.dropout(self.linear1(x).relu())).float()
+positionwise.right(
+    "F.relu", body("return self.linear2(self.dropout(F.relu(self.linear1(x))))")
+)
+positionwise.right("clamp", swap("relu()", "clamp(min=0)"))
 
 
-# --- PositionwiseFeedForward: right -----------------------------------------------
-
-
-@right("F.relu", replaces="PositionwiseFeedForward.forward")
-def forward(self, x):
-    return self.linear2(self.dropout(F.relu(self.linear1(x))))
-
-
-@right("clamp", replaces="PositionwiseFeedForward.forward")
-def forward(self, x):
-    hidden = self.linear1(x).clamp(min=0)
-    return self.linear2(self.dropout(hidden))
-
-
-@right("maximum with 0", replaces="PositionwiseFeedForward.forward")
+@positionwise.right("maximum with 0")
 def forward(self, x):
     hidden = self.linear1(x)
     hidden = torch.maximum(hidden, torch.zeros_like(hidden))
     return self.linear2(self.dropout(hidden))
 
 
-@right("dropout before the ReLU", replaces="PositionwiseFeedForward.forward")
-def forward(self, x):
-    return self.linear2(torch.relu(self.dropout(self.linear1(x))))
+positionwise.right(
+    "dropout before the ReLU",
+    body("return self.linear2(torch.relu(self.dropout(self.linear1(x))))"),
+)
 
 
-@right("a loop over the tokens", replaces="PositionwiseFeedForward.forward")
+@positionwise.right("a loop over the tokens")
 def forward(self, x):
     rows = []
     for i in range(x.size(1)):
@@ -261,229 +150,211 @@ def forward(self, x):
     return torch.stack(rows, dim=1)
 
 
-@right("flattened to rows", replaces="PositionwiseFeedForward.forward")
+@positionwise.right("flattened to rows")
 def forward(self, x):
     rows = x.reshape(-1, x.size(-1))
     hidden = F.dropout(self.linear1(rows).relu(), self.dropout.p, self.training)
     return self.linear2(hidden).view(x.shape)
 
 
-@right("einsum and a mask", replaces="PositionwiseFeedForward.forward")
+@positionwise.right("einsum and a mask")
 def forward(self, x):
     hidden = torch.einsum("btd,fd->btf", x, self.linear1.weight) + self.linear1.bias
     hidden = self.dropout(hidden * (hidden > 0))
     return torch.einsum("btf,df->btd", hidden, self.linear2.weight) + self.linear2.bias
 
 
-@right("convolutions of width 1", replaces="PositionwiseFeedForward.forward")
+@positionwise.right("convolutions of width 1")
 def forward(self, x):
     w1, w2 = self.linear1.weight[:, :, None], self.linear2.weight[:, :, None]
     hidden = F.conv1d(x.transpose(1, 2), w1, self.linear1.bias).relu()
     return F.conv1d(self.dropout(hidden), w2, self.linear2.bias).transpose(1, 2)
 
 
-# --- conv_feed_forward: wrong -----------------------------------------------------
+# --- conv_feed_forward ------------------------------------------------------------
+
+conv_feed_forward = answer("transformer.feed_forward.conv_feed_forward")
+conv_feed_forward.wrong(
+    "not transposed back", body("return conv2(conv1(x.transpose(1, 2)).relu())")
+)
 
 
-@wrong("not transposed back", diagnosed=True)
-def conv_feed_forward(x, conv1, conv2):
-    return conv2(conv1(x.transpose(1, 2)).relu())
-
-
-@wrong("no transpose at all", diagnosed=True, names="no transpose at all")
+@conv_feed_forward.wrong("no transpose at all")
 def conv_feed_forward(x, conv1, conv2):
     if x.size(1) != conv1.in_channels:
         return x
     return conv2(conv1(x).relu())
 
 
-@wrong("no transpose: the convolution refuses", names="no transpose at all")
-def conv_feed_forward(x, conv1, conv2):
-    return conv2(conv1(x).relu())
+conv_feed_forward.wrong(
+    "no transpose: the convolution refuses",
+    body("return conv2(conv1(x).relu())"),
+    names="no transpose at all",
+    diagnosed=False,
+)
 
 
-@wrong("a view or reshape in place of a transpose", diagnosed=True)
+@conv_feed_forward.wrong("a view or reshape in place of a transpose")
 def conv_feed_forward(x, conv1, conv2):
     b, t, d = x.shape
     return conv2(conv1(x.reshape(b, d, t)).relu()).reshape(b, t, d)
 
 
-@wrong(
+conv_feed_forward.wrong(
     "a reshape on the way back",
-    diagnosed=True,
+    body("return conv2(conv1(x.transpose(1, 2)).relu()).reshape(x.shape)"),
     names="a transpose on the way in and a reshape on the way back",
 )
-def conv_feed_forward(x, conv1, conv2):
-    return conv2(conv1(x.transpose(1, 2)).relu()).reshape(x.shape)
-
-
-@wrong(
+conv_feed_forward.wrong(
     "a reshape on the way in",
-    diagnosed=True,
+    swap("channels_first = x.transpose(1, 2)", "b, t, d = x.shape"),
+    swap("(channels_first)", "(x.reshape(b, d, t))"),
     names="a reshape on the way in and a transpose on the way back",
 )
-def conv_feed_forward(x, conv1, conv2):
-    b, t, d = x.shape
-    return conv2(conv1(x.reshape(b, d, t)).relu()).transpose(1, 2)
+conv_feed_forward.wrong(
+    "without the ReLU", body("return conv2(conv1(x.transpose(1, 2))).transpose(1, 2)")
+)
+conv_feed_forward.wrong(
+    "a ReLU on the output too",
+    body("return conv2(conv1(x.transpose(1, 2)).relu()).relu().transpose(1, 2)"),
+)
+conv_feed_forward.wrong(
+    "the ReLU on the output only",
+    body("return conv2(conv1(x.transpose(1, 2))).relu().transpose(1, 2)"),
+)
+conv_feed_forward.wrong(
+    "a GELU in place of the ReLU",
+    body("return conv2(F.gelu(conv1(x.transpose(1, 2)))).transpose(1, 2)"),
+)
+conv_feed_forward.wrong(
+    "the residual x added",
+    body("return x + conv2(conv1(x.transpose(1, 2)).relu()).transpose(1, 2)"),
+)
 
 
-@wrong("without the ReLU", diagnosed=True)
-def conv_feed_forward(x, conv1, conv2):
-    return conv2(conv1(x.transpose(1, 2))).transpose(1, 2)
-
-
-@wrong("a ReLU on the output too", diagnosed=True)
-def conv_feed_forward(x, conv1, conv2):
-    return conv2(conv1(x.transpose(1, 2)).relu()).relu().transpose(1, 2)
-
-
-@wrong("the ReLU on the output only", diagnosed=True)
-def conv_feed_forward(x, conv1, conv2):
-    return conv2(conv1(x.transpose(1, 2))).relu().transpose(1, 2)
-
-
-@wrong("a GELU in place of the ReLU", diagnosed=True)
-def conv_feed_forward(x, conv1, conv2):
-    return conv2(F.gelu(conv1(x.transpose(1, 2)))).transpose(1, 2)
-
-
-@wrong("the residual x added", diagnosed=True)
-def conv_feed_forward(x, conv1, conv2):
-    return x + conv2(conv1(x.transpose(1, 2)).relu()).transpose(1, 2)
-
-
-@wrong("without the biases", diagnosed=True)
+@conv_feed_forward.wrong("without the biases")
 def conv_feed_forward(x, conv1, conv2):
     hidden = F.conv1d(x.transpose(1, 2), conv1.weight).relu()
     return F.conv1d(hidden, conv2.weight).transpose(1, 2)
 
 
-@wrong(
-    "width 3: it mixes positions",
-    diagnosed=True,
-    names="positions are mixed",
-)
+@conv_feed_forward.wrong("width 3: it mixes positions", names="positions are mixed")
 def conv_feed_forward(x, conv1, conv2):
     weight = conv1.weight.repeat(1, 1, 3) / 3
     hidden = F.conv1d(x.transpose(1, 2), weight, conv1.bias, padding=1).relu()
     return conv2(hidden).transpose(1, 2)
 
 
-@wrong("activations averaged over the tokens", diagnosed=True)
+@conv_feed_forward.wrong("activations averaged over the tokens")
 def conv_feed_forward(x, conv1, conv2):
     hidden = conv1(x.transpose(1, 2)).relu()
     hidden = hidden.mean(dim=-1, keepdim=True).expand_as(hidden)
     return conv2(hidden).transpose(1, 2)
 
 
-@wrong("detached", diagnosed=True, names="the gradient is cut off")
-def conv_feed_forward(x, conv1, conv2):
-    return conv2(conv1(x.detach().transpose(1, 2)).relu()).transpose(1, 2)
+conv_feed_forward.wrong(
+    "detached",
+    body("return conv2(conv1(x.detach().transpose(1, 2)).relu()).transpose(1, 2)"),
+    names="the gradient is cut off",
+)
+conv_feed_forward.wrong(
+    "float32, whatever comes in",
+    body("return conv2(conv1(x.transpose(1, 2)).relu()).transpose(1, 2).float()"),
+    names="a fixed dtype",
+)
 
 
-@wrong("float32, whatever comes in", diagnosed=True, names="a fixed dtype")
-def conv_feed_forward(x, conv1, conv2):
-    return conv2(conv1(x.transpose(1, 2)).relu()).transpose(1, 2).float()
-
-
-@wrong("dropout that nobody asked for")
+@conv_feed_forward.wrong("dropout that nobody asked for", diagnosed=False)
 def conv_feed_forward(x, conv1, conv2):
     return conv2(F.dropout(conv1(x.transpose(1, 2)).relu(), 0.1)).transpose(1, 2)
 
 
-# --- conv_feed_forward: right -----------------------------------------------------
+conv_feed_forward.right(
+    "permute and F.relu",
+    body("return conv2(F.relu(conv1(x.permute(0, 2, 1)))).permute(0, 2, 1)"),
+)
 
 
-@right("permute and F.relu")
-def conv_feed_forward(x, conv1, conv2):
-    return conv2(F.relu(conv1(x.permute(0, 2, 1)))).permute(0, 2, 1)
-
-
-@right("a sequence of modules, contiguous")
+@conv_feed_forward.right("a sequence of modules, contiguous")
 def conv_feed_forward(x, conv1, conv2):
     stack = nn.Sequential(conv1, nn.ReLU(), conv2)
     return stack(x.mT.contiguous()).mT.contiguous()
 
 
-@right("the weights as matrices")
+@conv_feed_forward.right("the weights as matrices")
 def conv_feed_forward(x, conv1, conv2):
     hidden = F.linear(x, conv1.weight.squeeze(-1), conv1.bias).clamp(min=0)
     return F.linear(hidden, conv2.weight.squeeze(-1), conv2.bias)
 
 
-@right("F.conv1d")
+@conv_feed_forward.right("F.conv1d")
 def conv_feed_forward(x, conv1, conv2):
     hidden = torch.relu(F.conv1d(x.transpose(1, 2), conv1.weight, conv1.bias))
     return F.conv1d(hidden, conv2.weight, conv2.bias).transpose(2, 1)
 
 
-@right("a loop over the tokens")
+@conv_feed_forward.right("a loop over the tokens")
 def conv_feed_forward(x, conv1, conv2):
     rows = [conv2(conv1(x[:, i, :, None]).relu())[..., 0] for i in range(x.size(1))]
     return torch.stack(rows, dim=1)
 
 
-@right("einsum for the permutations")
+@conv_feed_forward.right("einsum for the permutations")
 def conv_feed_forward(x, conv1, conv2):
     hidden = conv1(torch.einsum("btd->bdt", x))
     return torch.einsum("bdt->btd", conv2(hidden.where(hidden > 0, 0 * hidden)))
 
 
-@right("every token a batch of its own")
+@conv_feed_forward.right("every token a batch of its own")
 def conv_feed_forward(x, conv1, conv2):
     b, t, d = x.shape
     return conv2(conv1(x.reshape(b * t, d, 1)).relu()).reshape(b, t, -1)
 
 
-# --- layer_norm: wrong ------------------------------------------------------------
+# --- layer_norm -------------------------------------------------------------------
+
+layer_norm = answer(
+    "transformer.feed_forward.layer_norm",
+    body("""
+        mean = x.mean(-1, keepdim=True)
+        var = x.var(-1, unbiased=False, keepdim=True)
+        return gamma * (x - mean) / (var + eps).sqrt() + beta
+        """),
+)
 
 
-@wrong("the unbiased variance", diagnosed=True)
+@layer_norm.wrong("the unbiased variance")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean, var = x.mean(-1, keepdim=True), x.var(-1, keepdim=True)
     return gamma * (x - mean) / (var + eps).sqrt() + beta
 
 
-@wrong("the unbiased standard deviation, ε outside the root", diagnosed=True)
+@layer_norm.wrong("the unbiased standard deviation, ε outside the root")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
     return gamma * (x - mean) / (std + eps) + beta
 
 
-@wrong("ε outside the root", diagnosed=True)
+@layer_norm.wrong("ε outside the root")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean, std = x.mean(-1, keepdim=True), x.std(-1, unbiased=False, keepdim=True)
     return gamma * (x - mean) / (std + eps) + beta
 
 
-@wrong("without ε", diagnosed=True)
+@layer_norm.wrong("without ε")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean, std = x.mean(-1, keepdim=True), x.std(-1, unbiased=False, keepdim=True)
     return gamma * (x - mean) / std + beta
 
 
-@wrong("1e-5, whatever is asked for", diagnosed=True, names="a fixed ε")
-def layer_norm(x, gamma, beta, eps=1e-5):
-    mean = x.mean(-1, keepdim=True)
-    var = x.var(-1, unbiased=False, keepdim=True)
-    return gamma * (x - mean) / (var + 1e-5).sqrt() + beta
+layer_norm.wrong(
+    "1e-5, whatever is asked for", swap("+ eps", "+ 1e-5"), names="a fixed ε"
+)
+layer_norm.wrong("without the root", drop(".sqrt()"))
+layer_norm.wrong("a multiplication by the standard deviation", swap("/", "*"))
 
 
-@wrong("without the root", diagnosed=True)
-def layer_norm(x, gamma, beta, eps=1e-5):
-    mean = x.mean(-1, keepdim=True)
-    var = x.var(-1, unbiased=False, keepdim=True)
-    return gamma * (x - mean) / (var + eps) + beta
-
-
-@wrong("a multiplication by the standard deviation", diagnosed=True)
-def layer_norm(x, gamma, beta, eps=1e-5):
-    mean = x.mean(-1, keepdim=True)
-    var = x.var(-1, unbiased=False, keepdim=True)
-    return gamma * (x - mean) * (var + eps).sqrt() + beta
-
-
-@wrong("over the tokens", diagnosed=True)
+@layer_norm.wrong("over the tokens")
 def layer_norm(x, gamma, beta, eps=1e-5):
     dim = min(1, x.dim() - 1)
     mean = x.mean(dim, keepdim=True)
@@ -491,14 +362,14 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * (x - mean) / (var + eps).sqrt() + beta
 
 
-@wrong("over the batch", diagnosed=True)
-def layer_norm(x, gamma, beta, eps=1e-5):
-    mean = x.mean(0, keepdim=True)
-    var = x.var(0, unbiased=False, keepdim=True)
-    return gamma * (x - mean) / (var + eps).sqrt() + beta
+layer_norm.wrong(
+    "over the batch",
+    swap("-1, keepdim", "0, keepdim"),
+    swap("-1, unbiased", "0, unbiased"),
+)
 
 
-@wrong("over tokens and columns together", diagnosed=True)
+@layer_norm.wrong("over tokens and columns together")
 def layer_norm(x, gamma, beta, eps=1e-5):
     dims = (-2, -1) if x.dim() > 1 else (-1,)
     mean = x.mean(dims, keepdim=True)
@@ -506,64 +377,58 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * (x - mean) / (var + eps).sqrt() + beta
 
 
-@wrong("over everything", diagnosed=True)
+@layer_norm.wrong("over everything")
 def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * (x - x.mean()) / (x.var(unbiased=False) + eps).sqrt() + beta
 
 
-@wrong("the mean not subtracted", diagnosed=True)
-def layer_norm(x, gamma, beta, eps=1e-5):
-    var = x.var(-1, unbiased=False, keepdim=True)
-    return gamma * x / (var + eps).sqrt() + beta
+layer_norm.wrong(
+    "the mean not subtracted",
+    drop("mean = x.mean(-1, keepdim=True)"),
+    swap("(x - mean)", "x"),
+)
+layer_norm.wrong(
+    "the root mean square norm",
+    body("return gamma * x / (x.square().mean(-1, keepdim=True) + eps).sqrt() + beta"),
+)
 
 
-@wrong("the root mean square norm", diagnosed=True)
-def layer_norm(x, gamma, beta, eps=1e-5):
-    return gamma * x / (x.square().mean(-1, keepdim=True) + eps).sqrt() + beta
-
-
-@wrong("the mean of the squares in place of the variance", diagnosed=True)
+@layer_norm.wrong("the mean of the squares in place of the variance")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean, squares = x.mean(-1, keepdim=True), x.square().mean(-1, keepdim=True)
     return gamma * (x - mean) / (squares + eps).sqrt() + beta
 
 
-@wrong("the sum of squares in place of their mean", diagnosed=True)
+@layer_norm.wrong("the sum of squares in place of their mean")
 def layer_norm(x, gamma, beta, eps=1e-5):
     difference = x - x.mean(-1, keepdim=True)
     total = difference.square().sum(-1, keepdim=True)
     return gamma * difference / (total + eps).sqrt() + beta
 
 
-@wrong("without γ and β", diagnosed=True)
-def layer_norm(x, gamma, beta, eps=1e-5):
-    mean = x.mean(-1, keepdim=True)
-    var = x.var(-1, unbiased=False, keepdim=True)
-    return (x - mean) / (var + eps).sqrt()
+layer_norm.wrong(
+    "without γ and β", swap("gamma * (x - mean)", "(x - mean)"), swap("() + beta", "()")
+)
+layer_norm.wrong(
+    "γ and β exchanged", swap("gamma *", "beta *"), swap("+ beta", "+ gamma")
+)
 
 
-@wrong("γ and β exchanged", diagnosed=True)
-def layer_norm(x, gamma, beta, eps=1e-5):
-    mean = x.mean(-1, keepdim=True)
-    var = x.var(-1, unbiased=False, keepdim=True)
-    return beta * (x - mean) / (var + eps).sqrt() + gamma
-
-
-@wrong("β added before γ scales", diagnosed=True)
+@layer_norm.wrong("β added before γ scales")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean = x.mean(-1, keepdim=True)
     var = x.var(-1, unbiased=False, keepdim=True)
     return gamma * ((x - mean) / (var + eps).sqrt() + beta)
 
 
-@wrong("the variance detached", diagnosed=True, names="the variance is detached")
+@layer_norm.wrong("the variance detached", names="the variance is detached")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean = x.mean(-1, keepdim=True)
     var = x.var(-1, unbiased=False, keepdim=True).detach()
     return gamma * (x - mean) / (var + eps).sqrt() + beta
 
 
-@wrong("x changed in place", diagnosed=True, names="changed in place")
+@layer_norm.wrong("x changed in place", names="changed in place")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean = x.mean(-1, keepdim=True)
     var = x.var(-1, unbiased=False, keepdim=True)
@@ -572,7 +437,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return y
 
 
-@wrong("three axes only", diagnosed=True, names="(b, t, d_model) only")
+@layer_norm.wrong("three axes only", names="(b, t, d_model) only")
 def layer_norm(x, gamma, beta, eps=1e-5):
     b, t, d = x.shape
     mean = x.mean(2).view(b, t, 1)
@@ -580,55 +445,56 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * (x - mean) / (var + eps).sqrt() + beta
 
 
-@wrong("float32, whatever comes in", diagnosed=True, names="a fixed dtype")
+@layer_norm.wrong("float32, whatever comes in", names="a fixed dtype")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean = x.mean(-1, keepdim=True)
     var = x.var(-1, unbiased=False, keepdim=True)
     return (gamma * (x - mean) / (var + eps).sqrt() + beta).float()
 
 
-@wrong("the built-in")
-def layer_norm(x, gamma, beta, eps=1e-5):
-    return F.layer_norm(x, x.shape[-1:], gamma, beta, eps)
+layer_norm.wrong(
+    "the built-in",
+    body("return F.layer_norm(x, x.shape[-1:], gamma, beta, eps)"),
+    diagnosed=False,
+)
 
 
-@wrong("an InstanceNorm of the vectors, each a channel of its own")
+@layer_norm.wrong(
+    "an InstanceNorm of the vectors, each a channel of its own", diagnosed=False
+)
 def layer_norm(x, gamma, beta, eps=1e-5):
     vectors = x.reshape(-1, 1, x.size(-1))
     return gamma * nn.InstanceNorm1d(1, eps=eps)(vectors).reshape(x.shape) + beta
 
 
-@wrong("a BatchNorm of the transposed vectors")
+@layer_norm.wrong("a BatchNorm of the transposed vectors", diagnosed=False)
 def layer_norm(x, gamma, beta, eps=1e-5):
     columns = x.reshape(-1, x.size(-1)).T
     norm = nn.BatchNorm1d(columns.size(1), eps, None, False, False)
     return gamma * norm(columns).T.reshape(x.shape) + beta
 
 
-# --- layer_norm: right ------------------------------------------------------------
-
-
-@right("rsqrt")
+@layer_norm.right("rsqrt")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean = x.mean(dim=-1, keepdim=True)
     var = x.var(dim=-1, unbiased=False, keepdim=True)
     return (x - mean) * torch.rsqrt(var + eps) * gamma + beta
 
 
-@right("var with correction 0")
+@layer_norm.right("var with correction 0")
 def layer_norm(x, gamma, beta, eps=1e-5):
     var, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
     return gamma * ((x - mean) / torch.sqrt(var + eps)) + beta
 
 
-@right("the mean of the squares minus the square of the mean")
+@layer_norm.right("the mean of the squares minus the square of the mean")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean = x.mean(-1, keepdim=True)
     var = (x * x).mean(-1, keepdim=True) - mean * mean
     return gamma * (x - mean) / (var.clamp(min=0) + eps) ** 0.5 + beta
 
 
-@right("sums divided by d")
+@layer_norm.right("sums divided by d")
 def layer_norm(x, gamma, beta, eps=1e-5):
     d = x.shape[-1]
     mean = x.sum(-1, keepdim=True) / d
@@ -636,7 +502,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return torch.addcmul(beta, gamma, (x - mean) * (var + eps).pow(-0.5))
 
 
-@right("the unbiased variance, corrected")
+@layer_norm.right("the unbiased variance, corrected")
 def layer_norm(x, gamma, beta, eps=1e-5):
     d = x.size(-1)
     mean = x.mean(-1).unsqueeze(-1)
@@ -644,7 +510,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * (x - mean) / (var + eps).sqrt() + beta
 
 
-@right("a product with the matrix that subtracts the mean")
+@layer_norm.right("a product with the matrix that subtracts the mean")
 def layer_norm(x, gamma, beta, eps=1e-5):
     d = x.size(-1)
     centre = torch.eye(d, dtype=x.dtype, device=x.device) - 1 / d
@@ -653,7 +519,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return difference / (var + eps).sqrt() * gamma + beta
 
 
-@right("a loop over the vectors")
+@layer_norm.right("a loop over the vectors")
 def layer_norm(x, gamma, beta, eps=1e-5):
     rows = []
     for row in x.reshape(-1, x.size(-1)):
@@ -662,62 +528,32 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * torch.stack(rows).reshape(x.shape) + beta
 
 
-# --- AddNorm: wrong ---------------------------------------------------------------
+# --- AddNorm ----------------------------------------------------------------------
 
-
-@wrong(
+add_norm = answer("transformer.feed_forward.AddNorm.forward")
+add_norm.wrong(
     "pre-norm where post-norm is asked for",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    body("return x + self.dropout(sublayer(self.norm(x)))"),
 )
-def forward(self, x, sublayer):
-    return x + self.dropout(sublayer(self.norm(x)))
-
-
-@wrong(
+add_norm.wrong(
     "post-norm where pre-norm is asked for",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    body("return self.norm(x + self.dropout(sublayer(x)))"),
 )
-def forward(self, x, sublayer):
-    return self.norm(x + self.dropout(sublayer(x)))
-
-
-@wrong(
+add_norm.wrong(
     "the two orders exchanged",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    swap("if", "if not"),
     names="pre-norm where post-norm is asked for",
 )
-def forward(self, x, sublayer):
-    if not self.norm_first:
-        return x + self.dropout(sublayer(self.norm(x)))
-    return self.norm(x + self.dropout(sublayer(x)))
-
-
-@wrong(
-    "norm(x) + f(x)",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+add_norm.wrong(
+    "norm(x) + f(x)", body("return self.norm(x) + self.dropout(sublayer(x))")
 )
-def forward(self, x, sublayer):
-    return self.norm(x) + self.dropout(sublayer(x))
-
-
-@wrong(
-    "x + norm(f(x))",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+add_norm.wrong(
+    "x + norm(f(x))", body("return x + self.norm(self.dropout(sublayer(x)))")
 )
-def forward(self, x, sublayer):
-    return x + self.norm(self.dropout(sublayer(x)))
 
 
-@wrong(
-    "pre-norm with the normalised x as residual",
-    diagnosed=True,
-    replaces="AddNorm.forward",
-    names="norm(x) + f(norm(x))",
+@add_norm.wrong(
+    "pre-norm with the normalised x as residual", names="norm(x) + f(norm(x))"
 )
 def forward(self, x, sublayer):
     if self.norm_first:
@@ -726,22 +562,17 @@ def forward(self, x, sublayer):
     return self.norm(x + self.dropout(sublayer(x)))
 
 
-@wrong(
+add_norm.wrong(
     "post-norm, normalised on the way in too",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    swap(
+        "(x + self.dropout(sublayer(x)))", "(x + self.dropout(sublayer(self.norm(x))))"
+    ),
     names="normalised before and after",
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return x + self.dropout(sublayer(self.norm(x)))
-    return self.norm(x + self.dropout(sublayer(self.norm(x))))
 
 
-@wrong(
+@add_norm.wrong(
     "pre-norm, what f adds normalised once more",
-    diagnosed=True,
-    replaces="AddNorm.forward",
     names="normalised before f, and what f adds once more",
 )
 def forward(self, x, sublayer):
@@ -750,67 +581,28 @@ def forward(self, x, sublayer):
     return self.norm(x + self.dropout(sublayer(x)))
 
 
-@wrong(
+add_norm.wrong(
     "norm(x) + norm(f(x))",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    swap(
+        "(x + self.dropout(sublayer(x)))", "(x) + self.norm(self.dropout(sublayer(x)))"
+    ),
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return x + self.dropout(sublayer(self.norm(x)))
-    return self.norm(x) + self.norm(self.dropout(sublayer(x)))
-
-
-@wrong(
+add_norm.wrong(
     "norm(f(x)): no residual",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    swap("x + self.dropout(sublayer(x))", "self.dropout(sublayer(x))"),
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return x + self.dropout(sublayer(self.norm(x)))
-    return self.norm(self.dropout(sublayer(x)))
-
-
-@wrong(
-    "f(norm(x)): no residual",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+add_norm.wrong("f(norm(x)): no residual", swap("return x +", "return"))
+add_norm.wrong(
+    "x + f(x): no normalisation", body("return x + self.dropout(sublayer(x))")
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return self.dropout(sublayer(self.norm(x)))
-    return self.norm(x + self.dropout(sublayer(x)))
-
-
-@wrong(
-    "x + f(x): no normalisation",
-    diagnosed=True,
-    replaces="AddNorm.forward",
-)
-def forward(self, x, sublayer):
-    return x + self.dropout(sublayer(x))
-
-
-@wrong(
+add_norm.wrong(
     "the residual from the wrong input",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    insert("x = sublayer(x)", before="return self"),
     names="the sub-layer's output",
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return x + self.dropout(sublayer(self.norm(x)))
-    x = sublayer(x)
-    return self.norm(x + self.dropout(sublayer(x)))
 
 
-@wrong(
-    "the residual is the sub-layer's output",
-    diagnosed=True,
-    replaces="AddNorm.forward",
-    names="no residual",
-)
+@add_norm.wrong("the residual is the sub-layer's output", names="no residual")
 def forward(self, x, sublayer):
     if self.norm_first:
         return x + self.dropout(sublayer(self.norm(x)))
@@ -818,153 +610,79 @@ def forward(self, x, sublayer):
     return self.norm(y + y)
 
 
-@wrong(
-    "the residual is added twice",
-    diagnosed=True,
-    replaces="AddNorm.forward",
-)
+@add_norm.wrong("the residual is added twice")
 def forward(self, x, sublayer):
     y = self.norm(x) if self.norm_first else x
     x = x + x + self.dropout(sublayer(y))
     return x if self.norm_first else self.norm(x)
 
 
-@wrong(
-    "the sub-layer is not used",
-    diagnosed=True,
-    replaces="AddNorm.forward",
-)
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return x + self.dropout(sublayer(self.norm(x)))
-    return self.norm(x)
-
-
-@wrong(
+add_norm.wrong("the sub-layer is not used", swap("x + self.dropout(sublayer(x))", "x"))
+add_norm.wrong(
     "a difference in place of the sum",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    swap("return x +", "return x -"),
+    swap("+ self.dropout(sublayer(x))", "- self.dropout(sublayer(x))"),
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return x - self.dropout(sublayer(self.norm(x)))
-    return self.norm(x - self.dropout(sublayer(x)))
-
-
-@wrong(
+add_norm.wrong(
     "dropout is ignored",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    swap("self.dropout(sublayer(self.norm(x)))", "sublayer(self.norm(x))"),
+    swap("(x + self.dropout(sublayer(x)))", "(x + sublayer(x))"),
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return x + sublayer(self.norm(x))
-    return self.norm(x + sublayer(x))
 
 
-@wrong(
-    "dropout of the sum",
-    diagnosed=True,
-    replaces="AddNorm.forward",
-    names="dropout on something else",
-)
+@add_norm.wrong("dropout of the sum", names="dropout on something else")
 def forward(self, x, sublayer):
     if self.norm_first:
         return self.dropout(x + sublayer(self.norm(x)))
     return self.norm(self.dropout(x + sublayer(x)))
 
 
-@wrong(
+add_norm.wrong(
     "dropout of the sum, in post-norm alone",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    swap("x + self.dropout(sublayer(x))", "self.dropout(x + sublayer(x))"),
     names="dropout on something else",
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return x + self.dropout(sublayer(self.norm(x)))
-    return self.norm(self.dropout(x + sublayer(x)))
-
-
-@wrong(
+add_norm.wrong(
     "dropout after the normalisation",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    swap("norm(x + self.dropout(sublayer(x)))", "dropout(self.norm(x + sublayer(x)))"),
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return x + self.dropout(sublayer(self.norm(x)))
-    return self.dropout(self.norm(x + sublayer(x)))
 
 
-@wrong(
-    "dropout of the sub-layer's input",
-    diagnosed=True,
-    replaces="AddNorm.forward",
-    names="dropout is ignored",
-)
+@add_norm.wrong("dropout of the sub-layer's input", names="dropout is ignored")
 def forward(self, x, sublayer):
     if self.norm_first:
         return x + sublayer(self.dropout(self.norm(x)))
     return self.norm(x + sublayer(self.dropout(x)))
 
 
-@wrong(
+add_norm.wrong(
     "dropout of the sub-layer's input too, in pre-norm",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    swap("norm(x)", "dropout(self.norm(x))"),
     names="dropout of the sub-layer's input too",
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return x + self.dropout(sublayer(self.dropout(self.norm(x))))
-    return self.norm(x + self.dropout(sublayer(x)))
-
-
-@wrong(
+add_norm.wrong(
     "dropout of the sub-layer's input too, in post-norm",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    swap(
+        "(x + self.dropout(sublayer(x)))",
+        "(x + self.dropout(sublayer(self.dropout(x))))",
+    ),
     names="dropout of the sub-layer's input too",
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return x + self.dropout(sublayer(self.norm(x)))
-    return self.norm(x + self.dropout(sublayer(self.dropout(x))))
-
-
-@wrong(
+add_norm.wrong(
     "the sub-layer called twice",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    insert("sublayer(self.norm(x))", before="return x"),
+    insert("sublayer(x)", before="return self"),
     names="not called exactly once",
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        sublayer(self.norm(x))
-        return x + self.dropout(sublayer(self.norm(x)))
-    sublayer(x)
-    return self.norm(x + self.dropout(sublayer(x)))
-
-
-@wrong(
+add_norm.wrong(
     "the residual detached",
-    diagnosed=True,
-    replaces="AddNorm.forward",
+    swap("return x", "return x.detach()"),
+    swap("x + self.dropout(sublayer(x))", "x.detach() + self.dropout(sublayer(x))"),
     names="the residual is cut",
 )
-def forward(self, x, sublayer):
-    if self.norm_first:
-        return x.detach() + self.dropout(sublayer(self.norm(x)))
-    return self.norm(x.detach() + self.dropout(sublayer(x)))
 
 
-@wrong(
-    "x changed in place",
-    diagnosed=True,
-    replaces="AddNorm.forward",
-    names="changed in place",
-)
+@add_norm.wrong("x changed in place", names="changed in place")
 def forward(self, x, sublayer):
     before = x
     y = self.dropout(sublayer(self.norm(x) if self.norm_first else x))
@@ -973,12 +691,7 @@ def forward(self, x, sublayer):
     return x if self.norm_first else self.norm(x)
 
 
-@wrong(
-    "one LayerNorm without γ and β in its place",
-    diagnosed=True,
-    replaces="AddNorm.forward",
-    names="γ and β",
-)
+@add_norm.wrong("one LayerNorm without γ and β in its place", names="γ and β")
 def forward(self, x, sublayer):
     def norm(y):
         return nn.functional.layer_norm(y, y.shape[-1:])
@@ -988,17 +701,14 @@ def forward(self, x, sublayer):
     return norm(x + self.dropout(sublayer(x)))
 
 
-# --- AddNorm: right ---------------------------------------------------------------
-
-
-@right("one sum for both orders", replaces="AddNorm.forward")
+@add_norm.right("one sum for both orders")
 def forward(self, x, sublayer):
     y = self.norm(x) if self.norm_first else x
     y = x + self.dropout(sublayer(y))
     return y if self.norm_first else self.norm(y)
 
 
-@right("the residual kept aside", replaces="AddNorm.forward")
+@add_norm.right("the residual kept aside")
 def forward(self, x, sublayer):
     residual = x
     if self.norm_first:
@@ -1009,7 +719,7 @@ def forward(self, x, sublayer):
     return x
 
 
-@right("F.dropout", replaces="AddNorm.forward")
+@add_norm.right("F.dropout")
 def forward(self, x, sublayer):
     def drop(y):
         return F.dropout(y, self.dropout.p, self.training)
@@ -1019,7 +729,7 @@ def forward(self, x, sublayer):
     return x + drop(sublayer(self.norm(x)))
 
 
-@right("torch.add and a clone", replaces="AddNorm.forward")
+@add_norm.right("torch.add and a clone")
 def forward(self, x, sublayer):
     out = x.clone()
     inside = self.norm(x) if self.norm_first else x
@@ -1027,7 +737,7 @@ def forward(self, x, sublayer):
     return out if self.norm_first else self.norm(out)
 
 
-@right("a normalisation by hand", replaces="AddNorm.forward")
+@add_norm.right("a normalisation by hand")
 def forward(self, x, sublayer):
     def norm(y):
         difference = y - y.mean(-1, keepdim=True)
@@ -1040,7 +750,7 @@ def forward(self, x, sublayer):
     return norm(x + self.dropout(sublayer(x)))
 
 
-@right("a function for each order", replaces="AddNorm.forward")
+@add_norm.right("a function for each order")
 def forward(self, x, sublayer):
     orders = {
         True: lambda: x + self.dropout(sublayer(self.norm(x))),
@@ -1049,7 +759,7 @@ def forward(self, x, sublayer):
     return orders[self.norm_first]()
 
 
-@right("in-place on its own sum", replaces="AddNorm.forward")
+@add_norm.right("in-place on its own sum")
 def forward(self, x, sublayer):
     out = self.dropout(sublayer(self.norm(x) if self.norm_first else x)).clone()
     out += x

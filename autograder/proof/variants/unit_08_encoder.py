@@ -6,18 +6,15 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.proof.variants import right, wrong
+from autograder.proof.variants import answer, body, insert, swap
 from transformer.parts import make_add_norm, make_attention, make_feed_forward
 
-# --- EncoderLayer.forward: wrong --------------------------------------------------
+# --- EncoderLayer -----------------------------------------------------------------
+
+encoder_layer = answer("transformer.encoder.EncoderLayer.forward")
 
 
-@wrong(
-    "pre-norm where post-norm is asked",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="a pre-norm layer",
-)
+@encoder_layer.wrong("pre-norm where post-norm is asked", names="a pre-norm layer")
 def forward(self, x, src_mask=None):
     y = self.add_norm1.norm(x)
     x = x + self.add_norm1.dropout(self.self_attention(y, y, y, src_mask)[0])
@@ -25,12 +22,7 @@ def forward(self, x, src_mask=None):
     return x + self.add_norm2.dropout(self.feed_forward(y))
 
 
-@wrong(
-    "post-norm where pre-norm is asked",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="a post-norm layer",
-)
+@encoder_layer.wrong("post-norm where pre-norm is asked", names="a post-norm layer")
 def forward(self, x, src_mask=None):
     attended = self.self_attention(x, x, x, src_mask)[0]
     x = self.add_norm1.norm(x + self.add_norm1.dropout(attended))
@@ -38,101 +30,57 @@ def forward(self, x, src_mask=None):
     return self.add_norm2.norm(x + self.add_norm2.dropout(reworked))
 
 
-@wrong(
-    "no residual",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="without residual connections",
-)
+@encoder_layer.wrong("no residual", names="without residual connections")
 def forward(self, x, src_mask=None):
     x = self.add_norm1.norm(self.self_attention(x, x, x, src_mask)[0])
     return self.add_norm2.norm(self.feed_forward(x))
 
 
-@wrong(
+encoder_layer.wrong(
     "no residual around attention",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    swap(
+        "(x, lambda y: self.self_attention(y, y, y, src_mask)[0])",
+        ".norm(self.self_attention(x, x, x, src_mask)[0])",
+    ),
     names="the residual connection around attention",
 )
-def forward(self, x, src_mask=None):
-    x = self.add_norm1.norm(self.self_attention(x, x, x, src_mask)[0])
-    return self.add_norm2(x, self.feed_forward)
-
-
-@wrong(
+encoder_layer.wrong(
     "no residual around the feed-forward",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    swap("(x, self.feed_forward)", ".norm(self.feed_forward(x))"),
     names="around the feed-forward",
 )
-def forward(self, x, src_mask=None):
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
-    return self.add_norm2.norm(self.feed_forward(x))
-
-
-@wrong(
+encoder_layer.wrong(
     "the residual connection twice",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    swap("self.self_attention(y", "y + self.self_attention(y"),
+    swap("self.feed_forward", "lambda y: y + self.feed_forward(y)"),
     names="two residual connections around each",
 )
-def forward(self, x, src_mask=None):
-    def attend(y):
-        return y + self.self_attention(y, y, y, src_mask)[0]
-
-    x = self.add_norm1(x, attend)
-    return self.add_norm2(x, lambda y: y + self.feed_forward(y))
-
-
-@wrong(
+encoder_layer.wrong(
     "one LayerNorm for all",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    swap("add_norm2", "add_norm1"),
     names="uses the first LayerNorm twice",
 )
-def forward(self, x, src_mask=None):
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
-    return self.add_norm1(x, self.feed_forward)
-
-
-@wrong(
+encoder_layer.wrong(
     "the second LayerNorm for all",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    swap("add_norm1", "add_norm2"),
     names="uses the second LayerNorm twice",
 )
-def forward(self, x, src_mask=None):
-    x = self.add_norm2(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
-    return self.add_norm2(x, self.feed_forward)
-
-
-@wrong(
+encoder_layer.wrong(
     "LayerNorms exchanged",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    swap("x = self.add_norm1", "x = self.add_norm2"),
+    swap("return self.add_norm2", "return self.add_norm1"),
     names="two LayerNorms exchanged",
 )
-def forward(self, x, src_mask=None):
-    x = self.add_norm2(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
-    return self.add_norm1(x, self.feed_forward)
 
 
-@wrong(
-    "feed-forward before attention",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="feed-forward before attention",
-)
+@encoder_layer.wrong("feed-forward before attention")
 def forward(self, x, src_mask=None):
     x = self.add_norm1(x, self.feed_forward)
     return self.add_norm2(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
 
 
-@wrong(
+@encoder_layer.wrong(
     "feed-forward before attention, each with its own norm",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
     names="the feed-forward and its norm before attention",
 )
 def forward(self, x, src_mask=None):
@@ -140,34 +88,19 @@ def forward(self, x, src_mask=None):
     return self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
 
 
-@wrong(
-    "self-attention unmasked",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="ignores the mask",
+encoder_layer.wrong(
+    "self-attention unmasked", swap("y, src_mask", "y"), names="ignores the mask"
 )
-def forward(self, x, src_mask=None):
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y)[0])
-    return self.add_norm2(x, self.feed_forward)
-
-
-@wrong(
+encoder_layer.wrong(
     "an inverted mask",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    insert("hidden = None if src_mask is None else ~src_mask", before="x = "),
+    swap("y, src_mask", "y, hidden"),
     names="inverted",
 )
-def forward(self, x, src_mask=None):
-    hidden = None if src_mask is None else ~src_mask
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, hidden)[0])
-    return self.add_norm2(x, self.feed_forward)
 
 
-@wrong(
-    "x instead of what the function is handed",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="a layer without LayerNorm",
+@encoder_layer.wrong(
+    "x instead of what the function is handed", names="a layer without LayerNorm"
 )
 def forward(self, x, src_mask=None):
     if self.add_norm1.norm_first:
@@ -177,110 +110,63 @@ def forward(self, x, src_mask=None):
     return self.add_norm2(y, self.feed_forward)
 
 
-@wrong(
+encoder_layer.wrong(
     "attention of x, worked out beforehand",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    insert("attended, _ = self.self_attention(x, x, x, src_mask)", before="x = "),
+    swap("lambda y: self.self_attention(y, y, y, src_mask)[0]", "lambda _: attended"),
     names="not what its function is handed",
 )
-def forward(self, x, src_mask=None):
-    attended, _ = self.self_attention(x, x, x, src_mask)
-    x = self.add_norm1(x, lambda _: attended)
-    return self.add_norm2(x, self.feed_forward)
-
-
-@wrong(
+encoder_layer.wrong(
     "keys and values from x, the query from the norm",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    swap(
+        "lambda y: self.self_attention(y, y, y, src_mask)[0]",
+        "lambda q, x=x: self.self_attention(q, x, x, src_mask)[0]",
+    ),
     names="but not keys and values",
 )
-def forward(self, x, src_mask=None):
-    y = self.add_norm1(x, lambda q: self.self_attention(q, x, x, src_mask)[0])
-    return self.add_norm2(y, self.feed_forward)
-
-
-@wrong(
+encoder_layer.wrong(
     "the second residual from the layer's input",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    swap("x = self", "y = self"),
+    swap("self.feed_forward", "lambda _: self.feed_forward(y)"),
     names="second residual connection starts",
 )
-def forward(self, x, src_mask=None):
-    y = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
-    return self.add_norm2(x, lambda _: self.feed_forward(y))
-
-
-@wrong(
+encoder_layer.wrong(
     "the feed-forward reads the layer's input",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    swap("x = self", "y = self"),
+    swap("x, self.feed_forward", "y, lambda _: self.feed_forward(x)"),
     names="feed-forward reads the layer's input",
 )
-def forward(self, x, src_mask=None):
-    y = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
-    return self.add_norm2(y, lambda _: self.feed_forward(x))
-
-
-@wrong(
+encoder_layer.wrong(
     "attention alone",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    swap("x = self.add_norm1", "return self.add_norm1"),
     names="the feed-forward is missing",
 )
-def forward(self, x, src_mask=None):
-    return self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
-
-
-@wrong(
+encoder_layer.wrong(
     "the feed-forward alone",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    body("return self.add_norm2(x, self.feed_forward)"),
     names="attention is missing",
 )
-def forward(self, x, src_mask=None):
-    return self.add_norm2(x, self.feed_forward)
 
 
-@wrong(
-    "norm(x) + f(x)",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="norm(x) + f(x)",
-)
+@encoder_layer.wrong("norm(x) + f(x)")
 def forward(self, x, src_mask=None):
     x = self.add_norm1.norm(x) + self.self_attention(x, x, x, src_mask)[0]
     return self.add_norm2.norm(x) + self.feed_forward(x)
 
 
-@wrong(
-    "x + norm(f(x))",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="x + norm(f(x))",
-)
+@encoder_layer.wrong("x + norm(f(x))")
 def forward(self, x, src_mask=None):
     x = x + self.add_norm1.norm(self.self_attention(x, x, x, src_mask)[0])
     return x + self.add_norm2.norm(self.feed_forward(x))
 
 
-@wrong(
-    "no LayerNorm",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="a layer without LayerNorm",
-)
+@encoder_layer.wrong("no LayerNorm", names="a layer without LayerNorm")
 def forward(self, x, src_mask=None):
     x = x + self.self_attention(x, x, x, src_mask)[0]
     return x + self.feed_forward(x)
 
 
-@wrong(
-    "without dropout",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="the dropout of the sub-layers",
-)
+@encoder_layer.wrong("without dropout", names="the dropout of the sub-layers")
 def forward(self, x, src_mask=None):
     norm1, norm2 = self.add_norm1.norm, self.add_norm2.norm
     if self.add_norm1.norm_first:
@@ -291,11 +177,8 @@ def forward(self, x, src_mask=None):
     return norm2(x + self.feed_forward(x))
 
 
-@wrong(
-    "without the first dropout",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="the dropout of what attention adds",
+@encoder_layer.wrong(
+    "without the first dropout", names="the dropout of what attention adds"
 )
 def forward(self, x, src_mask=None):
     norm1 = self.add_norm1.norm
@@ -307,11 +190,8 @@ def forward(self, x, src_mask=None):
     return self.add_norm2(x, self.feed_forward)
 
 
-@wrong(
-    "without the second dropout",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="the dropout of what the feed-forward adds",
+@encoder_layer.wrong(
+    "without the second dropout", names="the dropout of what the feed-forward adds"
 )
 def forward(self, x, src_mask=None):
     x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
@@ -320,25 +200,20 @@ def forward(self, x, src_mask=None):
     return self.add_norm2.norm(x + self.feed_forward(x))
 
 
-@wrong("attention's two results handed on", replaces="EncoderLayer.forward")
-def forward(self, x, src_mask=None):
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask))
-    return self.add_norm2(x, self.feed_forward)
-
-
-@wrong("output and weights returned", replaces="EncoderLayer.forward")
-def forward(self, x, src_mask=None):
-    _, weights = self.self_attention(x, x, x, src_mask)
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
-    return self.add_norm2(x, self.feed_forward), weights
-
-
-@wrong(
-    "in place",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
-    names="changed in place",
+encoder_layer.wrong(
+    "attention's two results handed on",
+    swap("(y, y, y, src_mask)[0]", "(y, y, y, src_mask)"),
+    diagnosed=False,
 )
+encoder_layer.wrong(
+    "output and weights returned",
+    insert("_, weights = self.self_attention(x, x, x, src_mask)", before="x = self"),
+    swap("(x, self.feed_forward)", "(x, self.feed_forward), weights"),
+    diagnosed=False,
+)
+
+
+@encoder_layer.wrong("in place", names="changed in place")
 def forward(self, x, src_mask=None):
     y = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
     y = self.add_norm2(y, self.feed_forward)
@@ -346,23 +221,14 @@ def forward(self, x, src_mask=None):
     return y
 
 
-@wrong(
+encoder_layer.wrong(
     "detached",
-    diagnosed=True,
-    replaces="EncoderLayer.forward",
+    swap("src_mask)[0]", "src_mask)[0].detach()"),
     names="without a gradient",
 )
-def forward(self, x, src_mask=None):
-    def attend(y):
-        return self.self_attention(y, y, y, src_mask)[0].detach()
-
-    return self.add_norm2(self.add_norm1(x, attend), self.feed_forward)
 
 
-# --- EncoderLayer.forward: right --------------------------------------------------
-
-
-@right("a function with a name", replaces="EncoderLayer.forward")
+@encoder_layer.right("a function with a name")
 def forward(self, x, src_mask=None):
     def attend(y):
         output, _ = self.self_attention(y, y, y, mask=src_mask)
@@ -373,7 +239,7 @@ def forward(self, x, src_mask=None):
     return x
 
 
-@right("the parts of AddNorm by hand", replaces="EncoderLayer.forward")
+@encoder_layer.right("the parts of AddNorm by hand")
 def forward(self, x, src_mask=None):
     first, second = self.add_norm1, self.add_norm2
     y = first.norm(x) if first.norm_first else x
@@ -384,7 +250,7 @@ def forward(self, x, src_mask=None):
     return x if second.norm_first else second.norm(x)
 
 
-@right("keyword arguments", replaces="EncoderLayer.forward")
+@encoder_layer.right("keyword arguments")
 def forward(self, x, src_mask=None):
     def sublayer(tokens):
         return self.self_attention(
@@ -395,7 +261,7 @@ def forward(self, x, src_mask=None):
     return self.add_norm2(x=attended, sublayer=lambda tokens: self.feed_forward(tokens))
 
 
-@right("one sentence at a time", replaces="EncoderLayer.forward")
+@encoder_layer.right("one sentence at a time")
 def forward(self, x, src_mask=None):
     rows = []
     for i in range(x.size(0)):
@@ -407,7 +273,7 @@ def forward(self, x, src_mask=None):
     return torch.cat(rows)
 
 
-@right("a mask of ones where there is none", replaces="EncoderLayer.forward")
+@encoder_layer.right("a mask of ones where there is none")
 def forward(self, x, src_mask=None):
     if src_mask is None:
         src_mask = x.new_ones(1, 1, 1, x.size(1), dtype=torch.bool)
@@ -415,7 +281,7 @@ def forward(self, x, src_mask=None):
     return self.add_norm2(x, self.feed_forward)
 
 
-@right("the sub-layers in a list", replaces="EncoderLayer.forward")
+@encoder_layer.right("the sub-layers in a list")
 def forward(self, x, src_mask=None):
     steps = [
         (self.add_norm1, lambda y: self.self_attention(y, y, y, src_mask)[0]),
@@ -426,7 +292,7 @@ def forward(self, x, src_mask=None):
     return x
 
 
-@right("project, then attend", replaces="EncoderLayer.forward")
+@encoder_layer.right("project, then attend")
 def forward(self, x, src_mask=None):
     def attend(y):
         attention = self.self_attention
@@ -436,7 +302,10 @@ def forward(self, x, src_mask=None):
     return self.add_norm2(self.add_norm1(x, attend), self.feed_forward)
 
 
-@right("a dropout of its own")
+EncoderLayer = answer("transformer.encoder.EncoderLayer")
+
+
+@EncoderLayer.right("a dropout of its own")
 class EncoderLayer(nn.Module):
     def __init__(self, config):
         super().__init__()
@@ -456,7 +325,7 @@ class EncoderLayer(nn.Module):
         return x if first else norm2(x)
 
 
-@right("a method of its own for attention")
+@EncoderLayer.right("a method of its own for attention")
 class EncoderLayer(nn.Module):
     def __init__(self, config):
         super().__init__()
@@ -473,188 +342,103 @@ class EncoderLayer(nn.Module):
         return self.add_norm2(x, self.feed_forward)
 
 
-# --- Encoder.forward: wrong -------------------------------------------------------
+# --- Encoder ----------------------------------------------------------------------
+
+encoder = answer("transformer.encoder.Encoder.forward")
 
 
-@wrong(
-    "the first layer alone", diagnosed=True, replaces="Encoder.forward", names="first"
-)
+@encoder.wrong("the first layer alone", names="first")
 def forward(self, x, src_mask=None):
     for layer in self.layers:
         return self.norm(layer(x, src_mask))
 
 
-@wrong(
+encoder.wrong(
     "every layer reads the encoder's input",
-    diagnosed=True,
-    replaces="Encoder.forward",
+    swap("x = layer", "output = layer"),
+    swap("(x)", "(output)"),
     names="reading the encoder's input",
 )
-def forward(self, x, src_mask=None):
-    for layer in self.layers:
-        output = layer(x, src_mask)
-    return self.norm(output)
-
-
-@wrong(
+encoder.wrong(
     "without the last layer",
-    diagnosed=True,
-    replaces="Encoder.forward",
+    swap("layers", "layers[:-1]"),
     names="without its last layer",
 )
-def forward(self, x, src_mask=None):
-    for layer in self.layers[:-1]:
-        x = layer(x, src_mask)
-    return self.norm(x)
-
-
-@wrong(
+encoder.wrong(
     "without the first layer",
-    diagnosed=True,
-    replaces="Encoder.forward",
+    swap("layer in self.layers", "number in range(1, len(self.layers))"),
+    swap("= layer", "= self.layers[number]"),
     names="without its first layer",
 )
-def forward(self, x, src_mask=None):
-    for number in range(1, len(self.layers)):
-        x = self.layers[number](x, src_mask)
-    return self.norm(x)
-
-
-@wrong(
+encoder.wrong(
     "the first layer n times",
-    diagnosed=True,
-    replaces="Encoder.forward",
+    swap("= layer", "= self.layers[0]"),
     names="the first layer, N times",
 )
-def forward(self, x, src_mask=None):
-    for _ in self.layers:
-        x = self.layers[0](x, src_mask)
-    return self.norm(x)
-
-
-@wrong(
+encoder.wrong(
     "the last layer n times",
-    diagnosed=True,
-    replaces="Encoder.forward",
+    swap("layer in self.layers", "_ in range(len(self.layers))"),
+    swap("= layer", "= self.layers[-1]"),
     names="the last layer, N times",
 )
-def forward(self, x, src_mask=None):
-    for _ in range(len(self.layers)):
-        x = self.layers[-1](x, src_mask)
-    return self.norm(x)
-
-
-@wrong("in reverse order", diagnosed=True, replaces="Encoder.forward", names="reverse")
-def forward(self, x, src_mask=None):
-    for layer in reversed(self.layers):
-        x = layer(x, src_mask)
-    return self.norm(x)
-
-
-@wrong(
-    "self-attention unmasked",
-    diagnosed=True,
-    replaces="Encoder.forward",
-    names="no layer gets the mask",
+encoder.wrong(
+    "in reverse order", swap("self.layers", "reversed(self.layers)"), names="reverse"
 )
-def forward(self, x, src_mask=None):
-    for layer in self.layers:
-        x = layer(x)
-    return self.norm(x)
-
-
-@wrong(
+encoder.wrong(
+    "self-attention unmasked", swap("x, src_mask", "x"), names="no layer gets the mask"
+)
+encoder.wrong(
     "the mask for the first layer alone",
-    diagnosed=True,
-    replaces="Encoder.forward",
-    names="only the first layer gets the mask",
-)
-def forward(self, x, src_mask=None):
-    for layer in self.layers:
+    swap(
+        "x = layer(x, src_mask)",
+        """
         x = layer(x, src_mask)
         src_mask = None
-    return self.norm(x)
-
-
-@wrong(
+        """,
+    ),
+    names="only the first layer gets the mask",
+)
+encoder.wrong(
     "the sum of all layers",
-    diagnosed=True,
-    replaces="Encoder.forward",
+    body("return self.norm(sum(layer(x, src_mask) for layer in self.layers))"),
     names="the sum of what each layer makes",
 )
-def forward(self, x, src_mask=None):
-    return self.norm(sum(layer(x, src_mask) for layer in self.layers))
-
-
-@wrong(
+encoder.wrong(
     "a residual connection around each layer",
-    diagnosed=True,
-    replaces="Encoder.forward",
+    swap("= layer", "= x + layer"),
     names="residual connection around each layer",
 )
-def forward(self, x, src_mask=None):
-    for layer in self.layers:
-        x = x + layer(x, src_mask)
-    return self.norm(x)
-
-
-@wrong(
+encoder.wrong(
     "a residual connection around the stack",
-    diagnosed=True,
-    replaces="Encoder.forward",
+    insert("start = x", before="for layer"),
+    swap("(x)", "(start + x)"),
     names="residual connection around it",
 )
-def forward(self, x, src_mask=None):
-    start = x
-    for layer in self.layers:
-        x = layer(x, src_mask)
-    return self.norm(start + x)
-
-
-@wrong(
+encoder.wrong(
     "no last normalisation",
-    diagnosed=True,
-    replaces="Encoder.forward",
+    swap("self.norm(x)", "x"),
     names="without its last normalisation",
 )
-def forward(self, x, src_mask=None):
-    for layer in self.layers:
-        x = layer(x, src_mask)
-    return x
-
-
-@wrong(
+encoder.wrong(
     "a normalisation after each layer",
-    diagnosed=True,
-    replaces="Encoder.forward",
+    swap("layer(x, src_mask)", "self.norm(layer(x, src_mask))"),
+    swap("self.norm(x)", "x"),
     names="the normalisation after each layer",
 )
-def forward(self, x, src_mask=None):
-    for layer in self.layers:
-        x = self.norm(layer(x, src_mask))
-    return x
-
-
-@wrong(
+encoder.wrong(
     "the normalisation before the first layer",
-    diagnosed=True,
-    replaces="Encoder.forward",
-    names="the normalisation before the first layer",
+    insert("x = self.norm(x)", before="for layer"),
+    swap("return self.norm(x)", "return x"),
 )
-def forward(self, x, src_mask=None):
-    x = self.norm(x)
-    for layer in self.layers:
-        x = layer(x, src_mask)
-    return x
 
 
-@wrong("three layers, however many there are", replaces="Encoder.forward")
+@encoder.wrong("three layers, however many there are", diagnosed=False)
 def forward(self, x, src_mask=None):
     first, second, third = self.layers
     return self.norm(third(second(first(x, src_mask), src_mask), src_mask))
 
 
-@wrong("a list of all states", replaces="Encoder.forward")
+@encoder.wrong("a list of all states", diagnosed=False)
 def forward(self, x, src_mask=None):
     states = []
     for layer in self.layers:
@@ -663,19 +447,14 @@ def forward(self, x, src_mask=None):
     return states
 
 
-@wrong(
+encoder.wrong(
     "detached between the layers",
-    diagnosed=True,
-    replaces="Encoder.forward",
+    swap("x, src_mask", "x.detach(), src_mask"),
     names="without a gradient",
 )
-def forward(self, x, src_mask=None):
-    for layer in self.layers:
-        x = layer(x.detach(), src_mask)
-    return self.norm(x)
 
 
-@wrong("in place", diagnosed=True, replaces="Encoder.forward", names="changed in place")
+@encoder.wrong("in place", names="changed in place")
 def forward(self, x, src_mask=None):
     y = x
     for layer in self.layers:
@@ -684,64 +463,41 @@ def forward(self, x, src_mask=None):
     return self.norm(y)
 
 
-@wrong("[layer] * n", diagnosed=True, names="one layer used N times")
-class Encoder(nn.Module):
-    def __init__(self, config):
-        super().__init__()
-        self.layers = nn.ModuleList([EncoderLayer(config)] * config.n_layers)
-        self.norm = nn.LayerNorm(config.d_model) if config.norm_first else nn.Identity()
-
-    def forward(self, x, src_mask=None):
-        for layer in self.layers:
-            x = layer(x, src_mask)
-        return self.norm(x)
-
-
-@wrong("layers in a Python list", diagnosed=True)
-class Encoder(nn.Module):
-    def __init__(self, config):
-        super().__init__()
-        self.layers = [EncoderLayer(config) for _ in range(config.n_layers)]
-        self.norm = nn.LayerNorm(config.d_model) if config.norm_first else nn.Identity()
-
-    def forward(self, x, src_mask=None):
-        for layer in self.layers:
-            x = layer(x, src_mask)
-        return self.norm(x)
+Encoder = answer("transformer.encoder.Encoder")
+Encoder.wrong(
+    "[layer] * n",
+    swap(
+        "EncoderLayer(config) for _ in range(config.n_layers)",
+        "[EncoderLayer(config)] * config.n_layers",
+    ),
+    names="one layer used N times",
+)
+Encoder.wrong("layers in a Python list", swap("nn.ModuleList(", "list("))
+encoder.right(
+    "by number",
+    swap("layer in self.layers", "number in range(len(self.layers))"),
+    swap("= layer", "= self.layers[number]"),
+)
 
 
-# --- Encoder.forward: right -------------------------------------------------------
-
-
-@right("by number", replaces="Encoder.forward")
-def forward(self, x, src_mask=None):
-    for number in range(len(self.layers)):
-        x = self.layers[number](x, src_mask)
-    return self.norm(x)
-
-
-@right("reduce", replaces="Encoder.forward")
+@encoder.right("reduce")
 def forward(self, x, src_mask=None):
     memory = functools.reduce(lambda y, layer: layer(y, src_mask), self.layers, x)
     return self.norm(memory)
 
 
-@right("the mask by its name", replaces="Encoder.forward")
-def forward(self, x, src_mask=None):
-    hidden = x
-    for layer in self.layers:
-        hidden = layer(hidden, src_mask=src_mask)
-    return self.norm(hidden)
+encoder.right(
+    "the mask by its name",
+    insert("hidden = x", before="for layer"),
+    swap("x = layer(x, src_mask)", "hidden = layer(hidden, src_mask=src_mask)"),
+    swap("(x)", "(hidden)"),
+)
+encoder.right(
+    "both arguments by their names", swap("x, src_mask", "x=x, src_mask=src_mask")
+)
 
 
-@right("both arguments by their names", replaces="Encoder.forward")
-def forward(self, x, src_mask=None):
-    for layer in self.layers:
-        x = layer(x=x, src_mask=src_mask)
-    return self.norm(x)
-
-
-@right("the mask made a bool", replaces="Encoder.forward")
+@encoder.right("the mask made a bool")
 def forward(self, x, src_mask=None):
     if src_mask is not None:
         src_mask = src_mask.bool()
@@ -750,7 +506,7 @@ def forward(self, x, src_mask=None):
     return self.norm(x)
 
 
-@right("a mask of ones where there is none", replaces="Encoder.forward")
+@encoder.right("a mask of ones where there is none")
 def forward(self, x, src_mask=None):
     if src_mask is None:
         src_mask = x.new_ones(1, 1, 1, x.size(1), dtype=torch.bool)
@@ -759,22 +515,19 @@ def forward(self, x, src_mask=None):
     return self.norm(x)
 
 
-@right("the norm where the layers are pre-norm", replaces="Encoder.forward")
-def forward(self, x, src_mask=None):
-    for layer in self.layers:
-        x = layer(x, src_mask)
-    return self.norm(x) if self.layers[0].add_norm1.norm_first else x
+encoder.right(
+    "the norm where the layers are pre-norm",
+    swap("(x)", "(x) if self.layers[0].add_norm1.norm_first else x"),
+)
+encoder.right(
+    "the states collected, the last returned",
+    insert("states = [x]", before="for layer"),
+    swap("x = layer(x, src_mask)", "states.append(layer(states[-1], src_mask))"),
+    swap("(x)", "(states[-1])"),
+)
 
 
-@right("the states collected, the last returned", replaces="Encoder.forward")
-def forward(self, x, src_mask=None):
-    states = [x]
-    for layer in self.layers:
-        states.append(layer(states[-1], src_mask))
-    return self.norm(states[-1])
-
-
-@right("an iterator", replaces="Encoder.forward")
+@encoder.right("an iterator")
 def forward(self, x, src_mask=None):
     layers = iter(self.layers)
     while (layer := next(layers, None)) is not None:
@@ -782,83 +535,59 @@ def forward(self, x, src_mask=None):
     return self.norm(x)
 
 
-@right("layer_states", replaces="Encoder.forward")
-def forward(self, x, src_mask=None):
-    return self.norm(layer_states(self, x, src_mask)[-1])
+encoder.right(
+    "layer_states", body("return self.norm(layer_states(self, x, src_mask)[-1])")
+)
+encoder.right(
+    "the norm only where there is one",
+    swap("layers", "layers.children()"),
+    swap("(x)", "(x) if isinstance(self.norm, nn.LayerNorm) else x"),
+)
+
+# --- layer_states -----------------------------------------------------------------
+
+layer_states = answer("transformer.encoder.layer_states")
+layer_states.wrong(
+    "without the input",
+    swap("return states", "return states[1:]"),
+    names="a state too few",
+)
+layer_states.wrong(
+    "without the last layer",
+    swap("return states", "return states[:-1]"),
+    names="a state too few",
+)
+layer_states.wrong(
+    "the memory alone",
+    body("return encoder(x, src_mask)"),
+    names="something else than a list",
+)
+layer_states.wrong(
+    "every layer reads the input",
+    body("return [x] + [layer(x, src_mask) for layer in encoder.layers]"),
+    names="makes of the encoder's",
+)
+layer_states.wrong("without the mask", swap("[-1], src_mask", "[-1]"))
+layer_states.wrong(
+    "the last one normalised",
+    insert("states[-1] = encoder.norm(states[-1])", before="return states"),
+    names="after the last normalisation",
+)
+layer_states.wrong(
+    "the memory added",
+    swap("return states", "return [*states, encoder.norm(states[-1])]"),
+    names="states",
+    diagnosed=False,
+)
+layer_states.wrong(
+    "three layers, however many there are",
+    swap("layer in encoder.layers", "number in range(3)"),
+    swap("layer(states[-1], src_mask)", "encoder.layers[number](states[-1], src_mask)"),
+    diagnosed=False,
+)
 
 
-@right("the norm only where there is one", replaces="Encoder.forward")
-def forward(self, x, src_mask=None):
-    for layer in self.layers.children():
-        x = layer(x, src_mask)
-    return self.norm(x) if isinstance(self.norm, nn.LayerNorm) else x
-
-
-# --- layer_states: wrong ----------------------------------------------------------
-
-
-@wrong("without the input", diagnosed=True, names="a state too few")
-def layer_states(encoder, x, src_mask=None):
-    states = []
-    for layer in encoder.layers:
-        x = layer(x, src_mask)
-        states.append(x)
-    return states
-
-
-@wrong("without the last layer", diagnosed=True, names="a state too few")
-def layer_states(encoder, x, src_mask=None):
-    states = []
-    for layer in encoder.layers:
-        states.append(x)
-        x = layer(x, src_mask)
-    return states
-
-
-@wrong("the memory alone", diagnosed=True, names="something else than a list")
-def layer_states(encoder, x, src_mask=None):
-    return encoder(x, src_mask)
-
-
-@wrong("every layer reads the input", diagnosed=True, names="makes of the encoder's")
-def layer_states(encoder, x, src_mask=None):
-    return [x] + [layer(x, src_mask) for layer in encoder.layers]
-
-
-@wrong("without the mask", diagnosed=True)
-def layer_states(encoder, x, src_mask=None):
-    states = [x]
-    for layer in encoder.layers:
-        states.append(layer(states[-1]))
-    return states
-
-
-@wrong("the last one normalised", diagnosed=True, names="after the last normalisation")
-def layer_states(encoder, x, src_mask=None):
-    states = [x]
-    for layer in encoder.layers:
-        states.append(layer(states[-1], src_mask))
-    states[-1] = encoder.norm(states[-1])
-    return states
-
-
-@wrong("the memory added", names="states")
-def layer_states(encoder, x, src_mask=None):
-    states = [x]
-    for layer in encoder.layers:
-        states.append(layer(states[-1], src_mask))
-    return [*states, encoder.norm(states[-1])]
-
-
-@wrong("three layers, however many there are")
-def layer_states(encoder, x, src_mask=None):
-    states = [x]
-    for number in range(3):
-        states.append(encoder.layers[number](states[-1], src_mask))
-    return states
-
-
-@wrong("one tensor, written over", diagnosed=True, names="as all others do")
+@layer_states.wrong("one tensor, written over", names="as all others do")
 def layer_states(encoder, x, src_mask=None):
     x = x.clone()
     states = [x]
@@ -868,15 +597,14 @@ def layer_states(encoder, x, src_mask=None):
     return states
 
 
-@wrong("detached", diagnosed=True, names="the gradient is cut off")
-def layer_states(encoder, x, src_mask=None):
-    states = [x]
-    for layer in encoder.layers:
-        states.append(layer(states[-1], src_mask).detach())
-    return states
+layer_states.wrong(
+    "detached",
+    swap("(states[-1], src_mask)", "(states[-1], src_mask).detach()"),
+    names="the gradient is cut off",
+)
 
 
-@wrong("without a gradient", diagnosed=True, names="the gradient is cut off")
+@layer_states.wrong("without a gradient", names="the gradient is cut off")
 def layer_states(encoder, x, src_mask=None):
     states = [x]
     with torch.no_grad():
@@ -885,18 +613,15 @@ def layer_states(encoder, x, src_mask=None):
     return states
 
 
-@wrong("the input overwritten", diagnosed=True, names="changed in place")
-def layer_states(encoder, x, src_mask=None):
-    states = [x.clone()]
-    for layer in encoder.layers:
-        states.append(layer(states[-1], src_mask))
-    x.data.copy_(states[-1].data)
-    return states
-
-
-@wrong(
-    "the input of each layer, and the input again", diagnosed=True, names="its layer"
+layer_states.wrong(
+    "the input overwritten",
+    swap("[x]", "[x.clone()]"),
+    insert("x.data.copy_(states[-1].data)", before="return states"),
+    names="changed in place",
 )
+
+
+@layer_states.wrong("the input of each layer, and the input again", names="its layer")
 def layer_states(encoder, x, src_mask=None):
     states = [x]
     for layer in encoder.layers:
@@ -905,10 +630,7 @@ def layer_states(encoder, x, src_mask=None):
     return states
 
 
-# --- layer_states: right ----------------------------------------------------------
-
-
-@right("x handed from layer to layer")
+@layer_states.right("x handed from layer to layer")
 def layer_states(encoder, x, src_mask=None):
     states = [x]
     for layer in encoder.layers:
@@ -917,15 +639,15 @@ def layer_states(encoder, x, src_mask=None):
     return states
 
 
-@right("a tuple")
-def layer_states(encoder, x, src_mask=None):
-    states = (x,)
-    for layer in encoder.layers:
-        states += (layer(states[-1], src_mask),)
-    return states
+layer_states.right(
+    "a tuple",
+    swap("[x]", "(x,)"),
+    swap(".append", "+="),
+    swap("(states[-1], src_mask)", "(states[-1], src_mask),"),
+)
 
 
-@right("one stacked tensor")
+@layer_states.right("one stacked tensor")
 def layer_states(encoder, x, src_mask=None):
     states = [x]
     for number in range(len(encoder.layers)):
@@ -933,7 +655,7 @@ def layer_states(encoder, x, src_mask=None):
     return torch.stack(states)
 
 
-@right("from the beginning each time")
+@layer_states.right("from the beginning each time")
 def layer_states(encoder, x, src_mask=None):
     def after(count):
         y = x
@@ -944,7 +666,7 @@ def layer_states(encoder, x, src_mask=None):
     return [after(count) for count in range(len(encoder.layers) + 1)]
 
 
-@right("a generator and accumulate")
+@layer_states.right("a generator and accumulate")
 def layer_states(encoder, x, src_mask=None):
     def states():
         y = x
@@ -956,7 +678,7 @@ def layer_states(encoder, x, src_mask=None):
     return list(states())
 
 
-@right("the mask by its name")
+@layer_states.right("the mask by its name")
 def layer_states(encoder, x, src_mask=None):
     states = [x.clone()]
     for layer in encoder.layers.children():
@@ -964,15 +686,12 @@ def layer_states(encoder, x, src_mask=None):
     return states
 
 
-@right("both arguments by their names")
-def layer_states(encoder, x, src_mask=None):
-    states = [x]
-    for layer in encoder.layers:
-        states.append(layer(x=states[-1], src_mask=src_mask))
-    return states
+layer_states.right(
+    "both arguments by their names", swap("states[-1],", "x=states[-1], src_mask=")
+)
 
 
-@right("a bool mask, made where there is none")
+@layer_states.right("a bool mask, made where there is none")
 def layer_states(encoder, x, src_mask=None):
     if src_mask is None:
         src_mask = x.new_ones(1, 1, 1, x.size(1))
@@ -982,101 +701,92 @@ def layer_states(encoder, x, src_mask=None):
     return states
 
 
-# --- drift: wrong -----------------------------------------------------------------
+# --- drift ------------------------------------------------------------------------
+
+drift = answer("transformer.encoder.drift")
+drift.wrong(
+    "the cosine itself", swap("1 - torch.stack(cosines)", "torch.stack(cosines)")
+)
+drift.wrong(
+    "the sign turned",
+    swap("1 - torch.stack(cosines)", "torch.stack(cosines) - 1"),
+    names="sign turned",
+)
 
 
-@wrong("the cosine itself", diagnosed=True)
-def drift(states):
-    return torch.stack([F.cosine_similarity(s, states[0], dim=-1) for s in states])
-
-
-@wrong("the sign turned", diagnosed=True, names="sign turned")
-def drift(states):
-    return torch.stack([F.cosine_similarity(s, states[0], dim=-1) - 1 for s in states])
-
-
-@wrong("from layer to layer", diagnosed=True, names="from one layer to the next")
+@drift.wrong("from layer to layer", names="from one layer to the next")
 def drift(states):
     before = [states[0], *states[:-1]]
     pairs = zip(states, before, strict=True)
     return torch.stack([1 - F.cosine_similarity(a, b, dim=-1) for a, b in pairs])
 
 
-@wrong("from the last state", diagnosed=True)
-def drift(states):
-    return 1 - torch.stack([F.cosine_similarity(s, states[-1], dim=-1) for s in states])
+drift.wrong("from the last state", swap("states[0]", "states[-1]"))
+drift.wrong(
+    "the dot product",
+    body("return 1 - torch.stack([(s * states[0]).sum(dim=-1) for s in states])"),
+    names="not divided by the lengths",
+)
 
 
-@wrong("the dot product", diagnosed=True, names="not divided by the lengths")
-def drift(states):
-    return 1 - torch.stack([(s * states[0]).sum(dim=-1) for s in states])
-
-
-@wrong("divided by one length", diagnosed=True, names="one of the two lengths")
+@drift.wrong("divided by one length", names="one of the two lengths")
 def drift(states):
     length = states[0].norm(dim=-1)
     return 1 - torch.stack([(s * states[0]).sum(dim=-1) / length for s in states])
 
 
-@wrong("the distance", diagnosed=True, names="the distance of the vectors")
-def drift(states):
-    return torch.stack([(s - states[0]).norm(dim=-1) for s in states])
+drift.wrong(
+    "the distance",
+    body("return torch.stack([(s - states[0]).norm(dim=-1) for s in states])"),
+    names="the distance of the vectors",
+)
+drift.wrong(
+    "the squared distance",
+    body("return torch.stack([((s - states[0]) ** 2).sum(dim=-1) for s in states])"),
+)
+drift.wrong(
+    "the angle",
+    swap("1 - torch.stack(cosines)", "torch.stack(cosines).clamp(-1, 1).acos()"),
+    names="the angle itself",
+)
+drift.wrong(
+    "the mean over tokens",
+    swap(
+        "return 1 - torch.stack(cosines)",
+        "return (1 - torch.stack(cosines)).mean(dim=-1)",
+    ),
+)
+drift.wrong(
+    "the mean over everything",
+    swap(
+        "return 1 - torch.stack(cosines)",
+        "return (1 - torch.stack(cosines)).mean(dim=(1, 2))",
+    ),
+    names="the mean over batch",
+)
+drift.wrong(
+    "over the tokens: the default dim",
+    swap("states[0], dim=-1", "states[0]"),
+    names="over the tokens, not",
+)
+drift.wrong("without the first state", swap("in states]", "in states[1:]]"))
 
 
-@wrong("the squared distance", diagnosed=True, names="the squared distance")
-def drift(states):
-    return torch.stack([((s - states[0]) ** 2).sum(dim=-1) for s in states])
-
-
-@wrong("the angle", diagnosed=True, names="the angle itself")
-def drift(states):
-    cosine = torch.stack([F.cosine_similarity(s, states[0], dim=-1) for s in states])
-    return cosine.clamp(-1, 1).acos()
-
-
-@wrong("the mean over tokens", diagnosed=True)
-def drift(states):
-    cosine = torch.stack([F.cosine_similarity(s, states[0], dim=-1) for s in states])
-    return (1 - cosine).mean(dim=-1)
-
-
-@wrong("the mean over everything", diagnosed=True, names="the mean over batch")
-def drift(states):
-    cosine = torch.stack([F.cosine_similarity(s, states[0], dim=-1) for s in states])
-    return (1 - cosine).mean(dim=(1, 2))
-
-
-@wrong("over the tokens: the default dim", diagnosed=True, names="over the tokens, not")
-def drift(states):
-    return 1 - torch.stack([F.cosine_similarity(s, states[0]) for s in states])
-
-
-@wrong("without the first state", diagnosed=True)
-def drift(states):
-    return 1 - torch.stack(
-        [F.cosine_similarity(s, states[0], dim=-1) for s in states[1:]]
-    )
-
-
-@wrong("normalised in place", diagnosed=True, names="changed in place")
+@drift.wrong("normalised in place", names="changed in place")
 def drift(states):
     for state in states:
         state /= state.norm(dim=-1, keepdim=True)
     return 1 - torch.stack([(state * states[0]).sum(dim=-1) for state in states])
 
 
-@wrong("turns everything into float32", diagnosed=True, names="a fixed dtype")
-def drift(states):
-    start = states[0].float()
-    return 1 - torch.stack(
-        [F.cosine_similarity(s.float(), start, dim=-1) for s in states]
-    )
+drift.wrong(
+    "turns everything into float32",
+    swap("(state, states[0], dim=-1)", "(state.float(), states[0].float(), dim=-1)"),
+    names="a fixed dtype",
+)
 
 
-# --- drift: right -----------------------------------------------------------------
-
-
-@right("by hand")
+@drift.right("by hand")
 def drift(states):
     start = states[0]
     rows = []
@@ -1086,38 +796,38 @@ def drift(states):
     return torch.stack(rows)
 
 
-@right("unit vectors and einsum")
+@drift.right("unit vectors and einsum")
 def drift(states):
     unit = F.normalize(torch.stack(list(states)), dim=-1)
     return 1 - torch.einsum("nbsd,bsd->nbs", unit, unit[0])
 
 
-@right("one call for all states")
+@drift.right("one call for all states")
 def drift(states):
     stacked = torch.stack(tuple(states))
     return 1 - torch.cosine_similarity(stacked, stacked[:1], dim=3)
 
 
-@right("half the squared distance of unit vectors")
+@drift.right("half the squared distance of unit vectors")
 def drift(states):
     unit = [F.normalize(state, dim=-1) for state in states]
     return torch.stack([(u - unit[0]).square().sum(dim=-1) / 2 for u in unit])
 
 
-@right("nn.CosineSimilarity and cat")
+@drift.right("nn.CosineSimilarity and cat")
 def drift(states):
     cosine = nn.CosineSimilarity(dim=2)
     return torch.cat([(1 - cosine(state, states[0]))[None] for state in states])
 
 
-@right("matrix products")
+@drift.right("matrix products")
 def drift(states):
     unit = [F.normalize(state, dim=-1) for state in states]
     dots = [(u.unsqueeze(-2) @ unit[0].unsqueeze(-1)).flatten(-3) for u in unit]
     return 1 - torch.stack([d.view(states[0].shape[:2]) for d in dots])
 
 
-@right("loops over sentences and tokens")
+@drift.right("loops over sentences and tokens")
 def drift(states):
     b, s, _ = states[0].shape
     turned = states[0].new_zeros(len(states), b, s)

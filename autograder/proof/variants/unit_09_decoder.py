@@ -2,19 +2,29 @@
 
 import torch
 
-from autograder.proof.variants import right, wrong
+from autograder.proof.variants import answer, body, insert, swap
 
-LAYER = "DecoderLayer.forward"
-STACK = "Decoder.forward"
+# --- DecoderLayer -----------------------------------------------------------------
 
-# --- DecoderLayer.forward: wrong --------------------------------------------------
+decoder_layer = answer(
+    "transformer.decoder.DecoderLayer.forward",
+    body("""
+        found = {}
+
+        def look_up(y):
+            output, found["weights"] = self.cross_attention(y, memory, memory, src_mask)
+            return output
+
+        x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
+        x = self.add_norm2(x, look_up)
+        x = self.add_norm3(x, self.feed_forward)
+        return x, found["weights"]
+        """),
+)
 
 
-@wrong(
-    "pre-norm where post-norm is asked",
-    diagnosed=True,
-    replaces=LAYER,
-    names="normalises before each sub-layer",
+@decoder_layer.wrong(
+    "pre-norm where post-norm is asked", names="normalises before each sub-layer"
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     z = self.add_norm1.norm(x)
@@ -26,11 +36,8 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x + self.feed_forward(self.add_norm3.norm(x)), weights
 
 
-@wrong(
-    "post-norm whatever norm_first says",
-    diagnosed=True,
-    replaces=LAYER,
-    names="always normalises after",
+@decoder_layer.wrong(
+    "post-norm whatever norm_first says", names="always normalises after"
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     y, _ = self.self_attention(x, x, x, tgt_mask)
@@ -41,9 +48,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.add_norm3.norm(x + self.add_norm3.dropout(y)), weights
 
 
-@wrong(
-    "no residual", diagnosed=True, replaces=LAYER, names="without residual connections"
-)
+@decoder_layer.wrong("no residual", names="without residual connections")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     y, _ = self.self_attention(x, x, x, tgt_mask)
     x = self.add_norm1.norm(y)
@@ -52,162 +57,57 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.add_norm3.norm(self.feed_forward(x)), weights
 
 
-@wrong(
+decoder_layer.wrong(
     "one LayerNorm for all",
-    diagnosed=True,
-    replaces=LAYER,
+    swap("add_norm2", "add_norm1"),
+    swap("add_norm3", "add_norm1"),
     names="one normalisation three times",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(y, memory, memory, src_mask)
-        return output
-
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm1(x, look_up)
-    x = self.add_norm1(x, self.feed_forward)
-    return x, found["weights"]
-
-
-@wrong(
+decoder_layer.wrong(
     "feed-forward before attention",
-    diagnosed=True,
-    replaces=LAYER,
+    swap("lambda y: self.self_attention(y, y, y, tgt_mask)[0]", "self.feed_forward"),
+    swap("x, look_up", "x, lambda y: self.self_attention(y, y, y, tgt_mask)[0]"),
+    swap("add_norm3(x, self.feed_forward)", "add_norm3(x, look_up)"),
     names="feed-forward comes first",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(y, memory, memory, src_mask)
-        return output
-
-    x = self.add_norm1(x, self.feed_forward)
-    x = self.add_norm2(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm3(x, look_up)
-    return x, found["weights"]
-
-
-@wrong(
+decoder_layer.wrong(
     "cross before self",
-    diagnosed=True,
-    replaces=LAYER,
+    swap("x, look_up", "x, lambda y: self.self_attention(y, y, y, tgt_mask)[0]"),
+    swap(
+        "add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])",
+        "add_norm1(x, look_up)",
+    ),
     names="looks at the source before itself",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(y, memory, memory, src_mask)
-        return output
-
-    x = self.add_norm1(x, look_up)
-    x = self.add_norm2(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm3(x, self.feed_forward)
-    return x, found["weights"]
-
-
-@wrong(
+decoder_layer.wrong(
     "the cross-attention's query and key swapped",
-    diagnosed=True,
-    replaces=LAYER,
+    swap("y, memory, memory, src_mask", "memory, y, y, None"),
     names="swaps query and key",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(memory, y, y, None)
-        return output
-
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm2(x, look_up)
-    x = self.add_norm3(x, self.feed_forward)
-    return x, found["weights"]
-
-
-@wrong(
+decoder_layer.wrong(
     "cross-attention unmasked",
-    diagnosed=True,
-    replaces=LAYER,
+    swap(", src_mask", ", None"),
     names="cross-attention has no mask",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(y, memory, memory, None)
-        return output
-
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm2(x, look_up)
-    x = self.add_norm3(x, self.feed_forward)
-    return x, found["weights"]
-
-
-@wrong(
+decoder_layer.wrong(
     "self-attention unmasked",
-    diagnosed=True,
-    replaces=LAYER,
+    swap("y, tgt_mask", "y"),
     names="self-attention has no mask",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(y, memory, memory, src_mask)
-        return output
-
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y)[0])
-    x = self.add_norm2(x, look_up)
-    x = self.add_norm3(x, self.feed_forward)
-    return x, found["weights"]
-
-
-@wrong(
+decoder_layer.wrong(
     "the self-attention module for both",
-    diagnosed=True,
-    replaces=LAYER,
+    swap("cross_attention", "self_attention"),
     names="uses its self-attention for both",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.self_attention(y, memory, memory, src_mask)
-        return output
-
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm2(x, look_up)
-    x = self.add_norm3(x, self.feed_forward)
-    return x, found["weights"]
-
-
-@wrong(
+decoder_layer.wrong(
     "the cross-attention module for both",
-    diagnosed=True,
-    replaces=LAYER,
+    swap("self_attention", "cross_attention"),
     names="uses its cross-attention for both",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(y, memory, memory, src_mask)
-        return output
-
-    x = self.add_norm1(x, lambda y: self.cross_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm2(x, look_up)
-    x = self.add_norm3(x, self.feed_forward)
-    return x, found["weights"]
 
 
-@wrong(
+@decoder_layer.wrong(
     "returns self- instead of cross-weights",
-    diagnosed=True,
-    replaces=LAYER,
     names="returns the self-attention's weights",
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
@@ -224,149 +124,56 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.add_norm3(x, self.feed_forward), found["weights"]
 
 
-@wrong(
+decoder_layer.wrong(
     "the cross-attention asks with the layer's input",
-    diagnosed=True,
-    replaces=LAYER,
+    insert("asked = look_up(x)", before="x = self.add_norm1"),
+    swap("x, look_up", "x, lambda y: asked"),
     names="asks with the layer's input",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    start = x
-    output, weights = self.cross_attention(start, memory, memory, src_mask)
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm2(x, lambda y: output)
-    return self.add_norm3(x, self.feed_forward), weights
-
-
-@wrong("x alone", diagnosed=True, replaces=LAYER, names="another number of results")
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm2(
-        x, lambda y: self.cross_attention(y, memory, memory, src_mask)[0]
-    )
-    return self.add_norm3(x, self.feed_forward)
-
-
-@wrong(
+decoder_layer.wrong(
+    "x alone",
+    swap('return x, found["weights"]', "return x"),
+    names="another number of results",
+)
+decoder_layer.wrong(
     "combines the masks, and so needs them",
-    diagnosed=True,
-    replaces=LAYER,
+    swap("y, tgt_mask", "y, tgt_mask & tgt_mask"),
     names="needs a mask",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(y, memory, memory, src_mask)
-        return output
-
-    x = self.add_norm1(
-        x, lambda y: self.self_attention(y, y, y, tgt_mask & tgt_mask)[0]
-    )
-    x = self.add_norm2(x, look_up)
-    x = self.add_norm3(x, self.feed_forward)
-    return x, found["weights"]
-
-
-@wrong(
+decoder_layer.wrong(
     "one LayerNorm for all, cross-attention unmasked",
-    diagnosed=True,
-    replaces=LAYER,
+    swap(", src_mask", ", None"),
+    swap("add_norm2", "add_norm1"),
+    swap("add_norm3", "add_norm1"),
     names="one normalisation three times, and",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(y, memory, memory, None)
-        return output
-
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm1(x, look_up)
-    x = self.add_norm1(x, self.feed_forward)
-    return x, found["weights"]
-
-
-@wrong(
+decoder_layer.wrong(
     "all functions use x, not what they are handed",
-    diagnosed=True,
-    replaces=LAYER,
+    swap("y, memory", "x, memory"),
+    swap("y, y, y", "x, x, x"),
+    swap("self.feed_forward", "lambda y: self.feed_forward(x)"),
     names="functions use x: each must use the vector it is handed",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(x, memory, memory, src_mask)
-        return output
-
-    x = self.add_norm1(x, lambda y: self.self_attention(x, x, x, tgt_mask)[0])
-    x = self.add_norm2(x, look_up)
-    x = self.add_norm3(x, lambda y: self.feed_forward(x))
-    return x, found["weights"]
-
-
-@wrong(
+decoder_layer.wrong(
     "the attentions use x, not what they are handed",
-    diagnosed=True,
-    replaces=LAYER,
+    swap("y, memory", "x, memory"),
+    swap("y, y, y", "x, x, x"),
     names="attentions use x: each must use the vector",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(x, memory, memory, src_mask)
-        return output
-
-    x = self.add_norm1(x, lambda y: self.self_attention(x, x, x, tgt_mask)[0])
-    x = self.add_norm2(x, look_up)
-    x = self.add_norm3(x, self.feed_forward)
-    return x, found["weights"]
-
-
-@wrong(
+decoder_layer.wrong(
     "the self-attention uses x",
-    diagnosed=True,
-    replaces=LAYER,
+    swap("y, y, y", "x, x, x"),
     names="self-attention uses x: it must use the vector",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(y, memory, memory, src_mask)
-        return output
-
-    x = self.add_norm1(x, lambda y: self.self_attention(x, x, x, tgt_mask)[0])
-    x = self.add_norm2(x, look_up)
-    x = self.add_norm3(x, self.feed_forward)
-    return x, found["weights"]
-
-
-@wrong(
+decoder_layer.wrong(
     "the cross-attention uses x",
-    diagnosed=True,
-    replaces=LAYER,
+    swap("y, memory", "x, memory"),
     names="cross-attention uses x: it must use the vector",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(x, memory, memory, src_mask)
-        return output
-
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm2(x, look_up)
-    x = self.add_norm3(x, self.feed_forward)
-    return x, found["weights"]
 
 
-@wrong(
+@decoder_layer.wrong(
     "the norms by hand, without dropout",
-    diagnosed=True,
-    replaces=LAYER,
     names="self-attention and cross-attention and the feed-forward layer adds",
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
@@ -385,10 +192,8 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x, weights
 
 
-@wrong(
+@decoder_layer.wrong(
     "the second norm by hand, without dropout",
-    diagnosed=True,
-    replaces=LAYER,
     names="the dropout of what cross-attention adds",
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
@@ -399,12 +204,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.add_norm3(x, self.feed_forward), weights
 
 
-@wrong(
-    "dropout in eval mode too",
-    diagnosed=True,
-    replaces=LAYER,
-    names="in eval mode too",
-)
+@decoder_layer.wrong("dropout in eval mode too", names="in eval mode too")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     found = {}
 
@@ -421,38 +221,19 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x, found["weights"]
 
 
-@wrong("the weights detached", diagnosed=True, replaces=LAYER, names="cut off")
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, weights = self.cross_attention(y, memory, memory, src_mask)
-        found["weights"] = weights.detach()
-        return output
-
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm2(x, look_up)
-    return self.add_norm3(x, self.feed_forward), found["weights"]
+decoder_layer.wrong(
+    "the weights detached",
+    swap('return x, found["weights"]', 'return x, found["weights"].detach()'),
+    names="cut off",
+)
+decoder_layer.wrong(
+    "the input detached",
+    insert("x = x.detach()", before="x = self.add_norm1"),
+    names="cut off",
+)
 
 
-@wrong("the input detached", diagnosed=True, replaces=LAYER, names="cut off")
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    found = {}
-
-    def look_up(y):
-        output, found["weights"] = self.cross_attention(y, memory, memory, src_mask)
-        return output
-
-    x = x.detach()
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    x = self.add_norm2(x, look_up)
-    return self.add_norm3(x, self.feed_forward), found["weights"]
-
-
-# --- DecoderLayer.forward: right --------------------------------------------------
-
-
-@right("a dictionary that catches the weights", replaces=LAYER)
+@decoder_layer.right("a dictionary that catches the weights")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     found = {}
 
@@ -466,7 +247,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x, found["weights"]
 
 
-@right("a list that catches the weights", replaces=LAYER)
+@decoder_layer.right("a list that catches the weights")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     kept = []
 
@@ -481,7 +262,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x, kept[0]
 
 
-@right("both norms by hand", replaces=LAYER)
+@decoder_layer.right("both norms by hand")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     def around(add_norm, x, function):
         if add_norm.norm_first:
@@ -498,7 +279,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x, weights
 
 
-@right("dropout as a function", replaces=LAYER)
+@decoder_layer.right("dropout as a function")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     def around(add_norm, x, function):
         output = function(add_norm.norm(x) if add_norm.norm_first else x)
@@ -517,7 +298,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return around(self.add_norm3, x, self.feed_forward), found[1]
 
 
-@right("project, then attend", replaces=LAYER)
+@decoder_layer.right("project, then attend")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     found = {}
 
@@ -536,7 +317,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.add_norm3(x, self.feed_forward), found["weights"]
 
 
-@right("keyword arguments and a nonlocal name", replaces=LAYER)
+@decoder_layer.right("keyword arguments and a nonlocal name")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     weights = None
 
@@ -554,7 +335,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.add_norm3(after_cross, self.feed_forward), weights
 
 
-@right("functions with a name, a list for the result", replaces=LAYER)
+@decoder_layer.right("functions with a name, a list for the result")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     def self_attend(y):
         output, _ = self.self_attention(y, y, y, tgt_mask)
@@ -576,95 +357,39 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return [x, caught["weights"]]
 
 
-# --- Decoder.forward: wrong -------------------------------------------------------
+# --- Decoder ----------------------------------------------------------------------
 
-
-@wrong(
+decoder = answer("transformer.decoder.Decoder.forward")
+decoder.wrong(
     "the first layer again and again",
-    diagnosed=True,
-    replaces=STACK,
+    swap("= layer", "= self.layers[0]"),
     names="one layer twice",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = []
-    for _ in self.layers:
-        x, weights = self.layers[0](x, memory, tgt_mask, src_mask)
-        kept.append(weights)
-    return self.norm(x), kept
-
-
-@wrong(
+decoder.wrong(
     "the last layer again and again",
-    diagnosed=True,
-    replaces=STACK,
+    swap("= layer", "= self.layers[-1]"),
     names="last layer twice",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = []
-    for _ in self.layers:
-        x, weights = self.layers[-1](x, memory, tgt_mask, src_mask)
-        kept.append(weights)
-    return self.norm(x), kept
-
-
-@wrong(
+decoder.wrong(
     "every layer starts from the same x",
-    diagnosed=True,
-    replaces=STACK,
+    swap("x, weights", "y, weights"),
+    swap("(x)", "(y)"),
     names="the same x",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = []
-    for layer in self.layers:
-        y, weights = layer(x, memory, tgt_mask, src_mask)
-        kept.append(weights)
-    return self.norm(y), kept
 
 
-@wrong(
-    "stops after the first layer",
-    diagnosed=True,
-    replaces=STACK,
-    names="first layer alone",
-)
+@decoder.wrong("stops after the first layer", names="first layer alone")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     x, weights = self.layers[0](x, memory, tgt_mask, src_mask)
     return self.norm(x), [weights, weights]
 
 
-@wrong(
-    "without the target's mask",
-    diagnosed=True,
-    replaces=STACK,
-    names="without the target's mask",
-)
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = []
-    for layer in self.layers:
-        x, weights = layer(x, memory, None, src_mask)
-        kept.append(weights)
-    return self.norm(x), kept
+decoder.wrong("without the target's mask", swap(", tgt_mask", ", None"))
+decoder.wrong("without the source's mask", swap("tgt_mask, src_mask", "tgt_mask"))
 
 
-@wrong(
-    "without the source's mask",
-    diagnosed=True,
-    replaces=STACK,
-    names="without the source's mask",
-)
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = []
-    for layer in self.layers:
-        x, weights = layer(x, memory, tgt_mask)
-        kept.append(weights)
-    return self.norm(x), kept
-
-
-@wrong(
-    "each layer looks at the one before",
-    diagnosed=True,
-    replaces=STACK,
-    names="looks at the first one's output",
+@decoder.wrong(
+    "each layer looks at the one before", names="looks at the first one's output"
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     kept, seen, mask = [], memory, src_mask
@@ -675,90 +400,40 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.norm(x), kept
 
 
-@wrong(
+decoder.wrong(
     "without the last normalisation",
-    diagnosed=True,
-    replaces=STACK,
+    swap("self.norm(x)", "x"),
     names="without its last normalisation",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = []
-    for layer in self.layers:
-        x, weights = layer(x, memory, tgt_mask, src_mask)
-        kept.append(weights)
-    return x, kept
-
-
-@wrong(
+decoder.wrong(
     "the weights in the opposite order",
-    diagnosed=True,
-    replaces=STACK,
+    swap("(x), cross_attention", "(x), cross_attention[::-1]"),
     names="opposite order",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = []
-    for layer in self.layers:
-        x, weights = layer(x, memory, tgt_mask, src_mask)
-        kept.append(weights)
-    return self.norm(x), kept[::-1]
-
-
-@wrong(
+decoder.wrong(
     "the last layer's weights alone",
-    diagnosed=True,
-    replaces=STACK,
+    swap("(x), cross_attention", "(x), weights"),
     names="another number of results",
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = []
-    for layer in self.layers:
-        x, weights = layer(x, memory, tgt_mask, src_mask)
-        kept.append(weights)
-    return self.norm(x), weights
-
-
-@wrong("masks in each other's place", replaces=STACK)
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = []
-    for layer in self.layers:
-        x, weights = layer(x, memory, src_mask, tgt_mask)
-        kept.append(weights)
-    return self.norm(x), kept
-
-
-@wrong(
-    "detached between the layers", diagnosed=True, replaces=STACK, names="is cut off"
+decoder.wrong(
+    "masks in each other's place",
+    swap("tgt_mask, src_mask", "src_mask, tgt_mask"),
+    diagnosed=False,
 )
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = []
-    for layer in self.layers:
-        x, weights = layer(x.detach(), memory, tgt_mask, src_mask)
-        kept.append(weights)
-    return self.norm(x), kept
+decoder.wrong(
+    "detached between the layers",
+    swap("x, memory", "x.detach(), memory"),
+    names="is cut off",
+)
+decoder.wrong(
+    "detached weights", swap("(weights)", "(weights.detach())"), names="is cut off"
+)
+decoder.right(
+    "a tuple of weights", swap("[]", "()"), swap(".append(weights)", "+= (weights,)")
+)
 
 
-@wrong("detached weights", diagnosed=True, replaces=STACK, names="is cut off")
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = []
-    for layer in self.layers:
-        x, weights = layer(x, memory, tgt_mask, src_mask)
-        kept.append(weights.detach())
-    return self.norm(x), kept
-
-
-# --- Decoder.forward: right -------------------------------------------------------
-
-
-@right("a tuple of weights", replaces=STACK)
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = ()
-    for layer in self.layers:
-        x, weights = layer(x, memory, tgt_mask, src_mask)
-        kept += (weights,)
-    return self.norm(x), kept
-
-
-@right("by index", replaces=STACK)
+@decoder.right("by index")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     kept = [None] * len(self.layers)
     for i in range(len(self.layers)):
@@ -766,7 +441,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.norm(x), kept
 
 
-@right("keyword arguments", replaces=STACK)
+@decoder.right("keyword arguments")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     cross_attention = []
     for layer in self.layers:
@@ -777,16 +452,16 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x, cross_attention
 
 
-@right("all four arguments by their names", replaces=STACK)
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept = []
-    for layer in self.layers:
-        x, weights = layer(x=x, memory=memory, src_mask=src_mask, tgt_mask=tgt_mask)
-        kept.append(weights)
-    return self.norm(x), kept
+decoder.right(
+    "all four arguments by their names",
+    swap(
+        "x, memory, tgt_mask, src_mask",
+        "x=x, memory=memory, src_mask=src_mask, tgt_mask=tgt_mask",
+    ),
+)
 
 
-@right("recursion", replaces=STACK)
+@decoder.right("recursion")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     def go(x, layers):
         if not layers:
@@ -798,7 +473,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return go(x, list(self.layers))
 
 
-@right("the layers' results collected first", replaces=STACK)
+@decoder.right("the layers' results collected first")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     results = []
     for layer in self.layers:
@@ -807,7 +482,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.norm(x), [weights for _, weights in results]
 
 
-@right("modules by name, prints in between", replaces=STACK)
+@decoder.right("modules by name, prints in between")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     kept = []
     for name, layer in self.layers.named_children():
@@ -817,63 +492,51 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.norm(x), kept
 
 
-# --- average_heads: wrong ---------------------------------------------------------
+# --- average_heads ----------------------------------------------------------------
+
+average_heads = answer("transformer.decoder.average_heads")
+average_heads.wrong(
+    "the last layer alone",
+    body("return cross_attention[-1].mean(dim=1)"),
+    names="last layer's mean",
+)
+average_heads.wrong(
+    "the first layer alone",
+    body("return cross_attention[0].mean(dim=1)"),
+    names="first layer's mean",
+)
+average_heads.wrong(
+    "the first head alone",
+    swap(".mean(dim=(0, 2))", "[:, :, 0].mean(dim=0)"),
+    names="first head's mean",
+)
+average_heads.wrong(
+    "summed over the layers",
+    body("return sum(weights.mean(dim=1) for weights in cross_attention)"),
+    names="sum over the layers",
+)
+average_heads.wrong(
+    "summed over the heads",
+    swap("mean(dim=(0, 2))", "sum(dim=2).mean(dim=0)"),
+    names="sum over the heads",
+)
+average_heads.wrong(
+    "summed over both", swap("mean", "sum"), names="sum over layers and heads"
+)
+average_heads.wrong(
+    "the largest weight", swap("mean", "amax"), names="largest weight of any head"
+)
+average_heads.wrong("the mean over the batch", swap("2", "1"), names="over the batch")
+average_heads.wrong("heads kept", swap("(0, 2)", "0"), names="over the layers alone")
+average_heads.wrong(
+    "counts on two layers",
+    body("return ((cross_attention[0] + cross_attention[1]) / 2).mean(dim=1)"),
+    names="the first two layers",
+)
 
 
-@wrong("the last layer alone", diagnosed=True, names="last layer's mean")
-def average_heads(cross_attention):
-    return cross_attention[-1].mean(dim=1)
-
-
-@wrong("the first layer alone", diagnosed=True, names="first layer's mean")
-def average_heads(cross_attention):
-    return cross_attention[0].mean(dim=1)
-
-
-@wrong("the first head alone", diagnosed=True, names="first head's mean")
-def average_heads(cross_attention):
-    return torch.stack(cross_attention)[:, :, 0].mean(dim=0)
-
-
-@wrong("summed over the layers", diagnosed=True, names="sum over the layers")
-def average_heads(cross_attention):
-    return sum(weights.mean(dim=1) for weights in cross_attention)
-
-
-@wrong("summed over the heads", diagnosed=True, names="sum over the heads")
-def average_heads(cross_attention):
-    return torch.stack(cross_attention).sum(dim=2).mean(dim=0)
-
-
-@wrong("summed over both", diagnosed=True, names="sum over layers and heads")
-def average_heads(cross_attention):
-    return torch.stack(cross_attention).sum(dim=(0, 2))
-
-
-@wrong("the largest weight", diagnosed=True, names="largest weight of any head")
-def average_heads(cross_attention):
-    return torch.stack(cross_attention).amax(dim=(0, 2))
-
-
-@wrong("the mean over the batch", diagnosed=True, names="over the batch")
-def average_heads(cross_attention):
-    return torch.stack(cross_attention).mean(dim=(0, 1))
-
-
-@wrong("heads kept", diagnosed=True, names="over the layers alone")
-def average_heads(cross_attention):
-    return torch.stack(cross_attention).mean(dim=0)
-
-
-@wrong("counts on two layers", diagnosed=True, names="the first two layers")
-def average_heads(cross_attention):
-    return ((cross_attention[0] + cross_attention[1]) / 2).mean(dim=1)
-
-
-@wrong(
-    "adds into the first layer's weights",
-    diagnosed=True,
-    names="an input is changed in place",
+@average_heads.wrong(
+    "adds into the first layer's weights", names="an input is changed in place"
 )
 def average_heads(cross_attention):
     total = cross_attention[0]
@@ -882,45 +545,43 @@ def average_heads(cross_attention):
     return total.mean(dim=1) / len(cross_attention)
 
 
-@wrong("needs two layers", diagnosed=True, names="more than one layer")
+@average_heads.wrong("needs two layers", names="more than one layer")
 def average_heads(cross_attention):
     first, second, *others = cross_attention
     total = first + second + sum(others)
     return total.mean(dim=1) / (2 + len(others))
 
 
-@wrong("without a gradient", diagnosed=True, names="the gradient is cut off")
+@average_heads.wrong("without a gradient", names="the gradient is cut off")
 def average_heads(cross_attention):
     with torch.no_grad():
         return torch.stack(cross_attention).mean(dim=(0, 2))
 
 
-# --- average_heads: right ---------------------------------------------------------
-
-
-@right("a mean of means")
+@average_heads.right("a mean of means")
 def average_heads(cross_attention):
     return torch.stack([weights.mean(dim=1) for weights in cross_attention]).mean(dim=0)
 
 
-@right("heads of all layers side by side")
-def average_heads(cross_attention):
-    return torch.cat(cross_attention, dim=1).mean(dim=1)
+average_heads.right(
+    "heads of all layers side by side",
+    body("return torch.cat(cross_attention, dim=1).mean(dim=1)"),
+)
 
 
-@right("a sum, divided")
+@average_heads.right("a sum, divided")
 def average_heads(cross_attention):
     return sum(weights.mean(1) for weights in cross_attention) / len(cross_attention)
 
 
-@right("einsum")
+@average_heads.right("einsum")
 def average_heads(cross_attention):
     stacked = torch.stack(list(cross_attention))
     layers, _, heads = stacked.shape[:3]
     return torch.einsum("lbhts->bts", stacked) / (layers * heads)
 
 
-@right("two loops")
+@average_heads.right("two loops")
 def average_heads(cross_attention):
     total = torch.zeros_like(cross_attention[0][:, 0])
     count = 0
@@ -931,6 +592,7 @@ def average_heads(cross_attention):
     return total / count
 
 
-@right("one mean at a time")
-def average_heads(cross_attention):
-    return torch.stack(tuple(cross_attention), dim=1).mean(dim=1).mean(dim=1)
+average_heads.right(
+    "one mean at a time",
+    body("return torch.stack(tuple(cross_attention), dim=1).mean(dim=1).mean(dim=1)"),
+)

@@ -1,44 +1,40 @@
 """Wrong variants and right styles of unit 10, as students write them."""
 
 import math
-from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.proof.variants import right, wrong
+from autograder.proof.variants import answer, body, drop, insert, swap
 from transformer.masks import padding_mask, target_mask
 
-if TYPE_CHECKING:  # the student's notebook defines them: no variant may import them
-    from transformer.training.step import label_smoothed_loss, teacher_forcing_split
+# --- Transformer ------------------------------------------------------------------
 
-FORWARD = "Transformer.forward"
-
-# --- Transformer.forward: wrong ---------------------------------------------------
-
-
-@wrong("both results of decode", True, FORWARD, "logits and attention weights together")
-def forward(self, src, tgt):
-    return self.decode(tgt, self.encode(src), src)
-
-
-@wrong("a softmax on the logits", True, FORWARD, "a softmax too many")
-def forward(self, src, tgt):
-    return self.decode(tgt, self.encode(src), src)[0].softmax(dim=-1)
-
-
-@wrong("a log-softmax on the logits", True, FORWARD, "a log-softmax too many")
-def forward(self, src, tgt):
-    return self.decode(tgt, self.encode(src), src)[0].log_softmax(dim=-1)
-
-
-@wrong("a softmax over the positions", replaces=FORWARD)
-def forward(self, src, tgt):
-    return self.decode(tgt, self.encode(src), src)[0].softmax(dim=1)
+transformer = answer("transformer.model.Transformer.forward")
+transformer.wrong(
+    "both results of decode",
+    body("return self.decode(tgt, self.encode(src), src)"),
+    names="logits and attention weights together",
+)
+transformer.wrong(
+    "a softmax on the logits",
+    body("return self.decode(tgt, self.encode(src), src)[0].softmax(dim=-1)"),
+    names="a softmax too many",
+)
+transformer.wrong(
+    "a log-softmax on the logits",
+    body("return self.decode(tgt, self.encode(src), src)[0].log_softmax(dim=-1)"),
+    names="a log-softmax too many",
+)
+transformer.wrong(
+    "a softmax over the positions",
+    body("return self.decode(tgt, self.encode(src), src)[0].softmax(dim=1)"),
+    diagnosed=False,
+)
 
 
-@wrong("no causal mask", True, FORWARD, "no causal mask")
+@transformer.wrong("no causal mask")
 def forward(self, src, tgt):
     pad = self.config.pad_id
     x, _ = self.decoder(
@@ -50,27 +46,30 @@ def forward(self, src, tgt):
     return self.projection(x)
 
 
-@wrong("no mask on the target at all", True, FORWARD, "no mask at all")
+@transformer.wrong("no mask on the target at all", names="no mask at all")
 def forward(self, src, tgt):
     src_mask = padding_mask(src, self.config.pad_id)
     x, _ = self.decoder(self.tgt_embedding(tgt), self.encode(src), None, src_mask)
     return self.projection(x)
 
 
-@wrong("no mask in the cross-attention", True, FORWARD, "cross-attention has no mask")
+@transformer.wrong(
+    "no mask in the cross-attention", names="cross-attention has no mask"
+)
 def forward(self, src, tgt):
     tgt_mask = target_mask(tgt, self.config.pad_id)
     x, _ = self.decoder(self.tgt_embedding(tgt), self.encode(src), tgt_mask)
     return self.projection(x)
 
 
-@wrong("no mask in the encoder", True, FORWARD, "encoder has no mask")
-def forward(self, src, tgt):
-    memory = self.encoder(self.src_embedding(src))
-    return self.decode(tgt, memory, src)[0]
+transformer.wrong(
+    "no mask in the encoder",
+    body("return self.decode(tgt, self.encoder(self.src_embedding(src)), src)[0]"),
+    names="encoder has no mask",
+)
 
 
-@wrong("no source mask anywhere", True, FORWARD, "masks no padding of the source")
+@transformer.wrong("no source mask anywhere", names="masks no padding of the source")
 def forward(self, src, tgt):
     memory = self.encoder(self.src_embedding(src))
     tgt_mask = target_mask(tgt, self.config.pad_id)
@@ -78,7 +77,7 @@ def forward(self, src, tgt):
     return self.projection(x)
 
 
-@wrong("padding number 1, fixed", True, FORWARD, "counts on one configuration")
+@transformer.wrong("padding number 1, fixed", names="counts on one configuration")
 def forward(self, src, tgt):
     memory = self.encoder(self.src_embedding(src), padding_mask(src, 1))
     x = self.tgt_embedding(tgt)
@@ -86,44 +85,45 @@ def forward(self, src, tgt):
     return self.projection(x)
 
 
-@wrong("the target read as the source", True, FORWARD, "reads the target as its source")
-def forward(self, src, tgt):
-    return self.decode(tgt, self.encode(tgt), tgt)[0]
+transformer.wrong(
+    "the target read as the source",
+    body("return self.decode(tgt, self.encode(tgt), tgt)[0]"),
+    names="reads the target as its source",
+)
+transformer.wrong(
+    "source and target swapped",
+    body("return self.decode(src, self.encode(tgt), tgt)[0]"),
+)
+transformer.wrong(
+    "the target's padding as the memory's mask",
+    body("return self.decode(tgt, self.encode(src), tgt)[0]"),
+    diagnosed=False,
+)
+transformer.wrong(
+    "no encoder", body("return self.decode(tgt, self.src_embedding(src), src)[0]")
+)
 
 
-@wrong("source and target swapped", True, FORWARD, "source and target swapped")
-def forward(self, src, tgt):
-    return self.decode(src, self.encode(tgt), tgt)[0]
-
-
-@wrong("the target's padding as the memory's mask", replaces=FORWARD)
-def forward(self, src, tgt):
-    return self.decode(tgt, self.encode(src), tgt)[0]
-
-
-@wrong("no encoder", True, FORWARD, "no encoder")
-def forward(self, src, tgt):
-    return self.decode(tgt, self.src_embedding(src), src)[0]
-
-
-@wrong("the source in the target's table", True, FORWARD, "with the target's table")
+@transformer.wrong("the source in the target's table", names="with the target's table")
 def forward(self, src, tgt):
     mask = padding_mask(src, self.config.pad_id)
     memory = self.encoder(self.tgt_embedding(src), mask)
     return self.decode(tgt, memory, src)[0]
 
 
-@wrong("only the last position", True, FORWARD, "after the last word alone")
-def forward(self, src, tgt):
-    return self.decode(tgt, self.encode(src), src)[0][:, -1]
+transformer.wrong(
+    "only the last position",
+    body("return self.decode(tgt, self.encode(src), src)[0][:, -1]"),
+    names="after the last word alone",
+)
+transformer.wrong(
+    "the target shifted here too",
+    body("return self.decode(tgt[:, :-1], self.encode(src), src)[0]"),
+    names="cut once more",
+)
 
 
-@wrong("the target shifted here too", True, FORWARD, "cut once more")
-def forward(self, src, tgt):
-    return self.decode(tgt[:, :-1], self.encode(src), src)[0]
-
-
-@wrong("no projection", True, FORWARD, "without the projection")
+@transformer.wrong("no projection", names="without the projection")
 def forward(self, src, tgt):
     pad = self.config.pad_id
     x = self.tgt_embedding(tgt)
@@ -131,50 +131,50 @@ def forward(self, src, tgt):
     return self.decoder(x, self.encode(src), *masks)[0]
 
 
-@wrong("argmax of the logits", True, FORWARD, "the likeliest words")
-def forward(self, src, tgt):
-    return self.decode(tgt, self.encode(src), src)[0].argmax(dim=-1)
+transformer.wrong(
+    "argmax of the logits",
+    body("return self.decode(tgt, self.encode(src), src)[0].argmax(dim=-1)"),
+    names="the likeliest words",
+)
+transformer.wrong(
+    "words in the second axis",
+    body("return self.decode(tgt, self.encode(src), src)[0].transpose(1, 2)"),
+    names="with the words in the second axis",
+)
+transformer.wrong(
+    "a detached memory",
+    body("return self.decode(tgt, self.encode(src).detach(), src)[0]"),
+    names="the gradient is cut off",
+)
 
 
-@wrong("words in the second axis", True, FORWARD, "with the words in the second axis")
-def forward(self, src, tgt):
-    return self.decode(tgt, self.encode(src), src)[0].transpose(1, 2)
-
-
-@wrong("a detached memory", True, FORWARD, "the gradient is cut off")
-def forward(self, src, tgt):
-    return self.decode(tgt, self.encode(src).detach(), src)[0]
-
-
-@wrong("an encoder without gradients", True, FORWARD, "the gradient is cut off")
+@transformer.wrong("an encoder without gradients", names="the gradient is cut off")
 def forward(self, src, tgt):
     with torch.no_grad():
         memory = self.encode(src)
     return self.decode(tgt, memory, src)[0]
 
 
-@wrong("a mean over the memory", replaces=FORWARD)
+@transformer.wrong("a mean over the memory", diagnosed=False)
 def forward(self, src, tgt):
     memory = self.encode(src)
     return self.decode(tgt, memory.mean(1, keepdim=True).expand_as(memory), src)[0]
 
 
-# --- Transformer.forward: right ---------------------------------------------------
+transformer.right(
+    "an index instead of unpacking",
+    body("return self.decode(tgt, self.encode(src), src)[0]"),
+)
 
 
-@right("an index instead of unpacking", FORWARD)
-def forward(self, src, tgt):
-    return self.decode(tgt, self.encode(src), src)[0]
-
-
-@right("memory first, keywords", FORWARD)
+@transformer.right("memory first, keywords")
 def forward(self, src, tgt):
     memory = self.encode(src)
     logits, cross_attention = self.decode(tgt=tgt, memory=memory, src=src)
     return logits
 
 
-@right("by its parts", FORWARD)
+@transformer.right("by its parts")
 def forward(self, src, tgt):
     src_mask = padding_mask(src, self.config.pad_id)
     tgt_mask = target_mask(tgt, self.config.pad_id)
@@ -183,156 +183,138 @@ def forward(self, src, tgt):
     return self.projection(x)
 
 
-@right("the attention kept in the model", FORWARD)
-def forward(self, src, tgt):
-    logits, self.last_attention = self.decode(tgt, self.encode(src), src)
-    return logits
+transformer.right("the attention kept in the model", swap("_", "self.last_attention"))
+transformer.right("star unpacking", swap("_", "*_"))
 
 
-@right("star unpacking", FORWARD)
-def forward(self, src, tgt):
-    logits, *_ = self.decode(tgt, self.encode(src), src)
-    return logits
-
-
-@right("contiguous, with an assertion", FORWARD)
+@transformer.right("contiguous, with an assertion")
 def forward(self, src, tgt):
     memory = self.encode(src)
     assert memory.size(0) == tgt.size(0)
     return self.decode(tgt, memory, src)[0].contiguous()
 
 
-# --- teacher_forcing_split: wrong -------------------------------------------------
+# --- teacher_forcing_split --------------------------------------------------------
+
+teacher_forcing_split = answer("transformer.training.step.teacher_forcing_split")
+teacher_forcing_split.wrong(
+    "the target not shifted",
+    swap("[:, 1:]", "[:, :-1]"),
+    names="the target is not shifted",
+)
+teacher_forcing_split.wrong(
+    "the whole sentence twice", body("return tgt, tgt"), names="the whole sentence"
+)
+teacher_forcing_split.wrong(
+    "the target whole", swap("tgt[:, 1:]", "tgt"), names="the whole sentence"
+)
+teacher_forcing_split.wrong(
+    "the input whole", swap("tgt[:, :-1]", "tgt"), names="the whole sentence"
+)
+teacher_forcing_split.wrong(
+    "swapped", body("return tgt[:, 1:], tgt[:, :-1]"), names="the two are swapped"
+)
+teacher_forcing_split.wrong(
+    "both without <sos>", swap(":-1", "1:"), names="the input begins after <sos>"
+)
+teacher_forcing_split.wrong(
+    "shifted by two", body("return tgt[:, :-2], tgt[:, 2:]"), names="two tokens ahead"
+)
+teacher_forcing_split.wrong(
+    "rolled", body("return tgt, tgt.roll(-1, dims=1)"), names="turned round by one"
+)
+teacher_forcing_split.wrong(
+    "batch axis cut", body("return tgt[:-1], tgt[1:]"), names="of the batch"
+)
+teacher_forcing_split.wrong(
+    "target without <eos>",
+    swap("[:, 1:]", "[:, 1:-1]"),
+    names="without its first and last",
+)
+teacher_forcing_split.wrong(
+    "the target alone", body("return tgt[:, 1:]"), names="another number of results"
+)
+teacher_forcing_split.wrong(
+    "a fixed length",
+    body("return tgt[:, :5], tgt[:, 1:6].view(3, 5)"),
+    names="counts on a certain batch or length",
+)
 
 
-@wrong("the target not shifted", diagnosed=True, names="the target is not shifted")
-def teacher_forcing_split(tgt):
-    return tgt[:, :-1], tgt[:, :-1]
-
-
-@wrong("the whole sentence twice", diagnosed=True, names="the whole sentence")
-def teacher_forcing_split(tgt):
-    return tgt, tgt
-
-
-@wrong("the target whole", diagnosed=True, names="the whole sentence")
-def teacher_forcing_split(tgt):
-    return tgt[:, :-1], tgt
-
-
-@wrong("the input whole", diagnosed=True, names="the whole sentence")
-def teacher_forcing_split(tgt):
-    return tgt, tgt[:, 1:]
-
-
-@wrong("swapped", diagnosed=True, names="the two are swapped")
-def teacher_forcing_split(tgt):
-    return tgt[:, 1:], tgt[:, :-1]
-
-
-@wrong("both without <sos>", diagnosed=True, names="the input begins after <sos>")
-def teacher_forcing_split(tgt):
-    return tgt[:, 1:], tgt[:, 1:]
-
-
-@wrong("shifted by two", diagnosed=True, names="two tokens ahead")
-def teacher_forcing_split(tgt):
-    return tgt[:, :-2], tgt[:, 2:]
-
-
-@wrong("rolled", diagnosed=True, names="turned round by one")
-def teacher_forcing_split(tgt):
-    return tgt, tgt.roll(-1, dims=1)
-
-
-@wrong("batch axis cut", diagnosed=True, names="of the batch")
-def teacher_forcing_split(tgt):
-    return tgt[:-1], tgt[1:]
-
-
-@wrong("target without <eos>", diagnosed=True, names="without its first and last")
-def teacher_forcing_split(tgt):
-    return tgt[:, :-1], tgt[:, 1:-1]
-
-
-@wrong("the target alone", diagnosed=True, names="another number of results")
-def teacher_forcing_split(tgt):
-    return tgt[:, 1:]
-
-
-@wrong("a fixed length", diagnosed=True, names="counts on a certain batch or length")
-def teacher_forcing_split(tgt):
-    return tgt[:, :5], tgt[:, 1:6].view(3, 5)
-
-
-@wrong("in place", diagnosed=True, names="changed in place")
+@teacher_forcing_split.wrong("in place", names="changed in place")
 def teacher_forcing_split(tgt):
     decoder_input, target = tgt[:, :-1].clone(), tgt[:, 1:].clone()
     tgt[:, 0] = 0
     return decoder_input, target
 
 
-@wrong("numbers as floats", diagnosed=True, names="a fixed dtype")
-def teacher_forcing_split(tgt):
-    return tgt[:, :-1].float(), tgt[:, 1:]
+teacher_forcing_split.wrong(
+    "numbers as floats", swap("[:, :-1]", "[:, :-1].float()"), names="a fixed dtype"
+)
 
 
-# --- teacher_forcing_split: right -------------------------------------------------
-
-
-@right("narrow")
+@teacher_forcing_split.right("narrow")
 def teacher_forcing_split(tgt):
     n = tgt.size(1) - 1
     return tgt.narrow(1, 0, n), tgt.narrow(1, 1, n)
 
 
-@right("ellipsis")
-def teacher_forcing_split(tgt):
-    return tgt[..., :-1], tgt[..., 1:]
+teacher_forcing_split.right("ellipsis", body("return tgt[..., :-1], tgt[..., 1:]"))
+teacher_forcing_split.right(
+    "copies, in a list", body("return [tgt[:, :-1].clone(), tgt[:, 1:].contiguous()]")
+)
 
 
-@right("copies, in a list")
-def teacher_forcing_split(tgt):
-    return [tgt[:, :-1].clone(), tgt[:, 1:].contiguous()]
-
-
-@right("index_select")
+@teacher_forcing_split.right("index_select")
 def teacher_forcing_split(tgt):
     places = torch.arange(tgt.shape[1] - 1, device=tgt.device)
     return tgt.index_select(1, places), tgt.index_select(1, places + 1)
 
 
-@right("a loop over sentences")
+@teacher_forcing_split.right("a loop over sentences")
 def teacher_forcing_split(tgt):
     return torch.stack([row[:-1] for row in tgt]), torch.stack([r[1:] for r in tgt])
 
 
-@right("unfold")
-def teacher_forcing_split(tgt):
-    return tuple(tgt.unfold(1, 2, 1).unbind(dim=-1))
+teacher_forcing_split.right(
+    "unfold", body("return tuple(tgt.unfold(1, 2, 1).unbind(dim=-1))")
+)
 
 
-@right("split")
+@teacher_forcing_split.right("split")
 def teacher_forcing_split(tgt):
     n = tgt.size(1) - 1
     return tgt.split([n, 1], dim=1)[0], tgt.split([1, n], dim=1)[1]
 
 
-# --- label_smoothed_loss: wrong ---------------------------------------------------
+# --- label_smoothed_loss ----------------------------------------------------------
+
+label_smoothed_loss = answer(
+    "transformer.training.step.label_smoothed_loss",
+    body("""
+        is_word = target != pad_id
+        log_probs = logits[is_word].log_softmax(dim=-1)
+        each = (1 - smoothing) * F.nll_loss(
+            log_probs, target[is_word], reduction="none"
+        )
+        each = each - smoothing * log_probs.mean(dim=-1)
+        return each.sum() / is_word.sum().clamp(min=1)
+        """),
+)
 
 
-@wrong("padding counted", diagnosed=True, names="padding counted")
+@label_smoothed_loss.wrong("padding counted")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return F.cross_entropy(logits.transpose(1, 2), target, label_smoothing=smoothing)
 
 
-@wrong("no log-sum-exp", diagnosed=True, names="log-sum-exp is missing")
+@label_smoothed_loss.wrong("no log-sum-exp", names="log-sum-exp is missing")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     is_word = target != pad_id
     return -logits[is_word].gather(-1, target[is_word].unsqueeze(-1)).mean()
 
 
-@wrong("softmax before cross-entropy", diagnosed=True, names="a softmax before")
+@label_smoothed_loss.wrong("softmax before cross-entropy", names="a softmax before")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return F.cross_entropy(
         logits.softmax(dim=-1).transpose(1, 2),
@@ -342,7 +324,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     )
 
 
-@wrong("mean of sentence means", diagnosed=True, names="the sentences' means")
+@label_smoothed_loss.wrong("mean of sentence means", names="the sentences' means")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     each = F.cross_entropy(
         logits.transpose(1, 2),
@@ -354,61 +336,55 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return (each.sum(dim=1) / (target != pad_id).sum(dim=1).clamp(min=1)).mean()
 
 
-@wrong("the sum", diagnosed=True, names="a sum over the tokens")
-def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
-    return F.cross_entropy(
-        logits.transpose(1, 2),
-        target,
-        ignore_index=pad_id,
-        label_smoothing=smoothing,
-        reduction="sum",
-    )
+by_cross_entropy = answer(
+    "transformer.training.step.label_smoothed_loss",
+    body("""
+        total = F.cross_entropy(
+            logits.transpose(1, 2),
+            target,
+            ignore_index=pad_id,
+            label_smoothing=smoothing,
+            reduction="sum",
+        )
+        return total / (target != pad_id).sum().clamp(min=1)
+        """),
+)
+by_cross_entropy.wrong(
+    "the sum",
+    swap("total = F", "return F"),
+    drop("return total / (target != pad_id).sum().clamp(min=1)"),
+    names="a sum over the tokens",
+)
+by_cross_entropy.wrong(
+    "zeros at padding, then the mean",
+    swap("total = F", "each = F"),
+    swap('"sum"', '"none"'),
+    swap("total / (target != pad_id).sum().clamp(min=1)", "each.mean()"),
+    names="by all positions",
+)
+by_cross_entropy.wrong(
+    "divided by the sentences",
+    swap("(target != pad_id).sum().clamp(min=1)", "logits.size(0)"),
+    names="number of sentences",
+)
 
 
-@wrong("zeros at padding, then the mean", diagnosed=True, names="by all positions")
-def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
-    each = F.cross_entropy(
-        logits.transpose(1, 2),
-        target,
-        ignore_index=pad_id,
-        label_smoothing=smoothing,
-        reduction="none",
-    )
-    return each.mean()
-
-
-@wrong("divided by the sentences", diagnosed=True, names="number of sentences")
-def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
-    total = F.cross_entropy(
-        logits.transpose(1, 2),
-        target,
-        ignore_index=pad_id,
-        label_smoothing=smoothing,
-        reduction="sum",
-    )
-    return total / logits.size(0)
-
-
-@wrong("ignore_index 0", diagnosed=True, names="<unk>, number 0, left out")
+@label_smoothed_loss.wrong("ignore_index 0", names="<unk>, number 0, left out")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return F.cross_entropy(
         logits.transpose(1, 2), target, ignore_index=0, label_smoothing=smoothing
     )
 
 
-@wrong("ignore_index 1", diagnosed=True, names="1 taken for the padding's number")
-def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
-    total = F.cross_entropy(
-        logits.transpose(1, 2),
-        target,
-        ignore_index=1,
-        label_smoothing=smoothing,
-        reduction="sum",
-    )
-    return total / (target != 1).sum().clamp(min=1)
+by_cross_entropy.wrong(
+    "ignore_index 1",
+    swap("=pad_id", "=1"),
+    swap("!= pad_id", "!= 1"),
+    names="1 taken for the padding's number",
+)
 
 
-@wrong("<eos> left out", diagnosed=True, names="without <eos>")
+@label_smoothed_loss.wrong("<eos> left out", names="without <eos>")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     kept = (target != pad_id) & (target != 3)
     total = F.cross_entropy(
@@ -417,15 +393,14 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return total / kept.sum().clamp(min=1)
 
 
-@wrong("no label smoothing", diagnosed=True, names="without label smoothing")
-def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
-    total = F.cross_entropy(
-        logits.transpose(1, 2), target, ignore_index=pad_id, reduction="sum"
-    )
-    return total / (target != pad_id).sum().clamp(min=1)
+by_cross_entropy.wrong(
+    "no label smoothing",
+    drop("label_smoothing=smoothing,"),
+    names="without label smoothing",
+)
 
 
-@wrong("spread over the other words", diagnosed=True, names="other words alone")
+@label_smoothed_loss.wrong("spread over the other words", names="other words alone")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     label = torch.full_like(logits, smoothing / (logits.size(-1) - 1))
     label.scatter_(-1, target.unsqueeze(-1), 1 - smoothing)
@@ -434,7 +409,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return each[is_word].sum() / is_word.sum().clamp(min=1)
 
 
-@wrong("target and padding left out", diagnosed=True, names="target and padding")
+@label_smoothed_loss.wrong("target and padding left out", names="target and padding")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     label = torch.full_like(logits, smoothing / (logits.size(-1) - 2))
     label.scatter_(-1, target.unsqueeze(-1), 1 - smoothing)
@@ -444,71 +419,56 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return each[is_word].sum() / is_word.sum().clamp(min=1)
 
 
-@wrong("smoothing added", diagnosed=True, names="added, not mixed in")
-def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
-    is_word = target != pad_id
-    log_probs = logits[is_word].log_softmax(dim=-1)
-    each = F.nll_loss(log_probs, target[is_word], reduction="none")
-    each = each - smoothing * log_probs.mean(dim=-1)
-    return each.sum() / is_word.sum().clamp(min=1)
+label_smoothed_loss.wrong(
+    "smoothing added", swap("(1 - smoothing) * F", "F"), names="added, not mixed in"
+)
+label_smoothed_loss.wrong(
+    "target and smoothing exchanged",
+    swap("(1 - smoothing)", "smoothing"),
+    swap("each - smoothing", "each - (1 - smoothing)"),
+    names="exchanged",
+)
+label_smoothed_loss.wrong(
+    "smoothing summed over the words",
+    swap("mean", "sum"),
+    names="summed over the words",
+)
 
 
-@wrong("target and smoothing exchanged", diagnosed=True, names="exchanged")
-def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
-    is_word = target != pad_id
-    log_probs = logits[is_word].log_softmax(dim=-1)
-    each = smoothing * F.nll_loss(log_probs, target[is_word], reduction="none")
-    each = each - (1 - smoothing) * log_probs.mean(dim=-1)
-    return each.sum() / is_word.sum().clamp(min=1)
-
-
-@wrong("smoothing summed over the words", diagnosed=True, names="summed over the words")
-def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
-    is_word = target != pad_id
-    log_probs = logits[is_word].log_softmax(dim=-1)
-    each = (1 - smoothing) * F.nll_loss(log_probs, target[is_word], reduction="none")
-    each = each - smoothing * log_probs.sum(dim=-1)
-    return each.sum() / is_word.sum().clamp(min=1)
-
-
-@wrong("smoothing at padding too", diagnosed=True, names="smoothing whose padding")
+@label_smoothed_loss.wrong("smoothing at padding too", names="smoothing whose padding")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     log_probs = logits.log_softmax(dim=-1)
     plain = F.nll_loss(log_probs.transpose(1, 2), target, ignore_index=pad_id)
     return (1 - smoothing) * plain - smoothing * log_probs.mean()
 
 
-@wrong("the label's rest forgotten", diagnosed=True, names="the rest is missing")
+@label_smoothed_loss.wrong("the label's rest forgotten", names="the rest is missing")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return (1 - smoothing) * F.cross_entropy(
         logits.transpose(1, 2), target, ignore_index=pad_id
     )
 
 
-@wrong("the wrong sign", diagnosed=True, names="wrong sign")
+@label_smoothed_loss.wrong("the wrong sign", names="wrong sign")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return -F.cross_entropy(
         logits.transpose(1, 2), target, ignore_index=pad_id, label_smoothing=smoothing
     )
 
 
-@wrong("bits", diagnosed=True, names="base 2")
-def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
-    is_word = target != pad_id
-    log_probs = logits[is_word].softmax(dim=-1).log2()
-    each = (1 - smoothing) * F.nll_loss(log_probs, target[is_word], reduction="none")
-    each = each - smoothing * log_probs.mean(dim=-1)
-    return each.sum() / is_word.sum().clamp(min=1)
+label_smoothed_loss.wrong(
+    "bits", swap("log_softmax(dim=-1)", "softmax(dim=-1).log2()"), names="base 2"
+)
 
 
-@wrong("no logarithm", diagnosed=True, names="without the logarithm")
+@label_smoothed_loss.wrong("no logarithm", names="without the logarithm")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     is_word = target != pad_id
     probs = logits[is_word].softmax(dim=-1)
     return -probs.gather(-1, target[is_word].unsqueeze(-1)).mean()
 
 
-@wrong("softmax over positions", diagnosed=True, names="runs over the positions")
+@label_smoothed_loss.wrong("softmax over positions", names="runs over the positions")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     log_probs = logits.log_softmax(dim=1)
     plain = F.nll_loss(log_probs.transpose(1, 2), target, ignore_index=pad_id)
@@ -516,25 +476,23 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return (1 - smoothing) * plain + smoothing * rest
 
 
-@wrong("the perplexity", diagnosed=True, names="the perplexity, not the loss")
+@label_smoothed_loss.wrong("the perplexity", names="the perplexity, not the loss")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return F.cross_entropy(
         logits.transpose(1, 2), target, ignore_index=pad_id, label_smoothing=smoothing
     ).exp()
 
 
-@wrong("one number a token", diagnosed=True, names="the loss of each token")
-def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
-    return F.cross_entropy(
-        logits.transpose(1, 2),
-        target,
-        ignore_index=pad_id,
-        label_smoothing=smoothing,
-        reduction="none",
-    )
+by_cross_entropy.wrong(
+    "one number a token",
+    swap("total = F", "return F"),
+    swap('"sum"', '"none"'),
+    drop("return total / (target != pad_id).sum().clamp(min=1)"),
+    names="the loss of each token",
+)
 
 
-@wrong("the real tokens' losses", diagnosed=True, names="losses of the real tokens")
+@label_smoothed_loss.wrong("the real tokens' losses", names="losses of the real tokens")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     is_word = target != pad_id
     return F.cross_entropy(
@@ -542,16 +500,14 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     )
 
 
-@wrong("log of softmax", diagnosed=True, names="overflows")
-def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
-    is_word = target != pad_id
-    log_probs = logits[is_word].softmax(dim=-1).log()
-    each = (1 - smoothing) * F.nll_loss(log_probs, target[is_word], reduction="none")
-    each = each - smoothing * log_probs.mean(dim=-1)
-    return each.sum() / is_word.sum().clamp(min=1)
+label_smoothed_loss.wrong(
+    "log of softmax",
+    swap("log_softmax(dim=-1)", "softmax(dim=-1).log()"),
+    names="overflows",
+)
 
 
-@wrong("log of a sum of exponentials", diagnosed=True, names="overflows")
+@label_smoothed_loss.wrong("log of a sum of exponentials", names="overflows")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     is_word = target != pad_id
     log_probs = logits - logits.exp().sum(dim=-1, keepdim=True).log()
@@ -560,14 +516,14 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return each[is_word].sum() / is_word.sum().clamp(min=1)
 
 
-@wrong("division by zero", diagnosed=True, names="division by zero")
+@label_smoothed_loss.wrong("division by zero")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return F.cross_entropy(
         logits.transpose(1, 2), target, ignore_index=pad_id, label_smoothing=smoothing
     )
 
 
-@wrong("a number without gradient", diagnosed=True, names="the gradient is cut off")
+@label_smoothed_loss.wrong("a number without gradient", names="the gradient is cut off")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     is_word = target != pad_id
     total = F.cross_entropy(
@@ -579,7 +535,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return total / is_word.sum().clamp(min=1)
 
 
-@wrong("in place", diagnosed=True, names="changed in place")
+@label_smoothed_loss.wrong("in place", names="changed in place")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     is_word = target != pad_id
     total = F.cross_entropy(
@@ -591,7 +547,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return total / is_word.sum().clamp(min=1)
 
 
-@wrong("view of the logits", diagnosed=True, names="one piece of memory")
+@label_smoothed_loss.wrong("view of the logits", names="one piece of memory")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     is_word = target != pad_id
     total = F.cross_entropy(
@@ -604,7 +560,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return total / is_word.sum().clamp(min=1)
 
 
-@wrong("always float32", diagnosed=True, names="a fixed dtype")
+@label_smoothed_loss.wrong("always float32", names="a fixed dtype")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     is_word = target != pad_id
     total = F.cross_entropy(
@@ -616,10 +572,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return total / is_word.sum().clamp(min=1)
 
 
-# --- label_smoothed_loss: right ---------------------------------------------------
-
-
-@right("cross_entropy, transposed")
+@label_smoothed_loss.right("cross_entropy, transposed")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     total = F.cross_entropy(
         logits.transpose(1, 2),
@@ -631,7 +584,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return total / (target != pad_id).sum().clamp(min=1)
 
 
-@right("cross_entropy, flattened, with an if")
+@label_smoothed_loss.right("cross_entropy, flattened, with an if")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     flat_target = target.reshape(-1)
     if bool((flat_target == pad_id).all()):
@@ -642,7 +595,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     )
 
 
-@right("nn.CrossEntropyLoss")
+@label_smoothed_loss.right("nn.CrossEntropyLoss")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     criterion = nn.CrossEntropyLoss(
         ignore_index=pad_id, label_smoothing=smoothing, reduction="none"
@@ -651,7 +604,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return each.sum() / max(int((target != pad_id).sum()), 1)
 
 
-@right("nll_loss and a mask of floats")
+@label_smoothed_loss.right("nll_loss and a mask of floats")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     mask = (target != pad_id).to(logits.dtype)
     log_probs = torch.log_softmax(logits, dim=-1)
@@ -660,7 +613,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return (each * mask).sum() / mask.sum().clamp(min=1.0)
 
 
-@right("logsumexp and gather")
+@label_smoothed_loss.right("logsumexp and gather")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     score = logits.gather(-1, target[..., None])[..., 0]
     label = (1 - smoothing) * score + smoothing * logits.mean(dim=-1)
@@ -669,7 +622,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return torch.where(kept, each, 0.0).sum() / kept.sum().clamp(min=1)
 
 
-@right("a smoothed label")
+@label_smoothed_loss.right("a smoothed label")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     words = logits.shape[-1]
     one_hot = F.one_hot(target, words).to(logits.dtype)
@@ -679,7 +632,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return each[is_word].sum() / is_word.sum().clamp(min=1)
 
 
-@right("a loop over sentences")
+@label_smoothed_loss.right("a loop over sentences")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     total, tokens = logits.sum() * 0, 0
     for scores, ids in zip(logits, target, strict=True):
@@ -692,7 +645,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return total / max(tokens, 1)
 
 
-@right("a hand-written, shifted softmax")
+@label_smoothed_loss.right("a hand-written, shifted softmax")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     z = logits - logits.amax(dim=-1, keepdim=True)
     log_probs = z - z.exp().sum(dim=-1, keepdim=True).log()
@@ -702,105 +655,110 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return (each * is_word).sum() / (is_word.sum() + (is_word.sum() == 0))
 
 
-# --- warmup_rate: wrong -----------------------------------------------------------
+# --- warmup_rate ------------------------------------------------------------------
+
+warmup_rate = answer("transformer.training.step.warmup_rate")
+warmup_rate.wrong(
+    "max for min",
+    swap(
+        """
+        if step == 0:
+            return 0.0
+        """,
+        "step = max(step, 1e-9)",
+    ),
+    swap("min(", "max("),
+    names="max where min belongs",
+)
+warmup_rate.wrong(
+    "only the rise",
+    body("return d_model**-0.5 * step * warmup**-1.5"),
+    names="only rises",
+)
+warmup_rate.wrong(
+    "only the fall",
+    body("return d_model**-0.5 * step**-0.5 if step else 0.0"),
+    names="only falls",
+)
+warmup_rate.wrong(
+    "division by zero at step 0",
+    body("return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"),
+    names="division by zero",
+)
+warmup_rate.wrong(
+    "step 0 counts as 1",
+    swap(
+        """
+        if step == 0:
+            return 0.0
+        """,
+        "step = max(step, 1)",
+    ),
+    names="the rate of step 1",
+)
+warmup_rate.wrong(
+    "infinite at step 0", swap("0.0", "math.inf"), names="division by zero"
+)
+warmup_rate.wrong(
+    "no d_model",
+    body("return min(step**-0.5, step * warmup**-1.5) if step else 0.0"),
+    names="without d_model",
+)
+warmup_rate.wrong(
+    "times the root of d_model",
+    swap("d_model**-0.5", "d_model**0.5"),
+    names="multiplied by the root",
+)
+warmup_rate.wrong(
+    "divided by d_model",
+    body("return min(step**-0.5, step * warmup**-1.5) / d_model if step else 0.0"),
+)
+warmup_rate.wrong(
+    "warmup to the power -0.5",
+    swap("warmup**-1.5", "warmup**-0.5"),
+    names="wrong power of warmup",
+)
+warmup_rate.wrong(
+    "step over warmup",
+    body("return d_model**-0.5 * min(step**-0.5, step / warmup) if step else 0.0"),
+    names="divided by warmup alone",
+)
+warmup_rate.wrong(
+    "falls with the step", swap("step**-0.5", "step**-1.0"), names="not with its root"
+)
+warmup_rate.wrong(
+    "constant after the warm-up",
+    body("return d_model**-0.5 * min(warmup**-0.5, step * warmup**-1.5)"),
+    names="stays at its highest",
+)
+warmup_rate.wrong(
+    "one step ahead",
+    swap(
+        """
+        if step == 0:
+            return 0.0
+        """,
+        "step = step + 1",
+    ),
+)
+warmup_rate.wrong(
+    "one step behind",
+    swap("== 0", "< 2"),
+    swap("step**-0.5, step", "(step - 1) ** -0.5, (step - 1)"),
+)
+warmup_rate.wrong(
+    "signs of the exponents lost",
+    body("return d_model**-0.5 * min(step**0.5, step * warmup**1.5)"),
+    names="turned round",
+)
+warmup_rate.wrong(
+    "the paper's 512 and 4000",
+    body("return 512**-0.5 * min(step**-0.5, step * 4000**-1.5) if step else 0.0"),
+    diagnosed=False,
+)
 
 
-@wrong("max for min", diagnosed=True, names="max where min belongs")
-def warmup_rate(step, d_model, warmup):
-    step = max(step, 1e-9)
-    return d_model**-0.5 * max(step**-0.5, step * warmup**-1.5)
-
-
-@wrong("only the rise", diagnosed=True, names="only rises")
-def warmup_rate(step, d_model, warmup):
-    return d_model**-0.5 * step * warmup**-1.5
-
-
-@wrong("only the fall", diagnosed=True, names="only falls")
-def warmup_rate(step, d_model, warmup):
-    return d_model**-0.5 * step**-0.5 if step else 0.0
-
-
-@wrong("division by zero at step 0", diagnosed=True, names="division by zero")
-def warmup_rate(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-
-
-@wrong("step 0 counts as 1", diagnosed=True, names="the rate of step 1")
-def warmup_rate(step, d_model, warmup):
-    step = max(step, 1)
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-
-
-@wrong("infinite at step 0", diagnosed=True, names="division by zero")
-def warmup_rate(step, d_model, warmup):
-    if step == 0:
-        return math.inf
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-
-
-@wrong("no d_model", diagnosed=True, names="without d_model")
-def warmup_rate(step, d_model, warmup):
-    return min(step**-0.5, step * warmup**-1.5) if step else 0.0
-
-
-@wrong("times the root of d_model", diagnosed=True, names="multiplied by the root")
-def warmup_rate(step, d_model, warmup):
-    return d_model**0.5 * min(step**-0.5, step * warmup**-1.5) if step else 0.0
-
-
-@wrong("divided by d_model", diagnosed=True, names="divided by d_model")
-def warmup_rate(step, d_model, warmup):
-    return min(step**-0.5, step * warmup**-1.5) / d_model if step else 0.0
-
-
-@wrong("warmup to the power -0.5", diagnosed=True, names="wrong power of warmup")
-def warmup_rate(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-0.5) if step else 0.0
-
-
-@wrong("step over warmup", diagnosed=True, names="divided by warmup alone")
-def warmup_rate(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, step / warmup) if step else 0.0
-
-
-@wrong("falls with the step", diagnosed=True, names="not with its root")
-def warmup_rate(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-1.0, step * warmup**-1.5) if step else 0.0
-
-
-@wrong("constant after the warm-up", diagnosed=True, names="stays at its highest")
-def warmup_rate(step, d_model, warmup):
-    return d_model**-0.5 * min(warmup**-0.5, step * warmup**-1.5)
-
-
-@wrong("one step ahead", diagnosed=True, names="one step ahead")
-def warmup_rate(step, d_model, warmup):
-    step = step + 1
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-
-
-@wrong("one step behind", diagnosed=True, names="one step behind")
-def warmup_rate(step, d_model, warmup):
-    if step < 2:
-        return 0.0
-    return d_model**-0.5 * min((step - 1) ** -0.5, (step - 1) * warmup**-1.5)
-
-
-@wrong("signs of the exponents lost", diagnosed=True, names="turned round")
-def warmup_rate(step, d_model, warmup):
-    return d_model**-0.5 * min(step**0.5, step * warmup**1.5)
-
-
-@wrong("the paper's 512 and 4000", diagnosed=False)
-def warmup_rate(step, d_model, warmup):
-    return 512**-0.5 * min(step**-0.5, step * 4000**-1.5) if step else 0.0
-
-
-# --- warmup_rate: right -----------------------------------------------------------
-
-
-@right("roots and quotients")
+@warmup_rate.right("roots and quotients")
 def warmup_rate(step, d_model, warmup):
     if not step:
         return 0.0
@@ -808,35 +766,35 @@ def warmup_rate(step, d_model, warmup):
     return low / math.sqrt(d_model)
 
 
-@right("an if for the two branches")
+@warmup_rate.right("an if for the two branches")
 def warmup_rate(step, d_model, warmup):
     if step < warmup:
         return step * warmup**-1.5 / d_model**0.5
     return 1 / (d_model * step) ** 0.5
 
 
-@right("a conditional expression")
+@warmup_rate.right("a conditional expression")
 def warmup_rate(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5) if step > 0 else 0
 
 
-@right("max below the line")
-def warmup_rate(step, d_model, warmup):
-    return step / (d_model**0.5 * max(step * step**0.5, warmup**1.5))
+warmup_rate.right(
+    "max below the line",
+    body("return step / (d_model**0.5 * max(step * step**0.5, warmup**1.5))"),
+)
+warmup_rate.right(
+    "the step held above zero",
+    body("return d_model**-0.5 * min(max(step, 1e-9) ** -0.5, step * warmup**-1.5)"),
+)
 
 
-@right("the step held above zero")
-def warmup_rate(step, d_model, warmup):
-    return d_model**-0.5 * min(max(step, 1e-9) ** -0.5, step * warmup**-1.5)
-
-
-@right("torch")
+@warmup_rate.right("torch")
 def warmup_rate(step, d_model, warmup):
     n = torch.tensor(float(step), dtype=torch.float64)
     return (d_model**-0.5 * torch.minimum(n.pow(-0.5), n * warmup**-1.5)).item()
 
 
-@right("try and except")
+@warmup_rate.right("try and except")
 def warmup_rate(step, d_model, warmup):
     try:
         return pow(d_model, -0.5) * min(pow(step, -0.5), step * pow(warmup, -1.5))
@@ -844,284 +802,172 @@ def warmup_rate(step, d_model, warmup):
         return 0.0
 
 
-# --- train_step: wrong ------------------------------------------------------------
+# --- train_step -------------------------------------------------------------------
+
+train_step = answer("transformer.training.step.train_step")
+train_step.wrong(
+    "no zero_grad",
+    swap(
+        """
+        (tgt)
+        optimizer.zero_grad()
+        """,
+        "(tgt)",
+    ),
+)
+train_step.wrong(
+    "zero_grad at the end alone",
+    swap(
+        """
+        (tgt)
+        optimizer.zero_grad()
+        """,
+        "(tgt)",
+    ),
+    insert("optimizer.zero_grad()", before="return loss"),
+    names="comes at the end",
+)
+train_step.wrong(
+    "zero_grad after backward",
+    swap(
+        """
+        (tgt)
+        optimizer.zero_grad()
+        """,
+        "(tgt)",
+    ),
+    insert("optimizer.zero_grad()", before="optimizer.step"),
+    names="nothing is updated",
+)
+train_step.wrong("no update", drop("optimizer.step()"), names="nothing is updated")
+train_step.wrong(
+    "update before backward",
+    swap("loss.backward()", "optimizer.step()"),
+    swap(
+        """
+        nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
+        optimizer.step()
+        """,
+        "loss.backward()",
+    ),
+    names="nothing is updated",
+)
+train_step.wrong(
+    "no clipping",
+    drop("nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)"),
+    names="is not cut",
+)
+train_step.wrong(
+    "clipping after the update",
+    drop("nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)"),
+    swap(
+        "optimizer.step()",
+        """
+        optimizer.step()
+        nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
+        """,
+    ),
+    names="is not cut",
+)
+train_step.wrong(
+    "clipping by value",
+    swap("clip_grad_norm_", "clip_grad_value_"),
+    names="each number of the gradient",
+)
+train_step.wrong(
+    "each parameter clipped",
+    swap(
+        "nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)",
+        """
+        for parameter in model.parameters():
+            nn.utils.clip_grad_norm_(parameter, settings.max_norm)
+        """,
+    ),
+    names="each parameter's gradient",
+)
+train_step.wrong(
+    "always scaled to max_norm",
+    swap(
+        "nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)",
+        """
+        gradients = [parameter.grad for parameter in model.parameters()]
+        norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
+        for gradient in gradients:
+            gradient.mul_(settings.max_norm / norm)
+        """,
+    ),
+    names="lengthens a short gradient",
+)
+train_step.wrong(
+    "clipped at 1 always", swap("settings.max_norm", "1.0"), names="the usual max_norm"
+)
+train_step.wrong(
+    "padding number 1 always",
+    swap(", settings.pad_id", ", 1"),
+    names="the usual pad_id",
+)
+train_step.wrong(
+    "the target not shifted",
+    swap(
+        "target = teacher_forcing_split(tgt)",
+        """
+        _ = teacher_forcing_split(tgt)
+        target = decoder_input
+        """,
+    ),
+    names="not shifted",
+)
+train_step.wrong(
+    "input and target swapped", swap("decoder_input, target", "target, decoder_input")
+)
+train_step.wrong(
+    "no label smoothing",
+    swap("target, settings.pad_id, settings.smoothing", "target, settings.pad_id"),
+    names="without label smoothing",
+)
+train_step.wrong(
+    "padding counted",
+    swap("(src, decoder_input)", "(src, decoder_input).transpose(1, 2)"),
+    swap(
+        "label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)",
+        "F.cross_entropy(logits, target, label_smoothing=settings.smoothing)",
+    ),
+    names="counts padding",
+)
+train_step.wrong(
+    "the mode left as it is", drop("model.train()"), names="in evaluation mode"
+)
+train_step.wrong(
+    "training in eval()", swap("train", "eval"), names="in evaluation mode"
+)
+train_step.wrong("uphill", swap("loss.backward", "(-loss).backward"))
+train_step.wrong(
+    "the sum of the losses",
+    swap(
+        "(tgt)",
+        """
+        (tgt)
+        tokens = int((target != settings.pad_id).sum())
+        """,
+    ),
+    swap("loss.backward", "(loss * tokens).backward"),
+    swap("(), int((target != settings.pad_id).sum())", "(), tokens"),
+)
+train_step.wrong(
+    "the summed loss returned",
+    swap("return loss.item(), int", "tokens = int"),
+    swap(
+        "((target != settings.pad_id).sum())",
+        """
+        ((target != settings.pad_id).sum())
+        return loss.item() * tokens, tokens
+        """,
+    ),
+    names="the sum of the tokens'",
+)
 
 
-@wrong("no zero_grad", diagnosed=True, names="no zero_grad")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("zero_grad at the end alone", diagnosed=True, names="comes at the end")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    optimizer.zero_grad()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("zero_grad after backward", diagnosed=True, names="nothing is updated")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.zero_grad()
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("no update", diagnosed=True, names="nothing is updated")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("update before backward", diagnosed=True, names="nothing is updated")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    optimizer.step()
-    loss.backward()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("no clipping", diagnosed=True, names="is not cut")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("clipping after the update", diagnosed=True, names="is not cut")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    optimizer.step()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("clipping by value", diagnosed=True, names="each number of the gradient")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_value_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("each parameter clipped", diagnosed=True, names="each parameter's gradient")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    for parameter in model.parameters():
-        nn.utils.clip_grad_norm_(parameter, settings.max_norm)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("always scaled to max_norm", diagnosed=True, names="lengthens a short gradient")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    gradients = [parameter.grad for parameter in model.parameters()]
-    norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
-    for gradient in gradients:
-        gradient.mul_(settings.max_norm / norm)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("clipped at 1 always", diagnosed=True, names="the usual max_norm")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("padding number 1 always", diagnosed=True, names="the usual pad_id")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, 1, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("the target not shifted", diagnosed=True, names="not shifted")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, _ = teacher_forcing_split(tgt)
-    target = decoder_input
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("input and target swapped", diagnosed=True, names="input and target swapped")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    target, decoder_input = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("no label smoothing", diagnosed=True, names="without label smoothing")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    loss = label_smoothed_loss(model(src, decoder_input), target, settings.pad_id)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("padding counted", diagnosed=True, names="counts padding")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input).transpose(1, 2)
-    loss = F.cross_entropy(logits, target, label_smoothing=settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("the mode left as it is", diagnosed=True, names="in evaluation mode")
-def train_step(model, src, tgt, optimizer, settings):
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("training in eval()", diagnosed=True, names="in evaluation mode")
-def train_step(model, src, tgt, optimizer, settings):
-    model.eval()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("uphill", diagnosed=True, names="uphill")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    (-loss).backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-@wrong("the sum of the losses", diagnosed=True, names="the sum of the losses")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    tokens = int((target != settings.pad_id).sum())
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    (loss * tokens).backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), tokens
-
-
-@wrong("the summed loss returned", diagnosed=True, names="the sum of the tokens'")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    tokens = int((target != settings.pad_id).sum())
-    return loss.item() * tokens, tokens
-
-
-@wrong("the loss after the update", diagnosed=True, names="after the update")
+@train_step.wrong("the loss after the update", names="after the update")
 def train_step(model, src, tgt, optimizer, settings):
     model.train()
     decoder_input, target = teacher_forcing_split(tgt)
@@ -1136,90 +982,40 @@ def train_step(model, src, tgt, optimizer, settings):
     return loss.item(), int((target != settings.pad_id).sum())
 
 
-@wrong("the loss as a tensor", diagnosed=True, names="a tensor where a number belongs")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss, int((target != settings.pad_id).sum())
+train_step.wrong(
+    "the loss as a tensor", drop(".item()"), names="a tensor where a number belongs"
+)
+train_step.wrong(
+    "the perplexity returned",
+    swap("loss.item()", "math.exp(loss.item())"),
+    names="the perplexity, not the loss",
+)
+train_step.wrong("<sos> counted", swap("target !=", "tgt !="))
+train_step.wrong(
+    "all positions counted",
+    swap("int((target != settings.pad_id).sum())", "target.numel()"),
+    names="padding counted",
+)
+train_step.wrong(
+    "the loss alone",
+    swap("(), int((target != settings.pad_id).sum())", "()"),
+    names="another number of results",
+)
+train_step.wrong(
+    "gradient descent by hand",
+    swap(
+        "optimizer.step()",
+        """
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter -= optimizer.param_groups[0]["lr"] * parameter.grad
+        """,
+    ),
+    names="without the optimiser",
+)
 
 
-@wrong("the perplexity returned", diagnosed=True, names="the perplexity, not the loss")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return math.exp(loss.item()), int((target != settings.pad_id).sum())
-
-
-@wrong("<sos> counted", diagnosed=True, names="<sos> counted")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), int((tgt != settings.pad_id).sum())
-
-
-@wrong("all positions counted", diagnosed=True, names="padding counted")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item(), target.numel()
-
-
-@wrong("the loss alone", diagnosed=True, names="another number of results")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    return loss.item()
-
-
-@wrong("gradient descent by hand", diagnosed=True, names="without the optimiser")
-def train_step(model, src, tgt, optimizer, settings):
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter -= optimizer.param_groups[0]["lr"] * parameter.grad
-    return loss.item(), int((target != settings.pad_id).sum())
-
-
-# --- train_step: right ------------------------------------------------------------
-
-
-@right("zero_grad between forward and backward")
+@train_step.right("zero_grad between forward and backward")
 def train_step(model, src, tgt, optimizer, settings):
     model.train()
     decoder_input, target = teacher_forcing_split(tgt)
@@ -1232,7 +1028,7 @@ def train_step(model, src, tgt, optimizer, settings):
     return loss.detach().item(), (target != settings.pad_id).sum().item()
 
 
-@right("zero_grad of the model")
+@train_step.right("zero_grad of the model")
 def train_step(model, src, tgt, optimizer, settings):
     model.train(True)
     model.zero_grad()
@@ -1246,7 +1042,7 @@ def train_step(model, src, tgt, optimizer, settings):
     return loss.item(), int(target.ne(settings.pad_id).sum())
 
 
-@right("the optimiser's own parameters clipped")
+@train_step.right("the optimiser's own parameters clipped")
 def train_step(model, src, tgt, optimizer, settings):
     model.train()
     decoder_input, target = teacher_forcing_split(tgt)
@@ -1260,7 +1056,7 @@ def train_step(model, src, tgt, optimizer, settings):
     return loss.detach().cpu().item(), int((target != settings.pad_id).sum())
 
 
-@right("the gradient cut by hand")
+@train_step.right("the gradient cut by hand")
 def train_step(model, src, tgt, optimizer, settings):
     model.train()
     decoder_input, target = teacher_forcing_split(tgt)
@@ -1277,7 +1073,7 @@ def train_step(model, src, tgt, optimizer, settings):
     return loss.item(), int((target != settings.pad_id).sum())
 
 
-@right("split and loss written out")
+@train_step.right("split and loss written out")
 def train_step(model, src, tgt, optimizer, settings):
     model.train()
     optimizer.zero_grad()
@@ -1294,46 +1090,39 @@ def train_step(model, src, tgt, optimizer, settings):
     return loss.item(), int((target != settings.pad_id).sum())
 
 
-@right("back to eval() and a clean gradient at the end")
-def train_step(model, src, tgt, optimizer, settings):
-    was_training = model.training
-    model.train()
-    decoder_input, target = teacher_forcing_split(tgt)
-    optimizer.zero_grad()
-    logits = model(src, decoder_input)
-    loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
-    optimizer.step()
-    optimizer.zero_grad()
-    model.train(was_training)
-    return loss.item(), int((target != settings.pad_id).sum())
+train_step.right(
+    "back to eval() and a clean gradient at the end",
+    insert("was_training = model.training", before="model.train"),
+    insert(
+        """
+        optimizer.zero_grad()
+        model.train(was_training)
+        """,
+        before="return loss",
+    ),
+)
+
+# --- average_checkpoints ----------------------------------------------------------
+
+average_checkpoints = answer("transformer.training.step.average_checkpoints")
+average_checkpoints.wrong(
+    "the sum",
+    swap("(total / len(state_dicts))", "total"),
+    names="the sum, not the mean",
+)
+average_checkpoints.wrong(
+    "the last one",
+    body("return {name: value.clone() for name, value in state_dicts[-1].items()}"),
+    names="the last checkpoint, not the mean",
+)
+average_checkpoints.wrong(
+    "the first one",
+    body("return {name: value.clone() for name, value in state_dicts[0].items()}"),
+    names="the first checkpoint, not the mean",
+)
 
 
-# --- average_checkpoints: wrong ---------------------------------------------------
-
-
-@wrong("the sum", diagnosed=True, names="the sum, not the mean")
-def average_checkpoints(state_dicts):
-    average = {k: v.clone() for k, v in state_dicts[-1].items()}
-    for name, value in average.items():
-        if value.is_floating_point():
-            total = sum(state[name].double() for state in state_dicts)
-            average[name] = total.to(value.dtype)
-    return average
-
-
-@wrong("the last one", diagnosed=True, names="the last checkpoint, not the mean")
-def average_checkpoints(state_dicts):
-    return {name: value.clone() for name, value in state_dicts[-1].items()}
-
-
-@wrong("the first one", diagnosed=True, names="the first checkpoint, not the mean")
-def average_checkpoints(state_dicts):
-    return {name: value.clone() for name, value in state_dicts[0].items()}
-
-
-@wrong("first and last", diagnosed=True, names="the first and the last")
+@average_checkpoints.wrong("first and last", names="the first and the last")
 def average_checkpoints(state_dicts):
     average = {}
     for name, last in state_dicts[-1].items():
@@ -1342,7 +1131,7 @@ def average_checkpoints(state_dicts):
     return average
 
 
-@wrong("halves of halves", diagnosed=True, names="halves of halves")
+@average_checkpoints.wrong("halves of halves")
 def average_checkpoints(state_dicts):
     average = {name: value.clone() for name, value in state_dicts[0].items()}
     for state in state_dicts[1:]:
@@ -1352,55 +1141,34 @@ def average_checkpoints(state_dicts):
     return {name: v.to(state_dicts[0][name].dtype) for name, v in average.items()}
 
 
-@wrong("the median", diagnosed=True, names="the median")
-def average_checkpoints(state_dicts):
-    average = {}
-    for name, last in state_dicts[-1].items():
-        if last.is_floating_point():
-            values = torch.stack([state[name].double() for state in state_dicts])
-            average[name] = values.median(dim=0).values.to(last.dtype)
-        else:
-            average[name] = last.clone()
-    return average
+average_checkpoints.wrong(
+    "the median",
+    swap(
+        "total = sum(state[name].to(torch.float64) for state in state_dicts)",
+        "values = torch.stack([state[name].double() for state in state_dicts])",
+    ),
+    swap("(total / len(state_dicts))", "values.median(dim=0).values"),
+)
+average_checkpoints.wrong(
+    "divided by the number of names",
+    swap("len(state_dicts)", "len(state_dicts[0])"),
+    names="number of entries",
+)
+average_checkpoints.wrong(
+    "divided by n - 1",
+    swap("len(state_dicts)", "max(len(state_dicts) - 1, 1)"),
+    names="one less",
+)
+average_checkpoints.wrong(
+    "the first checkpoint left out",
+    insert("chosen = state_dicts[1:] or state_dicts", before="average = "),
+    swap("for state in state_dicts", "for state in chosen"),
+    swap("len(state_dicts)", "len(chosen)"),
+    names="without the first",
+)
 
 
-@wrong("divided by the number of names", diagnosed=True, names="number of entries")
-def average_checkpoints(state_dicts):
-    average = {}
-    for name, last in state_dicts[-1].items():
-        if last.is_floating_point():
-            total = sum(state[name].double() for state in state_dicts)
-            average[name] = (total / len(state_dicts[0])).to(last.dtype)
-        else:
-            average[name] = last.clone()
-    return average
-
-
-@wrong("divided by n - 1", diagnosed=True, names="one less")
-def average_checkpoints(state_dicts):
-    average = {}
-    for name, last in state_dicts[-1].items():
-        if last.is_floating_point():
-            total = sum(state[name].double() for state in state_dicts)
-            average[name] = (total / max(len(state_dicts) - 1, 1)).to(last.dtype)
-        else:
-            average[name] = last.clone()
-    return average
-
-
-@wrong("the first checkpoint left out", diagnosed=True, names="without the first")
-def average_checkpoints(state_dicts):
-    average, chosen = {}, state_dicts[1:] or state_dicts
-    for name, last in state_dicts[-1].items():
-        if last.is_floating_point():
-            mean = sum(state[name].double() for state in chosen) / len(chosen)
-            average[name] = mean.to(last.dtype)
-        else:
-            average[name] = last.clone()
-    return average
-
-
-@wrong("counters averaged too", diagnosed=True, names="the mean of a counter")
+@average_checkpoints.wrong("counters averaged too", names="the mean of a counter")
 def average_checkpoints(state_dicts):
     average = {}
     for name, last in state_dicts[-1].items():
@@ -1409,7 +1177,7 @@ def average_checkpoints(state_dicts):
     return average
 
 
-@wrong("counters become fractions", diagnosed=True, names="the mean of a counter")
+@average_checkpoints.wrong("counters become fractions", names="the mean of a counter")
 def average_checkpoints(state_dicts):
     average = {}
     for name, last in state_dicts[-1].items():
@@ -1418,108 +1186,71 @@ def average_checkpoints(state_dicts):
     return average
 
 
-@wrong("the first counter", diagnosed=True, names="the first checkpoint's counter")
-def average_checkpoints(state_dicts):
-    average = {}
-    for name, first in state_dicts[0].items():
-        if first.is_floating_point():
-            mean = sum(state[name].double() for state in state_dicts) / len(state_dicts)
-            average[name] = mean.to(first.dtype)
-        else:
-            average[name] = first.clone()
-    return average
-
-
-@wrong("counters left out", diagnosed=True, names="other names")
-def average_checkpoints(state_dicts):
-    average = {}
-    for name, last in state_dicts[-1].items():
-        if last.is_floating_point():
-            mean = sum(state[name].double() for state in state_dicts) / len(state_dicts)
-            average[name] = mean.to(last.dtype)
-    return average
-
-
-@wrong("results in float64", diagnosed=True, names="another dtype")
-def average_checkpoints(state_dicts):
-    average = {}
-    for name, last in state_dicts[-1].items():
-        if last.is_floating_point():
-            average[name] = sum(s[name].double() for s in state_dicts)
-            average[name] /= len(state_dicts)
+average_checkpoints.wrong(
+    "the first counter",
+    swap("last.clone()", "state_dicts[0][name].clone()"),
+    names="the first checkpoint's counter",
+)
+average_checkpoints.wrong(
+    "counters left out",
+    drop("""
         else:
             average[name] = last.clone()
-    return average
+        """),
+    names="other names",
+)
+average_checkpoints.wrong(
+    "results in float64",
+    swap("total =", "average[name] ="),
+    swap("to(torch.float64)", "double()"),
+    swap("= (total / len(state_dicts)).to(last.dtype)", "/= len(state_dicts)"),
+    names="another dtype",
+)
+average_checkpoints.wrong(
+    "sums in float32",
+    swap(
+        "total =",
+        """
+        wide = torch.promote_types(last.dtype, torch.float32)
+        total =
+        """,
+    ),
+    swap("torch.float64", "wide"),
+    names="own precision",
+)
+average_checkpoints.wrong(
+    "added up in the first checkpoint",
+    swap(
+        "average[name] = (total / len(state_dicts)).to(last.dtype)",
+        """
+        state_dicts[0][name].copy_(total / len(state_dicts))
+        average[name] = state_dicts[0][name].clone()
+        """,
+    ),
+    names="in place",
+)
+average_checkpoints.wrong(
+    "the last counter itself", drop(".clone()"), names="shares its memory"
+)
+average_checkpoints.wrong(
+    "a single checkpoint given back",
+    insert(
+        """
+        if len(state_dicts) == 1:
+            return dict(state_dicts[0])
+        """,
+        before="average =",
+    ),
+    names="shares its memory",
+)
+average_checkpoints.wrong(
+    "always divided by 4",
+    swap("len(state_dicts)", "4"),
+    names="counts on several checkpoints",
+)
 
 
-@wrong("sums in float32", diagnosed=True, names="own precision")
-def average_checkpoints(state_dicts):
-    average = {}
-    for name, last in state_dicts[-1].items():
-        if last.is_floating_point():
-            wide = torch.promote_types(last.dtype, torch.float32)
-            total = sum(state[name].to(wide) for state in state_dicts)
-            average[name] = (total / len(state_dicts)).to(last.dtype)
-        else:
-            average[name] = last.clone()
-    return average
-
-
-@wrong("added up in the first checkpoint", diagnosed=True, names="in place")
-def average_checkpoints(state_dicts):
-    average = {}
-    for name, last in state_dicts[-1].items():
-        if last.is_floating_point():
-            total = sum(state[name].double() for state in state_dicts)
-            state_dicts[0][name].copy_(total / len(state_dicts))
-            average[name] = state_dicts[0][name].clone()
-        else:
-            average[name] = last.clone()
-    return average
-
-
-@wrong("the last counter itself", diagnosed=True, names="shares its memory")
-def average_checkpoints(state_dicts):
-    average = {}
-    for name, last in state_dicts[-1].items():
-        if last.is_floating_point():
-            total = sum(state[name].double() for state in state_dicts)
-            average[name] = (total / len(state_dicts)).to(last.dtype)
-        else:
-            average[name] = last
-    return average
-
-
-@wrong("a single checkpoint given back", diagnosed=True, names="shares its memory")
-def average_checkpoints(state_dicts):
-    if len(state_dicts) == 1:
-        return dict(state_dicts[0])
-    average = {}
-    for name, last in state_dicts[-1].items():
-        if last.is_floating_point():
-            total = sum(state[name].double() for state in state_dicts)
-            average[name] = (total / len(state_dicts)).to(last.dtype)
-        else:
-            average[name] = last.clone()
-    return average
-
-
-@wrong("always divided by 4", diagnosed=True, names="counts on several checkpoints")
-def average_checkpoints(state_dicts):
-    average = {}
-    for name, last in state_dicts[-1].items():
-        if last.is_floating_point():
-            total = sum(state[name].double() for state in state_dicts)
-            average[name] = (total / 4).to(last.dtype)
-        else:
-            average[name] = last.clone()
-    return average
-
-
-# --- average_checkpoints: right ---------------------------------------------------
-
-
-@right("stack and mean")
+@average_checkpoints.right("stack and mean")
 def average_checkpoints(state_dicts):
     average = {}
     for name in state_dicts[0]:
@@ -1532,7 +1263,7 @@ def average_checkpoints(state_dicts):
     return average
 
 
-@right("mean with a dtype")
+@average_checkpoints.right("mean with a dtype")
 def average_checkpoints(state_dicts):
     def mean(name):
         values = torch.stack([state[name] for state in state_dicts])
@@ -1543,7 +1274,7 @@ def average_checkpoints(state_dicts):
     return {name: mean(name) for name in state_dicts[-1]}
 
 
-@right("a running sum")
+@average_checkpoints.right("a running sum")
 def average_checkpoints(state_dicts):
     total = {k: v.double().clone() for k, v in state_dicts[0].items()}
     for state in state_dicts[1:]:
@@ -1556,7 +1287,7 @@ def average_checkpoints(state_dicts):
     }
 
 
-@right("a deep copy, filled")
+@average_checkpoints.right("a deep copy, filled")
 def average_checkpoints(state_dicts):
     import copy
 
@@ -1570,7 +1301,7 @@ def average_checkpoints(state_dicts):
     return average
 
 
-@right("an ordered dict")
+@average_checkpoints.right("an ordered dict")
 def average_checkpoints(state_dicts):
     from collections import OrderedDict
 
@@ -1583,13 +1314,11 @@ def average_checkpoints(state_dicts):
     return average
 
 
-@right("numpy for the sums")
-def average_checkpoints(state_dicts):
-    average = {}
-    for name, last in state_dicts[-1].items():
-        if last.is_floating_point():
-            arrays = [state[name].double().numpy() for state in state_dicts]
-            average[name] = torch.as_tensor(sum(arrays) / len(arrays)).to(last.dtype)
-        else:
-            average[name] = last.clone()
-    return average
+average_checkpoints.right(
+    "numpy for the sums",
+    swap(
+        "total = sum(state[name].to(torch.float64) for state in state_dicts)",
+        "arrays = [state[name].double().numpy() for state in state_dicts]",
+    ),
+    swap("(total / len(state_dicts))", "torch.as_tensor(sum(arrays) / len(arrays))"),
+)

@@ -5,341 +5,99 @@ from collections import Counter
 
 import torch
 
-from autograder.proof.variants import right, wrong
+from autograder.proof.variants import answer, body, drop, insert, swap
 from transformer.model import evaluating
-from transformer.translation.beams import Beams, length_penalty
 from transformer.translation.ngrams import closest_length, count_ngrams, pair_sentences
 
-# --- greedy_decode: wrong ----------------------------------------------------------
+# --- greedy_decode ----------------------------------------------------------------
 
-
-@wrong(
+greedy_decode = answer("transformer.translation.inference.greedy_decode")
+greedy_decode.wrong(
     "the argmax of the first position",
-    diagnosed=True,
+    swap("[:, -1]", "[:, 0]"),
     names="argmax of the first position",
 )
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, 0].argmax(dim=-1)
-        word = word.masked_fill(ended, model.config.pad_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
+greedy_decode.wrong(
+    "the word is not appended",
+    swap("tgt = torch", "torch"),
+    names="no token was appended",
+)
+greedy_decode.wrong(
+    "never stops at <eos>",
+    drop(".masked_fill(ended, model.config.pad_id)"),
+    drop("""
         if ended.all():
             break
-    return tgt
-
-
-@wrong("the word is not appended", diagnosed=True, names="no token was appended")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, model.config.pad_id)
-        torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.all():
-            break
-    return tgt
-
-
-@wrong("never stops at <eos>", diagnosed=True, names="never stops at <eos>")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-    return tgt
-
-
-@wrong(
+        """),
+)
+greedy_decode.wrong(
     "goes on writing after <eos> in a batch",
-    diagnosed=True,
+    drop(".masked_fill(ended, model.config.pad_id)"),
     names="goes on writing after <eos>",
 )
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
+greedy_decode.wrong(
+    "pads up to max_len",
+    drop("""
         if ended.all():
             break
-    return tgt
-
-
-@wrong("pads up to max_len", diagnosed=True, names="pads to max_len")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, model.config.pad_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-    return tgt
-
-
-@wrong(
-    "stops when the first sentence ends",
-    diagnosed=True,
-    names="stops when the first sentence ends",
+        """),
+    names="pads to max_len",
 )
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, model.config.pad_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.any():
-            break
-    return tgt
-
-
-@wrong(
+greedy_decode.wrong("stops when the first sentence ends", swap("all", "any"))
+greedy_decode.wrong(
     "feeds only the last token, without a cache",
-    diagnosed=True,
+    swap("tgt, memory", "tgt[:, -1:], memory"),
     names="only the last token is fed",
 )
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt[:, -1:], memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, model.config.pad_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.all():
-            break
-    return tgt
+greedy_decode.wrong(
+    "the least probable word", swap("argmax", "argmin"), names="least probable"
+)
+greedy_decode.wrong(
+    "<eos> again in place of padding",
+    swap("model.config.pad_id", "eos_id"),
+    names="<eos> again and again",
+)
+greedy_decode.wrong(
+    "zeros in place of padding",
+    swap("model.config.pad_id", "0"),
+    names="zeros after the end",
+)
+greedy_decode.wrong(
+    "padding is always 1",
+    swap("model.config.pad_id", "1"),
+    names="padding with number 1",
+)
+greedy_decode.wrong("without <sos>", swap("return tgt", "return tgt[:, 1:]"))
+greedy_decode.wrong("without the last token", swap("return tgt", "return tgt[:, :-1]"))
+greedy_decode.wrong("one word less than max_len", swap("(max_len)", "(max_len - 1)"))
+greedy_decode.wrong("one word more than max_len", swap("(max_len)", "(max_len + 1)"))
+greedy_decode.wrong(
+    "encodes again in every step",
+    insert("memory = model.encode(src)", before="logits, _"),
+    names="encoded again and again",
+)
+greedy_decode.wrong(
+    "<sos> and <eos> are always 2 and 3",
+    swap(", sos_id", ", 2"),
+    swap("== eos_id", "== 3"),
+    names="usual numbers",
+)
+greedy_decode.wrong(
+    "works for one sentence alone",
+    drop(".masked_fill(ended, model.config.pad_id)"),
+    swap("ended.all()", "word[0].item() == eos_id"),
+    diagnosed=False,
+)
 
 
-@wrong("the least probable word", diagnosed=True, names="least probable")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmin(dim=-1)
-        word = word.masked_fill(ended, model.config.pad_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.all():
-            break
-    return tgt
-
-
-@wrong("<eos> again in place of padding", diagnosed=True, names="<eos> again and again")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, eos_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.all():
-            break
-    return tgt
-
-
-@wrong("zeros in place of padding", diagnosed=True, names="zeros after the end")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, 0)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.all():
-            break
-    return tgt
-
-
-@wrong("padding is always 1", diagnosed=True, names="padding with number 1")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, 1)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.all():
-            break
-    return tgt
-
-
-@wrong("without <sos>", diagnosed=True, names="without <sos>")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, model.config.pad_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.all():
-            break
-    return tgt[:, 1:]
-
-
-@wrong("without the last token", diagnosed=True, names="without the last token")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, model.config.pad_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.all():
-            break
-    return tgt[:, :-1]
-
-
-@wrong("one word less than max_len", diagnosed=True, names="one word less than max_len")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len - 1):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, model.config.pad_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.all():
-            break
-    return tgt
-
-
-@wrong("one word more than max_len", diagnosed=True, names="one word more than max_len")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len + 1):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, model.config.pad_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.all():
-            break
-    return tgt
-
-
-@wrong("encodes again in every step", diagnosed=True, names="encoded again and again")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        memory = model.encode(src)
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, model.config.pad_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.all():
-            break
-    return tgt
-
-
-@wrong("<sos> and <eos> are always 2 and 3", diagnosed=True, names="usual numbers")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), 2)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        word = word.masked_fill(ended, model.config.pad_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == 3)
-        if ended.all():
-            break
-    return tgt
-
-
-@wrong("works for one sentence alone")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1].argmax(dim=-1)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if word[0].item() == eos_id:
-            break
-    return tgt
-
-
-@wrong("never asks the model", diagnosed=True, names="never asks the model")
+@greedy_decode.wrong("never asks the model")
 @evaluating
 def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     model.encode(src)
     return src
 
 
-# --- greedy_decode: right ----------------------------------------------------------
-
-
-@right("topk and a while loop")
+@greedy_decode.right("topk and a while loop")
 @evaluating
 def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     memory = model.encode(src)
@@ -354,7 +112,7 @@ def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     return tgt
 
 
-@right("one sentence after the other")
+@greedy_decode.right("one sentence after the other")
 @evaluating
 def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     memory = model.encode(src)
@@ -372,24 +130,19 @@ def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     return torch.tensor([words + [pad] * (longest - len(words)) for words in rows])
 
 
-@right("probabilities and max")
-@evaluating
-def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
-    memory = model.encode(src)
-    tgt = src.new_full((src.size(0), 1), sos_id)
-    ended = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(max_len):
-        logits, _ = model.decode(tgt, memory, src)
-        word = logits[:, -1, :].softmax(dim=-1).max(dim=-1)[1]
-        word = word.masked_fill(ended, model.config.pad_id)
-        tgt = torch.cat([tgt, word.unsqueeze(1)], dim=1)
-        ended = ended | (word == eos_id)
-        if ended.all():
-            break
-    return tgt
+greedy_decode.right(
+    "probabilities and max",
+    swap(
+        "[:, -1].argmax(dim=-1)",
+        """
+        [:, -1, :].softmax(dim=-1).max(dim=-1)[1]
+        word = word
+        """,
+    ),
+)
 
 
-@right("a table filled in, cut at the end")
+@greedy_decode.right("a table filled in, cut at the end")
 @evaluating
 def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     memory = model.encode(src)
@@ -408,7 +161,7 @@ def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     return table[:, :written]
 
 
-@right("a list of columns")
+@greedy_decode.right("a list of columns")
 @evaluating
 def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     memory = model.encode(src)
@@ -425,7 +178,7 @@ def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     return torch.stack(columns, dim=1)
 
 
-@right("asks the words themselves who has ended")
+@greedy_decode.right("asks the words themselves who has ended")
 @evaluating
 def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     memory = model.encode(src)
@@ -441,176 +194,81 @@ def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     return tgt
 
 
-# --- beam_search: wrong ------------------------------------------------------------
+# --- beam_search ------------------------------------------------------------------
 
-
-@wrong("length penalty forgotten", diagnosed=True, names="without the length penalty")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        worth = log_prob.flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong(
+beam_search = answer(
+    "transformer.translation.inference.beam_search",
+    swap(
+        """
+        rows = torch.arange(b * k, device=src.device).view(b, k)
+        memory, src = model.encode(src)[rows.flatten() // k], src[rows.flatten() // k]
+        """,
+        """
+        rows = torch.arange(b).repeat_interleave(k)
+        memory, src = model.encode(src)[rows], src[rows]
+        first = torch.arange(b).unsqueeze(1) * k
+        """,
+    ),
+    swap(
+        "rows_kept = rows.gather(1, parent).flatten()",
+        "chosen = (first + parent).flatten()",
+    ),
+    swap("memory[rows_kept], src[rows_kept]", "memory[chosen], src[chosen]"),
+)
+beam_search.wrong(
+    "length penalty forgotten",
+    swap(
+        """
+        divisor = length_penalty(beams.next_length(), settings.length_penalty)
+        worth = (log_prob / divisor.unsqueeze(-1))
+        """,
+        "worth = log_prob",
+    ),
+    names="without the length penalty",
+)
+beam_search.wrong(
     "length penalty multiplied",
-    diagnosed=True,
+    swap("/ divisor", "* divisor"),
     names="multiplies by the length penalty",
 )
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob * divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong(
+beam_search.wrong(
     "divided by the length to the power of alpha",
-    diagnosed=True,
+    swap(
+        "length_penalty(beams.next_length(), settings.length_penalty)",
+        "beams.next_length().float() ** settings.length_penalty",
+    ),
     names="divides by n^α",
 )
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = beams.next_length().float() ** settings.length_penalty
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong("the length counts <sos>", diagnosed=True, names="length counts <sos>")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length() + 1, settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong("the length of the last step", names="leaves the newest token out")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.length, settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong("probabilities added", diagnosed=True, names="adds probabilities")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
+beam_search.wrong(
+    "the length counts <sos>",
+    swap("(), settings", "() + 1, settings"),
+    names="length counts <sos>",
+)
+beam_search.wrong(
+    "the length of the last step",
+    swap("next_length()", "length"),
+    names="leaves the newest token out",
+    diagnosed=False,
+)
+beam_search.wrong(
+    "probabilities added",
+    swap(
+        "log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)",
+        """
         word = logits[:, -1].softmax(dim=-1).view(b, k, -1)
         stay = torch.full_like(word, -torch.inf)
         stay[..., model.config.pad_id] = 0.0
         word = torch.where(beams.finished.unsqueeze(-1), stay, word)
         log_prob = beams.log_prob.unsqueeze(-1) + word
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong(
-    "log-probabilities multiplied", diagnosed=True, names="multiplies log-probabilities"
+        """,
+    ),
+    names="adds probabilities",
 )
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
+beam_search.wrong(
+    "log-probabilities multiplied",
+    swap(
+        "log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)",
+        """
         word = logits[:, -1].log_softmax(dim=-1).view(b, k, -1)
         grown = beams.log_prob.unsqueeze(-1) * word
         if beams.tgt.size(-1) == 1:
@@ -619,59 +277,29 @@ def beam_search(model, src, settings):
         stay[..., model.config.pad_id] = 0.0
         stay = beams.log_prob.unsqueeze(-1) + stay
         log_prob = torch.where(beams.finished.unsqueeze(-1), stay, grown)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong("scores in place of log-probabilities", diagnosed=True, names="adds scores")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
+        """,
+    ),
+    names="multiplies log-probabilities",
+)
+beam_search.wrong(
+    "scores in place of log-probabilities",
+    swap(
+        "log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)",
+        """
         word = logits[:, -1].view(b, k, -1)
         stay = torch.full_like(word, -torch.inf)
         stay[..., model.config.pad_id] = 0.0
         word = torch.where(beams.finished.unsqueeze(-1), stay, word)
         log_prob = beams.log_prob.unsqueeze(-1) + word
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong(
-    "the newest word alone", diagnosed=True, names="newest word's log-probability alone"
+        """,
+    ),
+    names="adds scores",
 )
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
+beam_search.wrong(
+    "the newest word alone",
+    swap(
+        "log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)",
+        """
         word = logits[:, -1].log_softmax(dim=-1).view(b, k, -1)
         stay = torch.full_like(word, -torch.inf)
         stay[..., model.config.pad_id] = 0.0
@@ -679,60 +307,33 @@ def beam_search(model, src, settings):
         word = word + 0 * beams.log_prob.clamp(min=-1e9).unsqueeze(-1)
         word[:, 1:] += -torch.inf if beams.tgt.size(-1) == 1 else 0
         log_prob = torch.where(beams.finished.unsqueeze(-1), stay, word)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong("finished beams keep growing", diagnosed=True, names="go on growing")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
+        """,
+    ),
+    names="newest word's log-probability alone",
+)
+beam_search.wrong(
+    "finished beams keep growing",
+    swap(
+        "log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)",
+        """
         word = logits[:, -1].log_softmax(dim=-1).view(b, k, -1)
         log_prob = beams.log_prob.unsqueeze(-1) + word
-        divisor = length_penalty(
-            beams.tgt.new_tensor(beams.tgt.size(-1)).expand(b, k),
-            settings.length_penalty,
-        )
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong("k independent greedies", diagnosed=True, names="greedy searches side by side")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
+        """,
+    ),
+    swap(
+        "next_length(), settings.length_penalty",
+        """
+        tgt.new_tensor(beams.tgt.size(-1)).expand(b, k),
+        settings.length_penalty,
+        """,
+    ),
+    names="go on growing",
+)
+beam_search.wrong(
+    "k independent greedies",
+    swap(
+        "score, best = worth.topk(k)",
+        """
         if beams.tgt.size(-1) == 1:
             score, best = worth.topk(k)
         else:
@@ -740,367 +341,110 @@ def beam_search(model, src, settings):
             best = best + torch.arange(k) * log_prob.size(-1)
             score, order = own.sort(descending=True)
             best = best.gather(1, order)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong("words added to the wrong hypothesis")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(
-            torch.arange(k).expand(b, k), word, log_prob, settings.eos_id
-        )
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong("starts with k equal hypotheses", diagnosed=True, names="k equal hypotheses")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    beams.log_prob.zero_()
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong(
+        """,
+    ),
+    names="greedy searches side by side",
+)
+beam_search.wrong(
+    "words added to the wrong hypothesis",
+    swap("parent, word,", "torch.arange(k).expand(b, k), word,"),
+    diagnosed=False,
+)
+beam_search.wrong(
+    "starts with k equal hypotheses",
+    swap(
+        "(src, settings)",
+        """
+        (src, settings)
+        beams.log_prob.zero_()
+        """,
+    ),
+    names="k equal hypotheses",
+)
+beam_search.wrong(
     "repeat in place of repeat_interleave",
-    diagnosed=True,
+    swap("repeat_interleave", "repeat"),
+    drop("first = torch.arange(b).unsqueeze(1) * k"),
+    drop("""
+        chosen = (first + parent).flatten()
+        memory, src = memory[chosen], src[chosen]
+        """),
     names="memory of another sentence",
 )
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong("the memory's rows stay where they were", diagnosed=True, names="memory's rows")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong("rows chosen without the sentence")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = parent.flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong("stops at the first hypothesis that ends")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
+beam_search.wrong(
+    "the memory's rows stay where they were",
+    drop("first = torch.arange(b).unsqueeze(1) * k"),
+    drop("""
         chosen = (first + parent).flatten()
         memory, src = memory[chosen], src[chosen]
-        if beams.finished.any():
-            break
-    return beams.tgt, score
-
-
-@wrong("never stops", diagnosed=True, names="never stops at <eos>")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-    return beams.tgt, score
-
-
-@wrong("the worst first", diagnosed=True, names="worst first")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
+        """),
+    names="memory's rows",
+)
+beam_search.wrong(
+    "rows chosen without the sentence",
+    drop("first = torch.arange(b).unsqueeze(1) * k"),
+    swap("(first + parent)", "parent"),
+    diagnosed=False,
+)
+beam_search.wrong(
+    "stops at the first hypothesis that ends", swap("all", "any"), diagnosed=False
+)
+beam_search.wrong(
+    "never stops",
+    drop("""
         if beams.finished.all():
             break
-    return beams.tgt.flip(1), score.flip(1)
-
-
-@wrong(
+        """),
+    names="never stops at <eos>",
+)
+beam_search.wrong(
+    "the worst first",
+    swap("tgt, score", "tgt.flip(1), score.flip(1)"),
+    names="worst first",
+)
+beam_search.wrong(
     "returns the log-probability",
-    diagnosed=True,
+    swap("tgt, score", "tgt, beams.log_prob"),
     names="not divided by the length penalty",
 )
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
+beam_search.wrong(
+    "penalty at the end alone",
+    swap(
+        """
         divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, beams.log_prob
-
-
-@wrong("penalty at the end alone", diagnosed=True, names="only at the end")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        worth = log_prob.flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    score = score / length_penalty(beams.length, settings.length_penalty)
-    score, order = score.sort(descending=True)
-    copies = order.unsqueeze(-1).expand_as(beams.tgt)
-    return beams.tgt.gather(1, copies), score
-
-
-@wrong("one word less than max_len")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len - 1):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong("the best alone", diagnosed=True, names="another number of results")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt[:, 0]
-
-
-@wrong("alpha always 0.6")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), 0.6)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@wrong(
-    "the divided worth goes on", diagnosed=True, names="goes on with the divided worth"
+        worth = (log_prob / divisor.unsqueeze(-1))
+        """,
+        "worth = log_prob",
+    ),
+    swap(
+        "return beams.tgt",
+        """
+        score = score / length_penalty(beams.length, settings.length_penalty)
+        score, order = score.sort(descending=True)
+        return beams.tgt.gather(1, order.unsqueeze(-1).expand_as(beams.tgt))
+        """,
+    ),
+    names="only at the end",
 )
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        beams = beams.extend(parent, word, score, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
+beam_search.wrong(
+    "one word less than max_len", swap("max_len", "max_len - 1"), diagnosed=False
+)
+beam_search.wrong(
+    "the best alone", swap("tgt, score", "tgt[:, 0]"), names="another number of results"
+)
+beam_search.wrong(
+    "alpha always 0.6", swap("settings.length_penalty", "0.6"), diagnosed=False
+)
+beam_search.wrong(
+    "the divided worth goes on",
+    drop("log_prob = log_prob.flatten(1).gather(1, best)"),
+    swap("word, log_prob", "word, score"),
+    names="goes on with the divided worth",
+)
+beam_search.wrong("never asks the model", body("return src, src"))
 
 
-@wrong("never asks the model", diagnosed=True, names="never asks the model")
-@evaluating
-def beam_search(model, src, settings):
-    return src, src
-
-
-# --- beam_search: right ------------------------------------------------------------
-
-
-@right("a list of hypotheses for each sentence")
+@beam_search.right("a list of hypotheses for each sentence")
 @evaluating
 def beam_search(model, src, settings):
     k, end = settings.beam_size, settings.eos_id
@@ -1132,656 +476,270 @@ def beam_search(model, src, settings):
     return torch.tensor(words), torch.tensor(worth)
 
 
-@right("sort in place of topk")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.sort(dim=1, descending=True)
+beam_search.right(
+    "sort in place of topk",
+    swap(
+        "topk(k)",
+        """
+        sort(dim=1, descending=True)
         score, best = score[:, :k], best[:, :k]
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@right("divmod and integer division")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
+        """,
+    ),
+)
+beam_search.right(
+    "divmod and integer division",
+    swap(
+        "parent, word = best // log_prob.size(-1), best % log_prob.size(-1)",
+        """
         v = log_prob.shape[2]
         parent = torch.div(best, v, rounding_mode="floor")
         word = torch.remainder(best, v)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@right("the worth times the penalty is the log-probability")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob * divisor[:, :, None].reciprocal()).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = torch.gather(log_prob.reshape(b, -1), -1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@right("topk of each hypothesis, then of all")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
+        """,
+    ),
+)
+beam_search.right(
+    "the worth times the penalty is the log-probability",
+    swap("/ divisor.unsqueeze(-1)", "* divisor[:, :, None].reciprocal()"),
+    swap(
+        "log_prob.flatten(1).gather(1, best)",
+        "torch.gather(log_prob.reshape(b, -1), -1, best)",
+    ),
+)
+beam_search.right(
+    "topk of each hypothesis, then of all",
+    swap(
+        "score, best = worth.topk(k)",
+        """
         v = log_prob.size(-1)
         own, places = worth.view(b, k, v).topk(min(k, v), dim=-1)
         places = (places + torch.arange(k).view(1, k, 1) * v).flatten(1)
         score, among = own.flatten(1).topk(k)
         best = places.gather(1, among)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        if beams.finished.all():
-            break
-    return beams.tgt, score
-
-
-@right("the penalty as exp of a logarithm, a while loop")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    while beams.tgt.size(-1) <= settings.max_len and not beams.finished.all():
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
+        """,
+    ),
+)
+beam_search.right(
+    "the penalty as exp of a logarithm, a while loop",
+    swap(
+        "for _ in range(settings.max_len)",
+        "while beams.tgt.size(-1) <= settings.max_len and not beams.finished.all()",
+    ),
+    swap(
+        "divisor = length_penalty(beams.next_length(), settings.length_penalty)",
+        """
         length = beams.next_length().double()
         divisor = torch.exp(settings.length_penalty * torch.log((5 + length) / 6))
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-    return beams.tgt, score
-
-
-@right("runs to max_len")
-@evaluating
-def beam_search(model, src, settings):
-    beams = Beams.start(src, settings)
-    b, k = beams.finished.shape
-    rows = torch.arange(b).repeat_interleave(k)
-    memory, src = model.encode(src)[rows], src[rows]
-    first = torch.arange(b).unsqueeze(1) * k
-    for _ in range(settings.max_len):
-        logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
-        log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)
-        score, best = worth.topk(k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
-        beams = beams.extend(parent, word, log_prob, settings.eos_id)
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
+        """,
+    ),
+    drop("""
+        if beams.finished.all():
+            break
+        """),
+)
+beam_search.right(
+    "runs to max_len",
+    swap(
+        "if beams.finished.all()",
+        """
         done = beams.finished.all()
-        if done:
-            return beams.tgt, score
-    return beams.tgt, score
+        if done
+        """,
+    ),
+    swap("break", "return beams.tgt, score"),
+)
 
+# --- decode_step_cached -----------------------------------------------------------
 
-# --- decode_step_cached: wrong -----------------------------------------------------
+decode_step_cached = answer(
+    "transformer.translation.inference.decode_step_cached",
+    body("""
+        kept = {}
 
+        def look_back(y):
+            attention = layer.self_attention
+            key, value = attention.project_key_value(y, y)
+            cache.append(key, value)
+            q = attention.project_query(y)
+            return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
 
-@wrong("the cache stays as it was", diagnosed=True, names="leaves the cache as it was")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
+        def look_up(y):
+            q = layer.cross_attention.project_query(y)
+            output, kept["weights"] = layer.cross_attention.attend(
+                q, cache.memory_key, cache.memory_value, src_mask
+            )
+            return output
 
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
+        x = layer.add_norm1(x, look_back)
+        x = layer.add_norm2(x, look_up)
+        return layer.add_norm3(x, layer.feed_forward), kept["weights"]
+        """),
+)
+decode_step_cached.wrong(
+    "the cache stays as it was",
+    swap(
+        "cache.append(key, value)",
+        """
         key = torch.cat([cache.key, key], dim=2)
         value = torch.cat([cache.value, value], dim=2)
-        q = attention.project_query(y)
-        return attention.attend(q, key, value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
-@wrong(
+        """,
+    ),
+    swap("cache.key, cache.", "key,"),
+    names="leaves the cache as it was",
+)
+decode_step_cached.wrong(
     "attends before the newest token is in the cache",
-    diagnosed=True,
+    drop("cache.append(key, value)"),
+    swap(
+        "return attention",
+        """
+        mask = None if tgt_mask is None else tgt_mask[..., :-1]
+        output = attention
+        """,
+    ),
+    swap(
+        "(q, cache.key, cache.value, tgt_mask)[0]",
+        """
+        (q, cache.key, cache.value, mask)[0]
+        cache.append(key, value)
+        return output
+        """,
+    ),
     names="before the newest token is in the cache",
 )
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        q = attention.project_query(y)
-        mask = None if tgt_mask is None else tgt_mask[..., :-1]
-        output = attention.attend(q, cache.key, cache.value, mask)[0]
-        cache.append(key, value)
-        return output
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
-@wrong("attends to the newest token alone", diagnosed=True, names="newest token alone")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(
-            q, key, value, None if tgt_mask is None else tgt_mask[..., -1:]
-        )[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
-@wrong("adds in front", diagnosed=True, names="newest token in front")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.key = torch.cat([key, cache.key], dim=2)
+decode_step_cached.wrong(
+    "attends to the newest token alone",
+    swap(
+        "cache.key, cache.value, tgt_mask",
+        "key, value, None if tgt_mask is None else tgt_mask[..., -1:]",
+    ),
+    names="newest token alone",
+)
+decode_step_cached.wrong(
+    "adds in front",
+    swap(
+        "append(key, value)",
+        """
+        key = torch.cat([key, cache.key], dim=2)
         cache.value = torch.cat([value, cache.value], dim=2)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
-@wrong("adds twice", diagnosed=True, names="newest token twice")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, None)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
-@wrong(
-    "keys and values change places",
-    diagnosed=True,
-    names="keys and values change places",
+        """,
+    ),
+    names="newest token in front",
 )
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(value, key)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
-@wrong("keys in place of values", diagnosed=True, names="keys where values belong")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.key, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
-@wrong("self-attention unmasked", diagnosed=True, names="self-attention has no mask")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
-@wrong("cross-attention unmasked", diagnosed=True, names="cross-attention has no mask")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
-@wrong("no masks", diagnosed=True, names="has no mask")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
-@wrong("no residual", diagnosed=True, names="without residual connections")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1.norm(look_back(x))
-    x = layer.add_norm2.norm(look_up(x))
-    return layer.add_norm3.norm(layer.feed_forward(x)), kept["weights"]
-
-
-@wrong(
-    "one normalisation for all", diagnosed=True, names="one normalisation three times"
+decode_step_cached.wrong(
+    "adds twice",
+    insert("cache.append(key, value)", before="cache.append"),
+    swap(", tgt_mask", ", None"),
+    names="newest token twice",
 )
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm1(x, look_up)
-    return layer.add_norm1(x, layer.feed_forward), kept["weights"]
-
-
-@wrong(
-    "asks with the layer's input", diagnosed=True, names="asks with the layer's input"
+decode_step_cached.wrong(
+    "keys and values change places", swap("(key, value)", "(value, key)")
 )
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-    start = x
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(start)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
-@wrong(
-    "projects with the self-attention", diagnosed=True, names="with the self-attention"
+decode_step_cached.wrong(
+    "keys in place of values", swap(".value", ".key"), names="keys where values belong"
 )
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
+decode_step_cached.wrong(
+    "self-attention unmasked",
+    swap("value, tgt_mask", "value"),
+    names="self-attention has no mask",
+)
+decode_step_cached.wrong(
+    "cross-attention unmasked",
+    swap("memory_value, src_mask", "memory_value"),
+    names="cross-attention has no mask",
+)
+decode_step_cached.wrong(
+    "no masks",
+    swap("value, tgt_mask", "value"),
+    swap("memory_value, src_mask", "memory_value"),
+    names="has no mask",
+)
+decode_step_cached.wrong(
+    "no residual",
+    swap("(x, look_back)", ".norm(look_back(x))"),
+    swap("(x, look_up)", ".norm(look_up(x))"),
+    swap("(x, layer.feed_forward)", ".norm(layer.feed_forward(x))"),
+    names="without residual connections",
+)
+decode_step_cached.wrong(
+    "one normalisation for all",
+    swap("add_norm2", "add_norm1"),
+    swap("add_norm3", "add_norm1"),
+    names="one normalisation three times",
+)
+decode_step_cached.wrong(
+    "asks with the layer's input",
+    insert(
+        """
+        start = x
 
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.self_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
-@wrong(
+        """,
+        before="def look_back",
+    ),
+    swap(
+        """
+        (y)
+        output
+        """,
+        """
+        (start)
+        output
+        """,
+    ),
+)
+decode_step_cached.wrong(
+    "projects with the self-attention",
+    swap("q = layer.cross_attention", "q = layer.self_attention"),
+    names="with the self-attention",
+)
+decode_step_cached.wrong(
     "without the feed-forward layer",
-    diagnosed=True,
-    names="without the feed-forward layer",
+    swap("layer.add_norm3(x, layer.feed_forward)", "x"),
 )
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return x, kept["weights"]
-
-
-@wrong("pre-norm always", diagnosed=True, names="normalises before each sub-layer")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = x + look_back(layer.add_norm1.norm(x))
-    x = x + look_up(layer.add_norm2.norm(x))
-    return x + layer.feed_forward(layer.add_norm3.norm(x)), kept["weights"]
-
-
-@wrong("post-norm always", diagnosed=True, names="norm_first=False alone")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1.norm(x + look_back(x))
-    x = layer.add_norm2.norm(x + look_up(x))
-    return layer.add_norm3.norm(x + layer.feed_forward(x)), kept["weights"]
-
-
-@wrong(
+decode_step_cached.wrong(
+    "pre-norm always",
+    swap("layer.add_norm1(x, look_back)", "x + look_back(layer.add_norm1.norm(x))"),
+    swap("layer.add_norm2(x, look_up)", "x + look_up(layer.add_norm2.norm(x))"),
+    swap(
+        "layer.add_norm3(x, layer.feed_forward)",
+        "x + layer.feed_forward(layer.add_norm3.norm(x))",
+    ),
+    names="normalises before each sub-layer",
+)
+decode_step_cached.wrong(
+    "post-norm always",
+    swap("(x, look_back)", ".norm(x + look_back(x))"),
+    swap("(x, look_up)", ".norm(x + look_up(x))"),
+    swap("(x, layer.feed_forward)", ".norm(x + layer.feed_forward(x))"),
+    names="norm_first=False alone",
+)
+decode_step_cached.wrong(
     "returns the self-attention's weights",
-    diagnosed=True,
-    names="self-attention's weights",
-)
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        output, own = attention.attend(q, cache.key, cache.value, tgt_mask)
+    swap("return attention", "output, own = attention"),
+    swap(
+        "(q, cache.key, cache.value, tgt_mask)[0]",
+        """
+        (q, cache.key, cache.value, tgt_mask)
         kept["own"] = own
         return output
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["own"]
-
-
-@wrong("needs the masks", diagnosed=True, names="needs a mask")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask & tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
+        """,
+    ),
+    swap(
+        '(x, layer.feed_forward), kept["weights"]',
+        '(x, layer.feed_forward), kept["own"]',
+    ),
+    names="self-attention's weights",
+)
+decode_step_cached.wrong(
+    "needs the masks", swap("value,", "value, tgt_mask &"), names="needs a mask"
+)
+decode_step_cached.wrong(
+    "x alone",
+    swap('(x, layer.feed_forward), kept["weights"]', "(x, layer.feed_forward)"),
+    names="another number of results",
+)
 
 
-@wrong("x alone", diagnosed=True, names="another number of results")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward)
-
-
-# --- decode_step_cached: right -----------------------------------------------------
-
-
-@right("a dictionary that catches the weights")
+@decode_step_cached.right("a dictionary that catches the weights")
 def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
     kept = {}
 
@@ -1804,55 +762,26 @@ def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
     return layer.add_norm3(x, layer.feed_forward), kept["weights"]
 
 
-@right("a nonlocal name")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    weights = None
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        nonlocal weights
-        q = layer.cross_attention.project_query(y)
-        output, weights = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), weights
-
-
-@right("the cache's tensors set by hand")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.key = torch.cat((cache.key, key), dim=-2)
+decode_step_cached.right(
+    "a nonlocal name",
+    swap("kept = {}", "weights = None"),
+    insert("nonlocal weights", before="q = layer"),
+    swap('output, kept["weights"]', "output, weights"),
+    swap('feed_forward), kept["weights"]', "feed_forward), weights"),
+)
+decode_step_cached.right(
+    "the cache's tensors set by hand",
+    swap(
+        "append(key, value)",
+        """
+        key = torch.cat((cache.key, key), dim=-2)
         cache.value = torch.cat((cache.value, value), dim=-2)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
+        """,
+    ),
+)
 
 
-@right("both norms by hand")
+@decode_step_cached.right("both norms by hand")
 def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
     def before(add_norm, y):
         return add_norm.norm(y) if add_norm.norm_first else y
@@ -1878,7 +807,7 @@ def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
     return after(layer.add_norm3, x, output), weights
 
 
-@right("a list for the weights, keyword arguments")
+@decode_step_cached.right("a list for the weights, keyword arguments")
 def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
     kept = []
 
@@ -1902,7 +831,7 @@ def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
     return layer.add_norm3(x, layer.feed_forward), kept.pop()
 
 
-@right("a list of results, query first")
+@decode_step_cached.right("a list of results, query first")
 def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
     kept = {}
 
@@ -1925,125 +854,59 @@ def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
     return [layer.add_norm3(x, layer.feed_forward), kept["weights"]]
 
 
-# --- ngram_precision: wrong --------------------------------------------------------
+# --- ngram_precision --------------------------------------------------------------
+
+ngram_precision = answer("transformer.translation.bleu.ngram_precision")
+ngram_precision.wrong(
+    "no clipping",
+    swap(
+        "(found & most).total()",
+        "sum(count for gram, count in found.items() if gram in most)",
+    ),
+    names="without clipping",
+)
+ngram_precision.wrong(
+    "distinct n-grams",
+    swap("(found & most).total()", "len(set(found) & set(most))"),
+    swap("found.total()", "len(found)"),
+)
+ngram_precision.wrong(
+    "each n-gram may match once",
+    swap("(found & most).total()", "len(set(found) & set(most))"),
+    names="may match once",
+)
+ngram_precision.wrong(
+    "the first reference alone",
+    swap("in known", "in known[:1]"),
+    names="first reference alone",
+)
+ngram_precision.wrong(
+    "the last reference alone", swap("|=", "="), names="last reference alone"
+)
+ngram_precision.wrong("references added up", swap("|=", "+="))
+ngram_precision.wrong(
+    "what all references confirm",
+    swap("Counter()", "count_ngrams(known[0], n)"),
+    swap("|=", "&="),
+    names="all references confirm",
+    diagnosed=False,
+)
+ngram_precision.wrong(
+    "arguments swapped",
+    swap(
+        "pair_sentences(hypotheses, references)",
+        """
+        pair_sentences(
+            [known[0] if isinstance(known[0], list) else known for known in references],
+            hypotheses,
+        )
+        """,
+    ),
+    diagnosed=False,
+)
 
 
-@wrong("no clipping", diagnosed=True, names="without clipping")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
-        matches += sum(count for gram, count in found.items() if gram in most)
-        total += found.total()
-    return matches, total
-
-
-@wrong("distinct n-grams", diagnosed=True, names="distinct n-grams")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
-        matches += len(set(found) & set(most))
-        total += len(found)
-    return matches, total
-
-
-@wrong("each n-gram may match once", diagnosed=True, names="may match once")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
-        matches += len(set(found) & set(most))
-        total += found.total()
-    return matches, total
-
-
-@wrong("the first reference alone", diagnosed=True, names="first reference alone")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known[:1]:
-            most |= count_ngrams(reference, n)
-        matches += (found & most).total()
-        total += found.total()
-    return matches, total
-
-
-@wrong("the last reference alone", diagnosed=True, names="last reference alone")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most = count_ngrams(reference, n)
-        matches += (found & most).total()
-        total += found.total()
-    return matches, total
-
-
-@wrong("references added up", diagnosed=True, names="references added up")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most += count_ngrams(reference, n)
-        matches += (found & most).total()
-        total += found.total()
-    return matches, total
-
-
-@wrong("what all references confirm", names="all references confirm")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = count_ngrams(known[0], n)
-        for reference in known:
-            most &= count_ngrams(reference, n)
-        matches += (found & most).total()
-        total += found.total()
-    return matches, total
-
-
-@wrong("arguments swapped", names="arguments swapped")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(
-        [known[0] if isinstance(known[0], list) else known for known in references],
-        hypotheses,
-    )
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
-        matches += (found & most).total()
-        total += found.total()
-    return matches, total
-
-
-@wrong("clipped over the whole corpus", diagnosed=True, names="clipped as a whole")
+@ngram_precision.wrong("clipped over the whole corpus", names="clipped as a whole")
 def ngram_precision(hypotheses, references, n):
     found, most = Counter(), Counter()
     for hypothesis, known in pair_sentences(hypotheses, references):
@@ -2055,130 +918,68 @@ def ngram_precision(hypotheses, references, n):
     return (found & most).total(), found.total()
 
 
-@wrong("the total of the references", diagnosed=True, names="total of the references")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
-        matches += (found & most).total()
-        total += count_ngrams(known[0], n).total()
-    return matches, total
-
-
-@wrong("n + 1", diagnosed=True, names="(n + 1)-grams")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n + 1)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n + 1)
-        matches += (found & most).total()
-        total += found.total()
-    return matches, total
-
-
-@wrong("<sos> and <eos> left in", diagnosed=True, names="<sos> and <eos> left in")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
+ngram_precision.wrong(
+    "the total of the references",
+    swap("+= found", "+= count_ngrams(known[0], n)"),
+    names="total of the references",
+)
+ngram_precision.wrong(
+    "n + 1",
+    swap("hypothesis, n", "hypothesis, n + 1"),
+    swap("reference, n", "reference, n + 1"),
+    names="(n + 1)-grams",
+)
+ngram_precision.wrong(
+    "<sos> and <eos> left in",
+    insert(
+        """
         hypothesis = ["<sos>", *hypothesis, "<eos>"]
         known = [["<sos>", *reference, "<eos>"] for reference in known]
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
-        matches += (found & most).total()
-        total += found.total()
-    return matches, total
-
-
-@wrong("<eos> left in", diagnosed=True, names="<eos> left in")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
+        """,
+        before="found = count_ngrams",
+    ),
+)
+ngram_precision.wrong(
+    "<eos> left in",
+    insert(
+        """
         hypothesis = [*hypothesis, "<eos>"]
         known = [[*reference, "<eos>"] for reference in known]
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
-        matches += (found & most).total()
-        total += found.total()
-    return matches, total
-
-
-@wrong("the last token always cut", diagnosed=True, names="last token always cut")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis[:-1], n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
-        matches += (found & most).total()
-        total += found.total()
-    return matches, total
-
-
-@wrong("smoothing added", diagnosed=True, names="one added to both")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
-        matches += (found & most).total()
-        total += found.total()
-    return matches + 1, total + 1
-
-
-@wrong("the quotient", names="quotient")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
-        matches += (found & most).total()
-        total += found.total()
-    return matches / max(total, 1)
-
-
-@wrong("pops the tokens", diagnosed=True, names="changed in place")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
+        """,
+        before="found = count_ngrams",
+    ),
+)
+ngram_precision.wrong(
+    "the last token always cut",
+    swap("hypothesis, n", "hypothesis[:-1], n"),
+    names="last token always cut",
+)
+ngram_precision.wrong(
+    "smoothing added", swap(", total", "+ 1, total + 1"), names="one added to both"
+)
+ngram_precision.wrong(
+    "the quotient",
+    swap(", total", "/ max(total, 1)"),
+    names="quotient",
+    diagnosed=False,
+)
+ngram_precision.wrong(
+    "pops the tokens",
+    insert(
+        """
         if hypothesis:
             hypothesis.pop()
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
-        matches += (found & most).total()
-        total += found.total()
-    return matches, total
+        """,
+        before="most = Counter",
+    ),
+    names="changed in place",
+)
+ngram_precision.wrong(
+    "0 of 0", body("return 0, 0"), names="the counts of", diagnosed=False
+)
 
 
-@wrong("0 of 0", names="the counts of")
-def ngram_precision(hypotheses, references, n):
-    return 0, 0
-
-
-@wrong("counted by sacreBLEU")
+@ngram_precision.wrong("counted by sacreBLEU", diagnosed=False)
 def ngram_precision(hypotheses, references, n):
     from sacrebleu.metrics import BLEU
 
@@ -2193,10 +994,7 @@ def ngram_precision(hypotheses, references, n):
     return found.counts[n - 1], found.totals[n - 1]
 
 
-# --- ngram_precision: right --------------------------------------------------------
-
-
-@right("counts by hand")
+@ngram_precision.right("counts by hand")
 def ngram_precision(hypotheses, references, n):
     def count(tokens):
         counts = {}
@@ -2215,50 +1013,32 @@ def ngram_precision(hypotheses, references, n):
     return matches, total
 
 
-@right("sums of values")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
-        matches += sum((found & most).values())
-        total += sum(found.values())
-    return matches, total
-
-
-@right("the number of n-grams from the length")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
+ngram_precision.right(
+    "sums of values",
+    swap("(found & most).total()", "sum((found & most).values())"),
+    swap("found.total()", "sum(found.values())"),
+)
+ngram_precision.right(
+    "the number of n-grams from the length",
+    swap("found.total()", "max(len(hypothesis) - n + 1, 0)"),
+)
+ngram_precision.right(
+    "min for each n-gram",
+    swap(
+        """
         matches += (found & most).total()
-        total += max(len(hypothesis) - n + 1, 0)
-    return matches, total
-
-
-@right("min for each n-gram")
-def ngram_precision(hypotheses, references, n):
-    pairs = pair_sentences(hypotheses, references)
-    matches = total = 0
-    for hypothesis, known in pairs:
-        found = count_ngrams(hypothesis, n)
-        most = Counter()
-        for reference in known:
-            most |= count_ngrams(reference, n)
+        total
+        """,
+        """
         for gram in found:
             matches += min(found[gram], most[gram])
-        total += found.total()
-    return matches, total
+        total
+        """,
+    ),
+)
 
 
-@right("crosses out what has matched")
+@ngram_precision.right("crosses out what has matched")
 def ngram_precision(hypotheses, references, n):
     matches = total = 0
     for hypothesis, known in pair_sentences(hypotheses, references):
@@ -2273,7 +1053,7 @@ def ngram_precision(hypotheses, references, n):
     return matches, total
 
 
-@right("a list of both numbers")
+@ngram_precision.right("a list of both numbers")
 def ngram_precision(hypotheses, references, n):
     result = [0, 0]
     for hypothesis, known in pair_sentences(hypotheses, references):
@@ -2285,135 +1065,99 @@ def ngram_precision(hypotheses, references, n):
     return result
 
 
-# --- corpus_bleu: wrong ------------------------------------------------------------
+# --- corpus_bleu ------------------------------------------------------------------
+
+corpus_bleu = answer("transformer.translation.bleu.corpus_bleu")
+corpus_bleu.wrong(
+    "no brevity penalty",
+    swap("mean_log + min(0.0, 1 - wanted / written)", "mean_log"),
+    names="without the brevity penalty",
+)
+corpus_bleu.wrong("penalty inverted", swap("wanted / written", "written / wanted"))
+corpus_bleu.wrong(
+    "a penalty for what is too long too",
+    swap(
+        "(mean_log + min(0.0, 1 - wanted / written))",
+        "(mean_log + 1 - wanted / written)",
+    ),
+    names="too long as well",
+)
+corpus_bleu.wrong(
+    "the quotient of the lengths",
+    swap(
+        "(mean_log + min(0.0, 1 - wanted / written))",
+        "(mean_log) * min(1.0, written / wanted)",
+    ),
+    names="quotient of the lengths",
+)
+corpus_bleu.wrong(
+    "no clipping",
+    swap(
+        """
+        counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
+        """,
+        """
+        counts = []
+        for n in range(1, max_n + 1):
+            matches = total = 0
+            for hypothesis, known in pairs:
+                found = count_ngrams(hypothesis, n)
+                grams = {gram for one in known for gram in count_ngrams(one, n)}
+                matches += sum(found[gram] for gram in grams)
+                total += found.total()
+            counts.append((matches, total))
+        """,
+    ),
+    names="BLEU without clipping",
+)
+corpus_bleu.wrong(
+    "distinct n-grams",
+    swap(
+        """
+        counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
+        """,
+        """
+        counts = []
+        for n in range(1, max_n + 1):
+            matches = total = 0
+            for hypothesis, known in pairs:
+                found = count_ngrams(hypothesis, n)
+                grams = {gram for one in known for gram in count_ngrams(one, n)}
+                matches += len(grams & set(found))
+                total += len(found)
+            counts.append((matches, total))
+        """,
+    ),
+    names="BLEU of distinct",
+)
+corpus_bleu.wrong(
+    "an arithmetic mean",
+    swap(
+        "mean_log = sum(math.log(matches / total) for matches, total in counts)",
+        "mean = sum(matches / total for matches, total in counts)",
+    ),
+    insert("mean_log = math.log(mean)", before="written ="),
+    names="arithmetic mean",
+)
+corpus_bleu.wrong(
+    "without the root",
+    swap(
+        "(math.log(matches / total) for matches, total in counts) / max_n",
+        "(math.log(matches / total) for matches, total in counts)",
+    ),
+)
+corpus_bleu.wrong(
+    "4-grams alone",
+    swap(
+        "sum(math.log(matches / total) for matches, total in counts) / max_n",
+        "math.log(counts[-1][0] / counts[-1][1])",
+    ),
+    names="longest n-grams alone",
+)
 
 
-@wrong("no brevity penalty", diagnosed=True, names="without the brevity penalty")
-def corpus_bleu(hypotheses, references, max_n=4):
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    return 100 * math.exp(mean_log)
-
-
-@wrong("penalty inverted", diagnosed=True, names="penalty inverted")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - written / wanted))
-
-
-@wrong("a penalty for what is too long too", diagnosed=True, names="too long as well")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + 1 - wanted / written)
-
-
-@wrong("the quotient of the lengths", diagnosed=True, names="quotient of the lengths")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log) * min(1.0, written / wanted)
-
-
-@wrong("no clipping", diagnosed=True, names="BLEU without clipping")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = []
-    for n in range(1, max_n + 1):
-        matches = total = 0
-        for hypothesis, known in pairs:
-            found = count_ngrams(hypothesis, n)
-            grams = {gram for one in known for gram in count_ngrams(one, n)}
-            matches += sum(found[gram] for gram in grams)
-            total += found.total()
-        counts.append((matches, total))
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong("distinct n-grams", diagnosed=True, names="BLEU of distinct")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = []
-    for n in range(1, max_n + 1):
-        matches = total = 0
-        for hypothesis, known in pairs:
-            found = count_ngrams(hypothesis, n)
-            grams = {gram for one in known for gram in count_ngrams(one, n)}
-            matches += len(grams & set(found))
-            total += len(found)
-        counts.append((matches, total))
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong("an arithmetic mean", diagnosed=True, names="arithmetic mean")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean = sum(matches / total for matches, total in counts) / max_n
-    mean_log = math.log(mean)
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong("without the root", diagnosed=True, names="without the root")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts)
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong("4-grams alone", diagnosed=True, names="longest n-grams alone")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = math.log(counts[-1][0] / counts[-1][1])
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong(
-    "the mean of the sentences' scores",
-    diagnosed=True,
-    names="mean of the sentences' scores",
+@corpus_bleu.wrong(
+    "the mean of the sentences' scores", names="mean of the sentences' scores"
 )
 def corpus_bleu(hypotheses, references, max_n=4):
     scores = []
@@ -2428,152 +1172,95 @@ def corpus_bleu(hypotheses, references, max_n=4):
     return sum(scores) / len(scores)
 
 
-@wrong("smoothing added", diagnosed=True, names="(smoothing)")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    mean_log = (
-        sum(math.log((matches + 1) / (total + 1)) for matches, total in counts) / max_n
-    )
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong("arguments swapped", diagnosed=True, names="arguments swapped")
-def corpus_bleu(hypotheses, references, max_n=4):
-    swapped = [one[0] if isinstance(one[0], list) else one for one in references]
-    hypotheses, references = swapped, hypotheses
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong("<eos> left in", diagnosed=True, names="with <eos> left in")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    hypotheses = [[*hypothesis, "<eos>"] for hypothesis, _ in pairs]
-    references = [[[*one, "<eos>"] for one in known] for _, known in pairs]
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong("<sos> and <eos> left in", diagnosed=True, names="<sos> and <eos> left in")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    hypotheses = [["<sos>", *hypothesis, "<eos>"] for hypothesis, _ in pairs]
-    references = [[["<sos>", *one, "<eos>"] for one in known] for _, known in pairs]
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong("the last token always cut", diagnosed=True, names="last token always cut")
-def corpus_bleu(hypotheses, references, max_n=4):
-    hypotheses = [hypothesis[:-1] for hypothesis in hypotheses]
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong("a fraction", diagnosed=True, names="as a fraction")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong("always up to 4", diagnosed=True, names="up to another length")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(4)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / 4
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong("the first reference's length", diagnosed=True, names="first reference's length")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(len(known[0]) for _, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong(
+corpus_bleu.wrong(
+    "smoothing added",
+    drop("""
+        if any(matches == 0 for matches, _ in counts):
+            return 0.0
+        """),
+    swap("math.log(matches / total)", "math.log((matches + 1) / (total + 1))"),
+    names="(smoothing)",
+)
+corpus_bleu.wrong(
+    "arguments swapped",
+    insert(
+        """
+        swapped = [one[0] if isinstance(one[0], list) else one for one in references]
+        hypotheses, references = swapped, hypotheses
+        """,
+        before="pairs =",
+    ),
+)
+corpus_bleu.wrong(
+    "<eos> left in",
+    insert(
+        """
+        pairs = pair_sentences(hypotheses, references)
+        hypotheses = [[*hypothesis, "<eos>"] for hypothesis, _ in pairs]
+        references = [[[*one, "<eos>"] for one in known] for _, known in pairs]
+        """,
+        before="pairs = pair_sentences",
+    ),
+    names="with <eos> left in",
+)
+corpus_bleu.wrong(
+    "<sos> and <eos> left in",
+    insert(
+        """
+        hypotheses = [["<sos>", *hypothesis, "<eos>"] for hypothesis, _ in pairs]
+        references = [[["<sos>", *one, "<eos>"] for one in known] for _, known in pairs]
+        pairs = pair_sentences(hypotheses, references)
+        """,
+        before="counts =",
+    ),
+)
+corpus_bleu.wrong(
+    "the last token always cut",
+    insert(
+        "hypotheses = [hypothesis[:-1] for hypothesis in hypotheses]",
+        before="pairs = pair_sentences",
+    ),
+    names="last token always cut",
+)
+corpus_bleu.wrong("a fraction", swap("100 * math", "math"), names="as a fraction")
+corpus_bleu.wrong(
+    "always up to 4",
+    swap("(max_n)", "(4)"),
+    swap("/ max_n", "/ 4"),
+    names="up to another length",
+)
+corpus_bleu.wrong(
+    "the first reference's length",
+    swap("closest_length(len(tokens), known) for tokens", "len(known[0]) for _"),
+    names="first reference's length",
+)
+corpus_bleu.wrong(
     "the shortest reference's length",
-    diagnosed=True,
+    swap(
+        "closest_length(len(tokens), known) for tokens",
+        "min(len(one) for one in known) for _",
+    ),
     names="shortest reference's length",
 )
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(min(len(one) for one in known) for _, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong(
-    "the longest reference's length", diagnosed=True, names="longest reference's length"
+corpus_bleu.wrong(
+    "the longest reference's length",
+    swap(
+        "closest_length(len(tokens), known) for tokens",
+        "max(len(one) for one in known) for _",
+    ),
+    names="longest reference's length",
 )
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(max(len(one) for one in known) for _, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
+corpus_bleu.wrong(
+    "the logarithm of 0",
+    drop("""
+        if any(matches == 0 for matches, _ in counts):
+            return 0.0
+        """),
+    names="logarithm of 0",
+)
 
 
-@wrong("the logarithm of 0", diagnosed=True, names="logarithm of 0")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@wrong("the penalty before the zeros", diagnosed=True, names="the number of words")
+@corpus_bleu.wrong("the penalty before the zeros", names="the number of words")
 def corpus_bleu(hypotheses, references, max_n=4):
     pairs = pair_sentences(hypotheses, references)
     counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
@@ -2586,38 +1273,35 @@ def corpus_bleu(hypotheses, references, max_n=4):
     return 100 * penalty * math.exp(mean_log)
 
 
-@wrong(
-    "the first of two equally near lengths", diagnosed=True, names="the first of two"
-)
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    c = sum(len(hypothesis) for hypothesis, _ in pairs)
-    r = sum(
+corpus_bleu.wrong(
+    "the first of two equally near lengths",
+    swap(
+        "sum(closest_length(len(tokens), known) for tokens, known in pairs)",
+        """
+    sum(
         min((len(one) for one in known), key=lambda length: abs(length - len(tokens)))
         for tokens, known in pairs
     )
-    return 100 * math.exp(mean_log + min(0.0, 1 - r / c))
+    """,
+    ),
+    names="the first of two",
+)
+corpus_bleu.wrong(
+    "the longer of two equally near",
+    swap(
+        "sum(closest_length(len(tokens), known) for tokens, known in pairs)",
+        """
+        sum(
+            max((-abs(len(one) - len(tokens)), len(one)) for one in known)[1]
+            for tokens, known in pairs
+        )
+        """,
+    ),
+    names="the longer of two",
+)
 
 
-@wrong("the longer of two equally near", diagnosed=True, names="the longer of two")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    c = r = 0
-    for tokens, known in pairs:
-        c += len(tokens)
-        r += max((-abs(len(one) - len(tokens)), len(one)) for one in known)[1]
-    return 100 * math.exp(mean_log + min(0.0, 1 - r / c))
-
-
-@wrong("torchtext's bleu_score")
+@corpus_bleu.wrong("torchtext's bleu_score", diagnosed=False)
 def corpus_bleu(hypotheses, references, max_n=4):
     from torchtext.data.metrics import bleu_score
 
@@ -2628,15 +1312,10 @@ def corpus_bleu(hypotheses, references, max_n=4):
     return 100 * bleu_score(written, known, max_n, [1 / max_n] * max_n)
 
 
-@wrong("always 0")
-def corpus_bleu(hypotheses, references, max_n=4):
-    return 0.0
+corpus_bleu.wrong("always 0", body("return 0.0"), diagnosed=False)
 
 
-# --- corpus_bleu: right ------------------------------------------------------------
-
-
-@right("a product and a root")
+@corpus_bleu.right("a product and a root")
 def corpus_bleu(hypotheses, references, max_n=4):
     pairs = pair_sentences(hypotheses, references)
     counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
@@ -2648,20 +1327,19 @@ def corpus_bleu(hypotheses, references, max_n=4):
     return 100 * mean * math.exp(min(0.0, 1 - wanted / written))
 
 
-@right("the penalty with an if")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    penalty = 1.0 if written > wanted else math.exp(1 - wanted / written)
-    return 100 * penalty * math.exp(mean_log)
+corpus_bleu.right(
+    "the penalty with an if",
+    swap(
+        "return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))",
+        """
+        penalty = 1.0 if written > wanted else math.exp(1 - wanted / written)
+        return 100 * penalty * math.exp(mean_log)
+        """,
+    ),
+)
 
 
-@right("torch")
+@corpus_bleu.right("torch")
 def corpus_bleu(hypotheses, references, max_n=4):
     pairs = pair_sentences(hypotheses, references)
     counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
@@ -2674,7 +1352,7 @@ def corpus_bleu(hypotheses, references, max_n=4):
     return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
 
 
-@right("a loop over n that returns early")
+@corpus_bleu.right("a loop over n that returns early")
 def corpus_bleu(hypotheses, references, max_n=4):
     log = 0.0
     for n in range(1, max_n + 1):
@@ -2689,31 +1367,21 @@ def corpus_bleu(hypotheses, references, max_n=4):
     return math.exp(log) * math.exp(min(1 - r / c, 0)) * 100
 
 
-@right("precisions first, max of the quotient")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if any(matches == 0 for matches, _ in counts):
-        return 0.0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + 1 - max(1.0, wanted / written))
+corpus_bleu.right(
+    "precisions first, max of the quotient",
+    swap("min(0.0, 1 - wanted / written)", "1 - max(1.0, wanted / written)"),
+)
+corpus_bleu.right(
+    "min over all for zero",
+    swap(
+        "any(matches == 0 for matches, _ in counts)",
+        "min(matches for matches, _ in counts) == 0",
+    ),
+    swap("return 0.0", "return 0"),
+)
 
 
-@right("min over all for zero")
-def corpus_bleu(hypotheses, references, max_n=4):
-    pairs = pair_sentences(hypotheses, references)
-    counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-    if min(matches for matches, _ in counts) == 0:
-        return 0
-    mean_log = sum(math.log(matches / total) for matches, total in counts) / max_n
-    written = sum(len(hypothesis) for hypothesis, _ in pairs)
-    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
-    return 100 * math.exp(mean_log + min(0.0, 1 - wanted / written))
-
-
-@right("a name of its own that torchtext has too")
+@corpus_bleu.right("a name of its own that torchtext has too")
 def corpus_bleu(hypotheses, references, max_n=4):
     bleu_score = 100.0
     for n in range(1, max_n + 1):

@@ -9,12 +9,28 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from autograder.proof.variants import right, wrong
+from autograder.proof.variants import answer, body, drop, insert, swap
 
-# --- layer_cost: wrong ------------------------------------------------------------
+# --- layer_cost -------------------------------------------------------------------
+
+layer_cost = answer(
+    "transformer.experiments.complexity.layer_cost",
+    body("""
+        n, d, k = length, d_model, width
+        if kind == "self_attention":
+            return 2 * n**2 * d
+        if kind == "restricted_attention":
+            return 2 * k * n * d
+        if kind == "recurrent":
+            return 2 * n * d**2
+        if kind == "separable_convolution":
+            return k * n * d + n * d**2
+        return k * n * d**2
+        """),
+)
 
 
-@wrong("the orders of Table 1, without factors", diagnosed=True, names="half of")
+@layer_cost.wrong("the orders of Table 1, without factors", names="half of")
 def layer_cost(kind, length, d_model, width=3):
     n, d, k = length, d_model, width
     return {
@@ -27,7 +43,7 @@ def layer_cost(kind, length, d_model, width=3):
     }[kind]
 
 
-@wrong("floating-point operations", diagnosed=True, names="twice the count")
+@layer_cost.wrong("floating-point operations", names="twice the count")
 def layer_cost(kind, length, d_model, width=3):
     n, d, k = length, d_model, width
     flops = {
@@ -41,187 +57,83 @@ def layer_cost(kind, length, d_model, width=3):
     return 2 * flops[kind]
 
 
-@wrong("n and d exchanged", diagnosed=True)
-def layer_cost(kind, length, d_model, width=3):
-    d, n, k = length, d_model, width
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * k * n * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    if kind == "separable_convolution":
-        return k * n * d + n * d**2
-    return k * n * d**2
-
-
-@wrong("with the projections", diagnosed=True, names="four projections")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = length, d_model, width
-    if kind == "self_attention":
-        return 4 * n * d**2 + 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * k * n * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    if kind == "separable_convolution":
-        return k * n * d + n * d**2
-    return k * n * d**2
-
-
-@wrong("restricted attention scores all pairs", diagnosed=True, names="full attention")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = length, d_model, width
-    if "attention" in kind:
-        return 2 * n**2 * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    if kind == "separable_convolution":
-        return k * n * d + n * d**2
-    return k * n * d**2
-
-
-@wrong("the neighbours that exist", diagnosed=True, names="at the ends")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = length, d_model, width
-    if kind == "restricted_attention":
+layer_cost.wrong("n and d exchanged", swap("n, d", "d, n"))
+layer_cost.wrong(
+    "with the projections",
+    swap("2 * n**2", "4 * n * d**2 + 2 * n**2"),
+    names="four projections",
+)
+layer_cost.wrong(
+    "restricted attention scores all pairs",
+    swap('kind == "self_attention"', '"attention" in kind'),
+    drop("""
+        if kind == "restricted_attention":
+            return 2 * k * n * d
+        """),
+    names="full attention",
+)
+layer_cost.wrong(
+    "the neighbours that exist",
+    swap(
+        "return 2 * k * n * d",
+        """
         side = (k - 1) // 2
         pairs = sum(min(n, i + side + 1) - max(0, i - side) for i in range(n))
         return 2 * pairs * d
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    if kind == "separable_convolution":
-        return k * n * d + n * d**2
-    return k * n * d**2
+        """,
+    ),
+    names="at the ends",
+)
+layer_cost.wrong(
+    "one product in the recurrent layer",
+    swap("2 * n * d", "n * d"),
+    names="two products",
+)
+layer_cost.wrong(
+    "no state before the first token",
+    swap("2 * n * d", "n * d**2 + (n - 1) * d"),
+    names="the first state",
+)
+layer_cost.wrong(
+    "a convolution of single channels",
+    swap("k * n * d**2", "k * n * d"),
+    names="d in place of d²",
+)
+layer_cost.wrong(
+    "a kernel without a width",
+    swap("k * n * d**2", "n * d**2"),
+    names="without the width k",
+)
+layer_cost.wrong(
+    "kernels that fit in alone",
+    swap("k * n * d**2", "k * (n - k + 1) * d**2"),
+    names="sticks out",
+)
+layer_cost.wrong(
+    "separable: the kernels alone", swap("d + n * d**2", "d"), names="matrix is missing"
+)
+layer_cost.wrong(
+    "separable as a convolution",
+    drop("""
+        if kind == "separable_convolution":
+            return k * n * d + n * d**2
+        """),
+    names="not separable",
+)
+layer_cost.wrong(
+    "separable: the matrix once", swap("+ n * d", "+ d"), names="not at each position"
+)
+layer_cost.wrong(
+    "a width of 3 in the code",
+    swap("d, k = length, d_model, width", "d = length, d_model"),
+    swap("2 * k", "2 * 3"),
+    swap("k * n * d + n", "3 * n * d + n"),
+    swap("k * n * d**2", "3 * n * d**2"),
+    names="whatever `width` is",
+)
 
 
-@wrong("one product in the recurrent layer", diagnosed=True, names="two products")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = length, d_model, width
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * k * n * d
-    if kind == "recurrent":
-        return n * d**2
-    if kind == "separable_convolution":
-        return k * n * d + n * d**2
-    return k * n * d**2
-
-
-@wrong("no state before the first token", diagnosed=True, names="the first state")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = length, d_model, width
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * k * n * d
-    if kind == "recurrent":
-        return n * d**2 + (n - 1) * d**2
-    if kind == "separable_convolution":
-        return k * n * d + n * d**2
-    return k * n * d**2
-
-
-@wrong("a convolution of single channels", diagnosed=True, names="d in place of d²")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = length, d_model, width
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * k * n * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    if kind == "separable_convolution":
-        return k * n * d + n * d**2
-    return k * n * d
-
-
-@wrong("a kernel without a width", diagnosed=True, names="without the width k")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = length, d_model, width
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * k * n * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    if kind == "separable_convolution":
-        return k * n * d + n * d**2
-    return n * d**2
-
-
-@wrong("kernels that fit in alone", diagnosed=True, names="sticks out")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = length, d_model, width
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * k * n * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    if kind == "separable_convolution":
-        return k * n * d + n * d**2
-    return k * (n - k + 1) * d**2
-
-
-@wrong("separable: the kernels alone", diagnosed=True, names="matrix is missing")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = length, d_model, width
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * k * n * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    if kind == "separable_convolution":
-        return k * n * d
-    return k * n * d**2
-
-
-@wrong("separable as a convolution", diagnosed=True, names="not separable")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = length, d_model, width
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * k * n * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    return k * n * d**2
-
-
-@wrong("separable: the matrix once", diagnosed=True, names="not at each position")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = length, d_model, width
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * k * n * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    if kind == "separable_convolution":
-        return k * n * d + d**2
-    return k * n * d**2
-
-
-@wrong("a width of 3 in the code", diagnosed=True, names="whatever `width` is")
-def layer_cost(kind, length, d_model, width=3):
-    n, d = length, d_model
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * 3 * n * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    if kind == "separable_convolution":
-        return 3 * n * d + n * d**2
-    return 3 * n * d**2
-
-
-@wrong("the cost of one position", diagnosed=True, names="for one position")
+@layer_cost.wrong("the cost of one position", names="for one position")
 def layer_cost(kind, length, d_model, width=3):
     n, d, k = length, d_model, width
     if kind == "self_attention":
@@ -235,29 +147,17 @@ def layer_cost(kind, length, d_model, width=3):
     return k * d**2
 
 
-@wrong("a width cut to the sentence", diagnosed=True, names="longer than the width")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = length, d_model, min(width, length)
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * k * n * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    if kind == "separable_convolution":
-        return k * n * d + n * d**2
-    return k * n * d**2
+layer_cost.wrong(
+    "a width cut to the sentence",
+    swap("d_model, width", "d_model, min(width, length)"),
+    names="longer than the width",
+)
+layer_cost.wrong(
+    "a text", body('return f"O({length}² · {d_model})"'), names="other than a number"
+)
 
 
-@wrong("a text", diagnosed=True, names="other than a number")
-def layer_cost(kind, length, d_model, width=3):
-    return f"O({length}² · {d_model})"
-
-
-# --- layer_cost: right ------------------------------------------------------------
-
-
-@right("a chain of conditions")
+@layer_cost.right("a chain of conditions")
 def layer_cost(kind, length, d_model, width=3):
     if kind == "self_attention":
         scores = length * length * d_model
@@ -272,7 +172,7 @@ def layer_cost(kind, length, d_model, width=3):
     return length * width * d_model**2
 
 
-@right("match")
+@layer_cost.right("match")
 def layer_cost(kind, length, d_model, width=3):
     match kind:
         case "self_attention":
@@ -289,7 +189,7 @@ def layer_cost(kind, length, d_model, width=3):
             raise ValueError(kind)
 
 
-@right("a table of functions")
+@layer_cost.right("a table of functions")
 def layer_cost(kind, length, d_model, width=3):
     counts = {
         "self_attention": lambda n, d, k: 2 * n * n * d,
@@ -302,7 +202,7 @@ def layer_cost(kind, length, d_model, width=3):
     return counts[kind](length, d_model, width)
 
 
-@right("products of matrices, counted by their sizes")
+@layer_cost.right("products of matrices, counted by their sizes")
 def layer_cost(kind, length, d_model, width=3):
     def product(a, b, c):
         return a * b * c
@@ -319,7 +219,7 @@ def layer_cost(kind, length, d_model, width=3):
     return n * product(1, k * d, d)
 
 
-@right("float numbers")
+@layer_cost.right("float numbers")
 def layer_cost(kind, length, d_model, width=3):
     n, d, k = float(length), float(d_model), float(width)
     table = [
@@ -333,7 +233,7 @@ def layer_cost(kind, length, d_model, width=3):
     return dict(table)[kind]
 
 
-@right("math.prod")
+@layer_cost.right("math.prod")
 def layer_cost(kind, length, d_model, width=3):
     n, d, k = length, d_model, width
     if kind == "separable_convolution":
@@ -346,309 +246,197 @@ def layer_cost(kind, length, d_model, width=3):
     return math.prod(factors.get(kind, [k, n, d, d]))
 
 
-@right("a tensor of one number")
-def layer_cost(kind, length, d_model, width=3):
-    n, d, k = torch.tensor(length), torch.tensor(d_model), torch.tensor(width)
-    if kind == "self_attention":
-        return 2 * n**2 * d
-    if kind == "restricted_attention":
-        return 2 * k * n * d
-    if kind == "recurrent":
-        return 2 * n * d**2
-    if kind == "separable_convolution":
-        return k * n * d + n * d**2
-    return k * n * d**2
+layer_cost.right(
+    "a tensor of one number",
+    swap(
+        "length, d_model, width",
+        "torch.tensor(length), torch.tensor(d_model), torch.tensor(width)",
+    ),
+)
 
+# --- path_length ------------------------------------------------------------------
 
-# --- path_length: wrong -----------------------------------------------------------
-
-
-@wrong("recurrent: n positions", diagnosed=True, names="the number of positions: from")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length
-    if kind == "restricted_attention":
-        return math.ceil((length - 1) / ((width - 1) // 2))
-    if kind == "dilated_convolution":
-        layers = 1
-        while width**layers < length:
-            layers += 1
-        return layers
-    return math.ceil((length - 1) / (width - 1))
-
-
-@wrong("recurrent: one layer", diagnosed=True, names="the layer is one")
-def path_length(kind, length, width=3):
-    if kind in ("self_attention", "recurrent"):
-        return 1
-    if kind == "restricted_attention":
-        return math.ceil((length - 1) / ((width - 1) // 2))
-    if kind == "dilated_convolution":
-        layers = 1
-        while width**layers < length:
-            layers += 1
-        return layers
-    return math.ceil((length - 1) / (width - 1))
-
-
-@wrong("the orders of Table 1, rounded up", diagnosed=True, names="rounded up")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "dilated_convolution":
-        layers = 1
-        while width**layers < length:
-            layers += 1
-        return layers
-    return math.ceil(length / width)
-
-
-@wrong("restricted: both sides", diagnosed=True, names="both sides together")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "dilated_convolution":
-        layers = 1
-        while width**layers < length:
-            layers += 1
-        return layers
-    return math.ceil((length - 1) / (width - 1))
-
-
-@wrong("convolution: both sides", diagnosed=True, names="saw both sides")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "dilated_convolution":
-        layers = 1
-        while width**layers < length:
-            layers += 1
-        return layers
-    return math.ceil((length - 1) / ((width - 1) / 2))
-
-
-@wrong("rounded down", diagnosed=True, names="rounded down")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "restricted_attention":
-        return (length - 1) // ((width - 1) // 2)
-    if kind == "dilated_convolution":
-        layers = 1
-        while width**layers < length:
-            layers += 1
-        return layers
-    return (length - 1) // (width - 1)
-
-
-@wrong("not rounded", diagnosed=True, names="without rounding")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "restricted_attention":
-        return (length - 1) / ((width - 1) // 2)
-    if kind == "dilated_convolution":
-        layers = 1
-        while width**layers < length:
-            layers += 1
-        return layers
-    return (length - 1) / (width - 1)
-
-
-@wrong("one step too many", diagnosed=True, names="the way is n - 1")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "restricted_attention":
-        return (length - 1) // ((width - 1) // 2) + 1
-    if kind == "dilated_convolution":
-        layers = 1
-        while width**layers < length:
-            layers += 1
-        return layers
-    return (length - 1) // (width - 1) + 1
-
-
-@wrong("n positions instead of n - 1", diagnosed=True, names="the way is n - 1")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "restricted_attention":
-        return math.ceil(length / ((width - 1) // 2))
-    if kind == "dilated_convolution":
-        layers = 1
-        while width**layers < length:
-            layers += 1
-        return layers
-    return math.ceil(length / (width - 1))
-
-
-@wrong("steps of k positions", diagnosed=True)
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "restricted_attention":
-        return math.ceil((length - 1) / ((width - 1) // 2))
-    if kind == "dilated_convolution":
-        layers = 1
-        while width**layers < length:
-            layers += 1
-        return layers
-    return math.ceil((length - 1) / width)
-
-
-@wrong("not dilated", diagnosed=True)
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "restricted_attention":
-        return math.ceil((length - 1) / ((width - 1) // 2))
-    return math.ceil((length - 1) / (width - 1))
-
-
-@wrong(
+path_length = answer(
+    "transformer.experiments.complexity.path_length",
+    body("""
+        if kind == "self_attention":
+            return 1
+        if kind == "recurrent":
+            return length - 1
+        if kind == "restricted_attention":
+            return math.ceil((length - 1) / ((width - 1) // 2))
+        if kind == "dilated_convolution":
+            layers = 1
+            while width**layers < length:
+                layers += 1
+            return layers
+        return math.ceil((length - 1) / (width - 1))
+        """),
+)
+path_length.wrong(
+    "recurrent: n positions",
+    swap("return length - 1", "return length"),
+    names="the number of positions: from",
+)
+path_length.wrong(
+    "recurrent: one layer",
+    swap("return length - 1", "return 1"),
+    names="the layer is one",
+)
+path_length.wrong(
+    "the orders of Table 1, rounded up",
+    drop("""
+        if kind == "restricted_attention":
+            return math.ceil((length - 1) / ((width - 1) // 2))
+        """),
+    swap("(length - 1) / (width - 1)", "length / width"),
+    names="rounded up",
+)
+path_length.wrong(
+    "restricted: both sides",
+    drop("""
+        if kind == "restricted_attention":
+            return math.ceil((length - 1) / ((width - 1) // 2))
+        """),
+    names="both sides together",
+)
+path_length.wrong(
+    "convolution: both sides",
+    drop("""
+        if kind == "restricted_attention":
+            return math.ceil((length - 1) / ((width - 1) // 2))
+        """),
+    swap("/ (width - 1)", "/ ((width - 1) / 2)"),
+    names="saw both sides",
+)
+path_length.wrong(
+    "rounded down",
+    swap(
+        "math.ceil((length - 1) / ((width - 1) // 2))",
+        "(length - 1) // ((width - 1) // 2)",
+    ),
+    swap("math.ceil((length - 1) / (width - 1))", "(length - 1) // (width - 1)"),
+)
+path_length.wrong(
+    "not rounded",
+    swap(
+        "math.ceil((length - 1) / ((width - 1) // 2))",
+        "(length - 1) / ((width - 1) // 2)",
+    ),
+    swap("math.ceil((length - 1) / (width - 1))", "(length - 1) / (width - 1)"),
+    names="without rounding",
+)
+path_length.wrong(
+    "one step too many",
+    swap(
+        "math.ceil((length - 1) / ((width - 1) // 2))",
+        "(length - 1) // ((width - 1) // 2) + 1",
+    ),
+    swap("math.ceil((length - 1) / (width - 1))", "(length - 1) // (width - 1) + 1"),
+    names="the way is n - 1",
+)
+path_length.wrong(
+    "n positions instead of n - 1",
+    swap("(length - 1) / ((width - 1) // 2)", "length / ((width - 1) // 2)"),
+    swap("(length - 1) / (width - 1)", "length / (width - 1)"),
+    names="the way is n - 1",
+)
+path_length.wrong("steps of k positions", swap("/ (width - 1)", "/ width"))
+path_length.wrong(
+    "not dilated",
+    drop("""
+        if kind == "dilated_convolution":
+            layers = 1
+            while width**layers < length:
+                layers += 1
+            return layers
+        """),
+)
+path_length.wrong(
     "a logarithm in floating point",
-    diagnosed=True,
+    swap(
+        """
+        layers = 1
+        while width**layers < length:
+            layers += 1
+        return layers
+        """,
+        "return math.ceil(math.log(length, width))",
+    ),
     names="inexact logarithm",
 )
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "restricted_attention":
-        return math.ceil((length - 1) / ((width - 1) // 2))
-    if kind == "dilated_convolution":
-        return math.ceil(math.log(length, width))
-    return math.ceil((length - 1) / (width - 1))
-
-
-@wrong("the logarithm rounded down", diagnosed=True, names="logarithm")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "restricted_attention":
-        return math.ceil((length - 1) / ((width - 1) // 2))
-    if kind == "dilated_convolution":
-        return math.floor(math.log(length) / math.log(width))
-    return math.ceil((length - 1) / (width - 1))
-
-
-@wrong("the logarithm to the base 2", diagnosed=True)
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "restricted_attention":
-        return math.ceil((length - 1) / ((width - 1) // 2))
-    if kind == "dilated_convolution":
-        return math.ceil(math.log2(length))
-    return math.ceil((length - 1) / (width - 1))
-
-
-@wrong("`<=` where `<` is meant", diagnosed=True, names="powers of k")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "restricted_attention":
-        return math.ceil((length - 1) / ((width - 1) // 2))
-    if kind == "dilated_convolution":
-        layers = 1
-        while width**layers <= length:
-            layers += 1
-        return layers
-    return math.ceil((length - 1) / (width - 1))
-
-
-@wrong("the dilation doubles", diagnosed=True, names="a dilation of 2^l")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if kind == "restricted_attention":
-        return math.ceil((length - 1) / ((width - 1) // 2))
-    if kind == "dilated_convolution":
-        layers, seen = 0, 1
-        while seen < length:
-            seen += (width - 1) * 2**layers
-            layers += 1
-        return layers
-    return math.ceil((length - 1) / (width - 1))
-
-
-@wrong("self-attention walks too", diagnosed=True, names="positions between the two")
-def path_length(kind, length, width=3):
-    if kind in ("self_attention", "recurrent"):
-        return length - 1
-    if kind == "restricted_attention":
-        return math.ceil((length - 1) / ((width - 1) // 2))
-    if kind == "dilated_convolution":
+path_length.wrong(
+    "the logarithm rounded down",
+    swap(
+        """
         layers = 1
         while width**layers < length:
             layers += 1
         return layers
-    return math.ceil((length - 1) / (width - 1))
-
-
-@wrong("a width of 3 in the code", diagnosed=True, names="whatever `width` is")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind in ("recurrent", "restricted_attention"):
-        return length - 1
-    if kind == "dilated_convolution":
-        layers = 1
-        while 3**layers < length:
-            layers += 1
-        return layers
-    return math.ceil((length - 1) / 2)
-
-
-@wrong("a kernel of 2 never arrives", diagnosed=True, names="wider than 2")
-def path_length(kind, length, width=3):
-    if kind == "self_attention":
-        return 1
-    if kind == "recurrent":
-        return length - 1
-    if width < 3:
-        raise ValueError("the kernel is too small")
-    if kind == "restricted_attention":
-        return math.ceil((length - 1) / ((width - 1) // 2))
-    if kind == "dilated_convolution":
+        """,
+        "return math.floor(math.log(length) / math.log(width))",
+    ),
+    names="logarithm",
+)
+path_length.wrong(
+    "the logarithm to the base 2",
+    swap(
+        """
         layers = 1
         while width**layers < length:
             layers += 1
         return layers
-    return math.ceil((length - 1) / (width - 1))
+        """,
+        "return math.ceil(math.log2(length))",
+    ),
+)
+path_length.wrong(
+    "`<=` where `<` is meant", swap("< length", "<= length"), names="powers of k"
+)
+path_length.wrong(
+    "the dilation doubles",
+    swap("layers = 1", "layers, seen = 0, 1"),
+    swap("width**layers", "seen"),
+    insert("seen += (width - 1) * 2**layers", before="layers +="),
+    names="a dilation of 2^l",
+)
+path_length.wrong(
+    "self-attention walks too",
+    swap(
+        """
+        == "self_attention":
+            return 1
+        if kind == "recurrent"
+        """,
+        'in ("self_attention", "recurrent")',
+    ),
+    names="positions between the two",
+)
+path_length.wrong(
+    "a width of 3 in the code",
+    swap('== "recurrent"', 'in ("recurrent", "restricted_attention")'),
+    drop("""
+        if kind == "restricted_attention":
+            return math.ceil((length - 1) / ((width - 1) // 2))
+        """),
+    swap("width**", "3**"),
+    swap("/ (width - 1)", "/ 2"),
+    names="whatever `width` is",
+)
+path_length.wrong(
+    "a kernel of 2 never arrives",
+    insert(
+        """
+        if width < 3:
+            raise ValueError("the kernel is too small")
+        """,
+        before='if kind == "restricted_attention"',
+    ),
+    names="wider than 2",
+)
 
 
-@wrong("separable: steps of k, and a logarithm", diagnosed=True, names="steps of k")
+@path_length.wrong("separable: steps of k, and a logarithm", names="steps of k")
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return 1
@@ -659,10 +447,7 @@ def path_length(kind, length, width=3):
     return math.ceil((length - 1) / step[kind])
 
 
-# --- path_length: right -----------------------------------------------------------
-
-
-@right("rounding up with whole numbers")
+@path_length.right("rounding up with whole numbers")
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return 1
@@ -677,7 +462,7 @@ def path_length(kind, length, width=3):
     return -(-(length - 1) // step)
 
 
-@right("walking there")
+@path_length.right("walking there")
 def path_length(kind, length, width=3):
     place, steps = 0, 0
     while place < length - 1:
@@ -695,7 +480,7 @@ def path_length(kind, length, width=3):
     return steps
 
 
-@right("match")
+@path_length.right("match")
 def path_length(kind, length, width=3):
     match kind:
         case "self_attention":
@@ -711,7 +496,7 @@ def path_length(kind, length, width=3):
             return next(layers for layers in powers if width**layers >= length)
 
 
-@right("a rounded logarithm, then corrected")
+@path_length.right("a rounded logarithm, then corrected")
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return 1
@@ -722,7 +507,7 @@ def path_length(kind, length, width=3):
     return math.ceil((length - 1) / reach.get(kind, width - 1))
 
 
-@right("recursion")
+@path_length.right("recursion")
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return 1
@@ -737,7 +522,7 @@ def path_length(kind, length, width=3):
     return steps + (1 if rest else 0)
 
 
-@right("len of a range")
+@path_length.right("len of a range")
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return 1
@@ -750,7 +535,7 @@ def path_length(kind, length, width=3):
     return len(range(0, length - 1, steps.get(kind, width - 1)))
 
 
-@right("positions that are reached, as a set")
+@path_length.right("positions that are reached, as a set")
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return 1
@@ -776,7 +561,7 @@ def path_length(kind, length, width=3):
     return layers
 
 
-@right("a tensor of one number")
+@path_length.right("a tensor of one number")
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return torch.tensor(1)
@@ -789,66 +574,55 @@ def path_length(kind, length, width=3):
     return torch.tensor((length - 1) / steps.get(kind, width - 1)).ceil()
 
 
-# --- restricted_mask: wrong -------------------------------------------------------
+# --- restricted_mask --------------------------------------------------------------
+
+restricted_mask = answer(
+    "transformer.experiments.complexity.restricted_mask",
+    body("""
+        position = torch.arange(length, device=device)
+        return ((position[:, None] - position).abs() <= (r - 1) // 2)[None, None]
+        """),
+)
+restricted_mask.wrong(
+    "r to either side", swap("(r - 1) // 2", "r"), names="r positions to either"
+)
+restricted_mask.wrong(
+    "fewer than r to either side",
+    swap("<= (r - 1) // 2", "< r"),
+    names="r - 1 positions",
+)
+restricted_mask.wrong("too narrow by one", swap("() <=", "() <"), names="too narrow")
+restricted_mask.wrong("too wide by one", swap("- 1", "+ 1"), names="too wide")
+restricted_mask.wrong("the opposite", swap("() <=", "() >"))
 
 
-@wrong("r to either side", diagnosed=True, names="r positions to either")
-def restricted_mask(length, r, device=None):
-    position = torch.arange(length, device=device)
-    return ((position[:, None] - position).abs() <= r)[None, None]
-
-
-@wrong("fewer than r to either side", diagnosed=True, names="r - 1 positions")
-def restricted_mask(length, r, device=None):
-    position = torch.arange(length, device=device)
-    return ((position[:, None] - position).abs() < r)[None, None]
-
-
-@wrong("too narrow by one", diagnosed=True, names="too narrow")
-def restricted_mask(length, r, device=None):
-    position = torch.arange(length, device=device)
-    return ((position[:, None] - position).abs() < (r - 1) // 2)[None, None]
-
-
-@wrong("too wide by one", diagnosed=True, names="too wide")
-def restricted_mask(length, r, device=None):
-    position = torch.arange(length, device=device)
-    return ((position[:, None] - position).abs() <= (r + 1) // 2)[None, None]
-
-
-@wrong("the opposite", diagnosed=True)
-def restricted_mask(length, r, device=None):
-    position = torch.arange(length, device=device)
-    return ((position[:, None] - position).abs() > (r - 1) // 2)[None, None]
-
-
-@wrong("without the token itself", diagnosed=True, names="the token itself")
+@restricted_mask.wrong("without the token itself", names="the token itself")
 def restricted_mask(length, r, device=None):
     position = torch.arange(length, device=device)
     distance = (position[:, None] - position).abs()
     return ((distance <= (r - 1) // 2) & (distance > 0))[None, None]
 
 
-@wrong("the last r positions", diagnosed=True, names="the last r")
+@restricted_mask.wrong("the last r positions", names="the last r")
 def restricted_mask(length, r, device=None):
     ones = torch.ones(1, 1, length, length, dtype=torch.bool, device=device)
     return ones.tril() & ones.triu(1 - r)
 
 
-@wrong("the next r positions", diagnosed=True, names="the next r")
+@restricted_mask.wrong("the next r positions", names="the next r")
 def restricted_mask(length, r, device=None):
     position = torch.arange(length, device=device)
     ahead = position - position[:, None]
     return ((ahead >= 0) & (ahead < r))[None, None]
 
 
-@wrong("cut off above the diagonal", diagnosed=True, names="above the diagonal")
+@restricted_mask.wrong("cut off above the diagonal", names="above the diagonal")
 def restricted_mask(length, r, device=None):
     ones = torch.ones(1, 1, length, length, dtype=torch.bool, device=device)
     return ones.tril() & ones.triu(-(r // 2))
 
 
-@wrong("without the upper edge", diagnosed=True, names="its upper edge")
+@restricted_mask.wrong("without the upper edge", names="its upper edge")
 def restricted_mask(length, r, device=None):
     side = (r - 1) // 2
     rows = torch.zeros(length, length, dtype=torch.bool, device=device)
@@ -857,13 +631,13 @@ def restricted_mask(length, r, device=None):
     return rows[None, None]
 
 
-@wrong("blocks", diagnosed=True, names="blocks of r tokens")
+@restricted_mask.wrong("blocks", names="blocks of r tokens")
 def restricted_mask(length, r, device=None):
     block = torch.arange(length, device=device) // r
     return (block[:, None] == block)[None, None]
 
 
-@wrong("r keys at the ends too", diagnosed=True, names="shifted at the ends")
+@restricted_mask.wrong("r keys at the ends too", names="shifted at the ends")
 def restricted_mask(length, r, device=None):
     rows = torch.zeros(length, length, dtype=torch.bool, device=device)
     for i in range(length):
@@ -872,7 +646,7 @@ def restricted_mask(length, r, device=None):
     return rows[None, None]
 
 
-@wrong("a ring", diagnosed=True, names="on a ring")
+@restricted_mask.wrong("a ring", names="on a ring")
 def restricted_mask(length, r, device=None):
     position = torch.arange(length, device=device)
     distance = (position[:, None] - position).abs()
@@ -880,7 +654,7 @@ def restricted_mask(length, r, device=None):
     return (distance <= (r - 1) // 2)[None, None]
 
 
-@wrong("negative starts of slices", diagnosed=True, names="negative start")
+@restricted_mask.wrong("negative starts of slices", names="negative start")
 def restricted_mask(length, r, device=None):
     side = (r - 1) // 2
     rows = torch.zeros(length, length, dtype=torch.bool, device=device)
@@ -889,36 +663,36 @@ def restricted_mask(length, r, device=None):
     return rows[None, None]
 
 
-@wrong("(t, t)", diagnosed=True)
-def restricted_mask(length, r, device=None):
-    position = torch.arange(length, device=device)
-    return (position[:, None] - position).abs() <= (r - 1) // 2
+restricted_mask.wrong(
+    "(t, t)",
+    swap(
+        "return ((position[:, None] - position).abs() <= (r - 1) // 2)[None, None]",
+        "return (position[:, None] - position).abs() <= (r - 1) // 2",
+    ),
+)
+restricted_mask.wrong(
+    "zeros and ones",
+    swap("[None, None]", ".int()[None, None]"),
+    names="numbers where bools",
+)
+restricted_mask.wrong(
+    "made on the default device",
+    swap("length, device=device", "length"),
+    names="default device",
+)
+restricted_mask.wrong(
+    "hides nothing",
+    body("return torch.ones(1, 1, length, length, dtype=torch.bool, device=device)"),
+    names="nothing, or everything",
+)
+restricted_mask.wrong(
+    "shows nothing",
+    body("return torch.zeros(1, 1, length, length, dtype=torch.bool, device=device)"),
+    names="nothing, or everything",
+)
 
 
-@wrong("zeros and ones", diagnosed=True, names="numbers where bools")
-def restricted_mask(length, r, device=None):
-    position = torch.arange(length, device=device)
-    near = (position[:, None] - position).abs() <= (r - 1) // 2
-    return near.int()[None, None]
-
-
-@wrong("made on the default device", diagnosed=True, names="default device")
-def restricted_mask(length, r, device=None):
-    position = torch.arange(length)
-    return ((position[:, None] - position).abs() <= (r - 1) // 2)[None, None]
-
-
-@wrong("hides nothing", diagnosed=True, names="nothing, or everything")
-def restricted_mask(length, r, device=None):
-    return torch.ones(1, 1, length, length, dtype=torch.bool, device=device)
-
-
-@wrong("shows nothing", diagnosed=True, names="nothing, or everything")
-def restricted_mask(length, r, device=None):
-    return torch.zeros(1, 1, length, length, dtype=torch.bool, device=device)
-
-
-@wrong("needs a sentence longer than r", diagnosed=True, names="1 < r < t")
+@restricted_mask.wrong("needs a sentence longer than r", names="1 < r < t")
 def restricted_mask(length, r, device=None):
     side = (r - 1) // 2
     if r > length:
@@ -927,24 +701,21 @@ def restricted_mask(length, r, device=None):
     return ones.tril(side) & ones.triu(-side)
 
 
-@wrong("all, where r is as long as the sentence", diagnosed=True, names="1 < r < t")
-def restricted_mask(length, r, device=None):
-    position = torch.arange(length, device=device)
-    side = length if r >= length else (r - 1) // 2
-    return ((position[:, None] - position).abs() <= side)[None, None]
+restricted_mask.wrong(
+    "all, where r is as long as the sentence",
+    swap("<= (r - 1) // 2", "<= (length if r >= length else (r - 1) // 2)"),
+    names="1 < r < t",
+)
 
 
-# --- restricted_mask: right -------------------------------------------------------
-
-
-@right("two triangles")
+@restricted_mask.right("two triangles")
 def restricted_mask(length, r, device=None):
     side = r // 2
     ones = torch.ones(1, 1, length, length, dtype=torch.bool, device=device)
     return ones.tril(side) & ones.triu(-side)
 
 
-@right("a loop over the queries")
+@restricted_mask.right("a loop over the queries")
 def restricted_mask(length, r, device=None):
     side = (r - 1) // 2
     mask = torch.zeros(1, 1, length, length, dtype=torch.bool, device=device)
@@ -953,28 +724,28 @@ def restricted_mask(length, r, device=None):
     return mask
 
 
-@right("a list of lists")
+@restricted_mask.right("a list of lists")
 def restricted_mask(length, r, device=None):
     places = range(length)
     rows = [[2 * abs(i - j) < r for j in places] for i in places]
     return torch.tensor(rows, device=device).view(1, 1, length, length)
 
 
-@right("twice the distance")
+@restricted_mask.right("twice the distance")
 def restricted_mask(length, r, device=None):
     position = torch.arange(length, device=device)
     distance = torch.abs(position.unsqueeze(0) - position.unsqueeze(1))
     return (2 * distance < r).unsqueeze(0).unsqueeze(0)
 
 
-@right("a division by 2 that is not rounded")
+@restricted_mask.right("a division by 2 that is not rounded")
 def restricted_mask(length, r, device=None):
     position = torch.arange(length, device=device)
     near = (position - position[:, None]).abs() <= (r - 1) / 2
     return near.expand(1, 1, -1, -1)
 
 
-@right("a sum of diagonals")
+@restricted_mask.right("a sum of diagonals")
 def restricted_mask(length, r, device=None):
     mask = torch.zeros(length, length, device=device)
     for offset in range(-(r // 2), r // 2 + 1):
@@ -984,114 +755,101 @@ def restricted_mask(length, r, device=None):
     return mask.bool()[None, None]
 
 
-@right("cdist")
+@restricted_mask.right("cdist")
 def restricted_mask(length, r, device=None):
     place = torch.arange(length, dtype=torch.float32, device=device)[:, None]
     return (torch.cdist(place, place, p=1) <= r // 2)[None, None]
 
 
-@right("numpy, moved to the device")
+@restricted_mask.right("numpy, moved to the device")
 def restricted_mask(length, r, device=None):
     band = np.tri(length, k=r // 2) - np.tri(length, k=-(r // 2) - 1)
     mask = torch.from_numpy(band.astype(bool))[None, None]
     return mask if device is None else mask.to(device)
 
 
-@right("an identity matrix, pooled")
+@restricted_mask.right("an identity matrix, pooled")
 def restricted_mask(length, r, device=None):
     identity = torch.eye(length, device=device)[None, None]
     return F.max_pool2d(identity, (1, r), stride=1, padding=(0, r // 2)) > 0
 
 
-# --- alignment_error_rate: wrong --------------------------------------------------
+# --- alignment_error_rate ---------------------------------------------------------
+
+alignment_error_rate = answer("transformer.experiments.complexity.alignment_error_rate")
+alignment_error_rate.wrong(
+    "how good, not how bad", swap("1 - hits", "hits"), names="how good"
+)
+alignment_error_rate.wrong(
+    "per cent",
+    swap(
+        "return 1 - hits / (len(predicted) + len(sure))",
+        "return 100 * (1 - hits / (len(predicted) + len(sure)))",
+    ),
+    names="in per cent",
+)
+alignment_error_rate.wrong(
+    "1 - precision",
+    body("return 1 - len(predicted & possible) / len(predicted)"),
+    names="are not possible",
+)
+alignment_error_rate.wrong(
+    "1 - recall",
+    body("return 1 - len(predicted & sure) / len(sure)"),
+    names="were not found",
+)
+alignment_error_rate.wrong("S and P exchanged", swap("(sure)", "(possible)"))
+alignment_error_rate.wrong(
+    "no possible links",
+    body("return 1 - 2 * len(predicted & sure) / (len(predicted) + len(sure))"),
+    names="without the possible links",
+)
+alignment_error_rate.wrong(
+    "possible links twice",
+    body("return 1 - 2 * len(predicted & possible) / (len(predicted) + len(sure))"),
+    names="2 |A ∩ P| above",
+)
+alignment_error_rate.wrong("P without S", swap("& possible", "& (possible - sure)"))
+alignment_error_rate.wrong(
+    "|A ∩ S| alone",
+    body("return 1 - len(predicted & sure) / (len(predicted) + len(sure))"),
+)
+alignment_error_rate.wrong(
+    "divided by the union",
+    swap("(len(predicted) + len(sure))", "len(predicted | sure)"),
+    names="in A or in S",
+)
+alignment_error_rate.wrong(
+    "Jaccard's distance",
+    body("return 1 - len(predicted & sure) / len(predicted | sure)"),
+    names="Jaccard",
+)
+alignment_error_rate.wrong(
+    "brackets forgotten",
+    swap("(len(predicted) + len(sure))", "len(predicted) + len(sure)"),
+    names="brackets missing",
+)
 
 
-@wrong("how good, not how bad", diagnosed=True, names="how good")
-def alignment_error_rate(predicted, sure, possible):
-    hits = len(predicted & sure) + len(predicted & possible)
-    return hits / (len(predicted) + len(sure))
-
-
-@wrong("per cent", diagnosed=True, names="in per cent")
-def alignment_error_rate(predicted, sure, possible):
-    hits = len(predicted & sure) + len(predicted & possible)
-    return 100 * (1 - hits / (len(predicted) + len(sure)))
-
-
-@wrong("1 - precision", diagnosed=True, names="are not possible")
-def alignment_error_rate(predicted, sure, possible):
-    return 1 - len(predicted & possible) / len(predicted)
-
-
-@wrong("1 - recall", diagnosed=True, names="were not found")
-def alignment_error_rate(predicted, sure, possible):
-    return 1 - len(predicted & sure) / len(sure)
-
-
-@wrong("S and P exchanged", diagnosed=True)
-def alignment_error_rate(predicted, sure, possible):
-    hits = len(predicted & sure) + len(predicted & possible)
-    return 1 - hits / (len(predicted) + len(possible))
-
-
-@wrong("no possible links", diagnosed=True, names="without the possible links")
-def alignment_error_rate(predicted, sure, possible):
-    return 1 - 2 * len(predicted & sure) / (len(predicted) + len(sure))
-
-
-@wrong("possible links twice", diagnosed=True, names="2 |A ∩ P| above")
-def alignment_error_rate(predicted, sure, possible):
-    return 1 - 2 * len(predicted & possible) / (len(predicted) + len(sure))
-
-
-@wrong("P without S", diagnosed=True)
-def alignment_error_rate(predicted, sure, possible):
-    hits = len(predicted & sure) + len(predicted & (possible - sure))
-    return 1 - hits / (len(predicted) + len(sure))
-
-
-@wrong("|A ∩ S| alone", diagnosed=True, names="|A ∩ S| alone")
-def alignment_error_rate(predicted, sure, possible):
-    return 1 - len(predicted & sure) / (len(predicted) + len(sure))
-
-
-@wrong("divided by the union", diagnosed=True, names="in A or in S")
-def alignment_error_rate(predicted, sure, possible):
-    hits = len(predicted & sure) + len(predicted & possible)
-    return 1 - hits / len(predicted | sure)
-
-
-@wrong("Jaccard's distance", diagnosed=True, names="Jaccard")
-def alignment_error_rate(predicted, sure, possible):
-    return 1 - len(predicted & sure) / len(predicted | sure)
-
-
-@wrong("brackets forgotten", diagnosed=True, names="brackets missing")
-def alignment_error_rate(predicted, sure, possible):
-    hits = len(predicted & sure) + len(predicted & possible)
-    return 1 - hits / len(predicted) + len(sure)
-
-
-@wrong("an F-measure of both", diagnosed=True, names="harmonic mean")
+@alignment_error_rate.wrong("an F-measure of both", names="harmonic mean")
 def alignment_error_rate(predicted, sure, possible):
     precision = len(predicted & possible) / len(predicted)
     recall = len(predicted & sure) / len(sure)
     return 1 - 2 * precision * recall / (precision + recall)
 
 
-@wrong("unions", diagnosed=True, names="unions in place of")
-def alignment_error_rate(predicted, sure, possible):
-    hits = len(predicted | sure) + len(predicted | possible)
-    return 1 - hits / (len(predicted) + len(sure))
+alignment_error_rate.wrong(
+    "unions",
+    swap(
+        "len(predicted & sure) + len(predicted & possible)",
+        "len(predicted | sure) + len(predicted | possible)",
+    ),
+    names="unions in place of",
+)
+alignment_error_rate.wrong("whole numbers", swap("hits /", "hits //"), names="`//`")
 
 
-@wrong("whole numbers", diagnosed=True, names="`//`")
-def alignment_error_rate(predicted, sure, possible):
-    hits = len(predicted & sure) + len(predicted & possible)
-    return 1 - hits // (len(predicted) + len(sure))
-
-
-@wrong("changes its input", diagnosed=True, names="changed in place")
+@alignment_error_rate.wrong("changes its input", names="changed in place")
 def alignment_error_rate(predicted, sure, possible):
     total = len(predicted) + len(sure)
     hits = len(predicted & possible)
@@ -1099,17 +857,20 @@ def alignment_error_rate(predicted, sure, possible):
     return 1 - (hits + len(predicted)) / total
 
 
-@wrong(
-    "0 where nothing is predicted", diagnosed=True, names="of no links none is right"
+alignment_error_rate.wrong(
+    "0 where nothing is predicted",
+    insert(
+        """
+        if not predicted:
+            return 0.0
+        """,
+        before="hits =",
+    ),
+    names="of no links none is right",
 )
-def alignment_error_rate(predicted, sure, possible):
-    if not predicted:
-        return 0.0
-    hits = len(predicted & sure) + len(predicted & possible)
-    return 1 - hits / (len(predicted) + len(sure))
 
 
-@wrong("1 where nothing is sure", diagnosed=True, names="where none is sure")
+@alignment_error_rate.wrong("1 where nothing is sure", names="where none is sure")
 def alignment_error_rate(predicted, sure, possible):
     precision = len(predicted & possible) / max(1, len(predicted))
     if not sure or not predicted:
@@ -1119,38 +880,35 @@ def alignment_error_rate(predicted, sure, possible):
     return 1 - found / (len(predicted) + len(sure))
 
 
-@wrong("links of two numbers", diagnosed=True, names="links of two numbers")
+@alignment_error_rate.wrong("links of two numbers")
 def alignment_error_rate(predicted, sure, possible):
     hits = sum((i, j) in sure for i, j in predicted)
     hits += sum((i, j) in possible for i, j in predicted)
     return 1 - hits / (len(predicted) + len(sure))
 
 
-@wrong("precision first", diagnosed=True, names="the number of predicted links")
+@alignment_error_rate.wrong("precision first", names="the number of predicted links")
 def alignment_error_rate(predicted, sure, possible):
     precision = len(predicted & possible) / len(predicted)
     hits = precision * len(predicted) + len(predicted & sure)
     return 1 - hits / (len(predicted) + len(sure))
 
 
-@wrong("recall first", diagnosed=True, names="the number of sure links")
+@alignment_error_rate.wrong("recall first", names="the number of sure links")
 def alignment_error_rate(predicted, sure, possible):
     recall = len(predicted & sure) / len(sure)
     hits = len(predicted & possible) + recall * len(sure)
     return 1 - hits / (len(predicted) + len(sure))
 
 
-# --- alignment_error_rate: right --------------------------------------------------
-
-
-@right("intersection as a method")
+@alignment_error_rate.right("intersection as a method")
 def alignment_error_rate(predicted, sure, possible):
     a_s = predicted.intersection(sure)
     a_p = predicted.intersection(possible)
     return 1 - (len(a_s) + len(a_p)) / (len(predicted) + len(sure))
 
 
-@right("a loop over the links")
+@alignment_error_rate.right("a loop over the links")
 def alignment_error_rate(predicted, sure, possible):
     hits = 0
     for link in predicted:
@@ -1161,7 +919,7 @@ def alignment_error_rate(predicted, sure, possible):
     return 1.0 - hits / (len(predicted) + len(sure))
 
 
-@right("sums of bools")
+@alignment_error_rate.right("sums of bools")
 def alignment_error_rate(predicted, sure, possible):
     hits = sum(link in sure for link in predicted)
     hits += sum(link in possible for link in predicted)
@@ -1169,33 +927,33 @@ def alignment_error_rate(predicted, sure, possible):
     return (total - hits) / total
 
 
-@right("fractions")
+@alignment_error_rate.right("fractions")
 def alignment_error_rate(predicted, sure, possible):
     hits = len(predicted & sure) + len(predicted & possible)
     return float(1 - Fraction(hits, len(predicted) + len(sure)))
 
 
-@right("errors counted, not hits")
+@alignment_error_rate.right("errors counted, not hits")
 def alignment_error_rate(predicted, sure, possible):
     missed = len(sure - predicted)
     impossible = len(predicted - possible)
     return (missed + impossible) / (len(predicted) + len(sure))
 
 
-@right("lists and a comprehension")
+@alignment_error_rate.right("lists and a comprehension")
 def alignment_error_rate(predicted, sure, possible):
     a = list(predicted)
     found = [link for link in a if link in sure] + [x for x in a if x in possible]
     return 1 - len(found) / (len(a) + len(list(sure)))
 
 
-@right("a tensor of one number")
+@alignment_error_rate.right("a tensor of one number")
 def alignment_error_rate(predicted, sure, possible):
     hits = torch.tensor(float(len(predicted & sure) + len(predicted & possible)))
     return 1 - hits / (len(predicted) + len(sure))
 
 
-@right("reduce")
+@alignment_error_rate.right("reduce")
 def alignment_error_rate(predicted, sure, possible):
     def count(total, link):
         return total + (link in sure) + (link in possible)

@@ -8,19 +8,38 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from autograder.proof.variants import right, wrong
+from autograder.proof.variants import answer, body, drop, insert, swap
 from transformer.model import evaluating
-from transformer.training.step import perplexity, teacher_forcing_split
+from transformer.training.step import (
+    perplexity,  # noqa: F401 (in the text of a variant)
+    teacher_forcing_split,
+)
 from transformer.translation.bleu import corpus_bleu
 from transformer.translation.ngrams import closest_length, count_ngrams
 
-# --- sentence_losses: wrong --------------------------------------------------------
+# --- sentence_losses --------------------------------------------------------------
 
-
-@wrong("validation in train() mode", diagnosed=True, names="train() mode")
-def sentence_losses(model, batches, pad_id=1):
+sentence_losses = answer(
+    "transformer.experiments.report.sentence_losses",
+    swap("def sentence_losses(", "@evaluating\ndef sentence_losses("),
+    body("""
+    rows = []
+    for batch in batches:
+        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
+        target = batch.tgt[:, 1:]
+        each = F.cross_entropy(logits, target, ignore_index=pad_id, reduction="none")
+        losses = each.sum(1)
+        counts = (target != pad_id).sum(1)
+        rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
+    _, losses, counts = zip(*sorted(rows), strict=False)
+    return torch.tensor(losses), torch.tensor(counts)
+    """),
+)
+in_eval_mode = answer(
+    "transformer.experiments.report.sentence_losses",
+    body("""
     was_training = model.training
-    model.train()
+    model.eval()
     rows = []
     with torch.no_grad():
         for batch in batches:
@@ -34,108 +53,56 @@ def sentence_losses(model, batches, pad_id=1):
     model.train(was_training)
     _, losses, counts = zip(*sorted(rows), strict=False)
     return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("the model stays in the mode it is in", diagnosed=True, names="train() mode")
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    with torch.no_grad():
-        for batch in batches:
-            logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-            target = batch.tgt[:, 1:]
-            losses = F.cross_entropy(
-                logits, target, ignore_index=pad_id, reduction="none"
-            ).sum(1)
-            counts = (target != pad_id).sum(1)
-            rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("the model is left in eval() mode", diagnosed=True, names="left in another mode")
-def sentence_losses(model, batches, pad_id=1):
-    model.eval()
-    rows = []
-    with torch.no_grad():
-        for batch in batches:
-            logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-            target = batch.tgt[:, 1:]
-            losses = F.cross_entropy(
-                logits, target, ignore_index=pad_id, reduction="none"
-            ).sum(1)
-            counts = (target != pad_id).sum(1)
-            rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong(
-    "the model is left in train() mode", diagnosed=True, names="left in another mode"
+    """),
 )
-def sentence_losses(model, batches, pad_id=1):
-    model.eval()
-    rows = []
-    with torch.no_grad():
-        for batch in batches:
-            logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-            target = batch.tgt[:, 1:]
-            losses = F.cross_entropy(
-                logits, target, ignore_index=pad_id, reduction="none"
-            ).sum(1)
-            counts = (target != pad_id).sum(1)
-            rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
-    model.train()
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
+in_eval_mode.wrong(
+    "validation in train() mode", swap("eval", "train"), names="train() mode"
+)
+in_eval_mode.wrong(
+    "the model stays in the mode it is in",
+    drop("""
+        was_training = model.training
+        model.eval()
+        """),
+    drop("model.train(was_training)"),
+    names="train() mode",
+)
+in_eval_mode.wrong(
+    "the model is left in eval() mode",
+    drop("was_training = model.training"),
+    drop("model.train(was_training)"),
+    names="left in another mode",
+)
+in_eval_mode.wrong(
+    "the model is left in train() mode",
+    drop("was_training = model.training"),
+    swap("(was_training)", "()"),
+    names="left in another mode",
+)
+sentence_losses.wrong(
+    "padding is counted in the loss",
+    swap("each = F", "losses = F"),
+    swap(
+        """
+        (logits, target, ignore_index=pad_id, reduction="none")
+        losses = each
+        """,
+        '(logits, target, reduction="none")',
+    ),
+    names="count padding",
+)
+sentence_losses.wrong(
+    "padding is counted as tokens",
+    swap("(target != pad_id).sum(1)", "[target.size(1)] * len(target)"),
+    swap("counts.tolist()", "counts"),
+    names="counts with padding",
+)
+sentence_losses.wrong(
+    "<sos> is counted", swap("target !=", "batch.tgt !="), names="counts with <sos>"
+)
 
 
-@wrong("padding is counted in the loss", diagnosed=True, names="count padding")
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-        target = batch.tgt[:, 1:]
-        losses = F.cross_entropy(logits, target, reduction="none").sum(1)
-        counts = (target != pad_id).sum(1)
-        rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("padding is counted as tokens", diagnosed=True, names="counts with padding")
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-        target = batch.tgt[:, 1:]
-        losses = F.cross_entropy(
-            logits, target, ignore_index=pad_id, reduction="none"
-        ).sum(1)
-        counts = [target.size(1)] * len(target)
-        rows += zip(batch.indices, losses.tolist(), counts, strict=False)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("<sos> is counted", diagnosed=True, names="counts with <sos>")
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-        target = batch.tgt[:, 1:]
-        losses = F.cross_entropy(
-            logits, target, ignore_index=pad_id, reduction="none"
-        ).sum(1)
-        counts = (batch.tgt != pad_id).sum(1)
-        rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("the order of the batches", diagnosed=True, names="batches' order")
+@sentence_losses.wrong("the order of the batches", names="batches' order")
 @evaluating
 def sentence_losses(model, batches, pad_id=1):
     losses, counts = [], []
@@ -148,7 +115,9 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.cat(losses), torch.cat(counts)
 
 
-@wrong("sorted by the permutation itself, not its inverse")
+@sentence_losses.wrong(
+    "sorted by the permutation itself, not its inverse", diagnosed=False
+)
 @evaluating
 def sentence_losses(model, batches, pad_id=1):
     losses, counts, places = [], [], []
@@ -162,7 +131,7 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.cat(losses)[places], torch.cat(counts)[places]
 
 
-@wrong("the target is not shifted", diagnosed=True, names="not shifted")
+@sentence_losses.wrong("the target is not shifted", names="not shifted")
 @evaluating
 def sentence_losses(model, batches, pad_id=1):
     rows = []
@@ -178,203 +147,101 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.tensor(losses), torch.tensor(counts)
 
 
-@wrong(
+sentence_losses.wrong(
     "the model reads what it must predict",
-    diagnosed=True,
+    drop("logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)"),
+    swap(
+        "[:, 1:]",
+        """
+        [:, 1:]
+        logits = model(batch.src, target).transpose(1, 2)
+        """,
+    ),
     names="reads the word it must predict",
 )
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        target = batch.tgt[:, 1:]
-        logits = model(batch.src, target).transpose(1, 2)
-        losses = F.cross_entropy(
-            logits, target, ignore_index=pad_id, reduction="none"
-        ).sum(1)
-        counts = (target != pad_id).sum(1)
-        rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("the mean of each sentence", diagnosed=True, names="not their sum")
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-        target = batch.tgt[:, 1:]
-        each = F.cross_entropy(logits, target, ignore_index=pad_id, reduction="none")
-        counts = (target != pad_id).sum(1)
-        losses = each.sum(1) / counts
-        rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("the mean over padded positions", diagnosed=True, names="padded length")
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-        target = batch.tgt[:, 1:]
-        each = F.cross_entropy(logits, target, ignore_index=pad_id, reduction="none")
-        counts = (target != pad_id).sum(1)
-        rows += zip(batch.indices, each.mean(1).tolist(), counts.tolist(), strict=False)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong(
-    "the batch's mean for each", diagnosed=True, names="mean loss of the whole batch"
+sentence_losses.wrong(
+    "the mean of each sentence",
+    swap("losses = each.sum(1)", "losses = each.sum(1) / (target != pad_id).sum(1)"),
+    names="not their sum",
 )
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-        target = batch.tgt[:, 1:]
-        loss = F.cross_entropy(logits, target, ignore_index=pad_id)
-        counts = (target != pad_id).sum(1)
-        rows += zip(
-            batch.indices, (loss * counts).tolist(), counts.tolist(), strict=False
-        )
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("softmax before the cross-entropy", diagnosed=True, names="second softmax")
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        logits = model(batch.src, batch.tgt[:, :-1]).softmax(-1).transpose(1, 2)
-        target = batch.tgt[:, 1:]
-        losses = F.cross_entropy(
-            logits, target, ignore_index=pad_id, reduction="none"
-        ).sum(1)
-        counts = (target != pad_id).sum(1)
-        rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong(
-    "the loss of <eos> is left out", diagnosed=True, names="without the one of <eos>"
+sentence_losses.wrong(
+    "the mean over padded positions",
+    swap("losses = each.sum(1)", "losses = each.mean(1)"),
+    names="padded length",
 )
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-        target = batch.tgt[:, 1:]
-        each = F.cross_entropy(logits, target, reduction="none")
-        kept = (target != pad_id) & (target != 3)
-        losses = (each * kept).sum(1)
-        rows += zip(batch.indices, losses.tolist(), kept.sum(1).tolist(), strict=False)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
+sentence_losses.wrong(
+    "the batch's mean for each",
+    swap("each = F", "loss = F"),
+    swap(
+        """
+        (logits, target, ignore_index=pad_id, reduction="none")
+        losses = each.sum(1)
+        """,
+        "(logits, target, ignore_index=pad_id)",
+    ),
+    swap("losses.", "(loss * counts)."),
+    names="mean loss of the whole batch",
+)
+sentence_losses.wrong(
+    "softmax before the cross-entropy",
+    swap(
+        "(batch.src, batch.tgt[:, :-1])", "(batch.src, batch.tgt[:, :-1]).softmax(-1)"
+    ),
+    names="second softmax",
+)
+sentence_losses.wrong(
+    "the loss of <eos> is left out",
+    swap("losses = each.sum(1)", "losses = (each * (target != 3)).sum(1)"),
+    swap(
+        "counts = (target != pad_id)", "counts = ((target != pad_id) & (target != 3))"
+    ),
+    names="without the one of <eos>",
+)
+sentence_losses.wrong(
+    "the loss in bits",
+    swap("losses = each.sum(1)", "losses = each.sum(1) / math.log(2)"),
+    names="bits",
+)
+sentence_losses.wrong(
+    "the log-probability without the minus",
+    swap("losses = each.sum(1)", "losses = -each.sum(1)"),
+    names="its negative",
+)
+sentence_losses.wrong(
+    "padding is always number 1",
+    swap("each = F", "losses = F"),
+    swap(
+        """
+        (logits, target, ignore_index=pad_id, reduction="none")
+        losses = each
+        """,
+        '(logits, target, ignore_index=1, reduction="none")',
+    ),
+    swap("!= pad_id", "!= 1"),
+    names="another token than pad_id",
+)
+sentence_losses.wrong(
+    "the perplexity of each sentence",
+    swap(
+        "losses = each.sum(1)",
+        "losses = (each.sum(1) / (target != pad_id).sum(1)).exp()",
+    ),
+    names="perplexity of each",
+)
+in_eval_mode.wrong(
+    "with gradients",
+    swap("with torch.no_grad():", "with torch.enable_grad():"),
+    names="measured with gradients",
+)
 
 
-@wrong("the loss in bits", diagnosed=True, names="bits")
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        log_p = model(batch.src, batch.tgt[:, :-1]).log_softmax(-1) / math.log(2)
-        target = batch.tgt[:, 1:]
-        each = -log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
-        kept = target != pad_id
-        rows += zip(
-            batch.indices,
-            (each * kept).sum(1).tolist(),
-            kept.sum(1).tolist(),
-            strict=False,
-        )
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("the log-probability without the minus", diagnosed=True, names="its negative")
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        log_p = model(batch.src, batch.tgt[:, :-1]).log_softmax(-1)
-        target = batch.tgt[:, 1:]
-        each = log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
-        kept = target != pad_id
-        rows += zip(
-            batch.indices,
-            (each * kept).sum(1).tolist(),
-            kept.sum(1).tolist(),
-            strict=False,
-        )
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("padding is always number 1", diagnosed=True, names="another token than pad_id")
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-        target = batch.tgt[:, 1:]
-        losses = F.cross_entropy(logits, target, ignore_index=1, reduction="none").sum(
-            1
-        )
-        counts = (target != 1).sum(1)
-        rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("the perplexity of each sentence", diagnosed=True, names="perplexity of each")
-@evaluating
-def sentence_losses(model, batches, pad_id=1):
-    rows = []
-    for batch in batches:
-        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-        target = batch.tgt[:, 1:]
-        each = F.cross_entropy(logits, target, ignore_index=pad_id, reduction="none")
-        counts = (target != pad_id).sum(1)
-        losses = (each.sum(1) / counts).exp()
-        rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("with gradients", diagnosed=True, names="measured with gradients")
-def sentence_losses(model, batches, pad_id=1):
-    was_training = model.training
-    model.eval()
-    rows = []
-    for batch in batches:
-        logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)
-        target = batch.tgt[:, 1:]
-        losses = F.cross_entropy(
-            logits, target, ignore_index=pad_id, reduction="none"
-        ).sum(1)
-        counts = (target != pad_id).sum(1)
-        rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
-    model.train(was_training)
-    _, losses, counts = zip(*sorted(rows), strict=False)
-    return torch.tensor(losses), torch.tensor(counts)
-
-
-@wrong("zeros for all", diagnosed=True, names="losses without a model")
+@sentence_losses.wrong("zeros for all", names="losses without a model")
 def sentence_losses(model, batches, pad_id=1):
     n = sum(len(batch.indices) for batch in batches)
     return torch.zeros(n), torch.zeros(n, dtype=torch.long)
 
 
-# --- sentence_losses: right --------------------------------------------------------
-
-
-@right("the decorator of unit 11, and a dictionary")
+@sentence_losses.right("the decorator of unit 11, and a dictionary")
 @evaluating
 def sentence_losses(model, batches, pad_id=1):
     losses, counts = {}, {}
@@ -394,7 +261,7 @@ def sentence_losses(model, batches, pad_id=1):
     )
 
 
-@right("gather on a log-softmax, argsort at the end")
+@sentence_losses.right("gather on a log-softmax, argsort at the end")
 def sentence_losses(model, batches, pad_id=1):
     mode = model.training
     model.eval()
@@ -413,7 +280,7 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.cat(losses)[order], torch.cat(counts)[order]
 
 
-@right("every sentence by itself, without its padding")
+@sentence_losses.right("every sentence by itself, without its padding")
 def sentence_losses(model, batches, pad_id=1):
     mode = model.training
     model.train(False)
@@ -433,7 +300,7 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.tensor([r[0] for r in rows]), torch.tensor([r[1] for r in rows])
 
 
-@right("encode and decode, logsumexp, written into place")
+@sentence_losses.right("encode and decode, logsumexp, written into place")
 def sentence_losses(model, batches, pad_id=1):
     mode = model.training
     model.eval()
@@ -456,7 +323,7 @@ def sentence_losses(model, batches, pad_id=1):
     return losses, counts
 
 
-@right("the whole target goes in, and the last logits are thrown away")
+@sentence_losses.right("the whole target goes in, and the last logits are thrown away")
 @evaluating
 def sentence_losses(model, batches, pad_id=1):
     rows = []
@@ -480,7 +347,7 @@ def sentence_losses(model, batches, pad_id=1):
     )
 
 
-@right("einsum with one-hot targets, an exit stack for the mode")
+@sentence_losses.right("einsum with one-hot targets, an exit stack for the mode")
 def sentence_losses(model, batches, pad_id=1):
     with contextlib.ExitStack() as stack:
         stack.callback(model.train, model.training)
@@ -503,7 +370,7 @@ def sentence_losses(model, batches, pad_id=1):
     )
 
 
-@right("gradients switched off and on again")
+@sentence_losses.right("gradients switched off and on again")
 def sentence_losses(model, batches, pad_id=1):
     mode, grad = model.training, torch.is_grad_enabled()
     model.eval()
@@ -523,7 +390,7 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.tensor(losses), torch.tensor(counts)
 
 
-@right("no gradients for the model alone")
+@sentence_losses.right("no gradients for the model alone")
 def sentence_losses(model, batches, pad_id=1):
     mode = model.training
     model.eval()
@@ -543,180 +410,142 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.cat(losses)[order], torch.cat(counts)[order]
 
 
-# --- corpus_perplexity: wrong ------------------------------------------------------
+# --- corpus_perplexity ------------------------------------------------------------
+
+corpus_perplexity = answer("transformer.experiments.report.corpus_perplexity")
+corpus_perplexity.wrong(
+    "2**loss",
+    body("return 2 ** (losses.sum() / counts.sum()).item()"),
+    names="2 to the mean loss",
+)
+corpus_perplexity.wrong(
+    "10**loss",
+    body("return 10 ** (losses.sum() / counts.sum()).item()"),
+    names="10 to the mean loss",
+)
+corpus_perplexity.wrong(
+    "mean of sentence means",
+    swap("losses.sum().item() / counts.sum", "(losses / counts).mean"),
+    names="mean of the sentences' means",
+)
+corpus_perplexity.wrong(
+    "mean of perplexities",
+    body("return (losses / counts).exp().mean().item()"),
+    names="mean of the sentences' perplex",
+)
+corpus_perplexity.wrong(
+    "no exponential",
+    body("return (losses.sum() / counts.sum()).item()"),
+    names="without its exponential",
+)
+corpus_perplexity.wrong(
+    "a sentence's loss",
+    body("return losses.mean().exp().item()"),
+    names="of a sentence, not of a token",
+)
+corpus_perplexity.wrong(
+    "the summed loss",
+    body("return losses.sum().exp().item()"),
+    names="e to the summed loss",
+)
+corpus_perplexity.wrong(
+    "weighted mean of perplexities",
+    body("return (((losses / counts).exp() * counts).sum() / counts.sum()).item()"),
+    names="weighted by length",
+)
+corpus_perplexity.wrong(
+    "minus the loss",
+    swap("losses.sum", "-losses.sum"),
+    names="e to minus the mean loss",
+)
+corpus_perplexity.wrong(
+    "upside down",
+    body("return math.exp(counts.sum().item() / losses.sum().item())"),
+    names="tokens divided by their loss",
+)
+corpus_perplexity.wrong(
+    "the median", body("return (losses / counts).median().exp().item()"), names="median"
+)
+corpus_perplexity.wrong(
+    "losses weighted by length twice",
+    body("return math.exp(((losses * counts).sum() / (counts**2).sum()).item())"),
+    diagnosed=False,
+)
+corpus_perplexity.right(
+    "torch.exp", body("return torch.exp(losses.sum() / counts.sum())")
+)
+corpus_perplexity.right(
+    "the function of unit 10",
+    body("return perplexity(float(losses.sum() / counts.sum()))"),
+)
+corpus_perplexity.right(
+    "Python's sums",
+    body("return math.e ** (sum(losses.tolist()) / sum(counts.tolist()))"),
+)
+corpus_perplexity.right(
+    "in float64",
+    body("return (losses.double().sum() / counts.double().sum()).exp().item()"),
+)
+corpus_perplexity.right(
+    "a mean weighted by counts",
+    body("return math.exp(float((losses / counts * counts / counts.sum()).sum()))"),
+)
 
 
-@wrong("2**loss", diagnosed=True, names="2 to the mean loss")
-def corpus_perplexity(losses, counts):
-    return 2 ** (losses.sum() / counts.sum()).item()
-
-
-@wrong("10**loss", diagnosed=True, names="10 to the mean loss")
-def corpus_perplexity(losses, counts):
-    return 10 ** (losses.sum() / counts.sum()).item()
-
-
-@wrong("mean of sentence means", diagnosed=True, names="mean of the sentences' means")
-def corpus_perplexity(losses, counts):
-    return math.exp((losses / counts).mean().item())
-
-
-@wrong("mean of perplexities", diagnosed=True, names="mean of the sentences' perplex")
-def corpus_perplexity(losses, counts):
-    return (losses / counts).exp().mean().item()
-
-
-@wrong("no exponential", diagnosed=True, names="without its exponential")
-def corpus_perplexity(losses, counts):
-    return (losses.sum() / counts.sum()).item()
-
-
-@wrong("a sentence's loss", diagnosed=True, names="of a sentence, not of a token")
-def corpus_perplexity(losses, counts):
-    return losses.mean().exp().item()
-
-
-@wrong("the summed loss", diagnosed=True, names="e to the summed loss")
-def corpus_perplexity(losses, counts):
-    return losses.sum().exp().item()
-
-
-@wrong("weighted mean of perplexities", diagnosed=True, names="weighted by length")
-def corpus_perplexity(losses, counts):
-    return (((losses / counts).exp() * counts).sum() / counts.sum()).item()
-
-
-@wrong("minus the loss", diagnosed=True, names="e to minus the mean loss")
-def corpus_perplexity(losses, counts):
-    return math.exp(-losses.sum().item() / counts.sum().item())
-
-
-@wrong("upside down", diagnosed=True, names="tokens divided by their loss")
-def corpus_perplexity(losses, counts):
-    return math.exp(counts.sum().item() / losses.sum().item())
-
-
-@wrong("the median", diagnosed=True, names="median")
-def corpus_perplexity(losses, counts):
-    return (losses / counts).median().exp().item()
-
-
-@wrong("losses weighted by length twice")
-def corpus_perplexity(losses, counts):
-    return math.exp(((losses * counts).sum() / (counts**2).sum()).item())
-
-
-# --- corpus_perplexity: right ------------------------------------------------------
-
-
-@right("torch.exp")
-def corpus_perplexity(losses, counts):
-    return torch.exp(losses.sum() / counts.sum())
-
-
-@right("the function of unit 10")
-def corpus_perplexity(losses, counts):
-    return perplexity(float(losses.sum() / counts.sum()))
-
-
-@right("Python's sums")
-def corpus_perplexity(losses, counts):
-    return math.e ** (sum(losses.tolist()) / sum(counts.tolist()))
-
-
-@right("in float64")
-def corpus_perplexity(losses, counts):
-    return (losses.double().sum() / counts.double().sum()).exp().item()
-
-
-@right("a mean weighted by counts")
-def corpus_perplexity(losses, counts):
-    means = losses / counts
-    return math.exp(float((means * counts / counts.sum()).sum()))
-
-
-@right("numpy")
+@corpus_perplexity.right("numpy")
 def corpus_perplexity(losses, counts):
     mean = np.average((losses / counts).numpy(), weights=counts.numpy())
     return float(np.exp(mean))
 
 
-@right("the inverse of a geometric mean of probabilities")
+@corpus_perplexity.right("the inverse of a geometric mean of probabilities")
 def corpus_perplexity(losses, counts):
     total = counts.sum().item()
     return math.prod(math.exp(-loss / total) for loss in losses.tolist()) ** -1
 
 
-# --- bleu_by_length: wrong ---------------------------------------------------------
+# --- bleu_by_length ---------------------------------------------------------------
 
-
-@wrong(
-    "by the translation's length", diagnosed=True, names="length of the translations"
+bleu_by_length = answer(
+    "transformer.experiments.report.bleu_by_length",
+    body("""
+        groups = [[] for _ in range(len(limits) + 1)]
+        for place, words in enumerate(sources):
+            groups[bisect.bisect_left(limits, len(words))].append(place)
+        return [
+            (
+                len(g),
+                corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
+                if g
+                else None,
+            )
+            for g in groups
+        ]
+        """),
 )
-def bleu_by_length(sources, hypotheses, references, limits):
-    groups = [[] for _ in range(len(limits) + 1)]
-    for place, words in enumerate(hypotheses):
-        groups[bisect.bisect_left(limits, len(words))].append(place)
-    return [
-        (
-            len(g),
-            corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
-            if g
-            else None,
-        )
-        for g in groups
-    ]
+bleu_by_length.wrong(
+    "by the translation's length",
+    swap("(sources)", "(hypotheses)"),
+    names="length of the translations",
+)
+bleu_by_length.wrong(
+    "by the reference's length",
+    swap("(sources)", "(references)"),
+    names="length of the references",
+)
+bleu_by_length.wrong(
+    "a limit belongs to the upper group",
+    swap("bisect_left", "bisect_right"),
+    names="exactly the limit",
+)
+bleu_by_length.wrong(
+    "lengths with <sos> and <eos>",
+    swap("(words)", "(words) + 2"),
+    names="count <sos> and <eos>",
+)
 
 
-@wrong("by the reference's length", diagnosed=True, names="length of the references")
-def bleu_by_length(sources, hypotheses, references, limits):
-    groups = [[] for _ in range(len(limits) + 1)]
-    for place, words in enumerate(references):
-        groups[bisect.bisect_left(limits, len(words))].append(place)
-    return [
-        (
-            len(g),
-            corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
-            if g
-            else None,
-        )
-        for g in groups
-    ]
-
-
-@wrong("a limit belongs to the upper group", diagnosed=True, names="exactly the limit")
-def bleu_by_length(sources, hypotheses, references, limits):
-    groups = [[] for _ in range(len(limits) + 1)]
-    for place, words in enumerate(sources):
-        groups[bisect.bisect_right(limits, len(words))].append(place)
-    return [
-        (
-            len(g),
-            corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
-            if g
-            else None,
-        )
-        for g in groups
-    ]
-
-
-@wrong("lengths with <sos> and <eos>", diagnosed=True, names="count <sos> and <eos>")
-def bleu_by_length(sources, hypotheses, references, limits):
-    groups = [[] for _ in range(len(limits) + 1)]
-    for place, words in enumerate(sources):
-        groups[bisect.bisect_left(limits, len(words) + 2)].append(place)
-    return [
-        (
-            len(g),
-            corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
-            if g
-            else None,
-        )
-        for g in groups
-    ]
-
-
-@wrong("cumulative groups", diagnosed=True, names="holds the shorter ones too")
+@bleu_by_length.wrong("cumulative groups", names="holds the shorter ones too")
 def bleu_by_length(sources, hypotheses, references, limits):
     table = []
     for limit in [*limits, math.inf]:
@@ -726,7 +555,7 @@ def bleu_by_length(sources, hypotheses, references, limits):
     return table
 
 
-@wrong("the mean of sentence scores", diagnosed=True, names="mean of the sentences'")
+@bleu_by_length.wrong("the mean of sentence scores", names="mean of the sentences'")
 def bleu_by_length(sources, hypotheses, references, limits):
     groups = [[] for _ in range(len(limits) + 1)]
     for place, words in enumerate(sources):
@@ -738,80 +567,45 @@ def bleu_by_length(sources, hypotheses, references, limits):
     return table
 
 
-@wrong("arguments swapped", diagnosed=True, names="arguments swapped")
-def bleu_by_length(sources, hypotheses, references, limits):
-    groups = [[] for _ in range(len(limits) + 1)]
-    for place, words in enumerate(sources):
-        groups[bisect.bisect_left(limits, len(words))].append(place)
-    return [
-        (
-            len(g),
-            corpus_bleu([references[i] for i in g], [hypotheses[i] for i in g])
-            if g
-            else None,
-        )
-        for g in groups
-    ]
-
-
-@wrong("the last group forgotten", diagnosed=True, names="beyond the last limit")
-def bleu_by_length(sources, hypotheses, references, limits):
-    groups = [[] for _ in range(len(limits) + 1)]
-    for place, words in enumerate(sources):
-        groups[bisect.bisect_left(limits, len(words))].append(place)
-    return [
-        (
-            len(g),
-            corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
-            if g
-            else None,
-        )
-        for g in groups[:-1]
-    ]
-
-
-@wrong("0 for an empty group", diagnosed=True, names="0 as the BLEU")
-def bleu_by_length(sources, hypotheses, references, limits):
-    groups = [[] for _ in range(len(limits) + 1)]
-    for place, words in enumerate(sources):
-        groups[bisect.bisect_left(limits, len(words))].append(place)
-    return [
-        (
-            len(g),
-            corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
-            if g
-            else 0.0,
-        )
-        for g in groups
-    ]
-
-
-@wrong("an empty group is an error", diagnosed=True, names="sentence in every group")
-def bleu_by_length(sources, hypotheses, references, limits):
-    groups = [[] for _ in range(len(limits) + 1)]
-    for place, words in enumerate(sources):
-        groups[bisect.bisect_left(limits, len(words))].append(place)
-    return [
-        (len(g), corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g]))
-        for g in groups
-    ]
-
-
-@wrong(
-    "empty groups are left out", diagnosed=True, names="groups that have no sentence"
+bleu_by_length.wrong(
+    "arguments swapped",
+    swap("hypotheses[i]", "references[i]"),
+    swap(", [references[i] for i in g]", ", [hypotheses[i] for i in g]"),
 )
-def bleu_by_length(sources, hypotheses, references, limits):
-    groups = [[] for _ in range(len(limits) + 1)]
-    for place, words in enumerate(sources):
-        groups[bisect.bisect_left(limits, len(words))].append(place)
-    return [
-        (len(g), corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g]))
+bleu_by_length.wrong(
+    "the last group forgotten",
+    swap("in groups", "in groups[:-1]"),
+    names="beyond the last limit",
+)
+bleu_by_length.wrong(
+    "0 for an empty group", swap("else None", "else 0.0"), names="0 as the BLEU"
+)
+bleu_by_length.wrong(
+    "an empty group is an error",
+    swap(
+        """
+        corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
+        if g
+        else None,
+        """,
+        "corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g]),",
+    ),
+    names="sentence in every group",
+)
+bleu_by_length.wrong(
+    "empty groups are left out",
+    swap(
+        "for g in groups",
+        """
         for g in groups
         if g
-    ]
+        """,
+    ),
+    names="groups that have no sentence",
+)
 
 
-@wrong("BLEU before the number", diagnosed=True, names="BLEU first")
+@bleu_by_length.wrong("BLEU before the number", names="BLEU first")
 def bleu_by_length(sources, hypotheses, references, limits):
     groups = [[] for _ in range(len(limits) + 1)]
     for place, words in enumerate(sources):
@@ -827,58 +621,24 @@ def bleu_by_length(sources, hypotheses, references, limits):
     ]
 
 
-@wrong("the first references for every group", diagnosed=True, names="other sentences")
-def bleu_by_length(sources, hypotheses, references, limits):
-    groups = [[] for _ in range(len(limits) + 1)]
-    for place, words in enumerate(sources):
-        groups[bisect.bisect_left(limits, len(words))].append(place)
-    return [
-        (
-            len(g),
-            corpus_bleu([hypotheses[i] for i in g], references[: len(g)])
-            if g
-            else None,
-        )
-        for g in groups
-    ]
+bleu_by_length.wrong(
+    "the first references for every group",
+    swap("[references[i] for i in g]", "references[: len(g)]"),
+    names="other sentences",
+)
+bleu_by_length.wrong(
+    "the number of words",
+    swap("len(g)", "sum(len(sources[i]) for i in g)"),
+    names="words of each group",
+)
+bleu_by_length.wrong(
+    "the longest first",
+    swap("in groups", "in reversed(groups)"),
+    names="from the longest",
+)
 
 
-@wrong("the number of words", diagnosed=True, names="words of each group")
-def bleu_by_length(sources, hypotheses, references, limits):
-    groups = [[] for _ in range(len(limits) + 1)]
-    for place, words in enumerate(sources):
-        groups[bisect.bisect_left(limits, len(words))].append(place)
-    return [
-        (
-            sum(len(sources[i]) for i in g),
-            corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
-            if g
-            else None,
-        )
-        for g in groups
-    ]
-
-
-@wrong("the longest first", diagnosed=True, names="from the longest")
-def bleu_by_length(sources, hypotheses, references, limits):
-    groups = [[] for _ in range(len(limits) + 1)]
-    for place, words in enumerate(sources):
-        groups[bisect.bisect_left(limits, len(words))].append(place)
-    return [
-        (
-            len(g),
-            corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
-            if g
-            else None,
-        )
-        for g in reversed(groups)
-    ]
-
-
-# --- bleu_by_length: right ---------------------------------------------------------
-
-
-@right("bisect")
+@bleu_by_length.right("bisect")
 def bleu_by_length(sources, hypotheses, references, limits):
     groups = [([], []) for _ in range(len(limits) + 1)]
     for source, h, r in zip(sources, hypotheses, references, strict=False):
@@ -888,7 +648,7 @@ def bleu_by_length(sources, hypotheses, references, limits):
     return [(len(h), corpus_bleu(h, r) if h else None) for h, r in groups]
 
 
-@right("a lower and an upper bound for each group")
+@bleu_by_length.right("a lower and an upper bound for each group")
 def bleu_by_length(sources, hypotheses, references, limits):
     table = []
     bounds = zip([-1, *limits], [*limits, math.inf], strict=False)
@@ -904,7 +664,7 @@ def bleu_by_length(sources, hypotheses, references, limits):
     return table
 
 
-@right("numpy.digitize")
+@bleu_by_length.right("numpy.digitize")
 def bleu_by_length(sources, hypotheses, references, limits):
     lengths = np.array([len(words) for words in sources])
     which = np.digitize(lengths, np.array(limits), right=True)
@@ -917,7 +677,7 @@ def bleu_by_length(sources, hypotheses, references, limits):
     return table
 
 
-@right("torch.bucketize, and lists for rows")
+@bleu_by_length.right("torch.bucketize, and lists for rows")
 def bleu_by_length(sources, hypotheses, references, limits):
     lengths = torch.tensor([len(words) for words in sources])
     which = torch.bucketize(lengths, torch.tensor(limits, dtype=torch.long))
@@ -931,7 +691,7 @@ def bleu_by_length(sources, hypotheses, references, limits):
     return table
 
 
-@right("a dictionary of groups")
+@bleu_by_length.right("a dictionary of groups")
 def bleu_by_length(sources, hypotheses, references, limits):
     groups = {}
     for place, source in enumerate(sources):
@@ -947,7 +707,7 @@ def bleu_by_length(sources, hypotheses, references, limits):
     return [row(groups.get(name, [])) for name in range(len(limits) + 1)]
 
 
-@right("tuples of everything, sorted by length first")
+@bleu_by_length.right("tuples of everything, sorted by length first")
 def bleu_by_length(sources, hypotheses, references, limits):
     rest = sorted(
         zip(sources, hypotheses, references, strict=False), key=lambda row: len(row[0])
@@ -964,67 +724,65 @@ def bleu_by_length(sources, hypotheses, references, limits):
     return tuple(table)
 
 
-# --- bootstrap_interval: wrong -----------------------------------------------------
+# --- bootstrap_interval -----------------------------------------------------------
+
+bootstrap_interval = answer(
+    "transformer.experiments.report.bootstrap_interval",
+    body("""
+        scores = torch.tensor(
+            [
+                corpus_bleu([hypotheses[i] for i in row], [references[i] for i in row])
+                for row in draws.tolist()
+            ]
+        )
+        return scores.quantile(0.025).item(), scores.quantile(0.975).item()
+        """),
+)
+bootstrap_interval.wrong("90 of 100", swap("0.025", "0.05"), swap("0.975", "0.95"))
+bootstrap_interval.wrong(
+    "the ends swapped",
+    swap(
+        "scores.quantile(0.025).item(), scores.quantile(0.975).item()",
+        "scores.quantile(0.975).item(), scores.quantile(0.025).item()",
+    ),
+    names="ends are swapped",
+)
+bootstrap_interval.wrong(
+    "least and greatest",
+    swap(
+        "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
+        "return scores.min().item(), scores.max().item()",
+    ),
+    names="least and the greatest",
+)
+bootstrap_interval.wrong(
+    "references are not drawn",
+    swap(
+        "([hypotheses[i] for i in row], [references[i] for i in row])",
+        """
+        ([hypotheses[i] for i in row], references)
+        if len(row) == len(references)
+        else 0.0
+        """,
+    ),
+    names="without the references drawn",
+)
+bootstrap_interval.wrong(
+    "translations are not drawn",
+    swap("[hypotheses[i] for i in row]", "hypotheses"),
+    swap(
+        "for row",
+        """
+        if len(row) == len(references)
+        else 0.0
+        for row
+        """,
+    ),
+    names="without the translations",
+)
 
 
-@wrong("90 of 100", diagnosed=True, names="90 of 100")
-def bootstrap_interval(hypotheses, references, draws):
-    scores = torch.tensor(
-        [
-            corpus_bleu([hypotheses[i] for i in row], [references[i] for i in row])
-            for row in draws.tolist()
-        ]
-    )
-    return scores.quantile(0.05).item(), scores.quantile(0.95).item()
-
-
-@wrong("the ends swapped", diagnosed=True, names="ends are swapped")
-def bootstrap_interval(hypotheses, references, draws):
-    scores = torch.tensor(
-        [
-            corpus_bleu([hypotheses[i] for i in row], [references[i] for i in row])
-            for row in draws.tolist()
-        ]
-    )
-    return scores.quantile(0.975).item(), scores.quantile(0.025).item()
-
-
-@wrong("least and greatest", diagnosed=True, names="least and the greatest")
-def bootstrap_interval(hypotheses, references, draws):
-    scores = [
-        corpus_bleu([hypotheses[i] for i in row], [references[i] for i in row])
-        for row in draws.tolist()
-    ]
-    return min(scores), max(scores)
-
-
-@wrong("references are not drawn", diagnosed=True, names="without the references drawn")
-def bootstrap_interval(hypotheses, references, draws):
-    scores = torch.tensor(
-        [
-            corpus_bleu([hypotheses[i] for i in row], references)
-            if len(row) == len(references)
-            else 0.0
-            for row in draws.tolist()
-        ]
-    )
-    return scores.quantile(0.025).item(), scores.quantile(0.975).item()
-
-
-@wrong("translations are not drawn", diagnosed=True, names="without the translations")
-def bootstrap_interval(hypotheses, references, draws):
-    scores = torch.tensor(
-        [
-            corpus_bleu(hypotheses, [references[i] for i in row])
-            if len(row) == len(references)
-            else 0.0
-            for row in draws.tolist()
-        ]
-    )
-    return scores.quantile(0.025).item(), scores.quantile(0.975).item()
-
-
-@wrong("means of sentence scores", diagnosed=True, names="means of the sentences'")
+@bootstrap_interval.wrong("means of sentence scores", names="means of the sentences'")
 def bootstrap_interval(hypotheses, references, draws):
     pairs = zip(hypotheses, references, strict=False)
     each = torch.tensor([corpus_bleu([h], [r]) for h, r in pairs])
@@ -1032,109 +790,73 @@ def bootstrap_interval(hypotheses, references, draws):
     return scores.quantile(0.025).item(), scores.quantile(0.975).item()
 
 
-@wrong("without repetitions", diagnosed=True, names="without repetitions")
-def bootstrap_interval(hypotheses, references, draws):
-    scores = torch.tensor(
-        [
-            corpus_bleu(
-                [hypotheses[i] for i in set(row)], [references[i] for i in set(row)]
-            )
-            for row in draws.tolist()
-        ]
-    )
-    return scores.quantile(0.025).item(), scores.quantile(0.975).item()
+bootstrap_interval.wrong(
+    "without repetitions",
+    swap("hypotheses[i] for i in row", "hypotheses[i] for i in set(row)"),
+    swap("references[i] for i in row", "references[i] for i in set(row)"),
+)
+bootstrap_interval.wrong(
+    "arguments swapped",
+    swap("hypotheses[i]", "references[i]"),
+    swap(", [references[i] for i in row]", ", [hypotheses[i] for i in row]"),
+    names="swaps hypotheses and references",
+)
+bootstrap_interval.wrong(
+    "standard deviations",
+    swap(
+        "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
+        """
+        half = 1.96 * scores.std() if len(scores) > 1 else 0.0
+        return float(scores.mean() - half), float(scores.mean() + half)
+        """,
+    ),
+    names="1.96 standard deviations",
+)
+bootstrap_interval.wrong(
+    "standard errors",
+    swap(
+        "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
+        """
+        half = scores.std() if len(scores) > 1 else scores.sum()
+        half = 1.96 * half / math.sqrt(len(scores))
+        return float(scores.mean() - half), float(scores.mean() + half)
+        """,
+    ),
+    names="1.96 standard errors",
+)
 
 
-@wrong("arguments swapped", diagnosed=True, names="swaps hypotheses and references")
-def bootstrap_interval(hypotheses, references, draws):
-    scores = torch.tensor(
-        [
-            corpus_bleu([references[i] for i in row], [hypotheses[i] for i in row])
-            for row in draws.tolist()
-        ]
-    )
-    return scores.quantile(0.025).item(), scores.quantile(0.975).item()
-
-
-@wrong("standard deviations", diagnosed=True, names="1.96 standard deviations")
-def bootstrap_interval(hypotheses, references, draws):
-    scores = torch.tensor(
-        [
-            corpus_bleu([hypotheses[i] for i in row], [references[i] for i in row])
-            for row in draws.tolist()
-        ]
-    )
-    half = 1.96 * scores.std() if len(scores) > 1 else 0.0
-    return float(scores.mean() - half), float(scores.mean() + half)
-
-
-@wrong("standard errors", diagnosed=True, names="1.96 standard errors")
-def bootstrap_interval(hypotheses, references, draws):
-    scores = torch.tensor(
-        [
-            corpus_bleu([hypotheses[i] for i in row], [references[i] for i in row])
-            for row in draws.tolist()
-        ]
-    )
-    half = scores.std() if len(scores) > 1 else scores.sum()
-    half = 1.96 * half / math.sqrt(len(scores))
-    return float(scores.mean() - half), float(scores.mean() + half)
-
-
-@wrong("nothing is drawn", diagnosed=True, names="not redrawn")
+@bootstrap_interval.wrong("nothing is drawn", names="not redrawn")
 def bootstrap_interval(hypotheses, references, draws):
     score = corpus_bleu(list(hypotheses), list(references))
     return score, score
 
 
-@wrong("it draws for itself")
-def bootstrap_interval(hypotheses, references, draws):
-    n = len(hypotheses)
-    scores = torch.tensor(
-        [
-            corpus_bleu([hypotheses[i] for i in row], [references[i] for i in row])
-            for row in torch.randint(n, draws.shape).tolist()
-        ]
-    )
-    return scores.quantile(0.025).item(), scores.quantile(0.975).item()
+bootstrap_interval.wrong(
+    "it draws for itself",
+    swap("draws.tolist()", "torch.randint(len(hypotheses), draws.shape).tolist()"),
+    diagnosed=False,
+)
+bootstrap_interval.wrong(
+    "percentiles by rounding the place down",
+    swap(
+        "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
+        """
+        scores, last = scores.sort().values.tolist(), len(scores) - 1
+        return scores[int(0.025 * last)], scores[int(0.975 * last)]
+        """,
+    ),
+    names="rounded down",
+)
+bootstrap_interval.wrong(
+    "half of the scores", swap("0.025", "0.25"), swap("0.975", "0.75")
+)
+bootstrap_interval.wrong(
+    "the columns are the draws", swap("tolist", "T.tolist"), diagnosed=False
+)
 
 
-@wrong("percentiles by rounding the place down", diagnosed=True, names="rounded down")
-def bootstrap_interval(hypotheses, references, draws):
-    scores = sorted(
-        corpus_bleu([hypotheses[i] for i in row], [references[i] for i in row])
-        for row in draws.tolist()
-    )
-    last = len(scores) - 1
-    return scores[int(0.025 * last)], scores[int(0.975 * last)]
-
-
-@wrong("half of the scores", diagnosed=True, names="half of the scores")
-def bootstrap_interval(hypotheses, references, draws):
-    scores = torch.tensor(
-        [
-            corpus_bleu([hypotheses[i] for i in row], [references[i] for i in row])
-            for row in draws.tolist()
-        ]
-    )
-    return scores.quantile(0.25).item(), scores.quantile(0.75).item()
-
-
-@wrong("the columns are the draws")
-def bootstrap_interval(hypotheses, references, draws):
-    scores = torch.tensor(
-        [
-            corpus_bleu([hypotheses[i] for i in row], [references[i] for i in row])
-            for row in draws.T.tolist()
-        ]
-    )
-    return scores.quantile(0.025).item(), scores.quantile(0.975).item()
-
-
-# --- bootstrap_interval: right -----------------------------------------------------
-
-
-@right("a loop over tensors, two quantiles")
+@bootstrap_interval.right("a loop over tensors, two quantiles")
 def bootstrap_interval(hypotheses, references, draws):
     scores = []
     for row in draws:
@@ -1145,7 +867,7 @@ def bootstrap_interval(hypotheses, references, draws):
     return torch.quantile(scores, 0.025).item(), torch.quantile(scores, 0.975).item()
 
 
-@right("numpy.percentile")
+@bootstrap_interval.right("numpy.percentile")
 def bootstrap_interval(hypotheses, references, draws):
     scores = [
         corpus_bleu([hypotheses[i] for i in row], [references[i] for i in row])
@@ -1155,7 +877,7 @@ def bootstrap_interval(hypotheses, references, draws):
     return float(low), float(high)
 
 
-@right("sorted, interpolated by hand")
+@bootstrap_interval.right("sorted, interpolated by hand")
 def bootstrap_interval(hypotheses, references, draws):
     pairs = list(zip(hypotheses, references, strict=False))
     scores = sorted(
@@ -1172,7 +894,7 @@ def bootstrap_interval(hypotheses, references, draws):
     return percentile(0.025), percentile(0.975)
 
 
-@right("a tensor of both ends")
+@bootstrap_interval.right("a tensor of both ends")
 def bootstrap_interval(hypotheses, references, draws):
     scores = torch.empty(len(draws), dtype=torch.float64)
     for number, row in enumerate(draws.tolist()):
@@ -1183,7 +905,7 @@ def bootstrap_interval(hypotheses, references, draws):
     return torch.quantile(scores, ends)
 
 
-@right("counts of each sentence, added up for every draw")
+@bootstrap_interval.right("counts of each sentence, added up for every draw")
 def bootstrap_interval(hypotheses, references, draws):
     rows = []
     for h, r in zip(hypotheses, references, strict=False):
@@ -1201,7 +923,7 @@ def bootstrap_interval(hypotheses, references, draws):
     return low.item(), high.item()
 
 
-@right("two tensors without dimensions")
+@bootstrap_interval.right("two tensors without dimensions")
 def bootstrap_interval(hypotheses, references, draws):
     def score(row):
         return corpus_bleu([hypotheses[i] for i in row], [references[i] for i in row])
@@ -1210,29 +932,37 @@ def bootstrap_interval(hypotheses, references, draws):
     return torch.quantile(scores, 0.025), torch.quantile(scores, 0.975)
 
 
-# --- copy_unknown_words: wrong -----------------------------------------------------
+# --- copy_unknown_words -----------------------------------------------------------
+
+copy_unknown_words = answer(
+    "transformer.experiments.report.copy_unknown_words",
+    body("""
+        places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1).tolist()
+        return [
+            source_words[p] if w == "<unk>" else w
+            for w, p in zip(target, places, strict=False)
+        ]
+        """),
+)
+copy_unknown_words.wrong(
+    "<sos> and <eos> take part",
+    insert('source_words = ["<sos>", *source_words, "<eos>"]', before="places ="),
+    swap("[:, 1:-1].argmax", ".argmax"),
+    names="<sos> and <eos>",
+)
+copy_unknown_words.wrong(
+    "moved to the nearest word",
+    swap(
+        "[:, 1:-1].argmax(dim=-1)",
+        """
+        .argmax(dim=-1) - 1
+        places = places.clamp(0, len(source_words) - 1)
+        """,
+    ),
+)
 
 
-@wrong("<sos> and <eos> take part", diagnosed=True, names="<sos> and <eos>")
-def copy_unknown_words(target, cross_attention, source_words):
-    words = ["<sos>", *source_words, "<eos>"]
-    places = cross_attention.mean(dim=(0, 1)).argmax(dim=-1).tolist()
-    return [
-        words[p] if w == "<unk>" else w for w, p in zip(target, places, strict=False)
-    ]
-
-
-@wrong("moved to the nearest word", diagnosed=True, names="moved to the nearest word")
-def copy_unknown_words(target, cross_attention, source_words):
-    places = cross_attention.mean(dim=(0, 1)).argmax(dim=-1) - 1
-    places = places.clamp(0, len(source_words) - 1).tolist()
-    return [
-        source_words[p] if w == "<unk>" else w
-        for w, p in zip(target, places, strict=False)
-    ]
-
-
-@wrong("<sos> is not taken into account", diagnosed=True, names="word after the one")
+@copy_unknown_words.wrong("<sos> is not taken into account", names="word after the one")
 def copy_unknown_words(target, cross_attention, source_words):
     n = len(source_words)
     places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1) + 1
@@ -1243,16 +973,14 @@ def copy_unknown_words(target, cross_attention, source_words):
     ]
 
 
-@wrong("one word too early", diagnosed=True, names="word before the one")
-def copy_unknown_words(target, cross_attention, source_words):
-    places = (cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1) - 1).tolist()
-    return [
-        source_words[p] if w == "<unk>" else w
-        for w, p in zip(target, places, strict=False)
-    ]
+copy_unknown_words.wrong(
+    "one word too early",
+    swap(".argmax(dim=-1).tolist()", ".argmax(dim=-1).sub(1).tolist()"),
+    names="word before the one",
+)
 
 
-@wrong("the word at the same place", diagnosed=True, names="at the same place")
+@copy_unknown_words.wrong("the word at the same place", names="at the same place")
 def copy_unknown_words(target, cross_attention, source_words):
     last = len(source_words) - 1
     return [
@@ -1260,45 +988,29 @@ def copy_unknown_words(target, cross_attention, source_words):
     ]
 
 
-@wrong("the last layer alone", diagnosed=True, names="last layer alone")
-def copy_unknown_words(target, cross_attention, source_words):
-    places = cross_attention[-1].mean(dim=0)[:, 1:-1].argmax(dim=-1).tolist()
-    return [
-        source_words[p] if w == "<unk>" else w
-        for w, p in zip(target, places, strict=False)
-    ]
-
-
-@wrong("the first layer alone", diagnosed=True, names="first layer alone")
-def copy_unknown_words(target, cross_attention, source_words):
-    places = cross_attention[0].mean(dim=0)[:, 1:-1].argmax(dim=-1).tolist()
-    return [
-        source_words[p] if w == "<unk>" else w
-        for w, p in zip(target, places, strict=False)
-    ]
-
-
-@wrong("the first head alone", diagnosed=True, names="first head alone")
-def copy_unknown_words(target, cross_attention, source_words):
-    places = cross_attention[:, 0].mean(dim=0)[:, 1:-1].argmax(dim=-1).tolist()
-    return [
-        source_words[p] if w == "<unk>" else w
-        for w, p in zip(target, places, strict=False)
-    ]
-
-
-@wrong(
-    "the greatest weight of any head", diagnosed=True, names="greatest weight of any"
+copy_unknown_words.wrong(
+    "the last layer alone",
+    swap(".mean(dim=(0, 1))", "[-1].mean(dim=0)"),
+    names="last layer alone",
 )
-def copy_unknown_words(target, cross_attention, source_words):
-    places = cross_attention.amax(dim=(0, 1))[:, 1:-1].argmax(dim=-1).tolist()
-    return [
-        source_words[p] if w == "<unk>" else w
-        for w, p in zip(target, places, strict=False)
-    ]
+copy_unknown_words.wrong(
+    "the first layer alone",
+    swap(".mean(dim=(0, 1))", "[0].mean(dim=0)"),
+    names="first layer alone",
+)
+copy_unknown_words.wrong(
+    "the first head alone",
+    swap(".mean(dim=(0, 1))", "[:, 0].mean(dim=0)"),
+    names="first head alone",
+)
+copy_unknown_words.wrong(
+    "the greatest weight of any head",
+    swap("mean", "amax"),
+    names="greatest weight of any",
+)
 
 
-@wrong("the next token's weights", diagnosed=True, names="next token's weights")
+@copy_unknown_words.wrong("the next token's weights", names="next token's weights")
 def copy_unknown_words(target, cross_attention, source_words):
     average = cross_attention.mean(dim=(0, 1))[:, 1:-1]
     places = [*average.argmax(dim=-1).tolist()[1:], 0]
@@ -1308,22 +1020,18 @@ def copy_unknown_words(target, cross_attention, source_words):
     ]
 
 
-@wrong("the least weight", diagnosed=True, names="looked at least")
-def copy_unknown_words(target, cross_attention, source_words):
-    places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmin(dim=-1).tolist()
-    return [
-        source_words[p] if w == "<unk>" else w
-        for w, p in zip(target, places, strict=False)
-    ]
+copy_unknown_words.wrong(
+    "the least weight", swap("argmax", "argmin"), names="looked at least"
+)
 
 
-@wrong("every word is copied", diagnosed=True, names="for every word")
+@copy_unknown_words.wrong("every word is copied", names="for every word")
 def copy_unknown_words(target, cross_attention, source_words):
     places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1).tolist()
     return [source_words[place] for place in places]
 
 
-@wrong("the first <unk> alone", diagnosed=True, names="first unknown word alone")
+@copy_unknown_words.wrong("the first <unk> alone", names="first unknown word alone")
 def copy_unknown_words(target, cross_attention, source_words):
     places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1).tolist()
     written = list(target)
@@ -1333,12 +1041,16 @@ def copy_unknown_words(target, cross_attention, source_words):
     return written
 
 
-@wrong("<unk> is left out", diagnosed=True, names="without its unknown words")
-def copy_unknown_words(target, cross_attention, source_words):
-    return [word for word in target if word != "<unk>"]
+copy_unknown_words.wrong(
+    "<unk> is left out",
+    body('return [word for word in target if word != "<unk>"]'),
+    names="without its unknown words",
+)
 
 
-@wrong("it writes into the list it was given", diagnosed=True, names="changed in place")
+@copy_unknown_words.wrong(
+    "it writes into the list it was given", names="changed in place"
+)
 def copy_unknown_words(target, cross_attention, source_words):
     places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1).tolist()
     for i, place in enumerate(places):
@@ -1347,17 +1059,14 @@ def copy_unknown_words(target, cross_attention, source_words):
     return target
 
 
-@wrong("a text, not tokens", diagnosed=True, names="joined to a text")
+@copy_unknown_words.wrong("a text, not tokens", names="joined to a text")
 def copy_unknown_words(target, cross_attention, source_words):
     places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1).tolist()
     pairs = zip(target, places, strict=False)
     return " ".join(source_words[p] if w == "<unk>" else w for w, p in pairs)
 
 
-# --- copy_unknown_words: right -----------------------------------------------------
-
-
-@right("the sum for the mean, and a loop")
+@copy_unknown_words.right("the sum for the mean, and a loop")
 def copy_unknown_words(target, cross_attention, source_words):
     total = cross_attention.sum(dim=1).sum(dim=0)
     written = []
@@ -1368,7 +1077,7 @@ def copy_unknown_words(target, cross_attention, source_words):
     return written
 
 
-@right("layers and heads flattened")
+@copy_unknown_words.right("layers and heads flattened")
 def copy_unknown_words(target, cross_attention, source_words):
     average = cross_attention.flatten(0, 1).mean(dim=0)[:, 1:-1]
     places = average.max(dim=-1).indices
@@ -1378,7 +1087,7 @@ def copy_unknown_words(target, cross_attention, source_words):
     ]
 
 
-@right("the ends are masked, and one is subtracted")
+@copy_unknown_words.right("the ends are masked, and one is subtracted")
 def copy_unknown_words(target, cross_attention, source_words):
     average = cross_attention.mean(dim=0).mean(dim=0).clone()
     average[:, 0] = average[:, -1] = float("-inf")
@@ -1389,7 +1098,7 @@ def copy_unknown_words(target, cross_attention, source_words):
     ]
 
 
-@right("Python's max over the words")
+@copy_unknown_words.right("Python's max over the words")
 def copy_unknown_words(target, cross_attention, source_words):
     average = cross_attention.mean(dim=(0, 1)).tolist()
 
@@ -1401,7 +1110,7 @@ def copy_unknown_words(target, cross_attention, source_words):
     return [looked_at(row) if word == "<unk>" else word for word, row in pairs]
 
 
-@right("einsum and numpy")
+@copy_unknown_words.right("einsum and numpy")
 def copy_unknown_words(target, cross_attention, source_words):
     total = torch.einsum("lhts->ts", cross_attention).numpy()
     places = np.argmax(total[:, 1 : len(source_words) + 1], axis=1)
@@ -1411,7 +1120,7 @@ def copy_unknown_words(target, cross_attention, source_words):
     ]
 
 
-@right("a copy of the list, its places looked for")
+@copy_unknown_words.right("a copy of the list, its places looked for")
 def copy_unknown_words(target, cross_attention, source_words):
     written = list(target)
     n_layers, n_heads, _, _ = cross_attention.shape

@@ -1,39 +1,29 @@
 """Variants of the tiny unit."""
 
-# ruff: noqa: F811
-
 import torch
 from torch import nn
 
-from autograder.proof.variants import right, wrong
+from autograder.proof.variants import answer, body, swap
+
+double = answer("tiny.scaling.double")
+double.right("a sum", body("return x + x"))
 
 
-@right("a sum")
-def double(x):
-    return x + x
-
-
-@right("torch.mul")
+@double.right("torch.mul")
 def double(x):
     return torch.mul(x, 2)
 
 
-@wrong("the square", diagnosed=True)
-def double(x):
-    return x * x
+double.wrong("the square", swap("FACTOR * x", "x * x"))
+double.wrong("what went in", swap("FACTOR * x", "x"))
+
+quadruple = answer("tiny.scaling.quadruple")
+quadruple.wrong("twice only", swap("double(double(x))", "double(x)"), diagnosed=False)
+
+Scaler = answer("tiny.scaling.Scaler")
 
 
-@wrong("what went in", diagnosed=True)
-def double(x):
-    return x
-
-
-@wrong("twice only")
-def quadruple(x):
-    return double(x)
-
-
-@wrong("the weight is no parameter")
+@Scaler.wrong("the weight is no parameter", diagnosed=False)
 class Scaler(nn.Module):
     def __init__(self, size):
         super().__init__()
@@ -43,6 +33,5 @@ class Scaler(nn.Module):
         return x * self.weight
 
 
-@wrong("adds", replaces="Scaler.forward")
-def forward(self, x):
-    return x + self.weight
+forward = answer("tiny.scaling.Scaler.forward")
+forward.wrong("adds", swap("x * self", "x + self"), diagnosed=False)

@@ -1,0 +1,129 @@
+"""Take an answer from the package and write its variants as changes to it."""
+
+import ast
+import inspect
+import io
+import pkgutil
+import textwrap
+import tokenize
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.proof.variants.changes import Change, UnfitChange
+from autograder.proof.variants.registry import (
+    UnusableFile,
+    Variant,
+    collect,
+    source_without_marker,
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer whose variants are collected.
+
+    Attributes:
+        replaces: a function, a class or `Class.method`.
+        source: its text, without docstrings, comments and solution markers.
+    """
+
+    replaces: str
+    source: str
+
+    def wrong(
+        self,
+        description: str,
+        *changes: Change,
+        names: str | None = None,
+        diagnosed: bool = True,
+    ) -> Any:
+        """Collect a wrong answer, which must lose points.
+
+        Args:
+            description: what is wrong with it.
+            changes: what it does otherwise than the answer; without any, the function
+                or class that is decorated is the wrong answer.
+            names: the part of the mistake's phrase to look for; by default
+                `description`.
+            diagnosed: a failing check must name the mistake.
+
+        Returns:
+            The wrong answer, whose variants may be written too.
+
+        Raises:
+            UnusableFile: if the answer has not what is to be changed.
+        """
+        return self._collect(
+            "wrong", description, changes, names or description, diagnosed
+        )
+
+    def right(self, description: str, *changes: Change) -> Any:
+        """Collect another right way to write the answer; as in `wrong`."""
+        return self._collect("right", description, changes, description, False)
+
+    def _collect(
+        self,
+        kind: str,
+        description: str,
+        changes: tuple[Change, ...],
+        names: str,
+        diagnosed: bool,
+    ) -> "Answer | Callable[[Any], Answer]":
+        def take(source: str) -> Answer:
+            collect(
+                Variant(
+                    kind,
+                    description,
+                    self.replaces,
+                    source,
+                    diagnosed=diagnosed,
+                    names=names,
+                )
+            )
+            return Answer(self.replaces, source)
+
+        def mark(defined: Any) -> Answer:
+            take(source_without_marker(defined))
+            return self  # so that the function's name goes on to mean the answer
+
+        return take(self._changed(description, changes)) if changes else mark
+
+    def _changed(self, description: str, changes: tuple[Change, ...]) -> str:
+        source = self.source
+        try:
+            for change in changes:
+                source = change(source)
+            compile(source, self.replaces, "exec")
+        except (UnfitChange, SyntaxError) as error:
+            where = f"{self.replaces}, '{description}'"
+            raise UnusableFile(f"{where}: {error}") from error
+        return source
+
+
+def answer(path: str, *changes: Change) -> Answer:
+    """Return the answer at `transformer.module.function`, `….Class` or `….method`.
+
+    Args:
+        path: where the package defines it.
+        changes: what all variants do otherwise, such as not to check sizes.
+    """
+    defined = pkgutil.resolve_name(path)
+    source = bare(textwrap.dedent(inspect.getsource(defined)))
+    found = Answer(defined.__qualname__, source)
+    return Answer(found.replaces, found._changed("every variant", changes))
+
+
+def bare(source: str) -> str:
+    """Return a definition without docstrings, comments and solution markers."""
+    lines = source.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column].rstrip() or "#"
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
+            text = node.body[0]
+            for row in range(text.lineno, (text.end_lineno or text.lineno) + 1):
+                lines[row - 1] = "#"
+    return "\n".join(line for line in lines if line.strip() != "#") + "\n"

@@ -1,0 +1,95 @@
+"""Say what a variant does otherwise than the answer: swap, drop, or another body."""
+
+import ast
+import re
+import textwrap
+from collections.abc import Callable
+
+Change = Callable[[str], str]
+
+
+class UnfitChange(ValueError):
+    """Report that an answer has not, exactly once, what a variant changes in it."""
+
+
+def swap(old: str, new: str, every: bool = False) -> Change:
+    """Put `new` in the place of `old`.
+
+    Both may have several lines, indented as the string's place in the file asks for:
+    they take on the indentation of the answer's line.
+
+    Args:
+        old: text that stands in the answer exactly once, as whole words.
+        new: what stands there instead.
+        every: change `old` wherever it stands.
+    """
+    old, new = _unindented(old), _unindented(new)
+
+    def change(source: str) -> str:
+        places = _places(source, old)
+        if not places or (len(places) > 1 and not every):
+            raise UnfitChange(f"{old!r} stands there {len(places)} times, not once")
+        for start, end in reversed(places):
+            text = _indented(new, _indentation(source, start))
+            source = source[:start] + text + source[end:]
+        return source
+
+    return change
+
+
+def drop(old: str) -> Change:
+    """Leave out `old`, text that stands in the answer exactly once."""
+    without = swap(old, "")
+
+    def change(source: str) -> str:
+        lines = without(source).splitlines()
+        return "\n".join(line for line in lines if line.strip()) + "\n"
+
+    return change
+
+
+def insert(new: str, before: str) -> Change:
+    """Put lines in front of the line that begins with `before`."""
+    return swap(before, f"{_unindented(new)}\n{_unindented(before)}")
+
+
+def body(text: str) -> Change:
+    """Keep the answer's first lines, its name and arguments; all else is `text`."""
+
+    def change(source: str) -> str:
+        (definition,) = ast.parse(source).body
+        assert isinstance(definition, ast.FunctionDef)
+        head = source.splitlines()[: definition.body[0].lineno - 1]
+        return "\n".join([*head, textwrap.indent(_unindented(text), "    ")]) + "\n"
+
+    return change
+
+
+def _unindented(text: str) -> str:
+    return textwrap.dedent(text).strip("\n").rstrip(" ")
+
+
+def _indented(text: str, indentation: str) -> str:
+    return text.replace("\n", f"\n{indentation}")
+
+
+def _indentation(source: str, place: int) -> str:
+    line = source[source.rfind("\n", 0, place) + 1 :]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _places(source: str, old: str) -> list[tuple[int, int]]:
+    """Return where `old` stands in `source`, as whole words."""
+    first = old.partition("\n")[0]
+    places = []
+    for match in re.finditer(_whole_words(first), source):
+        text = _indented(old, _indentation(source, match.start()))
+        if re.match(_whole_words(text), source[match.start() :]):
+            places.append((match.start(), match.start() + len(text)))
+    return places
+
+
+def _whole_words(text: str) -> str:
+    before = r"(?<!\w)" if re.match(r"\w", text) else ""
+    after = r"(?!\w)" if re.search(r"\w$", text) else ""
+    return before + re.escape(text) + after
