@@ -54,7 +54,7 @@ def fetched(mathjax, tmp_path, site) -> Path:
     ("code", "modules"),
     [
         ("from transformer.masks import causal_mask", {"masks"}),
-        ("import transformer.translation.bleu as bleu", {"bleu"}),
+        ("import transformer.translation.bleu as bleu", {"translation"}),
         ("from transformer import attention, masks", {"attention", "masks"}),
         ("from .sublayers import Residual", {"sublayers"}),
         ("from transformer.plots.style import heatmap", {"plots"}),
