@@ -14,6 +14,7 @@ from myst_nb.core.utils import coalesce_streams
 from nbformat.v4 import new_code_cell, new_notebook
 from sphinx.errors import ExtensionError
 
+from autograder.assemble.markers import marked_bodies
 from autograder.course import load_course
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,7 +41,13 @@ def package(tmp_path) -> Path:
     (folder / "a.py").write_text("from transformer.b import thing\n")
     (folder / "b.py").write_text("thing = 1\n")
     (folder / "c.py").write_text("other = 2\n")
+    (folder / "plots" / "__init__.py").write_text('"""Figures."""\n')
     (folder / "plots" / "style.py").write_text("from ..c import other\n")
+    (folder / "plots" / "slider.py").write_text("")
+    (folder / "data").mkdir()
+    (folder / "data" / "__init__.py").write_text("from .pairs import Pair\n")
+    (folder / "data" / "pairs.py").write_text("Pair = tuple\n")
+    (folder / "data" / "words.py").write_text("")
     return folder
 
 
@@ -54,10 +61,10 @@ def fetched(mathjax, tmp_path, site) -> Path:
     ("code", "modules"),
     [
         ("from transformer.masks import causal_mask", {"masks"}),
-        ("import transformer.translation.bleu as bleu", {"translation"}),
+        ("import transformer.translation.bleu as bleu", {"translation.bleu"}),
         ("from transformer import attention, masks", {"attention", "masks"}),
         ("from .sublayers import Residual", {"sublayers"}),
-        ("from transformer.plots.style import heatmap", {"plots"}),
+        ("from transformer.plots.style import heatmap", {"plots.style"}),
         ("from torch.nn import functional", set()),
     ],
 )
@@ -65,11 +72,18 @@ def test_imports_of_the_system_are_found(code, modules):
     assert imported(code) == modules
 
 
-def test_closure_follows_imports_and_takes_packages_whole(package):
-    names = [path.name for path in closure(package, "from transformer.a import x")]
-    assert names == ["a.py", "b.py"]
-    names = [path.name for path in closure(package, "import transformer.plots.style")]
-    assert names == ["c.py", "style.py"]
+@pytest.mark.parametrize(
+    ("code", "needed"),
+    [
+        ("from transformer.a import x", ["a", "b"]),
+        ("import transformer.plots.style", ["c", "style"]),
+        ("from transformer.plots import style", ["c", "__init__", "slider", "style"]),
+        ("from transformer.data.words import y", ["__init__", "pairs", "words"]),
+        ("from transformer.data import Pair", ["__init__", "pairs", "words"]),
+    ],
+)
+def test_closure_follows_imports_into_rooms(package, code, needed):
+    assert [path.stem for path in closure(package, code)] == needed
 
 
 def test_a_chapter_is_stale_when_a_module_that_it_needs_has_changed(package, tmp_path):
@@ -130,9 +144,14 @@ def test_the_public_edition_reads_no_private_file():
     assert source == ["# A chapter"]
 
 
-def test_the_instructors_part_has_answers_without_their_markers():
-    part = instructor_part(COURSE, COURSE.unit("attention"))
-    assert "def scaled_dot_product_attention" in part
+@pytest.mark.parametrize("unit", COURSE.units, ids=lambda unit: unit.slug)
+def test_the_instructors_part_has_answers_without_their_markers(unit):
+    part = instructor_part(COURSE, unit)
+    for module in unit.modules:
+        bodies = marked_bodies(COURSE.module_file(module))
+        assert bodies, f"{module} has no answer"
+        for body in bodies:
+            assert f"def {body.qualname.rpartition('.')[2]}" in part
     assert "SOLUTION" not in part
 
 

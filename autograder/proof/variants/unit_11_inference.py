@@ -739,29 +739,9 @@ decode_step_cached.wrong(
 )
 
 
-@decode_step_cached.right("a dictionary that catches the weights")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key, value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept["weights"]
-
-
+decode_step_cached.right(
+    "a dictionary that catches the weights", swap("kept = {}", "kept = dict()")
+)
 decode_step_cached.right(
     "a nonlocal name",
     swap("kept = {}", "weights = None"),
@@ -807,52 +787,22 @@ def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
     return after(layer.add_norm3, x, output), weights
 
 
-@decode_step_cached.right("a list for the weights, keyword arguments")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = []
-
-    def look_back(y):
-        attention = layer.self_attention
-        key, value = attention.project_key_value(y, y)
-        cache.append(key=key, value=value)
-        q = attention.project_query(y)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, weights = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        kept.append(weights)
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return layer.add_norm3(x, layer.feed_forward), kept.pop()
-
-
-@decode_step_cached.right("a list of results, query first")
-def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
-    kept = {}
-
-    def look_back(y):
-        attention = layer.self_attention
-        q = attention.project_query(y)
-        key, value = attention.project_key_value(key=y, value=y)
-        cache.append(key, value)
-        return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
-
-    def look_up(y):
-        q = layer.cross_attention.project_query(y)
-        output, kept["weights"] = layer.cross_attention.attend(
-            q, cache.memory_key, cache.memory_value, src_mask
-        )
-        return output
-
-    x = layer.add_norm1(x, look_back)
-    x = layer.add_norm2(x, look_up)
-    return [layer.add_norm3(x, layer.feed_forward), kept["weights"]]
-
+decode_step_cached.right(
+    "a list for the weights, keyword arguments",
+    swap("kept = {}", "kept = []"),
+    swap("append(key, value)", "append(key=key, value=value)"),
+    swap('output, kept["weights"]', "output, weights"),
+    insert("kept.append(weights)", before="return output"),
+    swap('kept["weights"]', "kept.pop()"),
+)
+decode_step_cached.right(
+    "a list of results, query first",
+    drop("q = attention.project_query(y)"),
+    insert("q = attention.project_query(y)", before="key, value ="),
+    swap("(y, y)", "(key=y, value=y)"),
+    swap("return layer.add_norm3(x, ", "return list((layer.add_norm3(x, "),
+    swap('feed_forward), kept["weights"]', 'feed_forward), kept["weights"]))'),
+)
 
 # --- ngram_precision --------------------------------------------------------------
 
@@ -1090,7 +1040,7 @@ corpus_bleu.wrong(
     ),
     names="quotient of the lengths",
 )
-corpus_bleu.wrong(
+unclipped = corpus_bleu.wrong(
     "no clipping",
     swap(
         """
@@ -1110,24 +1060,10 @@ corpus_bleu.wrong(
     ),
     names="BLEU without clipping",
 )
-corpus_bleu.wrong(
+unclipped.wrong(
     "distinct n-grams",
-    swap(
-        """
-        counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
-        """,
-        """
-        counts = []
-        for n in range(1, max_n + 1):
-            matches = total = 0
-            for hypothesis, known in pairs:
-                found = count_ngrams(hypothesis, n)
-                grams = {gram for one in known for gram in count_ngrams(one, n)}
-                matches += len(grams & set(found))
-                total += len(found)
-            counts.append((matches, total))
-        """,
-    ),
+    swap("sum(found[gram] for gram in grams)", "len(grams & set(found))"),
+    swap("found.total()", "len(found)"),
     names="BLEU of distinct",
 )
 corpus_bleu.wrong(

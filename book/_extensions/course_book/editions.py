@@ -33,7 +33,7 @@ def instructor_part(course: Course, unit: Unit) -> str:
     notes = course.root / "solutions" / "instructor" / f"{unit.slug}.md"
     heading = "## For the instructor"  # the first line of the notes, too
     lines = ["", "", notes.read_text("utf-8") if notes.is_file() else heading, ""]
-    answers = [course.package_dir / f"{name}.py" for name in unit.modules]
+    answers = [course.module_file(name) for name in unit.modules]
     checks = course.checks_file(unit)
     for path in filter(Path.is_file, [*answers, checks]):
         kind = "Hidden checks" if path == checks else "Answers"

@@ -17,7 +17,8 @@ from jupyter_cache import get_cache
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-DOTTED = re.compile(r"\b(?:from|import)\s+(?:transformer)?\.+(\w+)")
+DOTTED = re.compile(r"\b(?:from|import)\s+(?:transformer)?\.+(\w+(?:\.\w+)*)")
+IMPORTS = re.compile(r"^(?:from|import)\s", re.MULTILINE)
 LISTED = re.compile(r"\bfrom\s+(?:transformer|\.+)\s+import\s+\(?([\w\s,]+)")
 RECORD = "digests.json"
 
@@ -31,11 +32,20 @@ def imported(text: str) -> set[str]:
 
 
 def sources(package: Path, module: str) -> list[Path]:
-    """Return the files of one module, or of all of a package within the package."""
-    if (package / module).is_dir():
-        return sorted((package / module).rglob("*.py"))
-    path = package / f"{module}.py"
-    return [path] if path.is_file() else []
+    """Return the file of a module such as `masks` or `training.step`.
+
+    Of a room, and of a module in a room that imports its modules itself, these are all
+    files of the room.
+    """
+    room = package / module.partition(".")[0]
+    path = package.joinpath(*module.split(".")).with_suffix(".py")
+    if path.is_file() and (room == path.with_suffix("") or not _opens_all(room)):
+        return [path]
+    return sorted(room.rglob("*.py"))
+
+
+def _opens_all(room: Path) -> bool:
+    return bool(IMPORTS.search((room / "__init__.py").read_text("utf-8")))
 
 
 def closure(package: Path, text: str) -> list[Path]:
