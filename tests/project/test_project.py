@@ -66,11 +66,32 @@ def test_the_readme_has_the_table_of_units():
     assert table == unit_table(load_course()), "run `make notebooks`"
 
 
-def test_the_readmes_links_lead_somewhere():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
-    assert links
-    assert [link for link in links if not (ROOT / link).exists()] == []
+GUIDES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "book/AUTHORS.md",
+    "solutions/notebooks/README.md",
+)
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_a_guides_links_lead_somewhere(guide):
+    text = (ROOT / guide).read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)\)", text)
+    beside = (ROOT / guide).parent
+    assert [link for link in links if not (beside / link).exists()] == []
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_the_files_that_a_guide_names_are_there(guide):
+    """Look for what stands in backticks and begins with a folder of the repository."""
+    text = (ROOT / guide).read_text(encoding="utf-8")
+    folders = "|".join(path.name for path in ROOT.iterdir() if path.is_dir())
+    named = set(re.findall(rf"`((?:{folders})/[\w./-]*)`", text))
+    made = ("book/_build",)
+    paths = {name for name in named if "NN" not in name and not name.startswith(made)}
+    assert paths
+    assert [name for name in sorted(paths) if not (ROOT / name).exists()] == []
 
 
 def test_no_tracked_file_is_large():
