@@ -41,6 +41,42 @@ class Draw:
         """Draw token ids from [low, high), above the four special tokens."""
         return torch.randint(low, high, shape, generator=self.generator)
 
+    def lengths(self, b: int, longest: int) -> Tensor:
+        """Draw `b` lengths from 1 to `longest`: not sorted, and none of a full row.
+
+        The longest comes neither first nor last, and leaves a column of padding.
+        """
+        drawn = torch.randint(1, longest - 1, (b,), generator=self.generator)
+        drawn[b // 2] = longest - 1
+        return drawn
+
+    def padded_ids(
+        self, b: int, t: int, pad_id: int = 0, low: int = 4, high: int = 50
+    ) -> dict[str, Tensor]:
+        """Draw ids (b, t) with padding in every place, by where it stands.
+
+        Each has sentences of other lengths, not sorted; the first is the usual one.
+        """
+        lengths = self.lengths(b, t)[:, None]
+        place = torch.arange(t)
+        column, row = self.integer(1, t - 1), self.integer(1, b)
+        full = torch.zeros(b, t, dtype=torch.bool)
+        in_column, in_row = full.clone(), full.clone()
+        in_column[:, column], in_row[row] = True, True
+        behind = place >= lengths
+        places = {
+            "padding behind": behind,
+            "padding in front": place < t - lengths,
+            "padding between words": ~self.mask(b, t),
+            "a column of padding": in_column | behind,
+            "a row of padding": in_row | behind,
+            "no padding": full,
+        }
+        return {
+            words: self.ids(b, t, low=low, high=high).masked_fill(padded, pad_id)
+            for words, padded in places.items()
+        }
+
     def mask(self, *shape: int) -> Tensor:
         """Draw a bool mask with True and False in each last-dimension row."""
         mask = torch.rand(*shape, generator=self.generator) < 0.5

@@ -86,6 +86,7 @@ class Student:
         *args: Any,
         upstream: Tensor | None = None,
         output: int | None = None,
+        checkpointed: bool = False,
         **kwargs: Any,
     ) -> Gradients:
         """Run `function` forward and backward.
@@ -95,16 +96,17 @@ class Student:
             args: every floating-point tensor among them gets a gradient.
             upstream: multiplies the output before it is summed.
             output: which of several outputs; without it, the first tensor.
+            checkpointed: keep nothing of the forward pass, and run it again.
             kwargs: handed over, without gradients.
         """
-        parts = self._request(
+        parts = self._call(
             "gradients",
-            target=function,
-            args=args,
-            kwargs=kwargs,
+            function,
+            args,
+            kwargs,
             upstream=upstream,
             output=output,
-            about=function,
+            checkpointed=checkpointed,
         )
         return Gradients(*parts)
 
@@ -112,13 +114,50 @@ class Student:
         self, function: Name, *args: Any, **kwargs: Any
     ) -> tuple[Any, tuple]:
         """Call `function`; return its result and the arguments after the call."""
+        return self._call("call_and_return_inputs", function, args, kwargs)
+
+    def calls_in_turn(self, function: Name, *calls: Sequence[Any]) -> list[tuple]:
+        """Call `function` once with each of `calls`, one after the other.
+
+        Returns:
+            For each call its result as it was, and as it is after the last call.
+        """
         return self._request(
-            "call_and_return_inputs",
-            target=function,
-            args=args,
-            kwargs=kwargs,
-            about=function,
+            "calls_in_turn", target=function, calls=list(calls), about=function
         )
+
+    def watched_call(
+        self, function: Name, *args: Any, **kwargs: Any
+    ) -> tuple[Any, list[str], list[int]]:
+        """Call `function`; return what it gave, what it changed, where it wrote.
+
+        Returns:
+            The result; the settings that changed for good, in words, such as "the
+            random state of torch"; the numbers of the arguments written into.
+        """
+        return self._call("watched_call", function, args, kwargs)
+
+    def calls_by_seed(
+        self, function: Name, *args: Any, seeds: Sequence[int], **kwargs: Any
+    ) -> list[tuple[Any, str]]:
+        """Call `function` under each seed; return results, and the state behind."""
+        return self._call("calls_by_seed", function, args, kwargs, seeds=list(seeds))
+
+    def devices(self, function: Name, *args: Any, **kwargs: Any) -> list[str]:
+        """Call `function` with everything elsewhere than on the CPU.
+
+        Returns:
+            Where the tensors of the result lie, "elsewhere" or "cpu"; nothing if the
+            code needs values, which cannot be had without a GPU.
+
+        Raises:
+            StudentError: if tensors of two devices meet, or numpy cannot reach one.
+        """
+        return self._call("devices", function, args, kwargs)
+
+    def raised_by(self, function: Name, *args: Any, **kwargs: Any) -> list[str]:
+        """Call `function`; return the names of its error's classes, or none."""
+        return self._call("raised_by", function, args, kwargs)
 
     def program(self) -> Program:
         """Return the notebook's cells as syntax."""
@@ -137,6 +176,19 @@ class Student:
         except KeyError:
             words = error_words({"kind": "missing", "message": name}, name)
             raise StudentError("missing", name, words) from None
+
+    def _call(
+        self, operation: str, function: Name, args: tuple, kwargs: dict, **parts: Any
+    ) -> Any:
+        """Have `function` called in the way that `operation` names."""
+        return self._request(
+            operation,
+            target=function,
+            args=args,
+            kwargs=kwargs,
+            about=function,
+            **parts,
+        )
 
     def _request(self, operation: str, about: Name | None = None, **parts: Any) -> Any:
         self.calls += 1

@@ -36,7 +36,8 @@ from .system_calls import forbid_calls
 
 SIZE = struct.Struct(">I")
 REAP_SECONDS, WATCH_SECONDS = 5.0, 0.1
-WARM = ["matplotlib.pyplot", "torch.nn.functional"]
+ASKED_BY_META = "torch.fx.experimental.symbolic_shapes"  # a second, at a first product
+WARM = ["matplotlib.pyplot", "torch.nn.functional", ASKED_BY_META]
 
 
 def warm_up() -> CellRunner:

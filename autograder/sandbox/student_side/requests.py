@@ -7,21 +7,24 @@ variants, in the grader's own. Both give the same answers.
 import importlib
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from .errors import MissingName, error_report
 from .messages import Message
 from .values import Decoder, Encoder, Reference
+from .watching import Watching, callable_of
 
 Ask = Callable[[Message], Message]
 AskBack = Callable[[int, str, tuple, dict], Any]
 
 
-class Session:
+class Session(Watching):
     """Hold the notebook's names and the objects that checks made of them."""
 
     def __init__(self, namespace: dict[str, Any], ask: Ask, device: str = "cpu"):
@@ -57,7 +60,7 @@ class Session:
 
     def do_call(self, target: Any, args: tuple, kwargs: dict) -> Any:
         """Call `target`; a module that it makes goes to the device."""
-        result = self._callable(target)(*args, **kwargs)
+        result = callable_of(target)(*args, **kwargs)
         return result.to(self.device) if isinstance(result, nn.Module) else result
 
     def do_value(self, target: Any) -> Any:
@@ -74,7 +77,7 @@ class Session:
 
     def do_call_and_return_inputs(self, target: Any, args: tuple, kwargs: dict) -> Any:
         """Call `target`; return the result and the arguments as they are now."""
-        result = self._callable(target)(*args, **kwargs)
+        result = callable_of(target)(*args, **kwargs)
         return result, args
 
     def do_parameters_by_name(self, target: nn.Module) -> dict[str, tuple[int, ...]]:
@@ -88,12 +91,19 @@ class Session:
         kwargs: dict,
         upstream: Tensor | None,
         output: int | None,
+        checkpointed: bool = False,
     ) -> tuple[Any, list[Tensor | None], dict[str, Tensor | None]]:
-        """Run forward and backward; return output, input and parameter gradients."""
+        """Run forward and backward; return output, input and parameter gradients.
+
+        If `checkpointed`, the forward pass runs again on the way back.
+        """
         if isinstance(target, nn.Module):
             target.zero_grad(set_to_none=True)
         args = tuple(_wants_gradient(value) for value in args)
-        result = self._callable(target)(*args, **kwargs)
+        run = callable_of(target)
+        if checkpointed:
+            run = partial(checkpoint, run, use_reentrant=False)
+        result = run(*args, **kwargs)
         chosen = _chosen_output(result, output)
         total = chosen.sum() if upstream is None else (chosen * upstream).sum()
         if total.requires_grad:
@@ -101,12 +111,6 @@ class Session:
         inputs = [value.grad if isinstance(value, Tensor) else None for value in args]
         named = target.named_parameters() if isinstance(target, nn.Module) else ()
         return chosen, inputs, {name: value.grad for name, value in named}
-
-    @staticmethod
-    def _callable(target: Any) -> Callable[..., Any]:
-        if not callable(target):
-            raise TypeError(f"it is a {type(target).__name__} and cannot be called")
-        return target
 
     def _resolve(self, reference: Reference) -> Any:
         if reference.kind == "name":

@@ -16,6 +16,7 @@ from autograder.proof.judging import answer_cells
 from autograder.sandbox import LocalStudent
 from autograder.sandbox.error_words import error_words
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.student_side.elsewhere import moved_away
 from autograder.unit import graded_unit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -117,3 +118,11 @@ def test_every_answer_is_right_on_cuda(unit):
         results = run_checks(graded, student, seed)
         wrong = [f"{r.name}: {r.message}" for r in results if r.status != "passed"]
         assert not wrong
+
+
+def test_tied_parameters_stay_tied_on_the_other_device():
+    layer = torch.nn.Linear(3, 3)
+    moved = moved_away(torch.nn.ModuleList([layer, layer]), {})
+    assert moved[0].weight is moved[1].weight
+    assert moved[0].weight.is_meta
+    assert layer.weight.device.type == "cpu"

@@ -1,0 +1,109 @@
+"""Expectations about dropout, with bounds that right code does not meet by chance."""
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from autograder.checking.expect import expect_close, expect_shape, fail
+
+CHANCE = 1e-12  # that right code fails by what it happens to draw
+
+
+def expect_dropped(
+    used: Tensor,
+    right: Tensor,
+    p: float,
+    what: str,
+    axes: Mapping[str, int] | None = None,
+    again: Tensor | None = None,
+) -> None:
+    """Fail unless `used` is `right` with a share `p` of single numbers dropped.
+
+    What is kept must be divided by 1 - p. Numbers of `right` that are 0 do not count.
+
+    Args:
+        used: what the student's code made of `right` by dropout.
+        right: the numbers before dropout.
+        p: the share to drop.
+        what: the numbers, in words: "the weights".
+        axes: along which no two places may drop alike, by name: {"head": 1}.
+        again: what a second call made of the same numbers.
+
+    Raises:
+        ValueError: if there are too few numbers to be sure: draw more of them.
+    """
+    expect_shape(used, tuple(right.shape), what)
+    counted = right != 0
+    dropped = (used == 0) & counted
+    _expect_share(dropped[counted], p, what)
+    _expect_scale(used, right, counted & ~dropped, p, what)
+    for name, axis in (axes or {}).items():
+        _expect_unlike_along(axis, name, dropped, p, what)
+    if again is not None:
+        _enough(int(counted.sum()), p)
+        if dropped.equal((again == 0) & counted):
+            fail(
+                f"Two calls drop the same numbers of {what}: dropout should draw anew "
+                "each time.",
+                mistake="the same numbers dropped in every call",
+            )
+
+
+def _expect_share(dropped: Tensor, p: float, what: str) -> None:
+    """Compare the share by Hoeffding's bound, which holds for any p and number."""
+    slack = math.sqrt(math.log(2 / CHANCE) / (2 * dropped.numel()))
+    if slack > 0.15:
+        raise ValueError(f"{dropped.numel()} numbers are too few: draw more")
+    share = float(dropped.double().mean())
+    if abs(share - p) <= slack:
+        return
+    if share == 0:
+        fail(f"dropout={p:g} changed nothing.", mistake="dropout is ignored")
+    keeps = abs(share - (1 - p)) <= slack
+    fail(
+        f"dropout={p:g} is the share of {what} that becomes 0, but yours drops "
+        + ("1 - p of it." if keeps else "another share."),
+        mistake="dropout that keeps the share it should drop"
+        if keeps
+        else "another share dropped",
+    )
+
+
+def _expect_scale(
+    used: Tensor, right: Tensor, kept: Tensor, p: float, what: str
+) -> None:
+    before = right.double()[kept]
+    mistakes = {
+        "what was kept, without the division by 1 - p": before,
+        "what was kept, divided by p instead of 1 - p": before / p,
+        "what was kept, multiplied by 1 - p instead of divided": before * (1 - p),
+    }
+    whose = f"With dropout={p:g}, what is kept of {what}"
+    expect_close(used[kept], before / (1 - p), whose, mistakes)
+
+
+def _expect_unlike_along(
+    axis: int, name: str, dropped: Tensor, p: float, what: str
+) -> None:
+    first = dropped.narrow(axis, 0, 1)
+    _enough(int(first.numel()), p, copies=dropped.size(axis))
+    if dropped.equal(first.expand_as(dropped)):
+        fail(
+            f"Dropout should drop single numbers of {what}, but it drops the same "
+            f"ones for every {name}.",
+            mistake=f"dropout that is the same for every {name}",
+        )
+
+
+def _enough(numbers: int, p: float, copies: int = 2) -> None:
+    """Raise unless some of `copies` patterns of so many numbers surely differ."""
+    alike = numbers * math.log(p**copies + (1 - p) ** copies)
+    if alike > math.log(1e-9):
+        raise ValueError(f"{numbers} numbers are too few to compare: draw more")
+
+
+def weights_seen_through(values: int, *lead: int) -> Tensor:
+    """Return values with which the output of attention is the weights it used."""
+    return torch.eye(values).expand(*lead, values, values)

@@ -1,0 +1,273 @@
+"""Expectations about what one call's result does not show, in a line or two each.
+
+What a call keeps for the next one, draws, changes for good or writes into its inputs,
+where its tensors lie, and which errors it raises. `function` is a name or a handle of
+the student's side; for a method take `method_of`.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.checking.behaviour import blame, expect_gradients
+from autograder.checking.compare import describe
+from autograder.checking.expect import Mistakes, expect_close, fail
+from autograder.checking.failures import StudentError
+
+KEPT = "the result of an earlier call, kept and given back"
+ONE_BUFFER = "one tensor for the results of all calls"
+FIXED_SEED = "a seed that the code sets itself"
+SAME_DRAWS = "the same random numbers in every call"
+MADE_ON_CPU = "a tensor made on the CPU, wherever the input lies"
+BY_NUMPY = "numpy, which works on the CPU alone"
+WRITTEN = "an input is changed in place"
+NO_ERROR = "a promised error that does not come"
+OTHER_ERROR = "another error than the one that is promised"
+RANDOM = {f"the random state of {of}" for of in ("torch", "Python", "numpy")}
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+TWO_CALLS = "lambda f: lambda x, y, *rest: f(x, *rest) + f(y, *rest)"
+TWO_PARTS = "lambda f: lambda x, y, *rest: f(x, *rest)[{0}] + f(y, *rest)[{0}]"
+PLACE = re.compile(r"\(line \d+ of its cell: .*\)$")
+
+
+def method_of(student: Any, handle: Any, name: str) -> Any:
+    """Return a method of an object of the student's side, to be called like a name."""
+    return student.load("builtins.getattr")(handle, name)
+
+
+def expect_each_call_anew(
+    student: Any,
+    function: Any,
+    calls: Sequence[tuple],
+    right: Callable[..., Tensor],
+    what: str,
+    part: int | None = None,
+    mistakes: Mistakes | None = None,
+    tolerance: float = 1e-5,
+) -> None:
+    """Fail unless each call has the result of its own inputs, and keeps it.
+
+    Args:
+        student: the fixture.
+        function: what is called once with each of `calls`, in turn.
+        calls: the arguments of each call; same shapes, other values.
+        right: gives the right result for the same arguments.
+        what: the result, in words: "the output".
+        part: which of several results; None = there is one.
+        mistakes: wrong results of the calls behind the first, by name.
+        tolerance: of the comparison.
+    """
+    results = student.calls_in_turn(function, *calls)
+    earlier: dict[str, Tensor] = {}
+    for number, ((then, _), args) in enumerate(zip(results, calls, strict=True)):
+        want = right(*args)
+        named = {**earlier, **(mistakes or {})} if number else {}
+        whose = f"In the {ORDINALS[number]} of several calls, {what}"
+        expect_close(part_of(then, part), want, whose, named, tolerance)
+        earlier = {KEPT: want}
+    for then, now in results:
+        before, after = part_of(then, part), part_of(now, part)
+        if isinstance(before, Tensor) and not _same(before, after):
+            fail(
+                f"A later call changed {what} that an earlier one had returned: both "
+                "are the same tensor. Return a new one each time.",
+                mistake=ONE_BUFFER,
+            )
+
+
+def expect_no_traces(
+    student: Any, function: Any, *args: Any, still: bool = False, **kwargs: Any
+) -> Any:
+    """Fail if a call writes into an argument or changes a setting; return its result.
+
+    Args:
+        student: the fixture.
+        function: what is called once.
+        args: also those put back as they were count as written into.
+        still: whether it may not even draw random numbers.
+        kwargs: handed over, not watched.
+    """
+    result, changed, written = student.watched_call(function, *args, **kwargs)
+    if written:
+        fail(
+            f"Your function writes into its argument {written[0] + 1}, even if it puts "
+            "back what was there. A method that ends in an underscore, such as "
+            "masked_fill_, writes into its tensor; so does x[...] = y.",
+            mistake=WRITTEN,
+        )
+    for setting in changed:
+        if still or setting not in RANDOM:
+            fail(
+                f"After a call {setting} is another than before. Code that comes "
+                "later is run with it.",
+                mistake=f"a call that changes {setting} for good",
+            )
+    return result
+
+
+def expect_no_seed(
+    student: Any,
+    function: Any,
+    *args: Any,
+    part: int | None = None,
+    draws: bool = False,
+    **kwargs: Any,
+) -> None:
+    """Fail if a call sets the random state itself, instead of going on from it.
+
+    Args:
+        student: the fixture.
+        function: what is called, from two random states.
+        args: handed over.
+        part: which of several results; None = there is one.
+        draws: whether there is chance in it, so that the two results must differ.
+        kwargs: handed over.
+    """
+    runs = student.calls_by_seed(function, *args, seeds=[1, 2], **kwargs)
+    (first, state), (second, other_state) = runs
+    if state == other_state:
+        fail(
+            "After a call the random state is the same, whatever it was before: your "
+            "code sets a seed, and all random numbers behind it repeat.",
+            mistake=FIXED_SEED,
+        )
+    if draws and _same(part_of(first, part), part_of(second, part)):
+        fail(
+            "Two calls that start from different random states give the same result, "
+            "although there is chance in it.",
+            mistake=SAME_DRAWS,
+        )
+
+
+def expect_same_device(
+    student: Any, function: Any, *args: Any, what: str, **kwargs: Any
+) -> None:
+    """Fail if code makes tensors on the CPU for inputs that lie elsewhere.
+
+    No GPU is needed. Code that needs the values of its inputs, as `.item()` and
+    `if mask.any()` do, is let pass. Modules are moved, and so are nested tensors.
+    """
+    try:
+        places = student.devices(function, *args, **kwargs)
+    except StudentError as error:
+        if error.kind != "raised":
+            raise
+        found = PLACE.search(error.message)
+        line = f" {found[0]}" if found else ""
+        if "numpy" in error.message:
+            fail(
+                f"numpy cannot read a tensor that lies on a GPU{line}. Every step "
+                "of this has a function in torch.",
+                mistake=BY_NUMPY,
+            )
+        fail(
+            f"With the inputs on a GPU, tensors of two devices meet{line}: one of "
+            "yours is on the CPU. Make it with `device=x.device`, or keep it in a "
+            "buffer.",
+            mistake=MADE_ON_CPU,
+        )
+    if "cpu" in places:
+        fail(
+            f"With the inputs on a GPU, {what} lies on the CPU: make tensors with "
+            "`device=x.device`, or keep them in a buffer.",
+            mistake=MADE_ON_CPU,
+        )
+
+
+def expect_raises(
+    student: Any, function: Any, *args: Any, kind: str, what: str, **kwargs: Any
+) -> None:
+    """Fail unless a call raises the promised error.
+
+    Args:
+        student: the fixture.
+        function: what is called.
+        args: handed over.
+        kind: the class of the error, such as "ValueError"; a subclass will do.
+        what: what is wrong with the arguments: "queries and keys of other widths".
+        kwargs: handed over.
+    """
+    raised = student.raised_by(function, *args, **kwargs)
+    if not raised:
+        fail(f"For {what} a {kind} is promised, but none was raised.", mistake=NO_ERROR)
+    if kind not in raised:
+        found = re.sub(r"\W", "", str(raised[0]))[:60]
+        fail(
+            f"For {what} a {kind} is promised, but a {found} was raised.",
+            mistake=OTHER_ERROR,
+        )
+
+
+def expect_checkpointed(
+    student: Any, function: Any, *args: Any, upstream: Tensor, output: int | None = None
+) -> None:
+    """Fail unless result and gradients are the same if the call runs a second time.
+
+    `torch.utils.checkpoint` keeps nothing of the forward pass and runs it again.
+    """
+    plain = student.gradients(function, *args, upstream=upstream, output=output)
+    words = "code that does something else when PyTorch runs it again for the gradient"
+    with blame(words):
+        again = student.gradients(
+            function, *args, upstream=upstream, output=output, checkpointed=True
+        )
+        expect_close(again.output, plain.output, "Under checkpointing, the output")
+        pairs = zip(again.inputs, plain.inputs, strict=True)
+        named = [(f"argument {n}", a, b) for n, (a, b) in enumerate(pairs, start=1)]
+        of_parameters = again.parameters
+        named += [(k, of_parameters.get(k), v) for k, v in plain.parameters.items()]
+        for whose, got, want in named:
+            if want is not None:
+                what = f"Under checkpointing, the gradient of {whose}"
+                expect_close(got, want, what, tolerance=1e-4)
+
+
+def expect_gradients_of_two_calls(
+    student: Any,
+    function: Any,
+    first: Tensor,
+    second: Tensor,
+    right: Callable[..., Tensor],
+    upstream: Tensor,
+    rest: Sequence[Any] = (),
+    part: int | None = None,
+) -> None:
+    """Fail unless two calls may stand in one graph, each with its own gradient.
+
+    Args:
+        student: the fixture.
+        function: called as `function(first, *rest)` and `function(second, *rest)`.
+        first: the input of one call.
+        second: the input of the other.
+        right: the trusted function of one input.
+        upstream: the gradient that comes from above, to both.
+        rest: the arguments behind.
+        part: which of several results; None = there is one.
+    """
+    source = TWO_CALLS if part is None else TWO_PARTS.format(part)
+    both = student.load("builtins.eval")(source)(function)
+    with blame("a tensor that one call leaves for the next"):
+        run = student.gradients(both, first, second, *rest, upstream=upstream)
+        expect_gradients(
+            run, lambda *xs: right(xs[0]) + right(xs[1]), [first, second], upstream
+        )
+
+
+def part_of(result: Any, part: int | None) -> Any:
+    """Return one of several results, or the only one."""
+    if part is None:
+        return result
+    if not isinstance(result, (tuple, list)) or len(result) <= part:
+        fail(f"You should return several things, but what came is {describe(result)}.")
+    return result[part]
+
+
+def _same(left: Any, right: Any) -> bool:
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        return left.shape == right.shape and bool(
+            torch.equal(left.nan_to_num(), right.nan_to_num())
+        )
+    return type(left) is type(right) and left == right

@@ -1,0 +1,159 @@
+"""Expectations about kinds of inputs: axes, masks, precision, sizes of numbers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.checking.behaviour import blame, expect_dtype
+from autograder.checking.expect import Mistakes, expect_close, fail
+from autograder.checking.random_inputs import Draw
+
+LEADS = ((2, 3), (), (3,), (2, 1, 3), (2, 1, 2, 3))
+ROUNDED = "numbers rounded to float32 on the way"
+Call = Callable[..., Any]
+Right = Callable[..., Tensor]
+
+
+def expect_leading_axes(
+    call: Call,
+    right: Right,
+    tails: Sequence[Sequence[int]],
+    draw: Draw,
+    what: str,
+    mistakes: Callable[..., Mistakes] | None = None,
+    leads: Sequence[Sequence[int]] = LEADS,
+) -> None:
+    """Fail unless a function works for any number of axes in front.
+
+    Args:
+        call: the student's function; its result is a tensor.
+        right: the trusted function; it is called in float64.
+        tails: for each argument the axes that it always has.
+        draw: draws the arguments.
+        what: the result, in words.
+        mistakes: names wrong results for the same arguments.
+        leads: the axes in front; the first of them is the usual case.
+    """
+
+    def compare(lead: Sequence[int]) -> None:
+        given = [draw.normal(*lead, *tail) for tail in tails]
+        want = right(*(x.double() for x in given))
+        named = mistakes(*given) if mistakes else None
+        axes = "axis" if len(lead) == 1 else "axes"
+        whose = f"With {len(lead) or 'no'} {axes} in front, {what}"
+        expect_close(call(*given), want, whose, named)
+
+    for lead in leads:
+        words = f"code that counts on {len(leads[0])} axes in front"
+        with blame(words, lambda: compare(leads[0])):
+            compare(lead)
+
+
+def masks_of_every_kind(
+    draw: Draw, b: int, h: int, t: int, s: int
+) -> dict[str, Tensor]:
+    """Draw masks of every shape that fits scores (b, h, t, s), by their shape.
+
+    The first is the usual one. Every query may attend to some key and not to another.
+    """
+    shapes = {
+        "(b, 1, t, s), one for each sentence": (b, 1, t, s),
+        "(b, h, t, s), one for each head": (b, h, t, s),
+        "(1, h, t, s), one for each head": (1, h, t, s),
+        "(b, 1, 1, s), of padding": (b, 1, 1, s),
+        "(1, 1, t, s), one for all": (1, 1, t, s),
+        "(t, s), without a batch": (t, s),
+    }
+    return {words: draw.mask(*shape) for words, shape in shapes.items()}
+
+
+def expect_every_mask(
+    call: Callable[[Tensor], Any],
+    right: Callable[[Tensor], Tensor],
+    masks: Mapping[str, Tensor],
+    what: str,
+    mistakes: Callable[[Tensor], Mistakes] | None = None,
+) -> None:
+    """Fail unless a function takes masks of every shape.
+
+    Args:
+        call: the student's function of a mask alone.
+        right: the trusted one.
+        masks: by their shape, in words; the first is the usual one.
+        what: the result, in words.
+        mistakes: names wrong results for a mask.
+    """
+
+    def compare(words: str) -> None:
+        mask = masks[words]
+        named = mistakes(mask) if mistakes else None
+        expect_close(call(mask), right(mask), f"With a mask {words}, {what}", named)
+
+    usual = next(iter(masks))
+    for words in masks:
+        phrase = f"code that does not take a mask {words}"
+        with blame(phrase, lambda: compare(usual)):
+            compare(words)
+
+
+def close_rows(mask: Tensor, rows: int = 1) -> Tensor:
+    """Return a mask in which the first `rows` queries of the last batch see no key."""
+    closed = mask.clone()
+    closed[-1, ..., :rows, :] = False
+    return closed
+
+
+def rows_far_apart(draw: Draw, *shape: int) -> Tensor:
+    """Draw scores whose rows lie thousands apart, each with ordinary differences.
+
+    Who subtracts the largest of all scores, instead of each row's, gets 0 / 0.
+    """
+    rows = torch.arange(shape[-2], dtype=torch.float32) - shape[-2] // 2
+    return draw.normal(*shape) + 1000 * rows[:, None]
+
+
+def expect_double(call: Call, right: Right, inputs: Sequence[Any], what: str) -> None:
+    """Fail unless float64 goes in and float64 comes out, exact to ten digits.
+
+    Args:
+        call: the student's function; its result is a tensor.
+        right: the trusted function.
+        inputs: the arguments; floats become float64.
+        what: the result, in words.
+    """
+    given = [_in(x, torch.float64) for x in inputs]
+    got, want = call(*given), right(*given)
+    expect_close(got, want, what)
+    expect_dtype(got, torch.float64, what)
+    near = torch.isclose(got, want, rtol=1e-10, atol=1e-12, equal_nan=True)
+    if not bool(near.all()):
+        fail(
+            f"For inputs of float64 {what} is float64, but exact to float32 only: "
+            "something on the way has rounded.",
+            mistake=ROUNDED,
+        )
+
+
+def expect_half(
+    call: Call,
+    right: Right,
+    inputs: Sequence[Any],
+    what: str,
+    dtypes: Sequence[torch.dtype] = (torch.float16, torch.bfloat16),
+) -> None:
+    """Fail unless a function works in half precision, and stays in it."""
+    for dtype in dtypes:
+        given = [_in(x, dtype) for x in inputs]
+        exact = [_in(x, torch.float64) for x in given]
+        with blame(f"code that does not work in {str(dtype).removeprefix('torch.')}"):
+            got = call(*given)
+            bound = 8 * torch.finfo(dtype).eps
+            expect_close(got, right(*exact), f"In {dtype}, {what}", tolerance=bound)
+            expect_dtype(got, dtype, what)
+
+
+def _in(value: Any, dtype: torch.dtype) -> Any:
+    is_float = isinstance(value, Tensor) and value.is_floating_point()
+    return value.to(dtype) if is_float else value

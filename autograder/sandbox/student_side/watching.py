@@ -1,0 +1,114 @@
+"""Watch a call of the student's code for what its result does not show.
+
+What it keeps from one call to the next, what it changes for good, what it writes into
+its arguments, and what it raises.
+"""
+
+import hashlib
+import pickle
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+from .elsewhere import devices_of_call, tensors_in
+
+
+class Watching:
+    """Requests about a call; a part of the session."""
+
+    def do_calls_in_turn(self, target: Any, calls: Sequence[tuple]) -> list[tuple]:
+        """Call once with each of `calls`; return each result then, and at the end."""
+        function, results = callable_of(target), []
+        for args in calls:
+            result = function(*args)
+            results.append((copied(result), result))
+        return results
+
+    def do_watched_call(
+        self, target: Any, args: tuple, kwargs: dict
+    ) -> tuple[Any, list[str], list[int]]:
+        """Call `target`; return the result, what changed for good, and what is written.
+
+        The last are the numbers of the positional arguments that were written into,
+        even if they hold again what they held before.
+        """
+        before, then = settings(), [_traces(value) for value in args]
+        result = callable_of(target)(*args, **kwargs)
+        after, now = settings(), [_traces(value) for value in args]
+        changed = [name for name in before if before[name] != after[name]]
+        written = [n for n, (a, b) in enumerate(zip(then, now, strict=True)) if a != b]
+        return result, changed, written
+
+    def do_calls_by_seed(
+        self, target: Any, args: tuple, kwargs: dict, seeds: Sequence[int]
+    ) -> list[tuple[Any, str]]:
+        """Seed and call, for each seed; return results, and what the state is then."""
+        function, results = callable_of(target), []
+        for seed in seeds:
+            torch.manual_seed(seed)
+            result = copied(function(*args, **kwargs))
+            results.append((result, _digest(torch.get_rng_state())))
+        return results
+
+    def do_devices(self, target: Any, args: tuple, kwargs: dict) -> list[str]:
+        """Call `target` with inputs elsewhere than on the CPU; say where it ends."""
+        return devices_of_call(callable_of(target), args, kwargs)
+
+    def do_raised_by(self, target: Any, args: tuple, kwargs: dict) -> list[str]:
+        """Call `target`; return the names of the raised error's classes, or none."""
+        function = callable_of(target)
+        try:
+            function(*args, **kwargs)
+        except NotImplementedError:
+            raise  # the answer is not written
+        except Exception as error:
+            return [kind.__name__ for kind in type(error).__mro__]
+        return []
+
+
+def callable_of(target: Any) -> Callable[..., Any]:
+    """Return what is to be called, or say what it is instead."""
+    if not callable(target):
+        raise TypeError(f"it is a {type(target).__name__} and cannot be called")
+    return target
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of nested containers and their tensors; other objects stay."""
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        parts = [copied(item) for item in value]
+        return tuple(parts) if isinstance(value, tuple) else parts
+    return value
+
+
+def settings() -> dict[str, Any]:
+    """Return what a call could change for all code after it."""
+    return {
+        "the random state of torch": _digest(torch.get_rng_state()),
+        "the random state of Python": hash(random.getstate()),
+        "the random state of numpy": hash(pickle.dumps(numpy.random.get_state())),
+        "whether gradients are kept": torch.is_grad_enabled(),
+        "the default dtype": str(torch.get_default_dtype()),
+        "the default device": str(torch.get_default_device()),
+    }
+
+
+def _traces(value: Any) -> list[tuple]:
+    """Return what writing into the tensors of `value` leaves behind."""
+    return [
+        (x._version, tuple(x.shape), x.requires_grad, _digest(x))
+        for x in tensors_in(value)
+    ]
+
+
+def _digest(tensor: Tensor) -> str:
+    plain = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+    return hashlib.sha256(plain.numpy().tobytes()).hexdigest()
