@@ -24,6 +24,9 @@ def verify(
     ] = None,
     seeds: Annotated[int, typer.Option(help="How often to draw anew.")] = 20,
     workers: Annotated[int, typer.Option(help="How many processes judge.")] = 1,
+    only: Annotated[
+        str, typer.Option(help="A part of the exercise's or the variant's name.")
+    ] = "",
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Mechanical mutants too; takes minutes.")
     ] = False,
@@ -41,7 +44,7 @@ def verify(
     written = [unit for unit in course.units if variants_file(course, unit).exists()]
     with judges(workers) as pool:
         tallies = {
-            unit.slug: verify_unit(course, unit, seeds, pool)
+            unit.slug: verify_unit(course, unit, seeds, pool, only)
             for unit in chosen or written
         }
     console = Console()

@@ -211,12 +211,23 @@ def judge_one(slug: str, root: Path, number: int, seeds: int) -> Verdict:
 
 
 def verify_unit(
-    course: Course, unit: Unit, seeds: int, pool: Executor | None = None
+    course: Course,
+    unit: Unit,
+    seeds: int,
+    pool: Executor | None = None,
+    only: str = "",
 ) -> list[Tally]:
-    """Judge every variant of a unit, in this process or in those of a pool."""
+    """Judge the variants of a unit, in this process or in those of a pool.
+
+    With `only`, those whose exercise or description it is a part of.
+    """
     proof = proof_of(unit.slug, course.root)
     judge_number = functools.partial(judge_one, unit.slug, course.root, seeds=seeds)
-    numbers = range(len(proof.variants))
+    numbers = [
+        number
+        for number, variant in enumerate(proof.variants)
+        if only in f"{exercise_of(proof.graded, variant)}: {variant.description}"
+    ]
     verdicts = list((pool.map if pool else map)(judge_number, numbers))
     return [
         Tally(exercise, [v for v in verdicts if v.exercise == exercise])
