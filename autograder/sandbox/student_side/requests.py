@@ -4,6 +4,7 @@ The grader's messages are dispatched here, in the child process or, for trusted
 variants, in the grader's own. Both give the same answers.
 """
 
+import contextlib
 import importlib
 import random
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 from .errors import MissingName, error_report
 from .messages import Message
 from .values import Decoder, Encoder, Reference
+from .watching import watching
 
 Ask = Callable[[Message], Message]
 AskBack = Callable[[int, str, tuple, dict], Any]
@@ -37,15 +39,24 @@ class Session:
         self.stand_ins: dict[int, Any] = {}
 
     def answer(self, request: Message) -> Message:
-        """Carry out one request; the student's errors become part of the answer."""
+        """Carry out one request; the student's errors become part of the answer.
+
+        If the request is to be watched, so does what ran meanwhile.
+        """
         decoder = Decoder(request, self._resolve, device=self.device)
-        encoder = Encoder(self._refer)
+        ran: set[str] = set()
+        is_watched = "watched" in request.body
         try:
             operation = getattr(self, f"do_{decoder.part('do')}")
             arguments = decoder.part("with", {})
-            return encoder.message(ok=operation(**arguments))
+            with watching(ran) if is_watched else contextlib.nullcontext():
+                result = operation(**arguments)
+            answer = Encoder(self._refer).message(ok=result)
         except BaseException as error:
-            return Encoder(self._refer).message(error=error_report(error))
+            answer = Encoder(self._refer).message(error=error_report(error))
+        if is_watched:
+            answer.body["ran"] = {"list": sorted(ran)}
+        return answer
 
     def do_begin(self, seed: int) -> None:
         """Begin a check: forget the last one's objects, seed every generator."""
