@@ -68,7 +68,8 @@ class Student:
         (`torch.nn.functional:softmax`), and `watch:ended` if the student's code has
         put an end to it.
         """
-        self._ran = ran = set()
+        ran: set[str] = set()
+        self._ran = ran
         try:
             yield ran
         finally:

@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -17,6 +18,7 @@ from torch._C._profiler import _ExperimentalConfig
 from torch.autograd.profiler import profile
 
 ENDED = "watch:ended"  # the student's code has put an end to the watch
+THE_WATCH = (sys.getprofile, sys.setprofile, torch._C._autograd._disable_profiler)
 LAST = "aten::zeros"  # the operator that is run last, to see whether it is noted
 
 
@@ -47,23 +49,26 @@ def _operators(ran: set[str]) -> Iterator[None]:
 def _functions(ran: set[str]) -> Iterator[None]:
     """Add to `ran` the functions written in Python that are called inside."""
     called: set[tuple[Any, str]] = set()
+    get_profile, set_profile = partial(sys.getprofile), partial(sys.setprofile)
 
-    def note(frame: FrameType, event: str, _: Any) -> None:
+    def note(frame: FrameType, event: str, function: Any) -> None:
         if event == "call":
             code = frame.f_code
             name = getattr(code, "co_qualname", code.co_name)  # from Python 3.11 on
             called.add((frame.f_globals.get("__name__"), name))
+        elif event == "c_call" and function in THE_WATCH:  # not ours: see above
+            ran.add(ENDED)
 
-    before = sys.getprofile()
+    before = get_profile()
     threading.setprofile(note)
-    sys.setprofile(note)
+    set_profile(note)
     try:
         yield
     finally:
-        if sys.getprofile() is not note:
+        if get_profile() is not note:
             ran.add(ENDED)
-        sys.setprofile(before)
-        threading.setprofile(None)  # type: ignore[arg-type]  # as its manual says
+        set_profile(before if callable(before) else None)
+        threading.setprofile(None)
         ran.update(f"{module}:{name}" for module, name in called)
 
 
