@@ -34,6 +34,7 @@ BUILT_INS = [
     "torchtext.vocab.Vocab",
     "torchtext.vocab.build_vocab_from_iterator",
     "torchtext.data.Field",
+    "transformer.data.vocabulary.Vocabulary",
 ]
 AUTOGRAD = [
     "torch.autograd",
