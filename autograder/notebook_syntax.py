@@ -127,7 +127,14 @@ def _segment(lines: list[str], node: ast.stmt) -> str:
 
 
 def parse_cell(source: str) -> ast.Module | None:
-    """Parse one cell; None if it is no Python, or another program's."""
+    """Parse one cell; None if it is no Python, or another program's.
+
+    One that begins with an indent is none: it is the second half of a cell, though
+    IPython would run it.
+    """
+    first = next((line for line in source.splitlines() if line.strip()), "")
+    if first[:1].isspace() and not first.lstrip().startswith("%"):
+        return None
     return read_cell(source)[1]
 
 
