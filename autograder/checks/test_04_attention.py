@@ -409,7 +409,11 @@ def test_attention_gradients(student, draw):
 
 @check("scaled-dot-product-attention", share=1, title="Written by you, in float64 too")
 def test_attention_is_written_by_hand(student, draw):
-    expect_no_call(student, "scaled_dot_product_attention", BUILT_INS)
+    def ordinary() -> None:
+        for mask in (None, draw.mask(B, 1, T, S)):
+            attend(student, *inputs(draw), mask)
+
+    expect_no_call(student, "scaled_dot_product_attention", BUILT_INS, ordinary)
     q, k, v = (x.double() for x in inputs(draw))
     output, _ = attend(student, q, k, v)
     expect_dtype(output, torch.float64, "the output")
