@@ -78,7 +78,7 @@ def grade(
     from autograder.sandbox.warm_start import prepare_for
 
     if scheduler is None:
-        prepare_for(course_root, workers)
+        prepare_for(course_root)
     from autograder.classroom.grading_run import Choice
 
     console, choice = Console(), Choice(feedback, workers, force, scheduler)
@@ -172,7 +172,7 @@ def _grade_unit(
 
     unit = graded_unit(slug, folder.root)
     if choice.scheduler is None:
-        prepare(choice.number_for(len(list(folder.submissions(slug)))))
+        prepare()
     folder.register(slug)
     chosen = [
         item

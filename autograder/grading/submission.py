@@ -147,6 +147,7 @@ def _run(
     results = run_checks(unit, students, student, seed, unwritten=unwritten)
     outcome.results = point_to_earlier(results, notebook)
     outcome.runs, outcome.limits_hit = students.runs, students.limits_hit
+    outcome.was_held_up = students.was_held_up
 
 
 def fail(unit: GradedUnit, outcome: Outcome, problem: str) -> None:

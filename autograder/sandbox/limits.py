@@ -32,7 +32,7 @@ class Limits:
     memory_bytes: int = 2048 * MIB
     total_bytes: int = 4096 * MIB
     folder_bytes: int = 64 * MIB
-    processes: int = 64
+    processes: int = 32
     reply_bytes: int = 64 * MIB
     output_characters: int = 1_000_000
     device: str = "cpu"
@@ -56,7 +56,7 @@ class Limits:
             "DATA": self.memory_bytes,
             "NPROC": self.processes,
             "FSIZE": self.folder_bytes,
-            "NOFILE": 256,
+            "NOFILE": 128,
             "CORE": 0,
         }
 
