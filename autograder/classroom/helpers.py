@@ -8,17 +8,14 @@ import contextlib
 import math
 import re
 import signal
-from collections.abc import Callable
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.sandbox.limits import MIB
+from autograder.sandbox.limits import Limits
 from autograder.sandbox.student_side.namespaces import die_with_parent
 from autograder.sandbox.warm_start import processes
 
-CPU_SECONDS = 60  # of one submission, without what its children take; usual: one
-MEMORY_BYTES = 1536 * MIB  # beyond what the process holds when it begins
 PATIENCE = 5  # seconds in which an idle process must end
 TOO_SLOW = (
     "reading, checking or showing it kept the grader busy for too long: "
@@ -65,28 +62,38 @@ def begin_helping() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def limit_this_process(
-    cpu_seconds: float = CPU_SECONDS, memory_bytes: int = MEMORY_BYTES
-) -> None:
-    """Let the next submission take so much, counted from now; call it before each.
+@contextlib.contextmanager
+def limited(limits: Limits) -> Iterator[None]:
+    """Let this process take the grader's share of a submission's limits meanwhile.
 
     Too much time ends this process; too much memory is a `MemoryError`.
     """
     try:
         import resource
     except ModuleNotFoundError:  # Windows
+        yield
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
-    spent = math.ceil(used.ru_utime + used.ru_stime + cpu_seconds)
-    most = {"CORE": 0, "CPU": spent}
+    most = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CPU: used.ru_utime + used.ru_stime + limits.grader_seconds,
+    }
     if held := _data_bytes():
-        most["DATA"] = held + memory_bytes
-    for name, value in most.items():
-        kind = getattr(resource, f"RLIMIT_{name}")
-        hard = resource.getrlimit(kind)[1]
-        if hard != resource.RLIM_INFINITY:
-            value = min(value, hard)
-        resource.setrlimit(kind, (value, hard))
+        most[resource.RLIMIT_DATA] = held + limits.grader_bytes
+    before = {kind: resource.getrlimit(kind) for kind in most}
+    try:
+        for kind, value in most.items():
+            resource.setrlimit(
+                kind, (_at_most(before[kind][1], value), before[kind][1])
+            )
+        yield
+    finally:
+        for kind, both in before.items():
+            resource.setrlimit(kind, both)
+
+
+def _at_most(hard: int, value: float) -> int:
+    return math.ceil(value) if hard < 0 else min(hard, math.ceil(value))
 
 
 def _data_bytes() -> int:
@@ -95,10 +102,3 @@ def _data_bytes() -> int:
         found = re.search(r"VmData:\s+(\d+)", Path("/proc/self/status").read_text())
         return int(found[1]) * 1024 if found else 0
     return 0
-
-
-def next_order(connection: Connection) -> Any:
-    """Wait for what is to be done next, and count its time and memory from there."""
-    order = connection.recv()
-    limit_this_process()
-    return order

@@ -12,7 +12,7 @@ from autograder.classroom.helpers import (
     TOO_SLOW,
     Helper,
     begin_helping,
-    next_order,
+    limited,
     was_too_slow,
 )
 from autograder.grading.outcome import Outcome
@@ -190,8 +190,10 @@ def serve(
         if line is not None:
             warm_start.take_over(line)
         while True:
-            submission = next_order(connection)
-            connection.send(grade_submission(unit, submission, limits))
+            submission = connection.recv()
+            with limited(limits):
+                outcome = grade_submission(unit, submission, limits)
+            connection.send(outcome)
     except (EOFError, OSError):
         pass  # the class is done, or its process is gone
     finally:

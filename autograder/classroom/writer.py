@@ -14,7 +14,7 @@ from autograder.classroom.helpers import (
     TOO_SLOW,
     Helper,
     begin_helping,
-    next_order,
+    limited,
     was_too_slow,
 )
 from autograder.classroom.writing import take_back, write, write_feedback
@@ -92,8 +92,10 @@ def serve(connection: Connection, root: Path, device: str | None) -> None:
     jobs = {"outcome": write_all, "feedback": show}
     with contextlib.suppress(EOFError, OSError), connection:
         while True:
-            job, arguments = next_order(connection)
-            connection.send(_done(jobs[job], folder, *arguments))
+            job, arguments = connection.recv()
+            with limited(folder.limits):
+                written = _done(jobs[job], folder, *arguments)
+            connection.send(written)
 
 
 def _done(job: Any, folder: ClassFolder, *arguments: Any) -> Written:

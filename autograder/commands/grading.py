@@ -85,7 +85,7 @@ def grade(
     folder, slugs = _opened(course_root, unit, device, scheduler)
     outcomes: list[Outcome] = []
     for slug in slugs:
-        with _said_clearly(scheduler):
+        with _ended_by_hand(), _said_clearly(scheduler):
             outcomes += _grade_unit(folder, slug, student, console, choice)
     _say_where(folder, feedback, console)
     if any(outcome.status == "failed" for outcome in outcomes):
@@ -138,6 +138,16 @@ def _require_device(name: str, scheduler: str | None) -> None:
         from transformer.data import check_device
 
         check_device(name)
+
+
+@contextlib.contextmanager
+def _ended_by_hand() -> Iterator[None]:
+    """End with one sentence at Ctrl-C; what was in hand is graded by the next run."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("Stopped. What is graded stays; grade again to go on.", err=True)
+        raise typer.Exit(130) from None
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 
 from autograder.grading.earlier_exercises import point_to_earlier
 from autograder.grading.feedback_table import graded_outputs
+from autograder.grading.handed_in_at import refuse_strange_time
 from autograder.grading.outcome import RECORD, Outcome, as_record
 from autograder.grading.outputs import safe_outputs
 from autograder.grading.points import nothing_run, run_checks
@@ -75,6 +76,7 @@ def _read(submission: Submission) -> list[SubmittedCell]:
         Refused: if it is no notebook, or does not lie where it seems to.
     """
     refuse_unsafe_name(submission.student)
+    refuse_strange_time(submission)
     if submission.is_in_linked_folder:
         raise Refused("its folder is a link: hand the notebook itself in")
     return read_submission(submission.path)
