@@ -26,6 +26,7 @@ from autograder.sandbox.warm_parent import Child, WarmParent, how_it_ended
 
 TIME = "time"
 MAX_OUTPUTS = 50  # of one cell
+TOLD_OF_ERRORS, MAX_WORDS = ("type", "message", "line", "code"), 2_000
 PATIENCE = 0.5  # seconds between a closed channel and the end of its process
 HELD_UP = 0.2  # share of the time for which others had the processors
 
@@ -220,9 +221,19 @@ def _read_run(reply: Message) -> CellRun:
         [item for item in outputs if isinstance(item, dict)]
         if isinstance(outputs, list)
         else [],
-        error if isinstance(error, dict) else None,
+        _shortened(error) if isinstance(error, dict) else None,
         seconds if type(seconds) is float else 0.0,
     )
+
+
+def _shortened(error: dict[str, Any]) -> dict[str, Any]:
+    """Keep what is told of a cell's error, and no more of it than is shown."""
+    told = {key: error.get(key) for key in TOLD_OF_ERRORS}
+    return {
+        key: value if type(value) is int else str(value)[:MAX_WORDS]
+        for key, value in told.items()
+        if value is not None
+    }
 
 
 def _refuse(value: Any) -> Any:

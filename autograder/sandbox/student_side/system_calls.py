@@ -22,6 +22,7 @@ CALLS = {  # of x86-64 and of arm64, from Linux's tables
     "msgget": (68, 186),
     "semget": (64, 190),
     "mq_open": (240, 180),
+    "io_setup": (206, 0),
     "io_uring_setup": (425, 425),
     "bpf": (321, 280),
     "userfaultfd": (323, 282),

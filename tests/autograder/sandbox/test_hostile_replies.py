@@ -194,6 +194,14 @@ def test_a_forged_time_is_no_time(seconds):
     assert isinstance(found, float) and (found == 0.0 or found == seconds)
 
 
+def test_no_more_of_an_error_is_kept_than_is_shown():
+    error = {"type": "x" * 10**6, "message": ["y"] * 10**5, "line": 3, "more": "z"}
+    reply = Encoder(lambda value: value).message(ran={"error": error})
+    kept = _read_run(reply).error
+    assert kept["line"] == 3 and set(kept) == {"type", "message", "line"}
+    assert sum(len(str(value)) for value in kept.values()) < 10_000
+
+
 def test_a_number_that_is_too_large_breaks_the_protocol():
     message = Message({"ok": {"complex": [10**400, 0]}}, bytearray())
     with pytest.raises(ProtocolError):
