@@ -20,8 +20,8 @@ from autograder.sandbox.student_side.messages import (
     Message,
     ProtocolError,
 )
+from autograder.sandbox.student_side.processors import seconds_waited
 from autograder.sandbox.student_side.values import Decoder, Encoder
-from autograder.sandbox.student_side.waiting import seconds_waited
 from autograder.sandbox.warm_parent import Child, WarmParent, how_it_ended
 
 TIME = "time"

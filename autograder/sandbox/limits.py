@@ -35,7 +35,7 @@ class Limits:
     memory_bytes: int = 2048 * MIB
     total_bytes: int = 4096 * MIB
     folder_bytes: int = 64 * MIB
-    processes: int = 32
+    processes: int = 24
     reply_bytes: int = 64 * MIB
     output_characters: int = 1_000_000
     grader_seconds: float = 60.0

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from . import kit
 from .cells import CellRunner
-from .memory import TOO_MUCH_MEMORY, held_by, memory_of, sockets_of
+from .memory import TOO_MUCH_MEMORY, family, held_by, memory_of, sockets_of
 from .messages import Channel, FrameLimits
 from .namespaces import (
     become_nobody,
@@ -31,9 +31,9 @@ from .namespaces import (
     give_up_rights,
     mount_own_folders,
 )
+from .processors import seconds_waited, step_back
 from .submission_server import lift_limits, limit_resources, serve
 from .system_calls import forbid_calls
-from .waiting import seconds_waited
 
 SIZE = struct.Struct(">I")
 REAP_SECONDS, WATCH_SECONDS = 5.0, 0.1
@@ -70,8 +70,13 @@ class Child(NamedTuple):
     has_own_network: bool
 
     def takes_too_much(self, shared: int) -> bool:
-        """Say whether its processes hold more; `shared` bytes each are not its own."""
-        held = memory_of(self.pid, shared)
+        """Say whether its processes hold more; `shared` bytes each are not its own.
+
+        All but the first of them are made to wait for those of other submissions.
+        """
+        processes = family(self.pid)
+        step_back(self.pid, processes)
+        held = memory_of(processes, shared)
         held += sockets_of(self.pid) if self.has_own_network else 0
         return held > self.total_bytes
 

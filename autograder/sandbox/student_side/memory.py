@@ -8,6 +8,7 @@ import functools
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 
 KIB = 1024
 TOO_MUCH_MEMORY = -1  # in place of a status with which a process ends
@@ -15,15 +16,15 @@ KINDS = re.compile(r"^(?:RssAnon|RssShmem|VmPTE):\s+(\d+) kB", re.MULTILINE)
 SOCKETS = re.compile(r"^sockets: used (\d+)$", re.MULTILINE)
 
 
-def memory_of(root: int, shared: int = 0) -> int:
-    """Return the bytes of memory that a process and its descendants hold.
+def memory_of(processes: Iterable[int], shared: int = 0) -> int:
+    """Return the bytes of memory that some processes hold.
 
     Args:
-        root: the number of the first process.
+        processes: their numbers.
         shared: how many bytes of each are those that it was forked with, and not its
             own.
     """
-    return sum(max(0, held_by(pid) - shared) for pid in family(root))
+    return sum(max(0, held_by(pid) - shared) for pid in processes)
 
 
 def sockets_of(root: int) -> int:

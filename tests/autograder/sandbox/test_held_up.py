@@ -12,7 +12,7 @@ from students_in_children import DEFINES, printed, run
 
 from autograder.checking.failures import StudentGone
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.student_side.waiting import seconds_waited
+from autograder.sandbox.student_side.processors import seconds_waited
 
 pytestmark = [
     pytest.mark.slow,
@@ -63,6 +63,28 @@ def test_who_ends_in_time_was_not_held_up(remote):
     with crowd():
         run(students)
     assert not students.was_held_up
+
+
+def test_what_a_submission_starts_waits_for_others(remote):
+    """Sixty processes that never rest would leave nothing to the next student."""
+    students = remote(
+        """
+import os, threading, time
+here = []
+def own(): time.sleep(3); here.append(os.nice(0))
+read, write = os.pipe()
+if os.fork() == 0:
+    time.sleep(3)
+    os.write(write, b"%d" % os.nice(0))
+    os._exit(0)
+beside = threading.Thread(target=own)
+beside.start(); beside.join()
+print(os.nice(0), int(os.read(read, 9)), here[0])
+""",
+        DEFINES,
+    )
+    run(students)
+    assert printed(students) == f"{os.nice(0)} 19 19\n"
 
 
 SOCKETS = """
