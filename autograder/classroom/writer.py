@@ -69,18 +69,17 @@ class Writer:
     def _ask(self, job: Job, *arguments: Any) -> Written:
         """Have something done; a process that does not answer in time is ended."""
         self._helper = helper = self._helper or self._started()
-        answered = False
+        is_late = False
         try:
             helper.connection.send((job, arguments))
-            answered = helper.connection.poll(SECONDS * crowding())
-            if answered:
+            is_late = not helper.connection.poll(SECONDS * crowding())
+            if not is_late:
                 return helper.connection.recv()
         except (EOFError, OSError):
             pass
         self._helper = None
-        code = helper.end(PATIENCE if answered else 0)
-        is_lost = answered and not was_too_slow(code)
-        return Written("failed", LOST if is_lost else TOO_SLOW, False)
+        is_late |= was_too_slow(helper.end(0 if is_late else PATIENCE))
+        return Written("failed", TOO_SLOW if is_late else LOST, False)
 
 
 def serve(connection: Connection, root: Path, device: str | None) -> None:
