@@ -1,6 +1,7 @@
 """The `student` of a check: names, handles and calls that run on the other side."""
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -16,7 +17,11 @@ from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
 
 Answer = Callable[[Message], Message]  # the grader's, to a question of the student's
-MAX_QUESTION = 16 << 20  # bytes of tensors, which the grader itself works on
+# What the student's code may ask the grader's own objects. Right answers ask for 2 kB,
+# all of them together for 100 kB, and multiply 20,000 numbers with each other.
+MAX_QUESTION = 1 << 20  # bytes
+MAX_QUESTIONS = 16 << 20  # bytes, of an exercise: an object may keep what it is given
+MAX_PRODUCT = 1 << 22  # numbers that two tensors of a question can be spread to
 
 
 class Transport(Protocol):
@@ -50,6 +55,7 @@ class Student:
         self._program: Program | None = None
         self._callbacks: list[Callback] = []
         self._ran: set[str] | None = None  # what has run, while the calls are watched
+        self._asked = 0
         self.calls = 0
 
     def __getattr__(self, name: str) -> Name:
@@ -278,11 +284,16 @@ class Student:
 
     def _answer(self, question: Message) -> Message:
         """Serve one call of the student's code to an object of the grader."""
-        if len(question.blob) > MAX_QUESTION:
+        size = max(question.size, len(question.blob))
+        self._asked += size
+        if size > MAX_QUESTION or self._asked > MAX_QUESTIONS:
             raise ProtocolError("a question of too many bytes")
         encoder = Encoder(self._refer)
         try:
-            asked = Decoder(question, self._resolve, False).part("callback")
+            decoder = Decoder(question, self._resolve, False)
+            asked = decoder.part("callback")
+            if math.prod(sorted(decoder.numbers)[-2:]) > MAX_PRODUCT:
+                raise ProtocolError("a question of too many numbers")
             callback = self._callback(asked["key"])
             method = asked["method"]
             if method not in callback.methods:
