@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from typing import Annotated
 
@@ -43,10 +44,8 @@ def verify(
         raise typer.Exit(2) from None
     written = [unit for unit in course.units if variants_file(course, unit).exists()]
     with judges(workers) as pool:
-        tallies = {
-            unit.slug: verify_unit(course, unit, seeds, pool, only)
-            for unit in chosen or written
-        }
+        judged = partial(verify_unit, course, seeds=seeds, pool=pool, only=only)
+        tallies = {unit.slug: judged(unit) for unit in chosen or written}
     console = Console()
     console.print(table_of(tallies))
     console.print(summary_of(tallies, seeds), markup=False, highlight=False)

@@ -1,27 +1,21 @@
 """The `student` of a check: names, handles and calls that run on the other side."""
 
 import contextlib
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from torch import Tensor
 
-from autograder.checking.expect import Callback
 from autograder.checking.failures import StudentError, StudentGone
 from autograder.checking.random_inputs import seed_of
 from autograder.notebook_syntax import Program, read_program
 from autograder.sandbox.error_words import error_words, without_fractions
 from autograder.sandbox.handles import Gradients, Handle, Name
+from autograder.sandbox.lent import Lent
 from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
 
 Answer = Callable[[Message], Message]  # the grader's, to a question of the student's
-# What the student's code may ask the grader's own objects. Right answers ask for 2 kB,
-# all of them together for 100 kB, and multiply 20,000 numbers with each other.
-MAX_QUESTION = 1 << 20  # bytes
-MAX_QUESTIONS = 16 << 20  # bytes, of an exercise: an object may keep what it is given
-MAX_PRODUCT = 1 << 22  # numbers that two tensors of a question can be spread to
 
 
 class Transport(Protocol):
@@ -53,9 +47,8 @@ class Student:
         self._cells = list(cells)
         self._ours = list(ours)
         self._program: Program | None = None
-        self._callbacks: list[Callback] = []
+        self._lent = Lent()
         self._ran: set[str] | None = None  # what has run, while the calls are watched
-        self._asked = 0
         self.calls = 0
 
     def __getattr__(self, name: str) -> Name:
@@ -88,7 +81,7 @@ class Student:
 
         The seed there is another: what the check draws cannot be drawn there again.
         """
-        self._callbacks.clear()
+        self._lent.forget()
         try:
             self._request("begin", seed=seed_of("student", seed))
         except StudentError as error:  # no code of the student's has been asked yet
@@ -249,60 +242,16 @@ class Student:
         raise StudentError(kind, name, error_words(report, name, self._cells))
 
     def _refer(self, value: Any) -> Reference:
-        if isinstance(value, Name):
-            return value._reference
-        if not isinstance(value, Callback) and not callable(value):
-            raise TypeError(f"a {type(value).__name__} cannot be handed to a student")
-        callback = value if isinstance(value, Callback) else Callback(value)
-        key = self._key_of(callback)
-        details = {
-            "methods": list(callback.methods),
-            "attributes": dict(callback.attributes),
-        }
-        return Reference("callback", key, details)
-
-    def _key_of(self, callback: Callback) -> int:
-        """Return the number of a callback; the same object keeps its number."""
-        for key, known in enumerate(self._callbacks):
-            if known.target is callback.target:
-                return key
-        self._callbacks.append(callback)
-        return len(self._callbacks) - 1
+        return value._reference if isinstance(value, Name) else self._lent.refer(value)
 
     def _resolve(self, reference: Reference) -> Any:
         if reference.kind == "handle" and isinstance(reference.key, int):
             details = without_fractions(reference.details, 60)
             return Handle(self, Reference("handle", reference.key, details))
         if reference.kind == "callback" and isinstance(reference.key, int):
-            return self._callback(reference.key).target
+            return self._lent[reference.key].target
         raise ProtocolError("a reference to something of the grader's")
-
-    def _callback(self, key: int) -> Callback:
-        if not 0 <= key < len(self._callbacks):
-            raise ProtocolError("a callback that was not handed over")
-        return self._callbacks[key]
 
     def _answer(self, question: Message) -> Message:
         """Serve one call of the student's code to an object of the grader."""
-        size = max(question.size, len(question.blob))
-        self._asked += size
-        if size > MAX_QUESTION or self._asked > MAX_QUESTIONS:
-            raise ProtocolError("a question of too many bytes")
-        encoder = Encoder(self._refer)
-        try:
-            decoder = Decoder(question, self._resolve, False)
-            asked = decoder.part("callback")
-            if math.prod(sorted(decoder.numbers)[-2:]) > MAX_PRODUCT:
-                raise ProtocolError("a question of too many numbers")
-            callback = self._callback(asked["key"])
-            method = asked["method"]
-            if method not in callback.methods:
-                raise ProtocolError("a method that was not handed over")
-            target = callback.target
-            function = target if method == "__call__" else getattr(target, method)
-            return encoder.message(ok=function(*asked["args"], **asked["kwargs"]))
-        except (AssertionError, ProtocolError):  # the check has failed, or its process
-            raise
-        except Exception as error:
-            words = f"the checker's object cannot take these: {type(error).__name__}"
-            return Encoder(self._refer).message(error=words)
+        return self._lent.answer(question, self._refer, self._resolve)
