@@ -67,14 +67,20 @@ class SubmissionExporter(NotebookExporter):
 def _carried(cell: SubmittedCell) -> NotebookNode:
     """Carry what was read through nbconvert, to be unpacked by the repair."""
     make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
-    record = {"type": cell.cell_type, "grade_id": cell.grade_id, "ids": [*cell.ids]}
+    record = {
+        "type": cell.cell_type,
+        "grade_id": cell.grade_id,
+        "ids": [*cell.ids],
+        "pictures": cell.pictures,
+    }
     return make(cell.source, metadata={RECORD: record})
 
 
 def _unpacked(cell: NotebookNode) -> SubmittedCell:
     record = cell.metadata[RECORD]
     ids = frozenset(record["ids"])
-    return SubmittedCell(record["type"], cell.source, record["grade_id"], ids)
+    name, pictures = record["grade_id"], record["pictures"]
+    return SubmittedCell(record["type"], cell.source, name, ids, pictures)
 
 
 class RepairSubmission(NbGraderPreprocessor):

@@ -3,7 +3,7 @@
 import ast
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nbformat import NotebookNode
@@ -59,6 +59,13 @@ class Match:
     source: str | None = None
     how: str = ""
     doubtful: bool = False
+
+    def pictures(self, cells: Sequence[SubmittedCell]) -> dict[str, Mapping[str, str]]:
+        """Return what is pasted into the cells that were taken; the first one's win."""
+        found: dict[str, Mapping[str, str]] = {}
+        for number in reversed(self.used):
+            found |= cells[number].pictures
+        return found
 
 
 def top_names(source: str) -> list[str]:

@@ -8,7 +8,8 @@ import stat
 import struct
 import zipfile
 import zlib
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)
 MAX_CODE = 1 << 20
 MAX_TEXT = 4 << 20
 MAX_LINES = 50_000
+MAX_PICTURES = 4 << 20  # characters, of one cell
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 # What `zipfile` raises for a damaged archive: a NotImplementedError for an unknown
 # compression is a RuntimeError, a UnicodeDecodeError for a name is a ValueError.
 BROKEN_ARCHIVE = (
@@ -50,12 +54,14 @@ class SubmittedCell:
         source: its text.
         grade_id: the name that nbgrader gave it, if it still has it.
         ids: the cell's ids: Jupyter's, and Colab's.
+        pictures: what was pasted into a text: name to kind to base64.
     """
 
     cell_type: str
     source: str
     grade_id: str | None = None
     ids: frozenset[str] = frozenset()
+    pictures: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
 
 
 def read_submission(path: Path) -> list[SubmittedCell]:
@@ -174,7 +180,27 @@ def _cell(raw: dict[str, Any]) -> SubmittedCell:
         text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", ""),
         grade_id if isinstance(grade_id, str) else None,
         frozenset(i for i in ids if isinstance(i, str)),
+        dict(_pictures(raw.get("attachments"))),
     )
+
+
+def _pictures(raw: Any) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the attachments that are pictures and small enough to be shown."""
+    left = MAX_PICTURES
+    for name, kinds in raw.items() if isinstance(raw, dict) else ():
+        for kind, lines in kinds.items() if isinstance(kinds, dict) else ():
+            text = "".join(lines) if _is_text(lines) else ""
+            content = "".join(text.split())
+            fits = kind in PICTURES and len(content) <= left
+            if fits and BASE64.fullmatch(content):
+                left -= len(content)
+                yield name, {kind: content}
+                break
+
+
+def _is_text(lines: Any) -> bool:
+    parts = lines if isinstance(lines, list) else [lines]
+    return all(isinstance(part, str) for part in parts)
 
 
 def _kind(raw: dict[str, Any]) -> str:

@@ -93,6 +93,9 @@ class _Builder:
             self._note(f"{name}: no answer was found", doubtful=True)
             return
         cell.source = match.source
+        pictures = match.pictures(self.cells)
+        if pictures and not match.slot.is_code:
+            cell.attachments = pictures
         if match.how:
             self._note(f"{name}: {match.how}", match.doubtful)
 
@@ -154,9 +157,7 @@ class _Builder:
             if not source.strip() or cell.cell_type == "raw":
                 continue
             count += 1
-            make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
-            extra = make(source, id=f"extra-{count}")
-            extras.setdefault(after, []).append(extra)
+            extras.setdefault(after, []).append(_extra(cell, source, count))
         return extras
 
     def _own_part(self, number: int, position: int) -> str:
@@ -196,6 +197,14 @@ class _Builder:
             and (match.source is None or match.slot.is_stub(match.source))
             and not self._is_written_elsewhere(match)
         ]
+
+
+def _extra(cell: SubmittedCell, source: str, number: int) -> NotebookNode:
+    """Return one of the student's own cells."""
+    if cell.cell_type == "code":
+        return new_code_cell(source, id=f"extra-{number}")
+    own = {"attachments": dict(cell.pictures)} if cell.pictures else {}
+    return new_markdown_cell(source, id=f"extra-{number}", **own)
 
 
 def definitions_of(source: str) -> str:
