@@ -72,6 +72,7 @@ def _carried(cell: SubmittedCell) -> NotebookNode:
         "grade_id": cell.grade_id,
         "ids": [*cell.ids],
         "pictures": cell.pictures,
+        "had_invisible": cell.had_invisible,
     }
     return make(cell.source, metadata={RECORD: record})
 
@@ -79,8 +80,8 @@ def _carried(cell: SubmittedCell) -> NotebookNode:
 def _unpacked(cell: NotebookNode) -> SubmittedCell:
     record = cell.metadata[RECORD]
     ids = frozenset(record["ids"])
-    name, pictures = record["grade_id"], record["pictures"]
-    return SubmittedCell(record["type"], cell.source, name, ids, pictures)
+    rest = (record[key] for key in ("pictures", "had_invisible"))
+    return SubmittedCell(record["type"], cell.source, record["grade_id"], ids, *rest)
 
 
 class RepairSubmission(NbGraderPreprocessor):

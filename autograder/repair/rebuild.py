@@ -9,8 +9,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.notebook_syntax import parse_cell
-from autograder.repair.matching import Match, Matcher, Slot, top_names
+from autograder.repair.matching import Match, Matcher
 from autograder.repair.reading import Refused, SubmittedCell
+from autograder.repair.slots import Slot, as_code, top_names
 from autograder.unit import GradedUnit, is_graded_code
 
 WRITTEN_ELSEWHERE = "# This answer is in another cell."
@@ -150,7 +151,7 @@ class _Builder:
         extras: dict[int, list[NotebookNode]] = {}
         after, count = -1, 0
         for number, cell in enumerate(self.cells):
-            source = cell.source
+            source = as_code(cell) if cell.cell_type == "code" else cell.source
             if number in self.anchors:
                 after = self.anchors[number]
                 source = self._own_part(number, after)
