@@ -6,21 +6,24 @@ from collections.abc import Sequence
 from typing import Any
 
 MAX_WORDS = 600
+CONTROLS = ("Cc", "Cf", "Cs", "Co", "Cn")  # of Unicode; some turn the line around
 EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # IPython takes them off a cell
 DEVICE = re.compile(r"\b(cpu|cuda(?::\d+)?|mps(?::\d+)?|xpu(?::\d+)?|meta)\b")
 FRACTION = re.compile(r"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?")
 
 
 def clean(text: Any, limit: int = MAX_WORDS) -> str:
-    """Return text that came from the student's side without control characters."""
-    kept = "".join(
-        character
-        if unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn")
-        else " "
-        for character in str(text)[: 4 * limit]
-    )
-    kept = " ".join(kept.split())
+    """Return text that came from the student's side as one line, cut to a length."""
+    kept = " ".join(without_controls(str(text)[: 4 * limit]).split())
     return kept if len(kept) <= limit else kept[:limit] + " …"
+
+
+def without_controls(text: str) -> str:
+    """Return text whose control characters are blanks; its lines stay."""
+    return "".join(
+        " " if unicodedata.category(one) in CONTROLS and one != "\n" else one
+        for one in text
+    )
 
 
 def error_words(report: dict[str, Any], name: str, cells: Sequence[str] = ()) -> str:
