@@ -10,9 +10,9 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from autograder.grading.safe_html import safe_html
 from autograder.sandbox.error_words import clean
 from autograder.sandbox.isolated import CellRun
+from autograder.sandbox.safe_html import safe_html
 
 MAX_TEXT = 64_000
 CONTROL = re.compile(

@@ -31,6 +31,7 @@ from autograder.sandbox.limits import Limits
 from autograder.unit import GradedUnit, Submission, graded_unit
 
 LINK_NOTE = ".was-a-link"
+NO_FILE_NOTE = ".was-no-file"
 
 
 class SubmissionExporter(NotebookExporter):
@@ -51,6 +52,8 @@ class SubmissionExporter(NotebookExporter):
             refuse_unsafe_name(resources["nbgrader"]["student"])
             if os.path.lexists(filename + LINK_NOTE):
                 raise Refused("it is a link, not a file: hand the notebook itself in")
+            if os.path.lexists(filename + NO_FILE_NOTE):
+                raise Refused("it is no regular file: hand the notebook itself in")
             cells = read_submission(Path(filename))
         except Refused:
             clear_scores(**resources["nbgrader"])
@@ -201,4 +204,6 @@ def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None
                 note.write_text(f"{path.name} was a link to {os.readlink(path)}\n")
                 path.unlink()
             elif path.exists() and not (path.is_file() or path.is_dir()):
+                note = path.with_name(path.name + NO_FILE_NOTE)
+                note.write_text(f"{path.name} was no regular file\n")
                 path.unlink()

@@ -17,14 +17,14 @@ from mistune import HTMLRenderer
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from traitlets.config import Config
 
-from autograder.grading.safe_html import (
+from autograder.nbgrader_steps.escaped_names import EscapeNames
+from autograder.sandbox.safe_html import (
     ATTACHMENT,
     Attachments,
     picture_address,
     put_pictures_aside,
     safe_html,
 )
-from autograder.nbgrader_steps.escaped_names import EscapeNames
 
 AUTOGRADER = Path(__file__).resolve().parents[1]
 PAGES = AUTOGRADER / "pages"

@@ -8,9 +8,9 @@ from nbformat.v4 import new_markdown_cell, new_notebook, new_raw_cell
 from tiny_grading import UNIT, grade, only, submission
 from traitlets.config import Config
 
-from autograder.grading.safe_html import safe_html
 from autograder.nbgrader_steps import safe_markdown
 from autograder.nbgrader_steps.settings import configure
+from autograder.sandbox.safe_html import safe_html
 
 HOSTILE = [
     "<script>steal()</script>",
