@@ -6,8 +6,7 @@ from typing import Any
 from nbgrader.api import Gradebook
 from nbgrader.plugins import CsvExportPlugin
 
-from autograder.class_report.exports import LONGEST, safe
-from autograder.sandbox.error_words import clean
+from autograder.sandbox.safe_cells import safe_cell
 
 
 class Cell(str):
@@ -15,7 +14,7 @@ class Cell(str):
 
     def __format__(self, specification: str) -> str:
         """Return the cell."""
-        text = safe(clean(self, LONGEST))
+        text = safe_cell(self)
         return '"' + text.replace('"', '""') + '"' if set('",') & set(text) else text
 
 
