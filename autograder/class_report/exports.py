@@ -8,10 +8,7 @@ from pathlib import Path
 
 from autograder.class_report.report import ClassReport, Row
 from autograder.grading.feedback_table import number
-from autograder.sandbox.error_words import clean
-
-LONGEST = 200
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from autograder.sandbox.safe_cells import safe_cell
 
 
 def write_exports(report: ClassReport, folder: Path) -> list[Path]:
@@ -28,7 +25,7 @@ def write_exports(report: ClassReport, folder: Path) -> list[Path]:
     for path, rows in made.items():
         with path.open("w", encoding="utf-8-sig", newline="") as file:
             csv.writer(file).writerows(
-                [safe(clean(cell, LONGEST)) for cell in row] for row in rows
+                [safe_cell(cell) for cell in row] for row in rows
             )
     return list(made)
 
@@ -57,12 +54,6 @@ def moodle_rows(report: ClassReport) -> Iterable[Sequence[str]]:
             row.details.get(key, "") for key in ("first_name", "last_name", "email")
         )
         yield row.student, first, last, email, _score(row)
-
-
-def safe(cell: str) -> str:
-    """Keep a spreadsheet from taking a cell for a formula."""
-    is_number = cell.removeprefix("-").replace(".", "", 1).isdecimal()
-    return f"'{cell}" if cell.startswith(FORMULA) and not is_number else cell
 
 
 def _name(row: Row, between: str) -> str:

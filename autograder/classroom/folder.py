@@ -138,7 +138,7 @@ class ClassFolder:
 def grading_folder(root: Path) -> Path:
     """Return the folder of records, locks and the audit log; git does not see it."""
     home = root / GRADING
-    home.mkdir(exist_ok=True)
+    home.mkdir(parents=True, exist_ok=True)
     ignore = home / ".gitignore"
     if not ignore.exists():
         ignore.write_text("*\n")

@@ -18,7 +18,7 @@ from typing import TypeGuard
 from rapidfuzz.distance import Indel
 
 from autograder.notebook_syntax import parse_cell
-from autograder.repair.matching import top_names
+from autograder.repair.slots import top_names
 
 FEWEST_TOKENS = 40  # fewer say nothing: there are not many ways to write them
 PLAIN = set(dir(builtins)) | {"self", "torch", "nn", "F", "math", "np", "Tensor"}

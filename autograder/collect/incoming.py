@@ -14,8 +14,8 @@ from pathlib import Path
 
 from autograder.repair.reading import BROKEN_ARCHIVE, MAX_BYTES
 
-MAX_FILES = 20_000  # in one archive
-MAX_TOTAL = 4 << 30  # bytes that an archive says it holds
+MAX_FILES = 20_000  # notebooks in one archive
+MAX_TOTAL = 4 << 30  # bytes of notebooks that an archive says it holds
 MAX_OF_A_STUDENT = 256 << 20  # bytes that an archive within an archive says it holds
 MAX_RATIO = 1000  # deflate reaches 1032; a notebook seldom 50
 SMALL = 1 << 20  # below this no ratio is suspicious
@@ -112,8 +112,8 @@ def _time(path: Path) -> datetime:
     return datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
 
 
-def _too_large(size: int) -> str:
-    return f"has {size >> 20} MiB; {MAX_BYTES >> 20} MiB are allowed"
+def _too_large(size: int, most: int = MAX_BYTES) -> str:
+    return f"has {size >> 20} MiB; {most >> 20} MiB are allowed"
 
 
 def _read_archive(
@@ -121,59 +121,64 @@ def _read_archive(
 ) -> None:
     """Read an archive, and the archives right inside it.
 
+    An entry that is broken or malicious is refused, and the others are read.
+
     Raises:
-        CollectError: if it is broken or malicious; nothing of it is taken then.
+        CollectError: if all of it is broken, or too much; nothing is taken then.
     """
-    found = Reading()
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entries = list(
-                _entries(archive, MAX_OF_A_STUDENT if parents else MAX_TOTAL)
-            )
-            for info, names in entries:
-                parts = (*parents, *names)
-                _read_entry(archive, info, parts, _entry_time(info, when), found)
-    except CollectError:
-        raise
+            infos = list(_wanted(archive, parents, reading))
+            _refuse_too_much(infos, MAX_OF_A_STUDENT if parents else MAX_TOTAL)
+            for info, parts in infos:
+                _read_entry(archive, info, parts, _entry_time(info, when), reading)
     except BROKEN_ARCHIVE as error:
         raise CollectError(f"is a broken archive: {error}") from error
-    reading.notebooks += found.notebooks
-    reading.ignored += found.ignored
-    reading.refused += found.refused
 
 
-def _entries(
-    archive: zipfile.ZipFile, limit: int
+def _wanted(
+    archive: zipfile.ZipFile, parents: tuple[str, ...], reading: Reading
 ) -> Iterator[tuple[zipfile.ZipInfo, tuple[str, ...]]]:
-    """Yield the files of an archive and their names, once all were looked at.
-
-    Raises:
-        CollectError: if one leads out of the archive, is a link, or is a bomb.
-    """
-    infos = [info for info in archive.infolist() if not info.is_dir()]
-    if len(infos) > MAX_FILES:
-        raise CollectError(f"holds {len(infos)} files; {MAX_FILES} are allowed")
-    if sum(info.file_size for info in infos) > limit:
-        raise CollectError(f"unpacks to more than {limit >> 20} MiB")
-    found = []
-    for info in infos:
+    """Yield the entries to read and where they lie; note what is not taken."""
+    for info in archive.infolist():
         name = _name(info)
         parts = tuple(part for part in re.split(r"[/\\]", name) if part != ".")
-        leads_out = (
-            not parts or ".." in parts or "" in parts or re.match(r"[A-Za-z]:", name)
-        )
-        if leads_out or "\0" in info.orig_filename:
-            raise CollectError(f"holds '{name}', which leads out of the archive")
-        if stat.S_ISLNK(info.external_attr >> 16):
-            raise CollectError(f"holds '{name}', which is a link")
-        if info.flag_bits & ENCRYPTED:
-            raise CollectError(f"holds '{name}', which is encrypted")
-        ratio = info.file_size / max(info.compress_size, 1)
-        if info.file_size > SMALL and ratio > MAX_RATIO:
-            raise CollectError(f"holds '{name}', which unpacks {ratio:.0f}-fold")
-        if not any(_is_skipped(part) for part in parts):
-            found.append((info, parts))
-    yield from found
+        if info.is_dir() or any(_is_skipped(part) for part in parts if part != ".."):
+            continue
+        kind = Path(name).suffix.lower()
+        if parts and not (kind == ".ipynb" or (kind == ".zip" and not parents)):
+            reading.ignored.append("/".join((*parents, *parts)))
+        elif problem := _problem_of(info, name, parts):
+            reading.refused.append(((*parents, name), problem))
+        else:
+            yield info, (*parents, *parts)
+
+
+def _problem_of(info: zipfile.ZipInfo, name: str, parts: tuple[str, ...]) -> str:
+    """Say why an entry is not even looked into; "" if it may be."""
+    drive = re.match(r"[A-Za-z]:", name)
+    if not parts or ".." in parts or "" in parts or drive or "\0" in info.orig_filename:
+        return "leads out of the archive"
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return "is a link"
+    if info.flag_bits & ENCRYPTED:
+        return "is encrypted"
+    most = MAX_OF_A_STUDENT if parts[-1].lower().endswith(".zip") else MAX_BYTES
+    if info.file_size > most:
+        return _too_large(info.file_size, most)
+    ratio = info.file_size / max(info.compress_size, 1)
+    if info.file_size > SMALL and ratio > MAX_RATIO:
+        return f"unpacks {ratio:.0f}-fold"
+    return ""
+
+
+def _refuse_too_much(
+    found: list[tuple[zipfile.ZipInfo, tuple[str, ...]]], limit: int
+) -> None:
+    if len(found) > MAX_FILES:
+        raise CollectError(f"holds {len(found)} notebooks; {MAX_FILES} are allowed")
+    if sum(info.file_size for info, _ in found) > limit:
+        raise CollectError(f"unpacks to more than {limit >> 20} MiB")
 
 
 def _name(info: zipfile.ZipInfo) -> str:
@@ -202,16 +207,14 @@ def _read_entry(
     when: datetime,
     found: Reading,
 ) -> None:
-    kind = Path(parts[-1]).suffix.lower()
-    is_nested = kind == ".zip" and not any(p.endswith(".zip") for p in parts[:-1])
-    if kind != ".ipynb" and not is_nested:
-        found.ignored.append("/".join(parts))
-    elif info.file_size > (MAX_OF_A_STUDENT if is_nested else MAX_BYTES):
-        found.refused.append((parts, _too_large(info.file_size)))
-    elif is_nested:
-        try:
-            _read_archive(archive.read(info), parts, when, found)
-        except CollectError as error:
-            found.refused.append((parts, str(error)))
-    else:
-        found.notebooks.append(Incoming(parts, when, archive.read(info)))
+    """Read one entry; what is wrong with it does not touch the others."""
+    try:
+        content = archive.read(info)
+        if parts[-1].lower().endswith(".ipynb"):
+            found.notebooks.append(Incoming(parts, when, content))
+        else:
+            _read_archive(content, parts, when, found)
+    except CollectError as error:
+        found.refused.append((parts, str(error)))
+    except BROKEN_ARCHIVE as error:
+        found.refused.append((parts, f"is broken in the archive: {error}"))

@@ -7,6 +7,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from autograder.commands.screen import add_row, complain, show
+
 if TYPE_CHECKING:
     from autograder.collect import Collected
 
@@ -44,12 +46,11 @@ def collect(
     try:
         done = collect_class(path, ClassFolder(course_root), unit, roster)
     except (CollectError, CourseError) as error:
-        typer.echo(f"{error}\n\nNothing was collected.", err=True)
+        complain(f"{error}\n\nNothing was collected.")
         raise typer.Exit(2) from None
     if done.placed:
         console.print(table_of(done))
-    for line in lines_of(done):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    show(console, *lines_of(done))
     if done.refused or not done.placed:
         raise typer.Exit(1)
 
@@ -62,8 +63,8 @@ def table_of(done: "Collected") -> Table:
     for one in done.placed:
         when = f"{one.last.when}{' late' if one.last.late else ''}"
         source = clean(one.last.source, 60)
-        table.add_row(
-            one.slug, clean(one.student, 40), when, str(one.kept), str(one.new), source
+        add_row(
+            table, one.slug, clean(one.student, 40), when, one.kept, one.new, source
         )
     return table
 
@@ -73,7 +74,9 @@ def lines_of(done: "Collected") -> list[str]:
     from autograder.sandbox.error_words import clean
 
     lines = [f"{clean(s, 60)}: new, not known before" for s in done.created]
-    lines += [f"not taken: {clean(s, 120)} {why}" for s, why in done.refused]
+    lines += [
+        f"not taken: {clean(s, 120)} {clean(why, 200)}" for s, why in done.refused
+    ]
     lines += [f"warning: {clean(s, 120)} {clean(w, 200)}" for s, w in done.warnings]
     if done.ignored:
         shown = ", ".join(clean(name, 60) for name in done.ignored[:5])

@@ -16,6 +16,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from autograder.commands.screen import add_row, complain, show
 from autograder.course import load_course
 
 if TYPE_CHECKING:
@@ -110,10 +111,10 @@ def _opened(
         slugs = [folder.course.unit(unit).slug] if unit else folder.units()
         require_gradebook(folder.db_url)
     except (CourseError, GradebookError, ValueError) as error:
-        typer.echo(error, err=True)
+        complain(error)
         raise typer.Exit(2) from None
     if not slugs:
-        typer.echo(f"Nothing is handed in under {folder.root / 'submitted'}.", err=True)
+        complain(f"Nothing is handed in under {folder.root / 'submitted'}.")
         raise typer.Exit(2)
     return folder, slugs
 
@@ -122,10 +123,10 @@ def _say_where(folder: "ClassFolder", feedback: bool, console: Console) -> None:
     """Say where gradebook and feedback are."""
     from autograder.gradebook import shown_address
 
-    console.print(f"Gradebook: {shown_address(folder.db_url)}", soft_wrap=True)
+    show(console, f"Gradebook: {shown_address(folder.db_url)}")
     pages = folder.root / folder.coursedir.feedback_directory
     if feedback and pages.is_dir():
-        console.print(f"Feedback: {pages}", soft_wrap=True)
+        show(console, f"Feedback: {pages}")
 
 
 def _require_device(name: str, scheduler: str | None) -> None:
@@ -159,12 +160,12 @@ def _said_clearly(scheduler: str | None) -> Iterator[None]:
     try:
         from autograder.classroom.cluster import ClusterError
     except ModuleNotFoundError as error:
-        typer.echo(error, err=True)
+        complain(error)
         raise typer.Exit(2) from None
     try:
         yield
     except ClusterError as error:
-        typer.echo(f"{error}. What is graded stays; grade again to go on.", err=True)
+        complain(f"{error}. What is graded stays; grade again to go on.")
         raise typer.Exit(2) from None
 
 
@@ -196,7 +197,7 @@ def _grade_unit(
             bad = int(outcome.status != "graded")
             failures = progress.tasks[task].fields["failures"] + bad
             progress.update(task, advance=1, failures=failures)
-            progress.console.print(line_of(outcome), highlight=False, markup=False)
+            show(progress.console, line_of(outcome))
 
         outcomes = run_through(folder, unit, chosen, done, choice)
     console.print(table_of(slug, outcomes))
@@ -243,9 +244,7 @@ def table_of(slug: str, outcomes: "list[Outcome]") -> Table:
         remark = outcome.reason or "; ".join(outcome.doubtful)
         if outcome.status != "graded":
             remark = f"{outcome.status}: {remark}"
-        table.add_row(
-            clean(outcome.submission.student, 60), *scores, total, clean(remark, 200)
-        )
+        add_row(table, clean(outcome.submission.student, 60), *scores, total, remark)
     return table
 
 
@@ -269,12 +268,12 @@ def sample_class(
             slug = load_course().unit(unit).slug
             expected = write_sample_class(slug, to)
         except (CourseError, FileNotFoundError) as error:
-            typer.echo(error, err=True)
+            complain(error)
             raise typer.Exit(2) from None
         table = Table("student", "what it is", "score of the checks", title=slug)
         for student, entry in expected.items():
-            table.add_row(student, entry["what"], f"{entry['score']:g}")
+            add_row(table, student, entry["what"], f"{entry['score']:g}")
         console = Console()
         console.print(table)
         path = scores_file(to, slug)
-        console.print(f"Made in {to}; the scores are in {path} too.", soft_wrap=True)
+        show(console, f"Made in {to}; the scores are in {path} too.")

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from autograder.commands.screen import complain
+
 
 def register(app: typer.Typer) -> None:
     """Add `report` to the command `course`."""
@@ -34,7 +36,7 @@ def report(
         folder = ClassFolder(course_root)
         found = gather(folder, folder.course.unit(unit).slug)
     except (CourseError, FileNotFoundError) as error:
-        typer.echo(error, err=True)
+        complain(error)
         raise typer.Exit(2) from None
     place = to or folder.root / "report"
     page = place / f"{found.slug}.html"

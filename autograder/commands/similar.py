@@ -7,6 +7,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from autograder.commands.screen import add_row, complain, show
+
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
@@ -52,12 +54,14 @@ def similar(
         folder = ClassFolder(course_root)
         graded = graded_unit(folder.course.unit(unit).slug, folder.root)
     except (CourseError, FileNotFoundError) as error:
-        typer.echo(error, err=True)
+        complain(error)
         raise typer.Exit(2) from None
     answers, left_out = answers_of(folder, graded)
     pairs = similar_pairs(answers, answers_in(graded.released, graded), least)
     console = Console()
-    console.print(_table(graded.slug, pairs), _about(answers, left_out), HINT, sep="\n")
+    console.print(_table(graded.slug, pairs))
+    show(console, _about(answers, left_out))
+    console.print(HINT)
 
 
 def answers_of(
@@ -94,7 +98,7 @@ def _table(slug: str, pairs: "list[Pair]") -> Table:
     for pair in pairs:
         shares = (f"{x:.0%}" for x in (pair.beyond, pair.agreement, pair.usual))
         who = (clean(student, 60) for student in pair.students)
-        table.add_row(*who, *shares, ", ".join(pair.exercises))
+        add_row(table, *who, *shares, ", ".join(pair.exercises))
     return table
 
 

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from autograder.commands.screen import complain
 from autograder.course import CourseError, load_course
 
 
@@ -40,7 +41,7 @@ def verify(
         course = load_course()
         chosen = [course.unit(name) for name in units or []]
     except CourseError as error:
-        typer.echo(error, err=True)
+        complain(error)
         raise typer.Exit(2) from None
     written = [unit for unit in course.units if variants_file(course, unit).exists()]
     with judges(workers) as pool:

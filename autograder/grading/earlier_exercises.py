@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 
 from autograder.grading.points import CheckResult
 from autograder.notebook_syntax import parse_cell
-from autograder.repair.matching import top_names
+from autograder.repair.slots import top_names
 
 WORDS = (
     "It uses {names}, where a check has failed too: mend that first, then look again."

@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import nh3
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from autograder.sandbox.error_words import clean
 from autograder.sandbox.isolated import CellRun
+from autograder.sandbox.safe_html import safe_html
 
 MAX_TEXT = 64_000
 CONTROL = re.compile(
@@ -52,6 +52,6 @@ def _output(item: dict[str, Any]) -> Sequence[NotebookNode]:
     if kind == "display_data" and isinstance(data, dict):
         shown = {k: safe_text(data[k]) for k in TEXT_KINDS if k in data}
         if "text/html" in data:
-            shown["text/html"] = nh3.clean(safe_text(data["text/html"]))
+            shown["text/html"] = safe_html(safe_text(data["text/html"]))
         return [new_output("display_data", data=shown)] if shown else []
     return []

@@ -31,6 +31,7 @@ from autograder.sandbox.limits import Limits
 from autograder.unit import GradedUnit, Submission, graded_unit
 
 LINK_NOTE = ".was-a-link"
+NO_FILE_NOTE = ".was-no-file"
 
 
 class SubmissionExporter(NotebookExporter):
@@ -51,6 +52,8 @@ class SubmissionExporter(NotebookExporter):
             refuse_unsafe_name(resources["nbgrader"]["student"])
             if os.path.lexists(filename + LINK_NOTE):
                 raise Refused("it is a link, not a file: hand the notebook itself in")
+            if os.path.lexists(filename + NO_FILE_NOTE):
+                raise Refused("it is no regular file: hand the notebook itself in")
             cells = read_submission(Path(filename))
         except Refused:
             clear_scores(**resources["nbgrader"])
@@ -67,14 +70,21 @@ class SubmissionExporter(NotebookExporter):
 def _carried(cell: SubmittedCell) -> NotebookNode:
     """Carry what was read through nbconvert, to be unpacked by the repair."""
     make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
-    record = {"type": cell.cell_type, "grade_id": cell.grade_id, "ids": [*cell.ids]}
+    record = {
+        "type": cell.cell_type,
+        "grade_id": cell.grade_id,
+        "ids": [*cell.ids],
+        "pictures": cell.pictures,
+        "had_invisible": cell.had_invisible,
+    }
     return make(cell.source, metadata={RECORD: record})
 
 
 def _unpacked(cell: NotebookNode) -> SubmittedCell:
     record = cell.metadata[RECORD]
     ids = frozenset(record["ids"])
-    return SubmittedCell(record["type"], cell.source, record["grade_id"], ids)
+    rest = (record[key] for key in ("pictures", "had_invisible"))
+    return SubmittedCell(record["type"], cell.source, record["grade_id"], ids, *rest)
 
 
 class RepairSubmission(NbGraderPreprocessor):
@@ -194,4 +204,6 @@ def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None
                 note.write_text(f"{path.name} was a link to {os.readlink(path)}\n")
                 path.unlink()
             elif path.exists() and not (path.is_file() or path.is_dir()):
+                note = path.with_name(path.name + NO_FILE_NOTE)
+                note.write_text(f"{path.name} was no regular file\n")
                 path.unlink()

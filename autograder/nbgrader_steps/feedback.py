@@ -10,6 +10,7 @@ from nbgrader.preprocessors import GetGrades
 from nbgrader.utils import is_grade, is_task
 
 from autograder.grading.feedback_table import number
+from autograder.grading.outcome import RECORD
 from autograder.unit import CHECK_SUFFIX
 
 
@@ -59,6 +60,22 @@ def exercise_name(grade_id: str) -> str:
     return grade_id.removesuffix(CHECK_SUFFIX).replace("-", " ").capitalize()
 
 
+def failed_of(cell: NotebookNode, notebook: NotebookNode) -> list[dict[str, Any]]:
+    """Return the checks of a graded cell that did not pass."""
+    exercise = cell.metadata.nbgrader["grade_id"].removesuffix(CHECK_SUFFIX)
+    return [check for check in _failed(notebook) if check["exercise"] == exercise]
+
+
+def has_failed(notebook: NotebookNode) -> bool:
+    """Say whether any check did not pass."""
+    return bool(_failed(notebook))
+
+
+def _failed(notebook: NotebookNode) -> list[dict[str, Any]]:
+    checks = notebook.metadata.get(RECORD, {}).get("checks", [])
+    return [check for check in checks if check["status"] != "passed"]
+
+
 class FeedbackExporter(HTMLExporter):
     """nbconvert's HTML exporter with our filters, templates compiled once a process."""
 
@@ -67,6 +84,8 @@ class FeedbackExporter(HTMLExporter):
         yield from super().default_filters()
         yield "exercise_name", exercise_name
         yield "points", number
+        yield "failed", failed_of
+        yield "has_failed", has_failed
 
     def _create_environment(self) -> Environment:
         environment = super()._create_environment()

@@ -11,34 +11,31 @@ from pathlib import Path
 from typing import Any
 
 import nbgrader
-import nh3
 from jinja2 import pass_context
 from jinja2.runtime import Context
+from mistune import HTMLRenderer
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from traitlets.config import Config
 
 from autograder.nbgrader_steps.escaped_names import EscapeNames
+from autograder.sandbox.safe_html import (
+    ATTACHMENT,
+    Attachments,
+    picture_address,
+    put_pictures_aside,
+    safe_html,
+)
 
 AUTOGRADER = Path(__file__).resolve().parents[1]
 PAGES = AUTOGRADER / "pages"
 NBGRADER = Path(nbgrader.__file__).parent
 NBGRADERS_PAGES = NBGRADER / "server_extensions" / "formgrader" / "templates"
 MATHJAX = AUTOGRADER.parent / "book" / "_vendor" / "mathjax" / "tex-svg-full.js"
-TAGS = nh3.ALLOWED_TAGS | {"input"}  # the boxes of task lists
-EVERYWHERE = {"class", "id", "title", "lang", "dir", "align"}
-ATTRIBUTES = {
-    **nh3.ALLOWED_ATTRIBUTES,
-    "*": EVERYWHERE,
-    "input": {"type", "checked", "disabled"},
-}
 MAX_LENGTH, MAX_SECONDS = 20_000, 5.0  # of one text, of all texts of a page
 SHOWN = 200_000
 MAX_DEPTH = 100
 VOID = {"br", "hr", "img", "input", "wbr", "col", "area"}
 SPENT = "seconds_of_markdown"
-SCHEMES = {"http", "https", "mailto", "attachment", "data"}
-IMAGES = ("png", "jpeg", "gif", "webp")
-OUR_NAMES = ("comment", "score", "toc", "nbgrader")  # ids that nbgrader's pages use
 
 
 @pass_context
@@ -49,10 +46,12 @@ def safe_markdown(context: Context, source: str) -> str:
     """
     page = context.get("resources")
     page = page if page is not None else {}
+    carried = (context.get("cell") or {}).get("attachments", {})
+    source, attachments = put_pictures_aside(source, carried)
     if len(source) > MAX_LENGTH or page.get(SPENT, 0.0) > MAX_SECONDS:
         return _as_written(source)
     started = time.monotonic()
-    html = _rendered(context, source)
+    html = _rendered(source, attachments)
     page[SPENT] = page.get(SPENT, 0.0) + time.monotonic() - started
     return _unbracketed(html) if _depth(html) <= MAX_DEPTH else _as_written(source)
 
@@ -76,40 +75,35 @@ def _unbracketed(html: str) -> str:
     return html.replace("[", "&#91;")
 
 
-def _rendered(context: Context, source: str) -> str:
-    cell = context.get("cell") or {}
-    renderer = IPythonRenderer(
+def _rendered(source: str, attachments: Attachments) -> str:
+    renderer = PlainRenderer(
         escape=False,
-        attachments=cell.get("attachments", {}),
+        attachments=attachments,  # type: ignore[arg-type]  # only read
         embed_images=False,  # else a path in the text could show any file of ours
-        anchor_link_text="¶",
+        exclude_anchor_links=True,  # a heading's name could be that of a field
     )
-    return safe_html(MarkdownWithMath(renderer=renderer).render(source))
+    html = MarkdownWithMath(renderer=renderer).render(source)
+    return safe_html(html, attachments)
 
 
-def safe_html(html: str) -> str:
-    """Return HTML without scripts, forms, styles, frames or what else could act."""
-    return nh3.clean(
-        html,
-        tags=TAGS,
-        attributes=ATTRIBUTES,
-        url_schemes=SCHEMES,
-        attribute_filter=_attribute,
-    )
+class PlainRenderer(IPythonRenderer):
+    """nbconvert's renderer; code has no colours, and only a cell's own pictures show.
 
+    Colours are classes, which `safe_html` takes away.
+    """
 
-def _attribute(tag: str, name: str, value: str) -> str | None:
-    """Return an attribute's value; None takes it away."""
-    address = "".join(value.split()).lower()
-    if address.startswith("data:"):
-        pictures = tuple(f"data:image/{kind};base64," for kind in IMAGES)
-        shown = tag == "img" and name == "src" and address.startswith(pictures)
-        return value if shown else None
-    if tag == "input" and name == "type":
-        return "checkbox"
-    if name == "id" and value.lower().startswith(OUR_NAMES):
-        return None
-    return value
+    def block_code(self, code: str, info: str | None = None) -> str:
+        """Return a block of code."""
+        return f"<pre><code>{escape(code)}</code></pre>\n"
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """Return a picture, or words in the place of one that is not in the cell."""
+        if picture_address(url, self.attachments) is not None:
+            return HTMLRenderer.image(self, text, url, title)
+        where = escape(url.removeprefix(ATTACHMENT))
+        if url.startswith(("http://", "https://")):
+            where = f'<a href="{where}">{where}</a>'
+        return f"<em>(A picture that is not in the notebook: {where})</em>"
 
 
 def local_mathjax(_nothing: str) -> str:
@@ -117,6 +111,11 @@ def local_mathjax(_nothing: str) -> str:
     if not MATHJAX.is_file():
         return ""
     return MATHJAX.read_text(encoding="utf-8").replace("</script", r"<\/script")
+
+
+def our_file(name: str) -> str:
+    """Return the text of a file of ours that stands in every page."""
+    return (PAGES / name).read_text(encoding="utf-8")
 
 
 def configure_pages(c: Config) -> None:
@@ -127,6 +126,7 @@ def configure_pages(c: Config) -> None:
     filters: dict[str, Any] = {
         "markdown2html": safe_markdown,
         "local_mathjax": local_mathjax,
+        "our_file": our_file,
     }
     c.HTMLExporter.filters = filters
     c.HTMLExporter.raw_mimetypes = []

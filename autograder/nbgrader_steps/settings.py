@@ -41,6 +41,7 @@ def configure(c: Config, root: Path | None = None) -> None:
         c.CourseDirectory.root = str(root)
     configure_autograde(c)
     configure_feedback(c)
+    c.ExportApp.plugin_class = f"{STEPS}.export.SafeCsvExport"
 
 
 def configure_autograde(c: Config) -> None:

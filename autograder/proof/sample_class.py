@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 
 from autograder.grading.points import run_checks, score_of
 from autograder.proof.variants import Variant, load_variants, substitute
-from autograder.repair.matching import top_names
+from autograder.repair.slots import top_names
 from autograder.sandbox import LocalStudent
 from autograder.unit import (
     GradedUnit,

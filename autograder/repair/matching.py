@@ -1,45 +1,17 @@
 """Find the student's answers among submitted cells."""
 
-import ast
-import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nbformat import NotebookNode
 
-from autograder.notebook_syntax import defined_by, parse_cell
+from autograder.notebook_syntax import parse_cell
+from autograder.repair.names_of_cells import Names
 from autograder.repair.reading import SubmittedCell
+from autograder.repair.slots import Slot, as_code, squeezed, top_names
 
-FENCE = re.compile(r"^[ \t]*```\w*[ \t]*$", re.MULTILINE)
 MAX_JOINED = 6
-
-
-@dataclass
-class Slot:
-    """A cell of the released notebook that the student fills in."""
-
-    cell: NotebookNode
-    position: int
-
-    @property
-    def grade_id(self) -> str:
-        """Return nbgrader's name of the cell."""
-        return self.cell.metadata.nbgrader.grade_id
-
-    @property
-    def is_code(self) -> bool:
-        """Say whether it is to hold code."""
-        return self.cell.cell_type == "code"
-
-    @property
-    def names(self) -> list[str]:
-        """Return the functions and classes that the answer must define."""
-        return top_names(self.cell.source) if self.is_code else []
-
-    def is_stub(self, source: str) -> bool:
-        """Say whether a text is what was handed out."""
-        return _squeezed(source) == _squeezed(self.cell.source)
 
 
 @dataclass
@@ -60,27 +32,12 @@ class Match:
     how: str = ""
     doubtful: bool = False
 
-
-def top_names(source: str) -> list[str]:
-    """Return the functions and classes that a cell defines at the top level."""
-    return list(_top_names(source))
-
-
-@functools.lru_cache(maxsize=4096)
-def _top_names(source: str) -> tuple[str, ...]:
-    tree = parse_cell(source)
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    nodes = [node for node in tree.body if isinstance(node, kinds)] if tree else []
-    return tuple(name for node in nodes for name in defined_by(node))
-
-
-def _squeezed(source: str) -> str:
-    return "".join(source.split())
-
-
-def as_code(cell: SubmittedCell) -> str:
-    """Return a cell's text as code: a Markdown cell loses its fences."""
-    return cell.source if cell.cell_type == "code" else FENCE.sub("", cell.source)
+    def pictures(self, cells: Sequence[SubmittedCell]) -> dict[str, Mapping[str, str]]:
+        """Return what is pasted into the cells that were taken; the first one's win."""
+        found: dict[str, Mapping[str, str]] = {}
+        for number in reversed(self.used):
+            found |= cells[number].pictures
+        return found
 
 
 class Matcher:
@@ -94,10 +51,11 @@ class Matcher:
     ):
         """Look for `slots` of the `released` cells among the submitted ones."""
         self.slots = slots
-        self.cells = cells
+        names = Names(slots, released)
+        self.cells = [names.believed(cell) for cell in cells]
         taken = {slot.position for slot in slots}
         ours = [c for n, c in enumerate(released) if n not in taken]
-        self.ours = {_squeezed(cell.source) for cell in ours}
+        self.ours = {squeezed(cell.source) for cell in ours}
         self.matches: dict[str, Match] = {}
         self.claimed: set[int] = set()
 
@@ -168,37 +126,73 @@ class Matcher:
             return False
         if slot.is_code:
             return bool(set(slot.names) & set(re.findall(r"\w+", cell.source)))
-        return _squeezed(cell.source) not in self.ours
+        return squeezed(cell.source) not in self.ours
 
     def _choose(self, slot: Slot, found: list[int], how: str) -> Match | None:
-        """Choose among several cells: the last one that is not what was handed out."""
+        """Choose among several cells, or join them."""
         if not found:
             return None
-        if slot.is_code:
-            complete = [n for n in found if self._defines(slot, n)]
-            if not complete:
-                return self._joined(slot, found, how)
-            found_first, found = found, complete
-        else:
-            found_first = found
+        choose = self._choose_code if slot.is_code else self._choose_text
+        return choose(slot, found, how)
+
+    def _choose_text(self, slot: Slot, found: list[int], how: str) -> Match:
+        """Join what was written; what is a part of something else is left out."""
         written = [n for n in found if not slot.is_stub(self.cells[n].source)]
-        texts = {_squeezed(self.cells[n].source) for n in written}
-        taken = (written or found)[-1]
-        match = Match(slot, [taken, *(n for n in found_first if n != taken)])
-        match.source = (
-            as_code(self.cells[taken]) if slot.is_code else (self.cells[taken].source)
-        )
-        notes = [how] if how else []
-        if slot.is_code and self._take_rest(match, taken):
-            notes.append("joined from several cells")
-        if len(found_first) > 1:
-            notes.append(f"it was there {len(found_first)} times")
-            match.doubtful = len(texts) > 1
-        expected = "code" if slot.is_code else "markdown"
-        if self.cells[taken].cell_type != expected:
-            notes.append(f"it was a {self.cells[taken].cell_type} cell")
-        match.how = "; ".join(notes)
+        parts = self._different(written or found[-1:])
+        match = Match(slot, found, "\n\n".join(self.cells[n].source for n in parts))
+        match.doubtful = len(parts) > 1
+        notes = [f"it was there {len(found)} times"] * (len(found) > 1)
+        notes += [f"joined from {len(parts)} cells"] * (len(parts) > 1)
+        match.how = "; ".join([how] * bool(how) + notes + self._of_kind(slot, parts))
         return match
+
+    def _different(self, numbers: list[int]) -> list[int]:
+        """Leave out cells whose text stands in another one; of equal ones, the last."""
+        texts = {n: squeezed(self.cells[n].source) for n in numbers}
+        return [
+            n
+            for n in numbers
+            if not any(
+                texts[n] in texts[other] and (texts[n] != texts[other] or n < other)
+                for other in numbers
+                if other != n
+            )
+        ]
+
+    def _choose_code(self, slot: Slot, found: list[int], how: str) -> Match | None:
+        """Choose the last one that defines all and is not what was handed out."""
+        complete = [n for n in found if self._defines(slot, n)]
+        if not complete:
+            return self._joined(slot, found, how)
+        others = [n for n in found if n in complete or self._defines_some(slot, n)]
+        written = [n for n in complete if not slot.is_stub(self.cells[n].source)]
+        texts = {squeezed(self.cells[n].source) for n in written}
+        taken = (written or complete)[-1]
+        match = Match(slot, [taken, *(n for n in others if n != taken)])
+        match.source = as_code(self.cells[taken])
+        notes = [how] if how else []
+        if self._take_rest(match, taken):
+            notes.append("joined from several cells")
+        if len(others) > 1:
+            notes.append(f"it was there {len(others)} times")
+            match.doubtful = len(texts) > 1
+        match.how = "; ".join(notes + self._of_kind(slot, [taken]))
+        return match
+
+    def _defines_some(self, slot: Slot, number: int) -> bool:
+        return bool(set(slot.names) & set(top_names(as_code(self.cells[number]))))
+
+    def _of_kind(self, slot: Slot, numbers: Sequence[int]) -> list[str]:
+        """Say what had to be done to the cells that an answer was taken from."""
+        expected = "code" if slot.is_code else "markdown"
+        cells = [self.cells[n] for n in numbers]
+        kinds = dict.fromkeys(c.cell_type for c in cells if c.cell_type != expected)
+        notes = [f"it was a {kind} cell" for kind in kinds]
+        if slot.is_code and any(as_code(cell) != cell.source for cell in cells):
+            notes.append("the marks around its code were taken out")
+        if any(cell.had_invisible for cell in cells):
+            notes.append("invisible characters were taken out")
+        return notes
 
     def _take_rest(self, match: Match, taken: int) -> bool:
         """Add the cells behind an answer that are no code by themselves but go on."""
@@ -234,7 +228,10 @@ class Matcher:
             return None
         if any(self._defines(slot, n) for n in self._free()):
             return None
-        return Match(slot, found[:1], as_code(self.cells[first]), how, False)
+        notes = self._of_kind(slot, [first])
+        is_code = self.cells[first].cell_type == "code"
+        source = as_code(self.cells[first])
+        return Match(slot, found[:1], source, "; ".join(notes), not is_code)
 
     def _prefer_written(self, match: Match) -> None:
         """Take out an untouched answer if the student wrote it in another cell."""

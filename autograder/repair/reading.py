@@ -8,7 +8,8 @@ import stat
 import struct
 import zipfile
 import zlib
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,11 @@ MAX_PARTS = 1_000_000  # lists and objects of the file, each a hundred bytes in 
 MAX_CODE = 1 << 20
 MAX_TEXT = 4 << 20
 MAX_LINES = 50_000
+MAX_PICTURES = 4 << 20  # characters, of one cell
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
+INDENTED = re.compile("^[ \t]*\xa0[ \t\xa0]*", re.MULTILINE)
+BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 # What `zipfile` raises for a damaged archive: a NotImplementedError for an unknown
 # compression is a RuntimeError, a UnicodeDecodeError for a name is a ValueError.
 BROKEN_ARCHIVE = (
@@ -51,12 +57,16 @@ class SubmittedCell:
         source: its text.
         grade_id: the name that nbgrader gave it, if it still has it.
         ids: the cell's ids: Jupyter's, and Colab's.
+        pictures: what was pasted into a text: name to kind to base64.
+        had_invisible: whether characters were taken out that only break code.
     """
 
     cell_type: str
     source: str
     grade_id: str | None = None
     ids: frozenset[str] = frozenset()
+    pictures: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    had_invisible: bool = False
 
 
 def read_submission(path: Path) -> list[SubmittedCell]:
@@ -167,17 +177,51 @@ def _cell(raw: dict[str, Any]) -> SubmittedCell:
     lines = source if isinstance(source, list) else [source]
     text = "".join(line for line in lines if isinstance(line, str))
     text = text.encode(errors="replace").decode()
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    kind = _kind(raw)
+    plain = _without_invisible(text) if kind == "code" else text
     metadata = raw.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     nbgrader = metadata.get("nbgrader")
     grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
     ids = (raw.get("id"), metadata.get("id"))
     return SubmittedCell(
-        _kind(raw),
-        text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", ""),
+        kind,
+        plain,
         grade_id if isinstance(grade_id, str) else None,
         frozenset(i for i in ids if isinstance(i, str)),
+        dict(_pictures(raw.get("attachments"))),
+        plain != text,
     )
+
+
+def _without_invisible(source: str) -> str:
+    """Return code without marks of width 0, and with plain blanks before its lines.
+
+    Copying from a web page or a chat brings them; no editor shows them, and Python
+    refuses them.
+    """
+    source = INVISIBLE.sub("", source)
+    return INDENTED.sub(lambda blanks: blanks[0].replace("\xa0", " "), source)
+
+
+def _pictures(raw: Any) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the attachments that are pictures and small enough to be shown."""
+    left = MAX_PICTURES
+    for name, kinds in raw.items() if isinstance(raw, dict) else ():
+        for kind, lines in kinds.items() if isinstance(kinds, dict) else ():
+            text = "".join(lines) if _is_text(lines) else ""
+            content = "".join(text.split())
+            fits = kind in PICTURES and len(content) <= left
+            if fits and BASE64.fullmatch(content):
+                left -= len(content)
+                yield name, {kind: content}
+                break
+
+
+def _is_text(lines: Any) -> bool:
+    parts = lines if isinstance(lines, list) else [lines]
+    return all(isinstance(part, str) for part in parts)
 
 
 def _kind(raw: dict[str, Any]) -> str:

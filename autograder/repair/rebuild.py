@@ -9,8 +9,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.notebook_syntax import parse_cell
-from autograder.repair.matching import Match, Matcher, Slot, top_names
+from autograder.repair.matching import Match, Matcher
 from autograder.repair.reading import Refused, SubmittedCell
+from autograder.repair.slots import Slot, as_code, top_names
 from autograder.unit import GradedUnit, is_graded_code
 
 WRITTEN_ELSEWHERE = "# This answer is in another cell."
@@ -93,6 +94,9 @@ class _Builder:
             self._note(f"{name}: no answer was found", doubtful=True)
             return
         cell.source = match.source
+        pictures = match.pictures(self.cells)
+        if pictures and not match.slot.is_code:
+            cell.attachments = pictures
         if match.how:
             self._note(f"{name}: {match.how}", match.doubtful)
 
@@ -147,16 +151,14 @@ class _Builder:
         extras: dict[int, list[NotebookNode]] = {}
         after, count = -1, 0
         for number, cell in enumerate(self.cells):
-            source = cell.source
+            source = as_code(cell) if cell.cell_type == "code" else cell.source
             if number in self.anchors:
                 after = self.anchors[number]
                 source = self._own_part(number, after)
             if not source.strip() or cell.cell_type == "raw":
                 continue
             count += 1
-            make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
-            extra = make(source, id=f"extra-{count}")
-            extras.setdefault(after, []).append(extra)
+            extras.setdefault(after, []).append(_extra(cell, source, count))
         return extras
 
     def _own_part(self, number: int, position: int) -> str:
@@ -196,6 +198,14 @@ class _Builder:
             and (match.source is None or match.slot.is_stub(match.source))
             and not self._is_written_elsewhere(match)
         ]
+
+
+def _extra(cell: SubmittedCell, source: str, number: int) -> NotebookNode:
+    """Return one of the student's own cells."""
+    if cell.cell_type == "code":
+        return new_code_cell(source, id=f"extra-{number}")
+    own = {"attachments": dict(cell.pictures)} if cell.pictures else {}
+    return new_markdown_cell(source, id=f"extra-{number}", **own)
 
 
 def definitions_of(source: str) -> str:

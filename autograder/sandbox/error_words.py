@@ -6,21 +6,29 @@ from collections.abc import Sequence
 from typing import Any
 
 MAX_WORDS = 600
+CONTROLS = ("Cc", "Cf", "Cs", "Co", "Cn")  # of Unicode; some turn the line around
 EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # IPython takes them off a cell
 DEVICE = re.compile(r"\b(cpu|cuda(?::\d+)?|mps(?::\d+)?|xpu(?::\d+)?|meta)\b")
-FRACTION = re.compile(r"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?")
+MAX_MESSAGE = 240
+MOST_SIZES = 8  # numbers in a message: those of two shapes
+NUMBER = re.compile(r"\d+")
+OPAQUE = re.compile(r"\d{5,}|\b(?=(?:\w*?\d){3})\w{13,}|\w{41,}")
+DOTS = re.compile(r"…(?:[\s,;:.()\[\]{}|/-]*…)+")
+FRACTION = re.compile(r"[-+]?(?:\d*\.\d+(?:[eE][-+]?\d+)?|\b\d+[eE][-+]?\d+)")
 
 
 def clean(text: Any, limit: int = MAX_WORDS) -> str:
-    """Return text that came from the student's side without control characters."""
-    kept = "".join(
-        character
-        if unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn")
-        else " "
-        for character in str(text)[: 4 * limit]
-    )
-    kept = " ".join(kept.split())
+    """Return text that came from the student's side as one line, cut to a length."""
+    kept = " ".join(without_controls(str(text)[: 4 * limit]).split())
     return kept if len(kept) <= limit else kept[:limit] + " …"
+
+
+def without_controls(text: str) -> str:
+    """Return text whose control characters are blanks; its lines stay."""
+    return "".join(
+        " " if unicodedata.category(one) in CONTROLS and one != "\n" else one
+        for one in text
+    )
 
 
 def error_words(report: dict[str, Any], name: str, cells: Sequence[str] = ()) -> str:
@@ -33,8 +41,8 @@ def error_words(report: dict[str, Any], name: str, cells: Sequence[str] = ()) ->
         return f"{clean(report.get('message'))} is not defined."
     if kind == "not written":
         return f"{clean(name)} is not written yet."
-    words = f"{clean(name)} raised {without_fractions(report.get('type'), 60)}"
-    message = without_fractions(report.get("message"), 400)
+    words = f"{clean(name)} raised {without_values(report.get('type'), 60)}"
+    message = without_values(report.get("message"), 400)
     if message:
         words += f": {message}"
     code = _line_of(report, cells)
@@ -55,9 +63,21 @@ def _about_devices(message: str) -> str:
     )
 
 
-def without_fractions(text: Any, limit: int) -> str:
-    """Return clean text without decimal fractions: an error could show the inputs."""
-    return FRACTION.sub("…", clean(text, limit))
+def without_values(text: Any, limit: int) -> str:
+    """Return clean text without what could be values: an error could show the inputs.
+
+    A few short whole numbers stay, which are sizes; what reads like a code goes, and
+    so does what is long.
+    """
+    left = MOST_SIZES
+
+    def size_or_nothing(match: re.Match[str]) -> str:
+        nonlocal left
+        left -= 1
+        return match[0] if left >= 0 else "…"
+
+    text = OPAQUE.sub("…", FRACTION.sub("…", clean(text, min(limit, MAX_MESSAGE))))
+    return DOTS.sub("…", NUMBER.sub(size_or_nothing, text))
 
 
 def _line_of(report: dict[str, Any], cells: Sequence[str]) -> str:

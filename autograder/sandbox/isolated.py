@@ -13,6 +13,7 @@ from torch import Tensor
 from autograder.checking.failures import StudentGone
 from autograder.sandbox.kit import label_of
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.slow_cells import SLOW, is_needed_again
 from autograder.sandbox.student import Answer, Student
 from autograder.sandbox.student_side.messages import (
     Channel,
@@ -34,12 +35,16 @@ HELD_UP = 0.2  # share of the time for which others had the processors
 
 @dataclass
 class CellRun:
-    """What running one cell gave, as the child tells it: not to be trusted."""
+    """What running one cell gave, as the child tells it: not to be trusted.
+
+    `once` is ours: the cell need not run again for the next exercise.
+    """
 
     outputs: list[dict[str, Any]] = field(default_factory=list)
     error: dict[str, Any] | None = None
     seconds: float = 0.0
     stopped: str | None = None
+    once: bool = False
 
 
 class RemoteTransport:
@@ -170,11 +175,13 @@ class RemoteStudents:
             self._send_files(child)
             for number, source in enumerate(self.cells):
                 known = self.runs[number] if number < len(self.runs) else None
-                if known is None or not known.stopped:
-                    run = self._run_cell(child, number, source)
                 if known is None:
+                    run = self._run_cell(child, number, source)
                     run.outputs = list(self._within_budget(run.outputs))
+                    run.once = self._is_run_once(number, run)
                     self.runs.append(run)
+                elif not (known.stopped or known.once):
+                    self._run_cell(child, number, source)
                 if number in ours:
                     self._run_cell(child, len(self.cells) + number, ours[number])
             return True
@@ -186,6 +193,13 @@ class RemoteStudents:
         except BaseException:
             self._end(child)
             raise
+
+    def _is_run_once(self, number: int, run: CellRun) -> bool:
+        """Say whether a cell was slow and nothing needs it: it is not run again."""
+        if run.seconds < SLOW or is_needed_again(number, self.cells):
+            return False
+        self.limits_hit.append(f"cell {number}: {run.seconds:.0f} s, run once")
+        return True
 
     def _send_files(self, child: Child) -> None:
         deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)

@@ -9,7 +9,7 @@ from torch import Tensor
 from autograder.checking.failures import StudentError, StudentGone
 from autograder.checking.random_inputs import seed_of
 from autograder.notebook_syntax import Program, read_program
-from autograder.sandbox.error_words import error_words, without_fractions
+from autograder.sandbox.error_words import error_words, without_values
 from autograder.sandbox.handles import Gradients, Handle, Name
 from autograder.sandbox.lent import Lent
 from autograder.sandbox.student_side.messages import Message, ProtocolError
@@ -246,7 +246,7 @@ class Student:
 
     def _resolve(self, reference: Reference) -> Any:
         if reference.kind == "handle" and isinstance(reference.key, int):
-            details = without_fractions(reference.details, 60)
+            details = without_values(reference.details, 60)
             return Handle(self, Reference("handle", reference.key, details))
         if reference.kind == "callback" and isinstance(reference.key, int):
             return self._lent[reference.key].target

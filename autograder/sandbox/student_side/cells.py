@@ -15,6 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from .errors import error_report
+from .shell import GradingShell
 
 MAX_OUTPUTS = 40
 TRUNCATED = "\n… output truncated …\n"
@@ -96,7 +97,7 @@ class CellRunner:
         config.InteractiveShell.cache_size = 0
         module = types.ModuleType("__main__")
         self.output_limit = output_limit
-        self.shell = InteractiveShell(config=config, user_module=module)
+        self.shell = GradingShell(config=config, user_module=module)
         self._compiler = self.shell.compile = NamingCompiler()
         self._publisher = CapturingDisplayPublisher(shell=self.shell)
         self._hook = KeepingDisplayHook(shell=self.shell)

@@ -13,13 +13,13 @@ from tiny_grading import EXPECTED, UNIT, grade, only, submission
 from typer.testing import CliRunner
 
 from autograder.class_report import gather, write_exports, write_page
-from autograder.class_report.exports import safe
 from autograder.class_report.gathering import CLOCKS
 from autograder.class_report.page import page_of
 from autograder.class_report.report import ClassReport, Row
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.roster import read_roster
 from autograder.commands.app import app
+from autograder.sandbox.safe_cells import safe_cell
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 POINTS = {"first": 10.0, "second": 20.0}
@@ -264,7 +264,7 @@ def test_a_late_penalty_is_taken_off(classroom):
     ],
 )
 def test_no_cell_is_a_formula(cell, expected):
-    assert safe(cell) == expected
+    assert safe_cell(cell) == expected
 
 
 def test_exports_are_the_same_each_time(graded, tmp_path):

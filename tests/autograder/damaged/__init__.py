@@ -1,5 +1,5 @@
 """Damaged notebooks with right answers, and files that are no notebook."""
 
-from damaged import cells, files, texts
+from damaged import cells, files, mixed, texts
 
-DAMAGED = [case for module in (cells, texts, files) for case in module.DAMAGED]
+DAMAGED = [case for part in (cells, mixed, texts, files) for case in part.DAMAGED]

@@ -8,6 +8,7 @@ from nbgrader.api import Gradebook
 from tiny_grading import UNIT, grade, only
 from traitlets.config import Config
 
+from autograder.grading.outcome import RECORD
 from autograder.nbgrader_steps.feedback import FeedbackExporter, exercise_name
 from autograder.nbgrader_steps.settings import configure
 
@@ -37,18 +38,49 @@ def written_cell(ungraded: bool, text: str = "My words.") -> NotebookNode:
     return graded(cell, **own, solution=True, ungraded=ungraded)
 
 
-def page_of(*cells: NotebookNode) -> BeautifulSoup:
+def page_of(*cells: NotebookNode, checks: list | None = None) -> BeautifulSoup:
     config = Config()
     configure(config)
     resources = {"nbgrader": PAGE, "inlining": {"css": []}}
+    metadata = {RECORD: {"checks": checks or []}}
     html, _ = FeedbackExporter(config=config).from_notebook_node(
-        new_notebook(cells=list(cells)), resources
+        new_notebook(cells=list(cells), metadata=metadata), resources
     )
     return BeautifulSoup(html, "html.parser")
 
 
 def words(page: BeautifulSoup, place: str) -> list[str]:
     return [" ".join(found.get_text().split()) for found in page.select(place)]
+
+
+def check(exercise: str, status: str, **more) -> dict:
+    own = {"exercise": exercise, "status": status, "title": "Every <value>"}
+    return own | {"points": 0, "max_points": 7.5, "message": "", "hint": ""} | more
+
+
+def test_failed_checks_stand_on_top():
+    failed = check("decoder-layer", "failed", message="It is <b>nan</b>.")
+    checks = [check("decoder-layer", "passed", title="The shape"), failed]
+    page = page_of(check_cell(), checks=checks)
+    (line,) = page.select("#failed-checks li")
+    said = "Decoder layer: Every <value> (0 / 7.5) It is <b>nan</b>."
+    assert " ".join(line.get_text().split()) == said
+    assert page.select_one(f"a[name='{line.a['href'][1:]}']")
+    text = page.get_text()
+    assert text.index("What to mend") < text.index("The report")
+    assert not page_of(check_cell(), checks=checks[:1]).select("#failed-checks")
+
+
+def test_a_page_asks_for_nothing_and_runs_no_script():
+    page = page_of(written_cell(ungraded=False, text="$\\frac{a}{b} < c$"))
+    assert not page.select("script, link, iframe, [src^=http]")
+    assert r"$\frac{a}{b} < c$" in page.get_text()
+    assert "contain: paint" in str(page)
+
+
+def test_the_line_for_a_name_is_left_out():
+    page = page_of(new_markdown_cell("# A unit\n\nYour name:"))
+    assert words(page, ".text_cell_render") == ["A unit"]
 
 
 def test_the_contents_name_the_exercises():

@@ -31,11 +31,20 @@ ATTACK = (
     "<iframe srcdoc='<script>parent.steal()</script>'></iframe>"
     "<details open ontoggle=steal()>x</details>"
 )
+DOT = "iVBORw0KGgo="
+# What formgrader would take for its own fields, and what covers its buttons.
+GRAB = (
+    '<div class="nbgrader_cell"><span id="double-check"></span><span id="why"></span>'
+    '<span id="why-comment" name="why"></span><input class="score" id="scaler-check">'
+    '<div class="full-credit modal-backdrop" style="position:fixed;inset:0">'
+    "Press here</div></div>"
+)
 SHOWING = f"""
 from IPython.display import HTML, SVG, Javascript, Latex, Markdown, display
 attack = {ATTACK!r}
 picture = "<svg onload='steal()'><script>steal()</script></svg>"
 print(attack)
+display(HTML({GRAB!r}), Markdown({GRAB!r} + "\\n\\n# why"), Latex({GRAB!r}))
 display(HTML(attack), Markdown(attack), Latex("$" + attack + "$"))
 display(Javascript("steal()"), SVG(picture))
 display({{"text/html": attack, "application/javascript": "steal()"}}, raw=True)
@@ -60,13 +69,20 @@ def make_hostile(path: Path) -> None:
     notebook = nbformat.read(path, 4)
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "why":
-            cell.source = f"My own words. {ATTACK} {FORMULAS}"
+            cell.source = f"My own words. {ATTACK} {FORMULAS} ![dot](attachment:x.png)"
+            cell.attachments = {"x.png": {"image/png": DOT}}
         if cell.metadata.get("nbgrader", {}).get("solution"):
             cell.source += f"\n# {ATTACK}" if cell.cell_type == "code" else ""
-    notebook.cells += [
+    grab = [
+        new_markdown_cell(GRAB),
+        new_markdown_cell("## why"),
+        new_code_cell(SHOWING),
+    ]
+    notebook.cells = [
+        *grab,
+        *notebook.cells,
         new_markdown_cell(ATTACK),
         new_raw_cell(ATTACK),
-        new_code_cell(SHOWING),
         new_code_cell(RAISING),
     ]
     notebook.metadata.title = ATTACK
@@ -173,11 +189,30 @@ def test_a_name_that_is_a_script_is_refused(instructor, taught):
     assert scores(taught) == {STUDENT: 70.0}
 
 
+def test_no_click_on_what_a_student_wrote_gives_points(instructor, taught):
+    page = instructor.page
+    open_graded(page)
+    own = page.locator(".text_cell_render, .output_subarea").locator(
+        "[id], [name], [style], [class*=credit], [class*=score], [class*=nbgrader]"
+    )
+    tables = page.locator("table.hidden-checks, table.hidden-checks *")
+    assert own.count() == own.and_(tables).count()
+    pressed = page.get_by_text("Press here")
+    assert pressed.count() >= 3
+    for number in range(pressed.count()):
+        pressed.nth(number).click()
+    for place in ((5, 300), (640, 400), (1200, 700)):  # nothing lies over the page
+        page.mouse.click(*place)
+    page.wait_for_load_state("networkidle")
+    assert scores(taught) == {STUDENT: 70.0}
+
+
 def test_the_written_answer_is_graded_by_hand(instructor, taught):
     page = instructor.page
     open_graded(page)
     words = page.locator("body").inner_text()
     assert "My own words." in words
+    assert page.locator("img[alt=dot]").get_attribute("src").endswith(DOT)
     assert "<script>steal()</script>" in words  # what was printed is shown as text
     page.locator("#why").fill("25")
     with page.expect_response(lambda r: "/api/grade/" in r.url and r.ok):

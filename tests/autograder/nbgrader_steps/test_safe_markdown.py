@@ -9,8 +9,8 @@ from tiny_grading import UNIT, grade, only, submission
 from traitlets.config import Config
 
 from autograder.nbgrader_steps import safe_markdown
-from autograder.nbgrader_steps.safe_markdown import safe_html
 from autograder.nbgrader_steps.settings import configure
+from autograder.sandbox.safe_html import safe_html
 
 HOSTILE = [
     "<script>steal()</script>",
@@ -37,26 +37,35 @@ HOSTILE = [
     "<input onfocus=steal() autofocus>",
     '<img src="x` `<script>steal()</script>"` `>',
     "# <script>steal()</script>",
+    '<div class="nbgrader_cell" id="steal">x</div>',
+    '<a name="steal" data-dismiss="modal">x</a>',
+    '<map name="steal"><area href="//steal()"></map><img usemap="#steal">',
+    "<img src='https://steal.example/x.png'> <img src='//steal.example/y.png'>",
+    "<img src='attachment:steal.svg'>![x](attachment:steal.png)",
+    "```html\n</code><b id=steal>x</b>\n```",
+    "[^1]\n\n[^1]: <b id=steal>x</b>",
 ]
+OURS = ("id", "name", "class", "style", "autofocus", "form", "for", "tabindex")
+DOT = "iVBORw0KGgo="
 ACTIVE = "script, iframe, object, embed, form, style, svg, meta, base, link, button"
 
 
 def page_of(cell) -> BeautifulSoup:
-    """Return a cell as the class's settings have it shown, without the page's head."""
+    """Return what the class's settings show of a cell: the inside of its box."""
     config = Config()
     configure(config)
     config.HTMLExporter.template_name = "basic"
     html, _ = HTMLExporter(config=config).from_notebook_node(new_notebook(cells=[cell]))
-    return BeautifulSoup(html, "html.parser")
+    page = BeautifulSoup(html, "html.parser")
+    return page.select_one(".text_cell_render") or BeautifulSoup()
 
 
 def assert_harmless(page: BeautifulSoup) -> None:
     assert not page.select(ACTIVE), page
     for element in page.find_all(True):
         for name, value in element.attrs.items():
-            assert not name.startswith("on") and name not in ("style", "autofocus")
-            is_name = name == "id" or str(value).startswith("#")  # of a heading
-            assert is_name or "steal" not in str(value), page
+            assert not name.startswith("on") and name not in OURS, page
+            assert "steal" not in str(value), page
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -87,6 +96,37 @@ def f(x): return x
         assert page.select(selector), selector
     assert page.select_one("a[href='https://example.org']")
     assert "$a < b$" in page.get_text()
+
+
+def test_a_heading_has_no_name():
+    page = page_of(new_markdown_cell("## why\n\nWhy\n---"))
+    assert len(page.select("h2")) == 2
+    assert not page.select("[id]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![x](attachment:a%20b.png)",
+        '<img src="attachment:a b.png">',
+        f"![x](data:image/png;base64,{DOT})",
+        f"![x](data:image/png;base64,{'iVBORw0KGgo' * 3000}=)",
+    ],
+)
+def test_a_picture_of_the_cell_is_shown(text):
+    cell = new_markdown_cell(text, attachments={"a b.png": {"image/png": DOT}})
+    (picture,) = page_of(cell).select("img")
+    assert picture["src"].startswith("data:image/png;base64,iVBORw0KGgo")
+
+
+@pytest.mark.parametrize(
+    "place", ["attachment:x.png", "x.png", "https://example.org/x"]
+)
+def test_a_picture_that_is_not_in_the_notebook_is_named(place):
+    page = page_of(new_markdown_cell(f"Words. ![drawing]({place}) More."))
+    assert not page.select("img")
+    name = place.removeprefix("attachment:")
+    assert f"Words. (A picture that is not in the notebook: {name}) More." in page.text
 
 
 def formgraders_page(**resources) -> str:
@@ -121,7 +161,8 @@ def test_formgrader_works_without_mathjax(monkeypatch, tmp_path):
 def test_sanitising_again_changes_nothing():
     for text in HOSTILE:
         once = safe_html(text)
-        assert safe_html(once) == once
+        again = BeautifulSoup(safe_html(once), "html.parser")
+        assert again == BeautifulSoup(once, "html.parser")  # in any order of attributes
 
 
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -132,11 +173,13 @@ def test_the_feedback_page_of_a_hostile_answer_is_harmless(classroom):
     attack = "<script>steal()</script><img src=x onerror=steal()> my answer"
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and cell.metadata.get("nbgrader"):
-            cell.source += attack
+            cell.source += attack + "![dot](attachment:x.png) ![gone](attachment:y)"
+            cell.attachments = {"x.png": {"image/png": DOT}}
     notebook.cells += [new_markdown_cell(attack), new_raw_cell(attack)]
     nbformat.write(notebook, path)
     assert grade(classroom).exit_code == 0
     page = classroom / "feedback" / "perfect-one" / UNIT / f"{UNIT}.html"
     text = page.read_text()
     assert "my answer" in text
+    assert f"base64,{DOT}" in text
     assert "steal" not in text

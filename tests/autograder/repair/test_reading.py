@@ -9,6 +9,7 @@ from tiny_answers import ANSWERS, answers_of, code, repaired
 
 from autograder.repair import Refused, read_submission, rebuild
 from autograder.repair.finding import find_notebook
+from autograder.repair.reading import read_content
 
 
 @pytest.mark.parametrize(
@@ -100,3 +101,25 @@ def test_a_notebook_in_an_archive_or_elsewhere_is_found(handed_in, tiny_unit, tm
     for folder in (zipped, copied, deeper):
         path = find_notebook(folder, "01_tiny")
         assert answers_of(rebuild(tiny_unit, read_submission(path))) == ANSWERS
+
+
+def test_pictures_are_kept_and_nothing_else_that_is_attached():
+    small, large = "iVBORw0KGgo=", "A" * (3 << 20)
+    raw = {
+        "cell_type": "markdown",
+        "source": "![x](attachment:a.png)",
+        "attachments": {
+            "a.png": {"image/svg+xml": "PHN2Zz4=", "image/png": [small, "\n"]},
+            "b.svg": {"image/svg+xml": "PHN2Zz4="},
+            "c.png": {"image/png": '"><script>'},
+            "d.png": {"image/png": large},
+            "e.png": {"image/png": large},
+            "f.png": {"image/png": 7},
+            "g.png": "x",
+        },
+    }
+    (cell,) = read_content(json.dumps({"cells": [raw]}).encode())
+    assert cell.pictures == {
+        "a.png": {"image/png": small},
+        "d.png": {"image/png": large},
+    }

@@ -188,6 +188,45 @@ def test_every_answer_is_found(damage, handed_in, tiny_unit, tmp_path):
         assert result.notes
 
 
+def halves(raw, *texts):
+    """Split the written answer into cells which keep its name."""
+    at = position(raw, "why")
+    parts = [copy.deepcopy(raw["cells"][at]) | {"source": text} for text in texts]
+    raw["cells"][at : at + 1] = parts
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected", "is_doubtful"),
+    [
+        (("One half.", "The other."), "One half.\n\nThe other.", True),
+        (("The same.", "The  same."), "The  same.", False),
+        (("A half.", "A half. And more."), "A half. And more.", False),
+        ((None, "Written below."), "Written below.", False),
+    ],
+)
+def test_a_written_answer_in_several_cells_is_joined(
+    texts, expected, is_doubtful, handed_in, tiny_unit, tmp_path
+):
+    stub = next(c.source for c in tiny_unit.released.cells if grade_id(c) == "why")
+    halves(handed_in, *(stub if text is None else text for text in texts))
+    result = repaired(tiny_unit, handed_in, tmp_path)
+    assert answers_of(result)["why"] == expected
+    assert any("why" in note for note in result.doubtful) == is_doubtful
+    assert any("2 times" in note for note in result.notes)
+
+
+def test_pictures_stay_with_their_cells(handed_in, tiny_unit, tmp_path):
+    picture = {"x.png": {"image/png": "iVBORw0KGgo="}}
+    halves(handed_in, "One.", "Two.")
+    handed_in["cells"][position(handed_in, "why") + 1]["attachments"] = picture
+    own = {"cell_type": "markdown", "source": "own", "metadata": {}}
+    handed_in["cells"].append(own | {"attachments": picture})
+    notebook = repaired(tiny_unit, handed_in, tmp_path).notebook
+    found = [c for c in notebook.cells if c.get("attachments") == picture]
+    assert [cell.source for cell in found] == ["One.\n\nTwo.", "own"]
+    nbformat.validate(notebook)
+
+
 def test_cells_that_are_run(handed_in, tiny_unit, tmp_path):
     handed_in["cells"].insert(3, code("helper = 1", tags=["skip-execution", "demo"]))
     sources = cells_to_run(repaired(tiny_unit, handed_in, tmp_path).notebook)

@@ -1,0 +1,47 @@
+"""`nbgrader export` with cells that no spreadsheet takes for formulas."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from nbgrader.api import Gradebook
+from nbgrader.plugins import CsvExportPlugin
+
+from autograder.sandbox.safe_cells import safe_cell
+
+
+class Cell(str):
+    """A text that is written as a cell of a CSV file: quoted, and no formula."""
+
+    def __format__(self, specification: str) -> str:
+        """Return the cell."""
+        text = safe_cell(self)
+        return '"' + text.replace('"', '""') + '"' if set('",') & set(text) else text
+
+
+class SafeStudents:
+    """A gradebook whose students' names are cells."""
+
+    def __init__(self, gradebook: Gradebook):
+        """Show `gradebook`."""
+        self._gradebook = gradebook
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the gradebook has."""
+        return getattr(self._gradebook, name)
+
+    @property
+    def students(self) -> list[SimpleNamespace]:
+        """Return the students with what the export writes of them."""
+        fields = ("id", "first_name", "last_name", "email")
+        return [
+            SimpleNamespace(**{key: Cell(getattr(one, key) or "") for key in fields})
+            for one in self._gradebook.students
+        ]
+
+
+class SafeCsvExport(CsvExportPlugin):
+    """nbgrader's own export, from a gradebook of safe cells."""
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Write the file."""
+        super().export(SafeStudents(gradebook))

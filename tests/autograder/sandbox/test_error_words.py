@@ -1,0 +1,49 @@
+"""What an error of a student's says: sizes and names, and not the hidden inputs."""
+
+import pytest
+
+from autograder.sandbox.error_words import clean, error_words, without_values
+
+HELPFUL = [
+    "mat1 and mat2 shapes cannot be multiplied (6x4 and 5x7)",
+    "The size of tensor a (5) must match the size of tensor b (7) at dimension 2",
+    "shape '[2, 3, 4, 5]' is invalid for input of size 1200",
+    "index 17 is out of bounds for dimension 0 with size 12",
+    "'Encoder' object has no attribute 'layers2'",
+    "scaled_dot_product_attention_v2() missing 1 required argument: 'mask'",
+    "expected scalar type Float but found Double",
+]
+NUMBERS = list(range(100, 160))
+VALUES = [
+    str(NUMBERS),
+    "".join(f"{n:02x}" for n in NUMBERS),
+    " ".join(f"{n}{n}{n}" for n in NUMBERS),
+    ";".join(f"{n / 7:.3f}" for n in NUMBERS),
+    ";".join(f"{n}e-9" for n in NUMBERS),
+    "x" * 300,
+]
+
+
+@pytest.mark.parametrize("message", HELPFUL)
+def test_sizes_and_names_stay(message):
+    assert without_values(message, 400) == message
+
+
+@pytest.mark.parametrize("message", VALUES)
+def test_values_go(message):
+    said = without_values(message, 400)
+    digits = [one for one in said if one.isdigit()]
+    assert len(said) <= 60 and len(digits) <= 24, said
+
+
+def test_an_error_says_its_kind_and_the_students_line():
+    report = {"kind": "raised", "type": "ValueError", "cell": 0, "line": 2}
+    cells = ["def f(x):\n    raise ValueError(x.tolist())"]
+    said = error_words({**report, "message": str(NUMBERS)}, "f", cells)
+    assert said.startswith("f raised ValueError: [100, 101, ")
+    assert said.endswith("(line 2 of its cell: raise ValueError(x.tolist()))")
+    assert "120" not in said
+
+
+def test_controls_are_blanks_on_one_line():
+    assert clean("a\x1b[31m\n\u202eb\t\x07 c") == "a [31m b c"
