@@ -6,6 +6,7 @@ the course, or not there, is said at once and in one sentence.
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -63,7 +64,7 @@ def install(story: "Story") -> None:
 
     def heard(line: str) -> None:
         if line.startswith("Collecting "):
-            collected.append(line.split()[1].partition("=")[0])
+            collected.append(re.split("[^A-Za-z0-9._-]", line.split()[1])[0])
         elif line.startswith("Installing collected packages"):
             story.say(f"{INDENT}{len(collected) or 'no new'} packages; unpacking")
 
@@ -72,7 +73,7 @@ def install(story: "Story") -> None:
     pip = [PYTHON, "-m", "pip", "install", *INSTALL]
     wanted = ["-c", ROOT / "constraints.txt", "-e", f"{ROOT}[course,test]"]
     with Job(story, "pip", [*pip, *wanted], heard) as job:
-        job.wait(lambda: f"{len(collected)} packages: {''.join(collected[-1:])}")
+        job.wait(lambda: " ".join([f"{len(collected)} packages", *collected[-1:]]))
     INSTALLED.touch()
 
 

@@ -58,7 +58,7 @@ class Story:
         """
         self.log = log
         self._began = time.time() if began is None else began
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._shown = ""
         log.parent.mkdir(parents=True, exist_ok=True)
         self._file = log.open("w", encoding="utf-8")
@@ -72,9 +72,10 @@ class Story:
         """
         minutes, seconds = divmod(int(time.time() - self._began), 60)
         line = f"[{minutes:2}:{seconds:02}] {text}" if stamp else text
-        self.now("")
-        print(line, flush=True)
-        self.write(line)
+        with self._lock:
+            self.now("")
+            print(line, flush=True)
+            self.write(line)
 
     def now(self, text: str) -> None:
         """Show in a terminal, until the next line comes, what is being done."""
@@ -82,10 +83,11 @@ class Story:
             return
         width = shutil.get_terminal_size().columns - 1
         line = f"{INDENT}{text}"[:width] if text else ""
-        sys.stdout.write("\r" + line.ljust(min(width, len(INDENT + self._shown))))
-        sys.stdout.write("" if text else "\r")
-        sys.stdout.flush()
-        self._shown = text
+        with self._lock:
+            sys.stdout.write("\r" + line.ljust(min(width, len(INDENT + self._shown))))
+            sys.stdout.write("" if text else "\r")
+            sys.stdout.flush()
+            self._shown = text
 
     def write(self, line: str) -> None:
         """Write a line into the log alone."""

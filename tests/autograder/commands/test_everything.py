@@ -1,10 +1,12 @@
 """`course all` tells its story on one screen, and says clearly what fails."""
 
+import contextlib
 import json
 import os
 import pty
 import re
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -103,12 +105,22 @@ def test_a_step_that_fails_ends_it_with_its_last_words(name, told, capfd) -> Non
 def test_a_terminal_shows_what_is_being_done_in_place(told, monkeypatch) -> None:
     ours, theirs = pty.openpty()
     monkeypatch.setenv("COLUMNS", "80")
+    read: list[bytes] = []
+
+    def listen() -> None:
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while True:
+                read.append(os.read(ours, 65536))
+
+    listening = threading.Thread(target=listen)
+    listening.start()
     with os.fdopen(theirs, "w") as terminal:
         monkeypatch.setattr(sys, "stdout", terminal)
         told("04", grade="import time; time.sleep(1.2)\n" + graded())
         monkeypatch.undo()
-        shown = os.read(ours, 65536).decode().replace("\r\n", "\n")
+    listening.join()
     os.close(ours)
+    shown = b"".join(read).decode().replace("\r\n", "\n")
     assert re.search(r"\r {8}0 of \d+ submissions graded", shown)
     assert "\x1b" not in shown
     kept = "\n".join(line.rpartition("\r")[2] for line in shown.split("\n"))
