@@ -20,7 +20,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 INSTALLED = VENV / "installed"
 DECIDING = ("pyproject.toml", "constraints.txt")
-OLDEST = (3, 10)
+OLDEST = (3, 11)  # what the versions in constraints.txt need
 LOG = ROOT / "build" / "set-up.log"
 INSTALL = ("--progress-bar", "off", "--disable-pip-version-check")
 
