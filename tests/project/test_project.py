@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,9 @@ import yaml
 
 from autograder.assemble.readme import END, START, unit_table
 from autograder.course import load_course
-from autograder.toml_files import read_toml
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = read_toml(ROOT / "pyproject.toml")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 REQUIREMENT = re.compile(r"^[A-Za-z0-9._-]+")
 
 
