@@ -37,6 +37,9 @@ def keeps(x):
         kept[x.shape] = 2 * x
     return kept[x.shape]
 
+def fixed(x):
+    return torch.ones(3)
+
 def one_buffer(x):
     return torch.mul(x, 2, out=buffer)
 
@@ -168,6 +171,7 @@ def test_what_is_kept_for_the_next_call_is_found(student):
     run("double")
     run("pair", part=0)
     assert mistake_of(partial(run, "keeps")) == families.KEPT
+    assert mistake_of(partial(run, "fixed")) == families.FIXED
     assert mistake_of(partial(run, "one_buffer")) == families.ONE_BUFFER
     assert mistake_of(partial(run, "on_cpu")) is None  # wrong, and nothing is kept
     assert mistake_of(partial(run, "double", part=0)) is None
