@@ -3,7 +3,8 @@
 Of a unit: its checks, its points, its released notebook.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
@@ -25,6 +26,7 @@ class GradedUnit:
         points: exercise to points of its graded cell, in the notebook's order.
         released: the notebook that students were given.
         kit: the folder beside it, whose `transformer` it may import.
+        answers: exercise to the course's own answer, in the notebook's order.
     """
 
     slug: str
@@ -32,6 +34,20 @@ class GradedUnit:
     points: dict[str, float]
     released: NotebookNode
     kit: Path
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OurAnswer:
+    """The course's answer of an exercise, and where a notebook has the student's.
+
+    Attributes:
+        place: the number of the student's cell among those that are run.
+        source: ours.
+    """
+
+    place: int
+    source: str
 
 
 @dataclass(frozen=True)
@@ -68,23 +84,35 @@ def graded_unit(slug: str, root: Path | None = None) -> GradedUnit:
         root: the course's folder; by default this repository.
 
     Raises:
-        FileNotFoundError: if the notebook was not released yet.
+        FileNotFoundError: if the unit's notebooks were not made yet.
     """
     course = course_of(root)
     unit = course.unit(slug)
     path = course.release_notebook(unit)
     if root is not None and (root / "assignments" / unit.slug).is_dir():
         path = root / "assignments" / unit.slug / f"{unit.slug}.ipynb"
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} is not there: run `make notebooks` first")
-    released = nbformat.read(path, as_version=4)
+    released = _notebook(path)
+    points = points_of(released)
     return GradedUnit(
         unit.slug,
         course.checks_file(unit),
-        points_of(released),
+        points,
         released,
         path.parent,
+        answers_in(_notebook(course.answer_notebook(unit)), points),
     )
+
+
+def _notebook(path: Path) -> NotebookNode:
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is not there: run `make notebooks` first")
+    return nbformat.read(path, as_version=4)
+
+
+def answers_in(notebook: NotebookNode, exercises: Iterable[str]) -> dict[str, str]:
+    """Return the source of each exercise's answer cell, in the notebook's order."""
+    found = {_grade_id(cell): cell.source for cell in notebook.cells if _is_code(cell)}
+    return {name: found[name] for name in exercises if name in found}
 
 
 def points_of(notebook: NotebookNode) -> dict[str, float]:
@@ -111,13 +139,39 @@ def is_run(cell: NotebookNode) -> bool:
     Graded cells, our demonstrations and the cell that makes the file to hand in
     are not.
     """
-    if cell.cell_type != "code" or is_graded_code(cell):
+    if not _is_code(cell) or is_graded_code(cell):
         return False
-    grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
     is_demo = "demo" in cell.metadata.get("tags", [])
-    return not is_demo and grade_id not in NOT_RUN_GRADE_IDS
+    return not is_demo and _grade_id(cell) not in NOT_RUN_GRADE_IDS
+
+
+def _is_code(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code"
+
+
+def _grade_id(cell: NotebookNode) -> str | None:
+    return cell.metadata.get("nbgrader", {}).get("grade_id")
 
 
 def cells_to_run(notebook: NotebookNode) -> list[str]:
     """Return the sources of the cells that are executed while grading, in order."""
     return [cell.source for cell in notebook.cells if is_run(cell)]
+
+
+def our_answers(
+    answers: Mapping[str, str], notebook: NotebookNode
+) -> dict[str, OurAnswer]:
+    """Say where `notebook` has what stands for each of the course's `answers`."""
+    run = [_grade_id(cell) for cell in notebook.cells if is_run(cell)]
+    return {
+        exercise: OurAnswer(run.index(exercise), source)
+        for exercise, source in answers.items()
+        if exercise in run
+    }
+
+
+def earlier_answers(answers: Mapping[str, OurAnswer], exercise: str) -> dict[int, str]:
+    """Return our answers of the exercises before `exercise`: place to source."""
+    names = list(answers)
+    before = names[: names.index(exercise)] if exercise in names else []
+    return {answers[name].place: answers[name].source for name in before}

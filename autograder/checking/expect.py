@@ -45,6 +45,7 @@ class CheckMarker:
     share: float
     title: str
     hint: str = ""
+    form: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Callback:
 
 
 def check(
-    exercise: str, share: float, title: str, hint: str = ""
+    exercise: str, share: float, title: str, hint: str = "", form: bool = False
 ) -> Callable[[Function], Function]:
     """Mark a function as a hidden check of `exercise`, worth `share` of its points.
 
@@ -72,6 +73,9 @@ def check(
         share: the check's part of the exercise's points, relative to the others.
         title: what the check looks at, in words that a student reads.
         hint: what to look at again when it fails.
+        form: it sees the outward form only, such as a shape, a dtype, a device or
+            that inputs are left as they were, and so could pass for values that are
+            wrong. It pays where another check, one of values, passes.
 
     Raises:
         ValueError: if `share` is not positive or `title` is empty.
@@ -82,7 +86,7 @@ def check(
         raise ValueError("title must say what the check looks at; it is empty")
 
     def mark(function: Function) -> Function:
-        setattr(function, MARK, CheckMarker(exercise, share, title, hint))
+        setattr(function, MARK, CheckMarker(exercise, share, title, hint, form))
         return function
 
     return mark

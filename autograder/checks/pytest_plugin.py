@@ -32,7 +32,7 @@ def draw(request: pytest.FixtureRequest) -> Draw:
     """Draw the inputs of one check."""
     assignment = request.path.stem.removeprefix("test_")
     seed = request.config.getoption("--seed")
-    return Draw(assignment, "pytest", request.node.name, seed)
+    return Draw(assignment, request.node.name, seed)
 
 
 @pytest.fixture

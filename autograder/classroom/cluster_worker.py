@@ -54,13 +54,14 @@ class UnitPlugin(WorkerPlugin):
     """Carry a unit to every worker, also to those that come later."""
 
     def __init__(self, unit: GradedUnit):
-        """Pack the released notebook, the kit and the hidden checks."""
+        """Pack the released notebook, the kit, the hidden checks and our answers."""
         kit = folder_files(unit.kit)
         self.slug = unit.slug
         self.released = nbformat.writes(unit.released)
         self.checks = (unit.checks_file.name, unit.checks_file.read_bytes())
         self.kit = {n: kit[n] for n in sorted(kit) if "__pycache__" not in n}
-        packed = repr((self.slug, self.released, self.checks, self.kit))
+        self.answers = dict(unit.answers)
+        packed = repr(vars(self))
         self.key = hashlib.sha256(packed.encode()).hexdigest()
         self.name = f"course-{self.slug}-{self.key[:16]}"
 
@@ -77,7 +78,9 @@ class UnitPlugin(WorkerPlugin):
         released = nbformat.reads(self.released, as_version=4)
         points = points_of(released)
         checks_file = place / "checks" / name
-        return GradedUnit(self.slug, checks_file, points, released, place / "kit")
+        return GradedUnit(
+            self.slug, checks_file, points, released, place / "kit", self.answers
+        )
 
     def _kit_files(self) -> dict[str, bytes]:
         files = {f"kit/{name}": content for name, content in self.kit.items()}

@@ -73,6 +73,7 @@ def hash_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
     settings = (SEED, folder.limits, folder.db_url, sorted(versions().items()))
     digest.update(repr(settings).encode())
     digest.update(nbformat.writes(unit.released).encode())
+    digest.update(repr(dict(unit.answers)).encode())
     for name, content in sorted(folder_files(unit.kit).items()):
         if "__pycache__" not in name:
             digest.update(f"{name}\0{len(content)}\0".encode() + content)

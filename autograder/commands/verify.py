@@ -1,5 +1,9 @@
 """The command `course verify`: do the hidden checks judge known answers rightly?"""
 
+import contextlib
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import Annotated
 
 import typer
@@ -19,17 +23,18 @@ def verify(
         list[str] | None, typer.Argument(help="Units; default: all that have variants.")
     ] = None,
     seeds: Annotated[int, typer.Option(help="How often to draw anew.")] = 20,
+    workers: Annotated[int, typer.Option(help="How many processes judge.")] = 1,
+    only: Annotated[
+        str, typer.Option(help="A part of the exercise's or the variant's name.")
+    ] = "",
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Mechanical mutants too; takes minutes.")
     ] = False,
 ) -> None:
     """Run every wrong variant and right style, and print who was judged how."""
-    import torch
-
     from autograder.proof.judging import variants_file, verify_unit
     from autograder.proof.mutation import mutate_unit
 
-    torch.set_num_threads(1)
     try:
         course = load_course()
         chosen = [course.unit(name) for name in units or []]
@@ -37,11 +42,14 @@ def verify(
         typer.echo(error, err=True)
         raise typer.Exit(2) from None
     written = [unit for unit in course.units if variants_file(course, unit).exists()]
-    tallies = {
-        unit.slug: verify_unit(course, unit, seeds) for unit in chosen or written
-    }
+    with judges(workers) as pool:
+        tallies = {
+            unit.slug: verify_unit(course, unit, seeds, pool, only)
+            for unit in chosen or written
+        }
     console = Console()
     console.print(table_of(tallies))
+    console.print(summary_of(tallies, seeds), markup=False, highlight=False)
     problems = list(problems_of(tallies))
     if mutants:
         verdicts = {u.slug: mutate_unit(course, u) for u in chosen or written}
@@ -53,9 +61,31 @@ def verify(
         raise typer.Exit(1)
 
 
+@contextlib.contextmanager
+def judges(workers: int) -> Iterator[Executor | None]:
+    """Give a pool of processes; None where one worker does it here."""
+    if workers < 2:
+        yield None
+        return
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        yield pool
+
+
+def summary_of(tallies: dict, seeds: int) -> str:
+    """Say how many variants were judged and how much chance had to do with it."""
+    rows = [row for rows in tallies.values() for row in rows]
+    wrong = sum(row.count("wrong") for row in rows)
+    right = sum(row.count("right") for row in rows)
+    spread = max((row.spread for row in rows), default=0.0)
+    return (
+        f"{wrong} wrong and {right} right variants at {seeds} seeds: the points of one "
+        f"differ by {spread:g} at most."
+    )
+
+
 def table_of(tallies: dict) -> Table:
-    """Return the table: killed, diagnosed, accepted, an exercise a row."""
-    table = Table("unit", "exercise", "wrong: killed", "named", "right: accepted")
+    """Return the table, an exercise a row: killed, named, spread, accepted."""
+    table = Table("unit", "exercise", "wrong: killed", "named", "spread", "right")
     for slug, rows in tallies.items():
         for row in rows:
             wrong, right = row.count("wrong"), row.count("right")
@@ -64,6 +94,7 @@ def table_of(tallies: dict) -> Table:
                 row.exercise,
                 f"{row.count('wrong', good=True)} of {wrong}",
                 f"{row.diagnosed} of {wrong}",
+                f"{row.spread:g}",
                 f"{row.count('right', good=True)} of {right}",
             )
     return table
@@ -78,6 +109,8 @@ def problems_of(tallies: dict) -> list[str]:
                 name = f"{slug}: {row.exercise}: {verdict.variant.kind} variant "
                 name += f"'{verdict.variant.description}'"
                 lines += [f"{name}: {slip}" for slip in verdict.slips[:2]]
+                if verdict.spread:
+                    lines.append(f"{name}: points by the seed: {verdict.counted}")
             lines += [
                 f"{slug}: {row.exercise}: '{verdict.variant.description}' was not named"
                 for verdict in row.undiagnosed

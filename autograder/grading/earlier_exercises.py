@@ -1,4 +1,4 @@
-"""Say where a mistake may come from an earlier exercise, so that it is mended first."""
+"""Say where an earlier exercise's mistake stands in the way, so that it is mended."""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,8 @@ from autograder.repair.matching import top_names
 WORDS = (
     "It uses {names}, where a check has failed too: mend that first, then look again."
 )
+MENDED = "It passes with the course's {names} in place of yours: mend that next."
+EARLIER = "earlier functions"
 
 
 def point_to_earlier(
@@ -20,8 +22,9 @@ def point_to_earlier(
 ) -> list[CheckResult]:
     """Add a hint to each exercise that uses an earlier one which is not right yet.
 
-    The first failed check of such an exercise carries it, unless a mistake of its own
-    has been named. Points stay as they are.
+    What passed with the course's answers in place of the earlier ones says so. Of the
+    rest, the first failed check carries the hint, unless a mistake of its own has been
+    named. Points stay as they are.
 
     Args:
         results: every check's result, in the order of the notebook.
@@ -41,6 +44,9 @@ def point_to_earlier(
 
 
 def _told(results: list[CheckResult], blamed: list[str]) -> list[CheckResult]:
+    if any(result.mended for result in results):
+        words = MENDED.format(names=" and ".join(blamed) or EARLIER)
+        return [replace(r, hint=words) if r.mended else r for r in results]
     failed = [result for result in results if result.status == "failed"]
     if not blamed or not failed or any(result.mistake for result in failed):
         return results

@@ -1,8 +1,10 @@
 """Where a submission's points are decided: checks → points → caps → score.
 
 `hidden_checks.py` says which checks there are and what each is worth. `run_checks` goes
-through an exercise's checks, pays for what passed, and caps what was paid; `score_of`
-adds it up. What is late loses points afterwards, by nbgrader's late penalty.
+through an exercise's checks, pays for what passed, and caps what was paid. Where an
+earlier exercise is not right it does so once more, with the course's answer in its
+place, and the better result counts. `score_of` adds it up. What is late loses points
+afterwards, by nbgrader's late penalty.
 """
 
 import inspect
@@ -20,15 +22,21 @@ from autograder.unit import GradedUnit
 Status = Literal["passed", "failed", "not run"]
 NOT_WRITTEN = "This exercise is not written yet."
 NOT_FORESEEN = "What your code returned is not of the kind that the exercise asks for."
-ONLY_READ = "This counts as soon as another check of the exercise passes."
+ONLY_FORM = "This counts as soon as a check of the exercise's values passes."
 NOTHING_RUN = "Not run: the grader had a problem; tell your instructor."
 
 
 class Students(Protocol):
     """Give each exercise a student to look at."""
 
-    def fresh(self, exercise: str) -> AbstractContextManager[Student]:
-        """Return a context manager whose value is the exercise's student."""
+    def fresh(
+        self, exercise: str, mended: bool = False
+    ) -> AbstractContextManager[Student]:
+        """Return a context manager whose value is the exercise's student.
+
+        With `mended`, the course's answers of the exercises before it have taken the
+        place of the student's.
+        """
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,8 @@ class CheckResult:
     """What one hidden check gave.
 
     `message` says what was wrong, `hint` what to look at again; both are for the
-    student. `mistake` is the phrase that names a recognised mistake.
+    student. `mistake` is the phrase that names a recognised mistake. `mended` says that
+    it failed with the student's earlier answers and passed with the course's.
     """
 
     exercise: str
@@ -49,6 +58,7 @@ class CheckResult:
     message: str = ""
     hint: str = ""
     mistake: str | None = None
+    mended: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,6 @@ class Ran:
 def run_checks(
     unit: GradedUnit,
     students: Students,
-    student_id: str,
     seed: int = 0,
     only: Collection[str] | None = None,
     unwritten: Collection[str] = (),
@@ -75,8 +84,7 @@ def run_checks(
     Args:
         unit: where the checks are and how many points each exercise has.
         students: gives each exercise its student; every `Student` does.
-        student_id: seeds the draws together with the unit and the check's name.
-        seed: another number to draw by; 0 when grading.
+        seed: another number to draw by; 0 when grading, whoever is graded.
         only: the exercises to look at; None = all of them.
         unwritten: exercises known to be as they were handed out: they earn nothing.
 
@@ -84,18 +92,41 @@ def run_checks(
         One result for each check, in the order of the notebook, whatever happens.
     """
     checks = checks_with_points(unit)
-    results = []
+    results: list[CheckResult] = []
     for exercise, carried in unit.points.items():
         if only is not None and exercise not in only:
             continue
         own = [check for check in checks if check.marker.exercise == exercise]
         if exercise in unwritten:
-            ran = [Ran(check, "failed", NOT_WRITTEN) for check in own]
+            paid = _paid(carried, [Ran(one, "failed", NOT_WRITTEN) for one in own])
         else:
-            ran = _run_exercise(unit, students, own, student_id, seed)
-        paid = [_pay(one) for one in ran]
-        results += _nothing_above(carried, _unless_it_only_read(ran, paid))
+            paid = _paid(carried, _run_exercise(unit, students, own, seed))
+            if not _all_passed(paid) and not _all_passed(results):
+                again = _run_exercise(unit, students, own, seed, mended=True)
+                paid = _better(paid, _paid(carried, again))
+        results += paid
     return results
+
+
+def _all_passed(results: Sequence[CheckResult]) -> bool:
+    return all(result.status == "passed" for result in results)
+
+
+def _better(
+    as_it_is: Sequence[CheckResult], mended: Sequence[CheckResult]
+) -> list[CheckResult]:
+    """Return the results that give more points; a mistake costs once.
+
+    Args:
+        as_it_is: an exercise's results with the student's earlier answers.
+        mended: those with the course's in their place.
+    """
+    if score_of(mended) <= score_of(as_it_is):
+        return list(as_it_is)
+    return [
+        replace(new, mended=new.status == "passed" != old.status)
+        for old, new in zip(as_it_is, mended, strict=True)
+    ]
 
 
 # Checks
@@ -105,15 +136,15 @@ def _run_exercise(
     unit: GradedUnit,
     students: Students,
     checks: list[HiddenCheck],
-    student_id: str,
     seed: int,
+    mended: bool = False,
 ) -> list[Ran]:
     """Run an exercise's checks; those behind one that ends the student are not run."""
     ran: list[Ran] = []
     try:
-        with students.fresh(checks[0].marker.exercise) as student:
+        with students.fresh(checks[0].marker.exercise, mended) as student:
             for check in checks:
-                draw = Draw(unit.slug, student_id, check.name, seed)
+                draw = Draw(unit.slug, check.name, seed)
                 ran.append(_run_check(check, student, draw))
     except StudentGone as gone:
         words = f"Not run: {gone.reason}."
@@ -146,6 +177,12 @@ def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> Ran:
 # Points: all of a check's, or none.
 
 
+def _paid(carried: float, ran: Sequence[Ran]) -> list[CheckResult]:
+    """Pay for an exercise's checks, under every cap."""
+    paid = [_pay(one) for one in ran]
+    return _nothing_above(carried, _unless_values_are_wrong(ran, paid))
+
+
 def _pay(ran: Ran) -> CheckResult:
     marker, passed = ran.check.marker, ran.status == "passed"
     return CheckResult(
@@ -173,17 +210,23 @@ def nothing_run(unit: GradedUnit) -> list[CheckResult]:
 # Caps: points that do not count after all.
 
 
-def _unless_it_only_read(
+def _unless_values_are_wrong(
     ran: Sequence[Ran], paid: Sequence[CheckResult]
 ) -> list[CheckResult]:
-    """Pay a check that only read the source where the code also works, else nothing."""
-    works = any(one.status == "passed" and one.calls > 0 for one in ran)
+    """Pay for outward form, and for what was only read, where some values are right."""
+    if any(one.status == "passed" and _sees_values(one) for one in ran):
+        return list(paid)
     return [
-        replace(result, status="failed", points=0.0, message=ONLY_READ)
-        if one.status == "passed" and one.calls == 0 and not works
+        replace(result, status="failed", points=0.0, message=ONLY_FORM)
+        if result.status == "passed"
         else result
-        for one, result in zip(ran, paid, strict=True)
+        for result in paid
     ]
+
+
+def _sees_values(ran: Ran) -> bool:
+    """Say whether a check called student's code and looked at more than its form."""
+    return ran.calls > 0 and not ran.check.marker.form
 
 
 def _nothing_above(carried: float, paid: Sequence[CheckResult]) -> list[CheckResult]:

@@ -27,6 +27,7 @@ from autograder.unit import (
     cells_to_run,
     is_graded_code,
     is_run,
+    our_answers,
 )
 
 ATTEMPTS = 2
@@ -141,10 +142,10 @@ def _run(
         NoParent: if the parent is lost.
     """
     notebook, files = notebook_of(outcome), folder_files(unit.kit)
-    students = RemoteStudents(parent, cells_to_run(notebook), files, limits)
+    ours = our_answers(unit.answers, notebook)
+    students = RemoteStudents(parent, cells_to_run(notebook), files, limits, ours)
     warm_up(unit, files, parent)
-    student, unwritten = outcome.submission.student, outcome.unwritten
-    results = run_checks(unit, students, student, seed, unwritten=unwritten)
+    results = run_checks(unit, students, seed, unwritten=outcome.unwritten)
     outcome.results = point_to_earlier(results, notebook)
     outcome.runs, outcome.limits_hit = students.runs, students.limits_hit
 

@@ -1,24 +1,37 @@
 """Run wrong variants and right styles through a unit's hidden checks.
 
-A wrong variant must lose points whatever is drawn, and those marked `diagnosed` must
-hear what is wrong. A right style must get every point of the unit. The variants are
-ours, so they run in this process.
+A wrong variant must lose points whatever is drawn, the same at every seed, and those
+marked `diagnosed` must hear what is wrong; right answers of later exercises lose
+nothing for it. A right style must get every point of the unit. The variants are ours,
+so they run in this process.
 """
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
+import torch
+from nbformat import NotebookNode
 
 from autograder.course import Course, Unit
-from autograder.grading.points import CheckResult, run_checks
+from autograder.grading.points import CheckResult, run_checks, score_of
 from autograder.proof.variants.registry import Variant, load_variants
 from autograder.proof.variants.substitution import substitute
 from autograder.sandbox import LocalStudent
-from autograder.unit import GradedUnit, cells_to_run, graded_unit
+from autograder.unit import (
+    GradedUnit,
+    cells_to_run,
+    course_of,
+    graded_unit,
+    our_answers,
+)
 
 WHOLE_UNIT = 3  # seeds at which a right style goes through all of its unit's checks
+LATER = 1  # seeds at which the exercises behind a wrong variant are run
 
 
 @dataclass(frozen=True)
@@ -31,12 +44,25 @@ class Verdict:
         slips: what went wrong: a seed at which a wrong variant kept all its points, or
             a right one lost some; empty if it is judged as it should be.
         diagnosed: whether some failing check named the mistake, at every seed.
+        points: what it got for its exercise, seed by seed.
     """
 
     exercise: str
     variant: Variant
     slips: tuple[str, ...]
     diagnosed: bool
+    points: tuple[float, ...] = ()
+
+    @property
+    def spread(self) -> float:
+        """Return the points between the luckiest seed and the unluckiest."""
+        return round(max(self.points) - min(self.points), 2) if self.points else 0.0
+
+    @property
+    def counted(self) -> str:
+        """Say how often it got which points: `12.5 (3 times), 20 (47 times)`."""
+        times = sorted(Counter(self.points).items())
+        return ", ".join(f"{points:g} ({number} times)" for points, number in times)
 
 
 @dataclass(frozen=True)
@@ -52,6 +78,11 @@ class Tally:
             verdict.variant.kind == kind and good in (None, not verdict.slips)
             for verdict in self.verdicts
         )
+
+    @property
+    def spread(self) -> float:
+        """Return the largest difference that a seed made to a variant's points."""
+        return max((verdict.spread for verdict in self.verdicts), default=0.0)
 
     @property
     def diagnosed(self) -> int:
@@ -71,13 +102,18 @@ def variants_file(course: Course, unit: Unit) -> Path:
 
 def answer_cells(course: Course, unit: Unit) -> list[str]:
     """Return the code cells of the answer notebook that grading would run."""
+    return cells_to_run(_without_setup(course, unit))
+
+
+def _without_setup(course: Course, unit: Unit) -> NotebookNode:
+    """Read the answer notebook but for the cells that fetch the kit."""
     notebook = nbformat.read(course.answer_notebook(unit), as_version=4)
     tagged = [(cell, cell.metadata.get("tags", [])) for cell in notebook.cells]
-    kept = [cell for cell, tags in tagged if "setup" not in tags]  # no kit is needed
-    return cells_to_run(nbformat.v4.new_notebook(cells=kept))
+    notebook.cells = [cell for cell, tags in tagged if "setup" not in tags]
+    return notebook
 
 
-def exercise_of(unit: GradedUnit, variant: Variant, cells: dict[str, str]) -> str:
+def exercise_of(unit: GradedUnit, variant: Variant) -> str:
     """Return the exercise whose answer cell defines what a variant replaces.
 
     Raises:
@@ -85,30 +121,47 @@ def exercise_of(unit: GradedUnit, variant: Variant, cells: dict[str, str]) -> st
     """
     name = variant.replaces.partition(".")[0]
     for exercise in unit.points:
-        source = cells.get(exercise, "")
+        source = unit.answers[exercise]
         if f"def {name}(" in source or f"class {name}(" in source:
             return exercise
     raise LookupError(f"no exercise of {unit.slug} asks for {variant.replaces}")
 
 
 def judge(
-    unit: GradedUnit, exercise: str, cells: list[str], variant: Variant, seeds: int
+    unit: GradedUnit, cells: NotebookNode, variant: Variant, seeds: int
 ) -> Verdict:
     """Run one variant at `seeds` seeds.
 
-    A right style must leave the other exercises right too: they run at the first seeds.
+    A right style must leave the other exercises right, and a wrong one must not cost
+    the exercises behind it anything: they run at the first seeds.
     """
-    student = LocalStudent(substitute(cells, variant))
+    exercise = exercise_of(unit, variant)
+    ours = our_answers(unit.answers, cells)
+    student = LocalStudent(substitute(cells_to_run(cells), variant), answers=ours)
     is_wrong = variant.kind == "wrong"
     slips: list[str] = []
+    points: list[float] = []
     diagnosed = is_wrong
     for seed in range(seeds):
-        only = {exercise} if is_wrong or seed >= WHOLE_UNIT else None
-        results = run_checks(unit, student, "verify", seed, only)
-        slips += slips_at(seed, results, is_wrong)
-        phrases = [result.mistake for result in results if result.mistake]
-        diagnosed &= any(variant.names in phrase for phrase in phrases)
-    return Verdict(exercise, variant, tuple(slips), diagnosed)
+        only = asked_at(seed, unit, exercise, is_wrong)
+        results = run_checks(unit, student, seed, only)
+        own = [result for result in results if result.exercise == exercise]
+        others = [result for result in results if result.exercise != exercise]
+        slips += slips_at(seed, own, is_wrong)
+        slips += slips_at(seed, others, is_wrong=False)
+        points.append(score_of(own))
+        diagnosed &= any(r.mistake and variant.names in r.mistake for r in own)
+    return Verdict(exercise, variant, tuple(slips), diagnosed, tuple(points))
+
+
+def asked_at(
+    seed: int, unit: GradedUnit, exercise: str, is_wrong: bool
+) -> Collection[str] | None:
+    """Return the exercises to run at a seed for a variant of `exercise`; None = all."""
+    if seed >= (LATER if is_wrong else WHOLE_UNIT):
+        return {exercise}
+    names = list(unit.points)
+    return names[names.index(exercise) :] if is_wrong else None
 
 
 def slips_at(
@@ -123,20 +176,60 @@ def slips_at(
             yield f"seed {seed}: {result.name}: {result.message}"
 
 
-def verify_unit(course: Course, unit: Unit, seeds: int) -> list[Tally]:
-    """Judge every variant of a unit, and the answers themselves as a right style."""
-    graded = graded_unit(unit.slug, course.root)
-    cells = answer_cells(course, unit)
-    notebook = nbformat.read(course.answer_notebook(unit), as_version=4)
-    by_id = {cell.id: cell.source for cell in notebook.cells}
-    broken = [error for error in LocalStudent(cells).cell_errors if error]
+@dataclass(frozen=True)
+class Proof:
+    """A unit with all that its variants are judged by."""
+
+    graded: GradedUnit
+    notebook: NotebookNode
+    variants: Sequence[Variant]
+
+
+@functools.cache
+def proof_of(slug: str, root: Path) -> Proof:
+    """Read a unit's answers, checks and variants, once in a process.
+
+    Raises:
+        RuntimeError: if the answer notebook does not run.
+    """
+    course = course_of(root)
+    unit = course.unit(slug)
+    notebook = _without_setup(course, unit)
+    student = LocalStudent(cells_to_run(notebook))
+    broken = [error for error in student.cell_errors if error]
     if broken:
         raise RuntimeError(f"{unit.slug}: the answer notebook fails") from broken[0]
-    verdicts = []
-    for variant in load_variants(variants_file(course, unit)):
-        exercise = exercise_of(graded, variant, by_id)
-        verdicts.append(judge(graded, exercise, cells, variant, seeds))
+    variants = load_variants(variants_file(course, unit))
+    return Proof(graded_unit(unit.slug, course.root), notebook, variants)
+
+
+def judge_one(slug: str, root: Path, number: int, seeds: int) -> Verdict:
+    """Judge a unit's variant by its number: what a process of a pool is asked for."""
+    torch.set_num_threads(1)
+    proof = proof_of(slug, root)
+    return judge(proof.graded, proof.notebook, proof.variants[number], seeds)
+
+
+def verify_unit(
+    course: Course,
+    unit: Unit,
+    seeds: int,
+    pool: Executor | None = None,
+    only: str = "",
+) -> list[Tally]:
+    """Judge the variants of a unit, in this process or in those of a pool.
+
+    With `only`, those whose exercise or description it is a part of.
+    """
+    proof = proof_of(unit.slug, course.root)
+    judge_number = functools.partial(judge_one, unit.slug, course.root, seeds=seeds)
+    numbers = [
+        number
+        for number, variant in enumerate(proof.variants)
+        if only in f"{exercise_of(proof.graded, variant)}: {variant.description}"
+    ]
+    verdicts = list((pool.map if pool else map)(judge_number, numbers))
     return [
         Tally(exercise, [v for v in verdicts if v.exercise == exercise])
-        for exercise in graded.points
+        for exercise in proof.graded.points
     ]

@@ -68,9 +68,7 @@ def is_killed(unit: GradedUnit, exercise: str, cells: list[str]) -> bool:
         warnings.simplefilter("ignore")
         try:
             with time_limit(SECONDS):
-                results = run_checks(
-                    unit, LocalStudent(cells), "mutant", only={exercise}
-                )
+                results = run_checks(unit, LocalStudent(cells), only={exercise})
         except NeverReturns:
             return True
     return any(result.status != "passed" for result in results)

@@ -21,7 +21,13 @@ from autograder.grading.points import run_checks, score_of
 from autograder.proof.variants import Variant, load_variants, substitute
 from autograder.repair.matching import top_names
 from autograder.sandbox import LocalStudent
-from autograder.unit import GradedUnit, cells_to_run, course_of, graded_unit
+from autograder.unit import (
+    GradedUnit,
+    cells_to_run,
+    course_of,
+    graded_unit,
+    our_answers,
+)
 
 MISTAKES = 5
 LOOP = "def {name}(*args, **kwargs):\n    while True:\n        pass\n"
@@ -84,18 +90,16 @@ class SampleClass:
         yield Sample("perfect-one", "right, in one style", self._styled(0), full)
         yield Sample("perfect-two", "right, in another style", self._styled(-1), full)
         half = {e: self.answers[e] for e in exercises[: (len(exercises) + 1) // 2]}
-        yield Sample(
-            "half-done", "the second half is left", half, self._score(half, "half-done")
-        )
+        yield Sample("half-done", "the second half is left", half, self._score(half))
         for number, (what, answers) in enumerate(self._mistakes(), start=1):
             student = f"mistake-{number}"
-            yield Sample(student, what, answers, self._score(answers, student))
+            yield Sample(student, what, answers, self._score(answers))
         yield Sample("untouched", "as it was handed out", {}, 0.0)
         last = exercises[-1]
         answers = self._with(last, RAISE)
-        score = self._score(answers, "raising")
+        score = self._score(answers)
         yield Sample("raising", f"{last} raises", answers, score)
-        score = self._score(self._with(last, NEVER), "looping")
+        score = self._score(self._with(last, NEVER))
         answers = self._with(last, LOOP)
         yield Sample("looping", f"{last} loops for ever", answers, score)
         what = "right, but the notebook is damaged"
@@ -146,14 +150,15 @@ class SampleClass:
             made.append((f"{exercise}: returns nothing", answers))
         return made
 
-    def _score(self, answers: dict[str, str], student_id: str) -> float:
-        """Compute a student's score with answers that run as trusted code here."""
+    def _score(self, answers: dict[str, str]) -> float:
+        """Compute the score of answers that run as trusted code here."""
         notebook = self.notebook(answers)
         notebook.cells = [c for c in notebook.cells if not _is_setup(c)]
         with contextlib.redirect_stdout(io.StringIO()):
-            student = LocalStudent(cells_to_run(notebook))
+            ours = our_answers(self.unit.answers, notebook)
+            student = LocalStudent(cells_to_run(notebook), answers=ours)
             unwritten = set(self.unit.points) - set(answers)
-            results = run_checks(self.unit, student, student_id, unwritten=unwritten)
+            results = run_checks(self.unit, student, unwritten=unwritten)
         return score_of(results)
 
     def notebook(self, answers: dict[str, str]) -> NotebookNode:

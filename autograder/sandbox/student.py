@@ -1,13 +1,13 @@
 """The `student` of a check: names, handles and calls that run on the other side."""
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from torch import Tensor
 
 from autograder.checking.expect import Callback
 from autograder.checking.failures import StudentError, StudentGone
+from autograder.checking.random_inputs import seed_of
 from autograder.notebook_syntax import Program, read_program
 from autograder.sandbox.error_words import error_words, without_fractions
 from autograder.sandbox.handles import Gradients, Handle, Name
@@ -36,10 +36,16 @@ class Student:
     the tensors; `student["load"]` reaches a name that is also a method here.
     """
 
-    def __init__(self, transport: Transport, cells: Sequence[str]):
-        """Talk through `transport` to a notebook with these code cells."""
+    def __init__(
+        self, transport: Transport, cells: Sequence[str], ours: Sequence[str] = ()
+    ):
+        """Talk through `transport` to a notebook with these code cells.
+
+        `ours` are answers of the course that stand in place of the student's.
+        """
         self._transport = transport
         self._cells = list(cells)
+        self._ours = list(ours)
         self._program: Program | None = None
         self._callbacks: list[Callback] = []
         self.calls = 0
@@ -54,16 +60,14 @@ class Student:
         """Return the notebook's definition of `name`."""
         return Name(self, Reference("name", name))
 
-    @contextlib.contextmanager
-    def fresh(self, exercise: str) -> Iterator["Student"]:
-        """Give the student of one exercise; here there is but one for all."""
-        yield self
-
     def begin(self, seed: int) -> None:
-        """Begin a check: forget its predecessor's objects and seed the other side."""
+        """Begin a check: forget its predecessor's objects and seed the other side.
+
+        The seed there is another: what the check draws cannot be drawn there again.
+        """
         self._callbacks.clear()
         try:
-            self._request("begin", seed=seed)
+            self._request("begin", seed=seed_of("student", seed))
         except StudentError as error:  # no code of the student's has been asked yet
             raise StudentGone(f"its process broke: {error}", "protocol") from error
         self.calls = 0
@@ -158,7 +162,7 @@ class Student:
     def program(self) -> Program:
         """Return the notebook's cells as syntax."""
         if self._program is None:
-            self._program = read_program(self._cells)
+            self._program = read_program([*self._cells, *self._ours])
         return self._program
 
     def source(self, name: str) -> str:

@@ -1,7 +1,8 @@
 """Run trusted cells in this process: for our own variants and tests, no one else's."""
 
+import contextlib
 import linecache
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from IPython.core.inputtransformer2 import TransformerManager
@@ -10,6 +11,7 @@ from autograder.checking.failures import StudentGone
 from autograder.sandbox.student import Answer, Student
 from autograder.sandbox.student_side.messages import Message
 from autograder.sandbox.student_side.requests import Session
+from autograder.unit import OurAnswer, earlier_answers
 
 
 class NeverReturns(BaseException):
@@ -19,16 +21,37 @@ class NeverReturns(BaseException):
 class LocalStudent(Student):
     """Drive trusted code that runs in this process, with the same answers as remote."""
 
-    def __init__(self, cells: Sequence[str], device: str = "cpu"):
+    def __init__(
+        self,
+        cells: Sequence[str],
+        device: str = "cpu",
+        answers: Mapping[str, OurAnswer] | None = None,
+    ):
         """Execute the code cells one after another; one that raises stops no other.
 
-        What checks hand over goes to `device`.
+        What checks hand over goes to `device`. `answers` are the course's own.
         """
+        self._device, self._answers = device, answers or {}
         self._namespace: dict[str, Any] = {"__name__": "student"}
         self.cell_errors: list[BaseException | None] = []
         for number, source in enumerate(cells):
             self.cell_errors.append(_execute(source, number, self._namespace))
         super().__init__(LocalTransport(self._namespace, device), cells)
+
+    @contextlib.contextmanager
+    def fresh(self, exercise: str, mended: bool = False) -> Iterator[Student]:
+        """Give the student of one exercise: the same one, unless it is `mended`."""
+        yield self._mended(exercise) if mended else self
+
+    def _mended(self, exercise: str) -> "LocalStudent":
+        """Run the cells anew, with our answers of the exercises before this one."""
+        ours = earlier_answers(self._answers, exercise)
+        cells = [
+            source
+            for number, cell in enumerate(self._cells)
+            for source in (cell, *([ours[number]] if number in ours else []))
+        ]
+        return LocalStudent(cells, self._device)
 
 
 class LocalTransport:

@@ -21,7 +21,7 @@ from autograder.checking.kinds_of_inputs import (
 )
 from autograder.checking.random_inputs import Draw
 
-DRAW = Draw("unit", "student", "check")
+DRAW = Draw("unit", "check")
 
 
 def mistake_of(run) -> str | None:
@@ -131,7 +131,7 @@ def test_rows_are_closed_in_a_copy():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_padding_stands_in_every_place(seed):
-    draw = Draw("unit", "student", "check", seed)
+    draw = Draw("unit", "check", seed)
     lengths = draw.lengths(4, 7)
     assert lengths.max() == 6
     assert lengths.min() >= 1

@@ -74,3 +74,12 @@ def test_an_answer_that_is_no_python_blames_nobody() -> None:
     notebook = new_notebook(cells=[cell("double", "def double(:"), cell("b", "def b(")])
     results = [result("double", "failed"), result("b", "failed")]
     assert point_to_earlier(results, notebook) == results
+
+
+def test_what_passed_with_our_answers_says_so() -> None:
+    passed = replace(result("quadruple", "passed"), mended=True)
+    words = "It passes with the course's double in place of yours: mend that next."
+    assert hints(result("double", "failed"), passed) == ["", words]
+    other = [result("triple", "failed"), passed]
+    words = words.replace("double", "earlier functions")
+    assert hints(*other) == ["", words]

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.grading.feedback_table import as_html, as_text, graded_outputs
 from autograder.grading.hidden_checks import BrokenChecks, checks_with_points
-from autograder.grading.points import run_checks, score_of
+from autograder.grading.points import run_checks, score_of, scores_of
 from autograder.sandbox import LocalStudent
 from autograder.unit import GradedUnit
 
@@ -30,7 +30,7 @@ class Scaler(nn.Module):
 
 
 def results_of(unit, *cells, **kwargs):
-    return run_checks(unit, LocalStudent([RIGHT, *cells]), "ada", **kwargs)
+    return run_checks(unit, LocalStudent([RIGHT, *cells]), **kwargs)
 
 
 def statuses(results):
@@ -68,7 +68,7 @@ def test_a_student_who_is_gone_is_not_run_from_there_on(tiny_unit):
     results = results_of(tiny_unit, never)
     assert [r.status for r in results[:2]] == ["not run", "not run"]
     assert results[0].message.startswith("Not run: ")
-    assert score_of(results) == 0  # in one process, what is gone stays gone
+    assert scores_of(results) == {"double": 0, "quadruple": 0, "scaler": 40}
 
 
 def test_reading_the_source_alone_earns_nothing(tiny_unit):
@@ -76,6 +76,27 @@ def test_reading_the_source_alone_earns_nothing(tiny_unit):
     results = results_of(tiny_unit, empty)
     assert statuses(results)["scaler_is_written"] == "failed"
     assert [r.points for r in results if r.exercise == "scaler"] == [0, 0, 0]
+
+
+FORM = """
+@check('e', share=1, title='shape', form=True)
+def test_shape(student, draw):
+    expect_shape(student.double(draw.normal(2, 3)), (2, 3), 'it')
+
+@check('e', share=3, title='values')
+def test_values(student, draw):
+    x = draw.normal(2, 3)
+    expect_close(student.double(x), 2 * x, 'it')
+"""
+
+
+@pytest.mark.parametrize(("answer", "score"), [("2 * x", 4), ("torch.zeros(2, 3)", 0)])
+def test_form_pays_only_where_values_are_right(tmp_path, answer, score):
+    cell = f"def double(x):\n    return {answer}\n"
+    results = results_of(unit_with(tmp_path, FORM, e=4.0), cell)
+    assert score_of(results) == score
+    told = "" if score else "This counts as soon as a check of the exercise's values"
+    assert results[0].message.startswith(told)
 
 
 def test_unwritten_exercises_are_not_asked(tiny_unit):

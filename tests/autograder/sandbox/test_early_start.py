@@ -83,7 +83,7 @@ def graded(pool: workers.Processes, root: Path) -> dict[str, tuple[str, float]]:
     return {o.submission.student: (o.status, o.score) for o in ended}
 
 
-RIGHT = {"perfect-one": ("graded", 70.0), "mistake-1": ("graded", 46.67)}
+RIGHT = {"perfect-one": ("graded", 70.0), "mistake-1": ("graded", 56.67)}
 
 
 def test_it_starts_before_anything_heavy_is_imported():
