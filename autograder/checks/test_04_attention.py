@@ -176,7 +176,9 @@ def expect_gradient_without_nan(run: Any, count: int) -> None:
 # --- attention_scores -------------------------------------------------------------
 
 
-@check("attention-scores", share=1, title="Scores have the shape (b, h, t, s)")
+@check(
+    "attention-scores", share=1, title="Scores have the shape (b, h, t, s)", form=True
+)
 def test_scores_shape(student, draw):
     q, k, _ = inputs(draw)
     expect_shape(student.attention_scores(q, k), (B, H, T, S), "the tensor of scores")
@@ -241,13 +243,18 @@ def test_scores_calls_apart(student, draw):
     )
 
 
-@check("attention-scores", share=1, title="Scores lie where queries and keys lie")
+@check(
+    "attention-scores",
+    share=1,
+    title="Scores lie where queries and keys lie",
+    form=True,
+)
 def test_scores_device(student, draw):
     q, k, _ = inputs(draw)
     expect_same_device(student, student.attention_scores, q, k, what="the scores")
 
 
-@check("attention-scores", share=1, title="Other widths are an error")
+@check("attention-scores", share=1, title="Other widths are an error", form=True)
 def test_scores_of_other_widths(student, draw):
     q, k, _ = inputs(draw)
     widths = {"kind": "Exception", "what": "queries and keys of different widths"}
@@ -258,7 +265,9 @@ def test_scores_of_other_widths(student, draw):
 # --- masked_softmax ---------------------------------------------------------------
 
 
-@check("masked-softmax", share=1, title="Weights have the shape of the scores")
+@check(
+    "masked-softmax", share=1, title="Weights have the shape of the scores", form=True
+)
 def test_softmax_shape(student, draw):
     scores, mask = draw.normal(B, H, T, S), draw.mask(1, 1, T, S)
     expect_shape(
@@ -378,7 +387,7 @@ def test_softmax_calls_apart(student, draw):
     expect_calls_apart(student, student_softmax, alone, weights_of, what)
 
 
-@check("masked-softmax", share=1, title="Weights lie where the scores lie")
+@check("masked-softmax", share=1, title="Weights lie where the scores lie", form=True)
 def test_softmax_device(student, draw):
     given = draw.normal(B, H, T, S), draw.mask(B, 1, T, S)
     expect_same_device(student, student.masked_softmax, *given, what="the weights")
@@ -387,7 +396,9 @@ def test_softmax_device(student, draw):
 # --- scaled_dot_product_attention -------------------------------------------------
 
 
-@check("scaled-dot-product-attention", share=1, title="Output is (b, h, t, d_v)")
+@check(
+    "scaled-dot-product-attention", share=1, title="Output is (b, h, t, d_v)", form=True
+)
 def test_attention_shapes(student, draw):
     output, weights = attend(student, *inputs(draw))
     expect_shape(output, (B, H, T, D_V), "the output")
@@ -563,7 +574,10 @@ def test_attention_calls_apart(student, draw):
 
 
 @check(
-    "scaled-dot-product-attention", share=1, title="Results lie where the inputs lie"
+    "scaled-dot-product-attention",
+    share=1,
+    title="Results lie where the inputs lie",
+    form=True,
 )
 def test_attention_device(student, draw):
     given = *inputs(draw), draw.mask(B, 1, T, S)
@@ -571,7 +585,12 @@ def test_attention_device(student, draw):
     expect_same_device(student, function, *given, what="a result")
 
 
-@check("scaled-dot-product-attention", share=1, title="Other widths are an error")
+@check(
+    "scaled-dot-product-attention",
+    share=1,
+    title="Other widths are an error",
+    form=True,
+)
 def test_attention_of_other_widths(student, draw):
     q, k, v = inputs(draw)
     widths = {"kind": "Exception", "what": "queries and keys of different widths"}
@@ -583,7 +602,7 @@ def test_attention_of_other_widths(student, draw):
 # --- softmax_entropy --------------------------------------------------------------
 
 
-@check("softmax-entropy", share=1, title="One number for each row of scores")
+@check("softmax-entropy", share=1, title="One number for each row of scores", form=True)
 def test_entropy_shape(student, draw):
     got = student.softmax_entropy(draw.normal(B, T, S))
     expect_shape(got, (B, T), "the entropy")
@@ -683,7 +702,9 @@ def test_entropy_calls_apart(student, draw):
     )
 
 
-@check("softmax-entropy", share=1, title="The entropy lies where the scores lie")
+@check(
+    "softmax-entropy", share=1, title="The entropy lies where the scores lie", form=True
+)
 def test_entropy_device(student, draw):
     scores = draw.normal(B, T, S)
     expect_same_device(student, student.softmax_entropy, scores, what="the entropy")

@@ -140,7 +140,7 @@ attention_scores.wrong(
         products = query.float() @ key.float().transpose(-2, -1)
         return (products / math.sqrt(query.size(-1))).to(query.dtype)
         """),
-    names="rounded on the way",
+    names="rounded to another dtype",
 )
 
 
@@ -391,7 +391,7 @@ masked_softmax.wrong(
     insert("kind, scores = scores.dtype, scores.float()", before="if mask"),
     swap("return scores.softmax(dim=-1)", "return scores.softmax(dim=-1).to(kind)"),
     swap("weights * mask", "(weights * mask).to(kind)"),
-    names="rounded on the way",
+    names="rounded to another dtype",
 )
 masked_softmax.wrong(
     "weights in float32",
@@ -756,7 +756,7 @@ scaled_dot_product_attention.wrong(
         "F.dropout(weights, dropout) @ value",
         "(F.dropout(weights, dropout).float() @ value.float()).to(value.dtype)",
     ),
-    names="rounded on the way",
+    names="rounded to another dtype",
 )
 scaled_dot_product_attention.wrong(
     "the gradient of the values cut off",
@@ -972,7 +972,7 @@ softmax_entropy.wrong(
     "float32 on the way, and back",
     swap("scores.softmax(dim=-1)", "scores.float().softmax(dim=-1)"),
     swap("sum(dim=-1)  ", "sum(dim=-1).to(scores.dtype)  "),
-    names="rounded on the way",
+    names="rounded to another dtype",
 )
 softmax_entropy.wrong(
     "in float32",
