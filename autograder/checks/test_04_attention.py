@@ -86,15 +86,24 @@ def softmax_mistakes(
 ) -> dict[str, Callable[[], Tensor]]:
     """Name what goes wrong between the scores and the weights."""
     x = scores.double()
-    hidden = torch.zeros_like(x, dtype=torch.bool) if mask is None else ~mask
     right = weights_of(scores, mask)
-    return {
+    hidden = torch.zeros_like(x, dtype=torch.bool) if mask is None else ~mask
+    named: dict[str, Callable[[], Tensor]] = {
         "the result of a softmax over the queries instead of the keys": lambda: (
             x.masked_fill(hidden, -1e30).softmax(dim=-2)
         ),
         "the result of a softmax over the heads instead of the keys": lambda: (
             x.masked_fill(hidden, -1e30).softmax(dim=1)
         ),
+        "the logarithm of the weights (log-softmax)": lambda: right.log(),
+        "the scores, not the weights": lambda: x,
+    }
+    return named if mask is None else named | mask_mistakes(x, hidden)
+
+
+def mask_mistakes(x: Tensor, hidden: Tensor) -> dict[str, Callable[[], Tensor]]:
+    """Name what goes wrong with a mask."""
+    return {
         "the result when the mask is ignored": lambda: x.softmax(dim=-1),
         "the result of an inverted mask (True means: may attend)": lambda: weights_of(
             x, hidden
@@ -108,8 +117,6 @@ def softmax_mistakes(
         "the result when masked scores become -1 (they still get weight)": (
             lambda: x.masked_fill(hidden, -1).softmax(dim=-1)
         ),
-        "the logarithm of the weights (log-softmax)": lambda: right.log(),
-        "the scores, not the weights": lambda: x,
     }
 
 
@@ -528,15 +535,20 @@ def test_attention_gradients(student, draw):
 def test_attention_is_written_by_hand(student, draw):
     expect_no_call(student, "scaled_dot_product_attention", BUILT_INS)
     given = [*inputs(draw), draw.mask(B, 1, T, S)]
-    for part, what in enumerate(("the output", "the tensor of weights")):
-
-        def attention(*args: Tensor, part: int = part) -> Tensor:
-            return reference.scaled_dot_product_attention(*args)[part]
-
-        def written(*args: Tensor, part: int = part) -> Tensor:
-            return attend(student, *args)[part]
-
-        expect_double(written, attention, given, what, None)
+    expect_double(
+        lambda *args: attend(student, *args)[0],
+        lambda q, k, v, mask: weights_of(scores_of(q, k), mask) @ v,
+        given,
+        "the output",
+        tolerance=None,
+    )
+    expect_double(
+        lambda *args: attend(student, *args)[1],
+        lambda q, k, v, mask: weights_of(scores_of(q, k), mask),
+        given,
+        "the tensor of weights",
+        tolerance=None,
+    )
 
 
 @check("scaled-dot-product-attention", share=1, title="Any number of axes in front")
@@ -556,17 +568,16 @@ def test_attention_leading_axes(student, draw):
 def test_attention_calls_apart(student, draw):
     t, s = T + 2, S + 1
     shapes = (B, H, t, D_K), (B, H, s, D_K), (B, H, s, D_V)
-    calls = [
-        (*(draw.normal(*shape) for shape in shapes), draw.mask(B, 1, t, s))
-        for _ in range(2)
-    ]
+    given = [[draw.normal(*shape) for shape in shapes] for _ in range(2)]
+    masks = [draw.mask(B, 1, t, s) for _ in range(2)]
+    calls = [(*given[n], masks[n]) for n in range(2)]
 
     def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
         return weights_of(scores_of(q, k), mask) @ v.double()
 
     mistakes = {
         "the result with the mask of an earlier call": attention(
-            *calls[1][:3], calls[0][3]
+            given[1][0], given[1][1], given[1][2], masks[0]
         )
     }
     function = student.scaled_dot_product_attention
