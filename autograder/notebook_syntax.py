@@ -1,11 +1,21 @@
 """Read a student's notebook as syntax: what it defines, imports and uses.
 
-Nothing is executed. A cell that is no Python (a magic, a syntax error) is left out.
+Nothing is executed. A cell is read as IPython would: `!cmd`, `len?` and `%magic` become
+calls, and what `%%time` runs is code. A cell that is no Python then is left out.
 """
 
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+RUN_THEIR_CELL = {
+    "%%time",
+    "%%capture",
+    "%%prun",
+}  # as code, among the notebook's names
+MOST_TO_TRANSFORM = 200_000  # characters, once for each line that is no Python: 1 s
 
 
 @dataclass
@@ -38,17 +48,20 @@ def read_program(cells: Sequence[str]) -> Program:
     program = Program()
     held: set[str] = set()  # names that an assignment has mentioned so far
     for source in cells:
-        tree, lines = parse_cell(source), source.split("\n")
+        text, tree = read_cell(source)
+        lines = text.split("\n")
         if tree is None:
             package, tree = _written_file(source)
             program.files.add(package)
         for node in _statements(tree.body) if tree else []:
-            for name in (*defined_by(node), *_also_bound(node)):
+            names = (*defined_by(node), *_also_bound(node))
+            segment = _segment(lines, node) if names else ""
+            for name in names:
                 if name in held and name in program.definitions:
                     earlier = program.definitions[name]
                     program.others.setdefault(name, []).append(earlier)
                 program.definitions[name] = node
-                program.sources[name] = _segment(lines, node)
+                program.sources[name] = segment
             for name in _changed_by(node):
                 program.others.setdefault(name, []).append(node)
             held.update(_held_by(node))
@@ -75,13 +88,16 @@ def _written_file(source: str) -> tuple[str, ast.Module | None]:
 
 def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield statements that are run at the top level, also inside `if` or `try`."""
-    for node in body:
+    waiting = list(reversed(body))
+    while waiting:
+        node = waiting.pop()
         yield node
         if isinstance(node, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
-            for part in ("body", "orelse", "finalbody"):
-                yield from _statements(getattr(node, part, []))
+            inside = [*node.body, *getattr(node, "orelse", [])]
+            inside += getattr(node, "finalbody", [])
             for handler in getattr(node, "handlers", []):
-                yield from _statements(handler.body)
+                inside += handler.body
+            waiting += reversed(inside)
 
 
 def _also_bound(node: ast.AST) -> list[str]:
@@ -111,17 +127,60 @@ def _segment(lines: list[str], node: ast.stmt) -> str:
 
 
 def parse_cell(source: str) -> ast.Module | None:
-    """Parse one cell, its magic and shell lines blanked out; None if that fails."""
-    lines = source.splitlines()
-    if lines and lines[0].lstrip().startswith("%%"):
+    """Parse one cell; None if it is no Python, or another program's.
+
+    One that begins with an indent is none: it is the second half of a cell, though
+    IPython would run it.
+    """
+    first = next((line for line in source.splitlines() if line.strip()), "")
+    if first[:1].isspace() and not first.lstrip().startswith("%"):
         return None
-    kept = ["" if line.lstrip()[:1] in ("%", "!") else line for line in lines]
-    for text in (source, "\n".join(kept)):
-        try:
-            return ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-    return None
+    return read_cell(source)[1]
+
+
+def read_cell(source: str) -> tuple[str, ast.Module | None]:
+    """Return a cell as Python, and its tree; None if it is none.
+
+    Where IPython's own way of reading fails or takes too long, the lines that are no
+    Python are blanked out.
+    """
+    while (first := source.lstrip().partition("\n"))[0].startswith("%%"):
+        if first[0].split()[0] not in RUN_THEIR_CELL:
+            return source, None
+        source = first[2]
+    tree = _parsed(source)
+    if tree is not None:
+        return source, tree
+    for text in (_transformed(source), _blanked(source)):
+        tree = _parsed(text)
+        if tree is not None:
+            return text, tree
+    return source, None
+
+
+def _transformed(source: str) -> str:
+    """Return what IPython makes of a cell; the cell itself if that takes too long."""
+    lines = [line.strip() for line in source.splitlines()]
+    passes = sum(("%" in line) or ("!" in line) or ("?" in line) for line in lines)
+    if len(source) * (1 + passes) > MOST_TO_TRANSFORM:
+        return source
+    try:
+        return TransformerManager().transform_cell(source)
+    except Exception:  # of whatever kind: it reads what a student wrote
+        return source
+
+
+def _blanked(source: str) -> str:
+    """Return a cell without the lines that begin as a magic or a shell command."""
+    lines = source.splitlines()
+    return "\n".join("" if one.lstrip()[:1] in ("%", "!") else one for one in lines)
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def defined_by(node: ast.AST) -> list[str]:

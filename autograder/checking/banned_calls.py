@@ -3,59 +3,51 @@
 Only what an answer uses is looked at: its own definition, and what that uses of the
 notebook. A comment, a text for the reader and an annotation are no uses, and a name
 that a function binds itself is not that of a cell. A name that is put together at run
-time, other than by adding texts, is not found.
+time, other than by adding texts, is not found: see what the answer runs.
 """
 
 import ast
+import itertools
 from collections.abc import Iterator, Sequence
 
+from autograder.checking.built_ins import names_of
 from autograder.checking.scopes import Place, walk
+from autograder.checking.texts import dotted_name, names_and_code
 from autograder.notebook_syntax import Program
 
-OTHER_NAMES = {
-    "scaled_dot_product_attention": (
-        "_scaled_dot_product_attention_math",
-        "_scaled_dot_product_flash_attention",
-        "_scaled_dot_product_flash_attention_for_cpu",
-        "_scaled_dot_product_efficient_attention",
-        "_scaled_dot_product_cudnn_attention",
-        "flex_attention",
-    ),
-    "MultiheadAttention": (
-        "multi_head_attention_forward",
-        "_native_multi_head_attention",
-    ),
-    "TransformerEncoderLayer": ("_transformer_encoder_layer_fwd",),
-    "Transformer": ("_transformer_encoder_layer_fwd",),
-    "LayerNorm": ("layer_norm", "native_layer_norm"),
-    "layer_norm": ("LayerNorm", "native_layer_norm"),
-}
 ENDINGS = {"default", "forward", "__call__", "apply", "out", "__new__"}
-RUN_TEXT = {"eval", "exec", "compile", "run_cell", "run_line_magic"}
-BY_NAME = {"getattr", "attrgetter", "methodcaller", "__getattribute__", "__getattr__"}
-TABLES = {"vars", "globals", "locals", "__dict__", "modules"}
 HELPERS = {"generate_square_subsequent_mask"}  # of a class, but not its answer
 KIT = "transformer"
 DEEPEST = 20
+MOST_NODES = 50_000  # of one answer and what it uses; ours have a few thousand
+
+
+class Unreadable(ValueError):
+    """Report that an answer is too large to be looked through."""
 
 
 def banned_use(program: Program, name: str, banned: Sequence[str]) -> str | None:
-    """Return the first of `banned` that `name` uses, directly or indirectly."""
-    places = list(_used_nodes(program, name))
+    """Return the first of `banned` that `name` uses, directly or indirectly.
+
+    Raises:
+        Unreadable: if there is too much to look through.
+    """
+    places = list(itertools.islice(_used_nodes(program, name), MOST_NODES + 1))
+    if len(places) > MOST_NODES:
+        raise Unreadable(f"{name} has more than {MOST_NODES} parts")
     nodes = [node for node, _ in places]
     aliases = _aliases(nodes)
-    fetched, code = _texts(nodes)
+    fetched, code = names_and_code(nodes)
     used = {
         (*_resolved(dotted, program, aliases), place.in_class)
-        for dotted, place in ((_dotted(node), place) for node, place in places)
+        for dotted, place in ((dotted_name(node), place) for node, place in places)
         if dotted and not _is_local(dotted, place, program, aliases)
     }
     for dotted in banned:
-        last = dotted.rsplit(".", 1)[-1]
-        names = {last, *OTHER_NAMES.get(last, ())}
-        is_called = any(_is_banned(*one, last, program) for one in used)
-        is_run = any(name in text for name in names for text in code)
-        if is_called or is_run or names & fetched:
+        names = names_of(dotted)
+        is_called = any(_is_banned(*one, dotted, program) for one in used)
+        is_text = any(name in text for name in names for text in code)
+        if is_called or is_text or names & fetched:
             return dotted
     return None
 
@@ -73,12 +65,16 @@ def _used_nodes(program: Program, name: str) -> Iterator[tuple[ast.AST, Place]]:
     answer = program.definitions.get(name)
     outside = Place(in_class=isinstance(answer, ast.ClassDef))  # may be put in later
     waiting, seen = [name], {name}
+    walked: set[int] = set()  # one statement may define many names
     while waiting:
         here = waiting.pop()
         for definition in program.all_of(here):
+            if id(definition) in walked:
+                continue
+            walked.add(id(definition))
             for part, place in walk(definition, outside, HELPERS):
                 yield part, place
-                dotted = _dotted(part) or ""
+                dotted = dotted_name(part) or ""
                 if dotted.partition(".")[0] in place.bound:
                     continue
                 for other in _leads_to(dotted, program) - seen:
@@ -104,7 +100,7 @@ def _aliases(nodes: Sequence[ast.AST]) -> dict[str, str]:
     found: dict[str, str] = {}
     for node in nodes:
         for name, value in _bindings(node):
-            dotted = _dotted(value)
+            dotted = dotted_name(value)
             if dotted is not None and dotted != name:
                 found[name] = dotted
     return found
@@ -131,7 +127,7 @@ def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _is_banned(
-    full: str, is_known: bool, in_class: bool, last: str, program: Program
+    full: str, is_known: bool, in_class: bool, banned: str, program: Program
 ) -> bool:
     parts = full.split(".")
     while len(parts) > 1 and parts[-1] in ENDINGS:
@@ -141,7 +137,7 @@ def _is_banned(
     if parts[0] in program.definitions and not is_known:
         return False
     is_torch = is_known or parts[0] in ("torch", "nn", "F")
-    names = {last, *OTHER_NAMES.get(last, ())} if is_torch else {last}
+    names = names_of(banned) if is_torch else {banned.rpartition(".")[-1]}
     return parts[-1] in names
 
 
@@ -156,67 +152,3 @@ def _resolved(used: str, program: Program, aliases: dict[str, str]) -> tuple[str
         else:
             break
     return used, False
-
-
-def _texts(nodes: Sequence[ast.AST]) -> tuple[set[str], list[str]]:
-    """Return the names by which something may be fetched, and the code that is run.
-
-    Names are the texts in a call such as `getattr`; and where such a call has none,
-    all texts that are a name.
-    """
-    names: set[str] = set()
-    code: list[str] = []
-    is_by_name = False
-    for node in nodes:
-        inside = [text for part in ast.walk(node) for text in _text(part)]
-        if _runs_text(node):
-            code += inside
-        elif _fetches(node):
-            names.update(inside)
-            is_by_name |= not inside
-    if is_by_name:
-        names.update(text for node in nodes for text in _text(node))
-    return {name.rpartition(".")[-1] for name in names}, code
-
-
-def _runs_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and _last(node.func) in RUN_TEXT
-
-
-def _fetches(node: ast.AST) -> bool:
-    """Say whether a node gets something by its name in a text, of others than self."""
-    if isinstance(node, ast.Call):
-        owner = (_dotted(node.args[0]) or "") if node.args else ""
-        is_own = owner.partition(".")[0] == "self"
-        return _last(node.func) in BY_NAME and not is_own
-    if isinstance(node, ast.Subscript):
-        table = node.value.func if isinstance(node.value, ast.Call) else node.value
-        return _last(table) in TABLES
-    return False
-
-
-def _last(node: ast.AST) -> str:
-    return (_dotted(node) or "").rpartition(".")[-1]
-
-
-def _text(node: ast.AST) -> list[str]:
-    """Return the text that an expression of constant texts gives, if it is one."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return [node.value]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = _text(node.left), _text(node.right)
-        return [left[0] + right[0]] if left and right else []
-    if isinstance(node, ast.JoinedStr):
-        return ["".join(text for value in node.values for text in _text(value))]
-    if isinstance(node, ast.FormattedValue):
-        return _text(node.value)
-    return []
-
-
-def _dotted(node: ast.AST) -> str | None:
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        base = _dotted(node.value)
-        return f"{base}.{node.attr}" if base else f"?.{node.attr}"
-    return None

@@ -11,18 +11,27 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from autograder.checking.banned_calls import banned_use
+from autograder.checking.banned_calls import Unreadable, banned_use
+from autograder.checking.built_ins import is_run
 from autograder.checking.compare import (
     describe,
     difference,
     name_of_mistake,
     shape_words,
 )
-from autograder.checking.failures import CheckFailed
+from autograder.checking.failures import BannedCall, CheckFailed, StudentError
 
 Function = TypeVar("Function", bound=Callable[..., None])
 Mistakes = Mapping[str, Any]
 MARK = "hidden_check"  # the attribute of a check that holds its marker
+WATCH_ENDED = "watch:ended"  # of `student.watched()`
+BANNED = "a call that is the whole answer"
+YOURSELF = "which this exercise asks you to write yourself."
+ENDS_WATCH = "turns off what looks at the functions it runs."
+NOT_READ = (
+    "{name} cannot be read: define it in its cell with `def` or `class`. The grader "
+    "has to see that you wrote it yourself."
+)
 
 __all__ = [
     "Callback",
@@ -186,18 +195,53 @@ def _same(actual: Any, expected: Any) -> bool:
     return type(actual) is type(expected) and bool(actual == expected)
 
 
-def expect_no_call(student: Any, name: str, banned: Sequence[str]) -> None:
+def expect_no_call(
+    student: Any,
+    name: str,
+    banned: Sequence[str],
+    ordinary: Callable[[], object] | None = None,
+) -> None:
     """Fail if the student's `name` uses one of the banned callables.
 
-    Looks at the syntax tree of the definition and of all that it uses of the notebook.
-    The student's own function with the last part of a banned name is not the banned
-    one.
+    The exercise earns nothing then. Looked at is the syntax tree of the definition and
+    of all that it uses of the notebook, where the student's own function with the last
+    part of a banned name is not the banned one; and what an ordinary call runs.
 
     Args:
         student: the fixture.
         name: the function or class to look at.
         banned: dotted names, such as `torch.nn.functional.softmax`.
+        ordinary: calls it, as another check does, whose failure is this one's too. It
+            hands over nothing of the grader's that runs what is banned.
     """
-    used = banned_use(student.program(), name, banned)
+    program = student.program()
+    try:
+        used = banned_use(program, name, banned)
+        is_read = name in program.definitions
+    except Unreadable:
+        used, is_read = None, False
     if used is not None:
-        fail(f"{name} uses {used}, which this exercise asks you to write yourself.")
+        raise BannedCall(f"{name} uses {used}, {YOURSELF}", BANNED)
+    if ordinary is not None:
+        _expect_not_run(student, name, banned, ordinary)
+    if not is_read:
+        fail(NOT_READ.format(name=name))
+
+
+def _expect_not_run(
+    student: Any, name: str, banned: Sequence[str], ordinary: Callable[[], object]
+) -> None:
+    problem = None
+    with student.watched() as ran:
+        try:
+            ordinary()
+        except (CheckFailed, StudentError) as error:
+            problem = error
+    for dotted in banned:
+        found = is_run(dotted, ran)
+        if found is not None:
+            raise BannedCall(f"{name} runs {found} ({dotted}), {YOURSELF}", BANNED)
+    if WATCH_ENDED in ran:
+        raise BannedCall(f"{name} {ENDS_WATCH}", BANNED)
+    if problem is not None:
+        raise problem

@@ -20,6 +20,10 @@ class CheckFailed(AssertionError):
         self.mistake = mistake
 
 
+class BannedCall(CheckFailed):
+    """Report that an answer uses what would be the whole answer: it earns nothing."""
+
+
 @dataclass
 class StudentError(Exception):
     """Report that the student's code could not do what the check asked of it.

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import Any
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -26,17 +27,25 @@ def walk(
 ) -> Iterator[tuple[ast.AST, Place]]:
     """Walk a tree but for annotations and for texts that stand by themselves.
 
+    Whatever holds a piece of syntax is yielded before it.
+
     Args:
         node: the root, which is yielded first.
         place: where it stands.
         closed: attributes whose owners are not looked at.
     """
-    yield node, place
-    if isinstance(node, ast.Attribute) and node.attr in closed:
-        return
-    if isinstance(node, COMPREHENSIONS):
-        yield from _walk_comprehension(node, place, closed)
-        return
+    waiting = [(node, place)]
+    while waiting:
+        node, place = waiting.pop()
+        yield node, place
+        if isinstance(node, ast.Attribute) and node.attr in closed:
+            continue
+        is_comprehension = isinstance(node, COMPREHENSIONS)
+        parts = _of_comprehension if is_comprehension else _parts
+        waiting += reversed(list(parts(node, place)))
+
+
+def _parts(node: ast.AST, place: Place) -> Iterator[tuple[ast.AST, Place]]:
     within = _inside(node, place)
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns"):
@@ -44,23 +53,19 @@ def walk(
         there = within if field == "body" else place
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST) and not _is_docstring(child):
-                yield from walk(child, there, closed)
+                yield child, there
 
 
-def _walk_comprehension(
-    node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
-    place: Place,
-    closed: Set[str],
-) -> Iterator[tuple[ast.AST, Place]]:
+def _of_comprehension(node: Any, place: Place) -> Iterator[tuple[ast.AST, Place]]:
     for generator in node.generators:
         # what it runs over sees the targets before it alone
-        yield from walk(generator.iter, place, closed)
+        yield generator.iter, place
         targets, _ = _bound_in([generator.target])
         place = replace(place, bound=place.bound | targets)
     conditions = [part for one in node.generators for part in one.ifs]
     for child in (*conditions, *ast.iter_child_nodes(node)):
         if not isinstance(child, ast.comprehension):
-            yield from walk(child, place, closed)
+            yield child, place
 
 
 def _inside(node: ast.AST, place: Place) -> Place:

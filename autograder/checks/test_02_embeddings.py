@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -33,6 +34,7 @@ BUILT_INS = [
     "torchtext.vocab.Vocab",
     "torchtext.vocab.build_vocab_from_iterator",
     "torchtext.data.Field",
+    "transformer.data.vocabulary.Vocabulary",
 ]
 AUTOGRAD = [
     "torch.autograd",
@@ -256,9 +258,10 @@ def test_vocabulary_numbers(student, draw):
     "build-vocabulary", share=1, title="Written by you; words as they are, read once"
 )
 def test_vocabulary_of_an_iterator(student, draw):
-    expect_no_call(student, "build_vocabulary", BUILT_INS)
     words = [*shuffled(draw, WORDS[:5]), "Frau", "Übung"]
     sentences = corpus(draw, {word: 2 + i for i, word in enumerate(words)})
+    ordinary = partial(built, student, sentences)
+    expect_no_call(student, "build_vocabulary", BUILT_INS, ordinary)
     once = student.load("builtins.iter")(sentences)
     itos, _ = built(student, once)
     want = SPECIALS + words_by(sentences, by_frequency)
@@ -519,9 +522,10 @@ def test_lookup_gradient_float64(student, draw):
     "lookup-gradient", share=1, title="Written by you; the arguments left as they were"
 )
 def test_lookup_gradient_leaves_inputs(student, draw):
-    expect_no_call(student, "lookup_gradient", AUTOGRAD)
     ids, upstream = repeating_ids(draw, B, 5), draw.normal(B, 5, D)
     function = student.lookup_gradient
+    ordinary = partial(function, ids, upstream, V)
+    expect_no_call(student, "lookup_gradient", AUTOGRAD, ordinary)
     words = "autograd's work"
     with blame(words, lambda: function(ids, upstream, V)), gradients_off(student):
         function(ids, upstream, V)

@@ -528,11 +528,7 @@ def scale_mistakes(
 def expect_norm(
     student, x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5
 ) -> Tensor:
-    """Compare the student's layer_norm with the reference, and return it.
-
-    The built-in is no answer of the student's, so it earns nothing here either.
-    """
-    expect_no_call(student, "layer_norm", BUILT_INS)
+    """Compare the student's layer_norm with the reference, and return it."""
     args = (x, gamma, beta) if eps == 1e-5 else (x, gamma, beta, eps)
     got = student.layer_norm(*args)
     want = reference.layer_norm(x.double(), gamma.double(), beta.double(), eps)
@@ -630,7 +626,8 @@ def test_norm_double(student, draw):
 
 @check("layer-norm", share=1, title="Written by you")
 def test_norm_is_written_by_hand(student, draw):
-    expect_no_call(student, "layer_norm", BUILT_INS)
+    ordinary = partial(test_norm_values, student, draw)
+    expect_no_call(student, "layer_norm", BUILT_INS, ordinary)
 
 
 # --- AddNorm ----------------------------------------------------------------------

@@ -17,7 +17,13 @@ from autograder.checking.behaviour import (
     made_of_parts,
 )
 from autograder.checking.compare import name_of_mistake
-from autograder.checking.expect import check, expect_close, expect_shape, fail
+from autograder.checking.expect import (
+    check,
+    expect_close,
+    expect_no_call,
+    expect_shape,
+    fail,
+)
 from transformer import decoder as reference
 from transformer.config import TransformerConfig
 from transformer.feed_forward import AddNorm
@@ -417,9 +423,14 @@ def test_layer_gradients(student, draw):
 
 
 @check(
-    "decoder-layer", share=1, title="Inputs and dtype stay; dropout acts in training"
+    "decoder-layer",
+    share=1,
+    title="Written by you; inputs and dtype stay; dropout acts in training",
 )
 def test_layer_keeps_its_promises(student, draw):
+    ordinary = partial(test_layer_values, student, draw)
+    banned = ["torch.nn.TransformerDecoderLayer"]
+    expect_no_call(student, "DecoderLayer", banned, ordinary)
     layer, given = twins(student, draw, reference.DecoderLayer).student, inputs(draw)
     _, after = student.call_and_return_inputs(layer, *given.all)
     expect_unchanged(after, given.all)
@@ -571,8 +582,14 @@ def test_stack_values(student, draw):
     expect_close(x, want, "x", mistakes=named, tolerance=5e-5)
 
 
-@check("decoder-stack", share=1, title="Each layer's weights, in order; gradients pass")
+@check(
+    "decoder-stack",
+    share=1,
+    title="Written by you; each layer's weights, in order; gradients pass",
+)
 def test_stack_weights(student, draw):
+    ordinary = partial(test_stack_values, student, draw)
+    expect_no_call(student, "Decoder", ["torch.nn.TransformerDecoder"], ordinary)
     pair, given = stacks(student, draw), inputs(draw)
     _, got = run_stack(pair.student, given)
     _, want = pair.trusted(*given.exact)

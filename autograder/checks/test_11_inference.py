@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -1294,7 +1295,8 @@ def test_counts_of_short_sentences(student, draw):
 
 @check("ngram-precision", share=1, title="Written by you; the lists stay as they were")
 def test_counts_change_nothing(student, draw):
-    expect_no_call(student, "ngram_precision", BUILT_INS)
+    ordinary = partial(test_counts_of_words, student, draw)
+    expect_no_call(student, "ngram_precision", BUILT_INS, ordinary)
     words = distinct_words(draw, 6)
     corpus = ([words, words[1:]], [[words, words * 2], [words[1:]]])
     got, after = student.call_and_return_inputs(student.ngram_precision, *corpus, 2)
@@ -1490,7 +1492,8 @@ def test_bleu_of_equally_near_lengths(student, draw):
 
 @check("corpus-bleu", share=1, title="Written by you; 0 where no n-gram matches")
 def test_bleu_of_nothing(student, draw):
-    expect_no_call(student, "corpus_bleu", BUILT_INS)
+    ordinary = partial(test_bleu_of_short_hypotheses, student, draw)
+    expect_no_call(student, "corpus_bleu", BUILT_INS, ordinary)
     words = list(dict.fromkeys([*some_words(draw, 4), *WORDS]))
     corpus = ([[words[0], words[1], words[2], words[3], words[4]]], [words[::-1]])
     if student.corpus_bleu([words], [words]) == 0:

@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 from distributed import Worker, WorkerPlugin
 
+from autograder.classroom.helpers import limited
 from autograder.classroom.regrade_hash import hash_of_code, versions
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import grade_submission
@@ -100,7 +101,8 @@ def open_parcel(parcel: Parcel) -> Outcome:
         path.write_bytes(parcel.content)
         unit = _unit(parcel.unit)
         submission = Submission(parcel.student, unit.slug, path)
-        return grade_submission(unit, submission, parcel.limits)
+        with limited(parcel.limits):
+            return grade_submission(unit, submission, parcel.limits)
 
 
 def _unit(key: str) -> GradedUnit:

@@ -1,6 +1,5 @@
 """Grade the submissions of one unit: many workers, one writer, resumable."""
 
-import contextlib
 import os
 import time
 from collections.abc import Callable
@@ -10,11 +9,10 @@ from autograder.classroom.audit_log import AuditLog
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.records import Records
 from autograder.classroom.regrade_hash import hash_of_submission
-from autograder.classroom.workers import Workers, workers_for
-from autograder.classroom.writing import take_back, write, write_feedback
-from autograder.gradebook import one_transaction, share_engines
+from autograder.classroom.workers import Processes, Workers
+from autograder.classroom.writer import Writer
+from autograder.gradebook import share_engines
 from autograder.grading.outcome import Outcome
-from autograder.grading.submission import MAX_REASON
 from autograder.unit import GradedUnit, Submission
 
 LOCKED_SECONDS = 0.2  # how long to wait before looking at another run's lock again
@@ -63,6 +61,7 @@ def run_through(
         run.go_through(submissions)
     finally:
         workers.close()
+        run.writer.close()
         run.records.release_all()
     return [run.ended[submission] for submission in submissions]
 
@@ -79,7 +78,7 @@ def _workers(
         from autograder.classroom.cluster import Cluster
 
         return Cluster(unit, folder.limits, choice.scheduler)
-    return workers_for(unit, folder.limits, choice.number_for(submissions))
+    return Processes(unit, folder.limits, choice.number_for(submissions))
 
 
 class _Run:
@@ -93,15 +92,20 @@ class _Run:
         done: Callable[[Outcome], None],
         choice: Choice,
     ):
-        self.folder, self.workers = folder, workers
+        self.workers, self.writer = workers, Writer(folder)
         self.done, self.choice = done, choice
         self.records = Records(folder, unit)
         self.log = AuditLog(folder.root)
         self.ended: dict[Submission, Outcome] = {}
+        self._held_up: list[Submission] = []
         self._hashes: dict[Submission, str] = {}
 
     def go_through(self, submissions: list[Submission]) -> None:
-        """Keep the workers busy, and write what they give."""
+        """Keep the workers busy, and write what they give.
+
+        Who ran out of time because others had the processors is graded once more, with
+        nobody beside.
+        """
         waiting = list(submissions)
         while waiting or self.workers.is_busy():
             waiting = self._begin(waiting)
@@ -112,6 +116,17 @@ class _Run:
             graded = self.workers.outcomes()
             waiting = self._begin(waiting)  # nobody waits for the writer
             for outcome in graded:
+                if outcome.was_held_up:
+                    self._held_up.append(outcome.submission)
+                else:
+                    self._write(outcome)
+        for submission in self._held_up:
+            self._grade_alone(submission)
+
+    def _grade_alone(self, submission: Submission) -> None:
+        self.workers.give(submission)
+        while self.workers.is_busy():
+            for outcome in self.workers.outcomes():
                 self._write(outcome)
 
     def _begin(self, waiting: list[Submission]) -> list[Submission]:
@@ -135,10 +150,9 @@ class _Run:
         outcome, is_shown = kept
         self._hashes[submission] = hash_of_submission(submission)
         if self.choice.with_feedback and not is_shown:
-            try:
-                with self.records.gradebook_lock:
-                    write_feedback(self.folder, submission)
-            except Exception:  # what was written is damaged: grade it again
+            with self.records.gradebook_lock:
+                is_shown = self.writer.write_feedback(submission)
+            if not is_shown:  # what was written is damaged: grade it again
                 return False
             self._remember(outcome)
         self._end(outcome)
@@ -146,18 +160,8 @@ class _Run:
 
     def _write(self, outcome: Outcome) -> None:
         """Write an outcome into gradebook, files and log; only then it is done."""
-        submission = outcome.submission
-        try:
-            with self.records.gradebook_lock:
-                with one_transaction(self.folder.db_url):
-                    write(self.folder, outcome)
-                if outcome.status == "graded" and self.choice.with_feedback:
-                    write_feedback(self.folder, submission)
-        except Exception as error:  # one submission must not stop the class
-            outcome.status = "failed"
-            outcome.reason = f"{type(error).__name__}: {error}"[:MAX_REASON]
-            with contextlib.suppress(Exception):  # the gradebook may be what is lost
-                take_back(self.folder, submission)
+        with self.records.gradebook_lock:
+            self.writer.write(outcome, self.choice.with_feedback)
         outcome.notebook = None  # written: a large class needs no copy in memory
         self._end(outcome)
 

@@ -31,9 +31,10 @@ NOT_DECIDING = (
     *("assemble", "class_report", "collect", "commands", "pages", "proof", "publish"),
     "checks",  # but for the unit's own
     *("classroom/__init__.py", "classroom/audit_log.py", "classroom/cluster.py"),
-    *("classroom/cluster_worker.py", "classroom/regrade_hash.py"),
+    *("classroom/cluster_worker.py", "classroom/helpers.py", "classroom/writer.py"),
     *("classroom/grading_run.py", "classroom/marks.py", "classroom/on_drive.py"),
-    *("classroom/records.py", "classroom/similarity.py", "classroom/workers.py"),
+    *("classroom/records.py", "classroom/regrade_hash.py", "classroom/similarity.py"),
+    "classroom/workers.py",
     *("__init__.py", "__main__.py", "course.py", "gradebook.py"),
     *("lazy_iri_grammar.py", "toml_files.py", "whole_files.py"),
 )

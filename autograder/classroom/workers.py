@@ -1,25 +1,31 @@
 """Grade submissions in several processes, so that none holds up the others."""
 
 import contextlib
-import signal
+import time
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
 import torch
 
+from autograder.classroom.helpers import (
+    PATIENCE,
+    TOO_SLOW,
+    Helper,
+    begin_helping,
+    limited,
+    was_too_slow,
+)
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import grade_submission, shared_parent, warm_up
 from autograder.sandbox import warm_start
 from autograder.sandbox.kit import folder_files
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.parent_line import Line, NoParent
-from autograder.sandbox.student_side.namespaces import die_with_parent
 from autograder.sandbox.warm_parent import WarmParent
-from autograder.sandbox.warm_start import processes
 from autograder.unit import GradedUnit, Submission
 
 ATTEMPTS = 2
-PATIENCE = 5  # seconds in which an idle process must end
+SPARE_SECONDS = 120  # of wall-clock time, beyond what a submission may take twice
 LOST = "the process that graded it ended without an answer, twice"
 
 
@@ -42,65 +48,35 @@ class Workers(Protocol):
         """End every process; what is in hand is lost."""
 
 
-class ThisProcess:
-    """Grade here, one submission at a time."""
-
-    def __init__(self, unit: GradedUnit, limits: Limits):
-        """Grade submissions of `unit` within `limits`."""
-        self.unit, self.limits = unit, limits
-        self._pending: Submission | None = None
-
-    def has_room(self) -> bool:
-        """Say whether nothing is pending."""
-        return self._pending is None
-
-    def is_busy(self) -> bool:
-        """Say whether a submission is pending."""
-        return self._pending is not None
-
-    def give(self, submission: Submission) -> None:
-        """Keep a submission until its outcome is asked for."""
-        self._pending = submission
-
-    def outcomes(self) -> list[Outcome]:
-        """Grade the pending submission."""
-        submission, self._pending = self._pending, None
-        if submission is None:
-            return []
-        return [grade_submission(self.unit, submission, self.limits)]
-
-    def close(self) -> None:
-        """Forget the pending submission; the pre-warmed parent is kept."""
-        self._pending = None
-
-
-class _Worker:
-    """One process, the line to it and the submission that it has in hand."""
+class _Worker(Helper):
+    """One process and the submission that it has in hand."""
 
     def __init__(self, unit: GradedUnit, limits: Limits, line: Line | None):
-        self.connection, theirs = processes().Pipe()
-        self.process = processes().Process(
-            target=serve, args=(theirs, unit, limits, line), daemon=False
-        )
-        with theirs, line.control if line else contextlib.nullcontext():
-            self.process.start()
+        with line.control if line else contextlib.nullcontext():
+            super().__init__(serve, unit, limits, line)
+        self._limits = limits
+        self._until = 0.0
         self.submission: Submission | None = None
 
-    def end(self) -> None:
-        """End the process: by itself if it is idle, else at once."""
-        self.connection.close()
-        if self.submission is None:
-            self.process.join(PATIENCE)
-        self.process.kill()
-        self.process.join()
-        self.process.close()
+    def begin(self, submission: Submission) -> None:
+        """Send it a submission, and give it so much time."""
+        seconds = ATTEMPTS * self._limits.on_this_machine().submission_seconds
+        self._until = time.monotonic() + seconds + SPARE_SECONDS
+        self.submission = submission
+        with contextlib.suppress(OSError):  # a lost process shows when it is waited for
+            self.connection.send(submission)
+
+    def seconds_left(self) -> float:
+        """Return how long its submission may still take."""
+        return max(0.0, self._until - time.monotonic())
 
 
 class Processes:
     """Grade in up to `number` processes, each with a pre-warmed parent of its own.
 
     Their parents are copies of one that has imported the unit's kit. A submission
-    whose process is lost is begun once more in a new one.
+    whose process is lost is begun once more in a new one; one that takes the process
+    itself too long is refused.
     """
 
     def __init__(self, unit: GradedUnit, limits: Limits, number: int):
@@ -123,23 +99,23 @@ class Processes:
         idle = [worker for worker in self._workers if worker.submission is None]
         worker = idle[0] if idle else self._started()
         self._attempts[submission] = self._attempts.get(submission, 0) + 1
-        worker.submission = submission
-        with contextlib.suppress(OSError):  # a lost process shows when it is waited for
-            worker.connection.send(submission)
+        worker.begin(submission)
 
     def outcomes(self) -> list[Outcome]:
         """Wait for outcomes; begin again what was lost, or give it up."""
         busy = self._busy()
-        ready = wait([worker.connection for worker in busy])
-        answered = [worker for worker in busy if worker.connection in ready]
-        return [outcome for worker in answered for outcome in self._answer(worker)]
+        patience = min(worker.seconds_left() for worker in busy)
+        ready = wait([worker.connection for worker in busy], patience)
+        ended = [w for w in busy if w.connection in ready or not w.seconds_left()]
+        return [outcome for worker in ended for outcome in self._answer(worker)]
 
     def close(self) -> None:
         """End every process; their pre-warmed parents end with them."""
         for worker in self._workers:
             worker.connection.close()
         while self._workers:
-            self._workers.pop().end()
+            worker = self._workers.pop()
+            worker.end(0 if worker.submission else PATIENCE)
         self._close_parent()
 
     def _busy(self) -> list[_Worker]:
@@ -169,11 +145,17 @@ class Processes:
         """Return what a worker answers; none if its submission is begun again."""
         submission, worker.submission = worker.submission, None
         try:
-            return [worker.connection.recv()]
+            if worker.connection.poll():
+                return [worker.connection.recv()]
         except (EOFError, OSError):
-            self._workers.remove(worker)
-            worker.end()
-        return self._lost(submission) if submission is not None else []
+            pass
+        self._workers.remove(worker)
+        late, code = not worker.seconds_left(), worker.end(0)
+        if submission is None:
+            return []
+        if was_too_slow(code) or late:
+            return [Outcome(submission, "refused", TOO_SLOW)]
+        return self._lost(submission)
 
     def _lost(self, submission: Submission) -> list[Outcome]:
         if self._attempts[submission] >= ATTEMPTS:
@@ -195,13 +177,6 @@ def _line_to_copy() -> Line:
         raise
 
 
-def workers_for(unit: GradedUnit, limits: Limits, number: int) -> Workers:
-    """Return `number` workers: processes, or this one if one is enough."""
-    if number > 1:
-        return Processes(unit, limits, number)
-    return ThisProcess(unit, limits)
-
-
 def serve(
     connection: Connection, unit: GradedUnit, limits: Limits, line: Line | None = None
 ) -> None:
@@ -209,14 +184,16 @@ def serve(
 
     The pre-warmed parent is at the end of `line`; without one, it is started here.
     """
-    die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    begin_helping()
     torch.set_num_threads(1)
     try:
         if line is not None:
             warm_start.take_over(line)
         while True:
-            connection.send(grade_submission(unit, connection.recv(), limits))
+            submission = connection.recv()
+            with limited(limits):
+                outcome = grade_submission(unit, submission, limits)
+            connection.send(outcome)
     except (EOFError, OSError):
         pass  # the class is done, or its process is gone
     finally:

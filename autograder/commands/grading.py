@@ -78,14 +78,14 @@ def grade(
     from autograder.sandbox.warm_start import prepare_for
 
     if scheduler is None:
-        prepare_for(course_root, workers)
+        prepare_for(course_root)
     from autograder.classroom.grading_run import Choice
 
     console, choice = Console(), Choice(feedback, workers, force, scheduler)
     folder, slugs = _opened(course_root, unit, device, scheduler)
     outcomes: list[Outcome] = []
     for slug in slugs:
-        with _said_clearly(scheduler):
+        with _ended_by_hand(), _said_clearly(scheduler):
             outcomes += _grade_unit(folder, slug, student, console, choice)
     _say_where(folder, feedback, console)
     if any(outcome.status == "failed" for outcome in outcomes):
@@ -141,6 +141,16 @@ def _require_device(name: str, scheduler: str | None) -> None:
 
 
 @contextlib.contextmanager
+def _ended_by_hand() -> Iterator[None]:
+    """End with one sentence at Ctrl-C; what was in hand is graded by the next run."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("Stopped. What is graded stays; grade again to go on.", err=True)
+        raise typer.Exit(130) from None
+
+
+@contextlib.contextmanager
 def _said_clearly(scheduler: str | None) -> Iterator[None]:
     """End with one sentence where the cluster is at fault, not with a traceback."""
     if scheduler is None:
@@ -172,7 +182,7 @@ def _grade_unit(
 
     unit = graded_unit(slug, folder.root)
     if choice.scheduler is None:
-        prepare(choice.number_for(len(list(folder.submissions(slug)))))
+        prepare()
     folder.register(slug)
     chosen = [
         item

@@ -31,6 +31,7 @@ class Outcome:
         limits_hit: which limits were hit, where.
         seconds: how long it took.
         is_kept: whether it was graded before, and nothing has changed since.
+        was_held_up: whether it ran out of time while others had the processors.
     """
 
     submission: Submission
@@ -45,6 +46,7 @@ class Outcome:
     limits_hit: list[str] = field(default_factory=list)
     seconds: float = 0.0
     is_kept: bool = False
+    was_held_up: bool = False
 
     @property
     def score(self) -> float:

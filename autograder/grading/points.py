@@ -13,7 +13,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from autograder.checking.failures import CheckFailed, StudentError, StudentGone
+from autograder.checking.failures import (
+    BannedCall,
+    CheckFailed,
+    StudentError,
+    StudentGone,
+)
 from autograder.checking.random_inputs import Draw
 from autograder.grading.hidden_checks import HiddenCheck, checks_with_points
 from autograder.sandbox.student import Student
@@ -23,6 +28,13 @@ Status = Literal["passed", "failed", "not run"]
 NOT_WRITTEN = "This exercise is not written yet."
 NOT_FORESEEN = "What your code returned is not of the kind that the exercise asks for."
 ONLY_FORM = "This counts as soon as a check of the exercise's values passes."
+
+
+ONLY_READ = "This counts as soon as another check of the exercise passes."
+NOT_WRITTEN_BY_YOU = (
+    "Does not count: this exercise uses what you were asked to write yourself; see "
+    "“{title}”."
+)
 NOTHING_RUN = "Not run: the grader had a problem; tell your instructor."
 
 
@@ -63,13 +75,17 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Ran:
-    """What happened to one hidden check, and how often it called student's code."""
+    """What happened to one hidden check, and how often it called student's code.
+
+    One that `forfeits` takes all of its exercise's points away.
+    """
 
     check: HiddenCheck
     status: Status
     message: str = ""
     mistake: str | None = None
     calls: int = 0
+    forfeits: bool = False
 
 
 def run_checks(
@@ -164,7 +180,9 @@ def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> Ran:
     try:
         check.function(**{name: fixtures[name] for name in asked})
     except CheckFailed as failed:
-        return Ran(check, "failed", failed.message, failed.mistake)
+        forfeits = isinstance(failed, BannedCall)
+        words = failed.message
+        return Ran(check, "failed", words, failed.mistake, forfeits=forfeits)
     except StudentError as error:
         return Ran(check, "failed", error.message)
     except StudentGone:
@@ -180,7 +198,8 @@ def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> Ran:
 def _paid(carried: float, ran: Sequence[Ran]) -> list[CheckResult]:
     """Pay for an exercise's checks, under every cap."""
     paid = [_pay(one) for one in ran]
-    return _nothing_above(carried, _unless_values_are_wrong(ran, paid))
+    counted = _nothing_if_banned(ran, _unless_values_are_wrong(ran, paid))
+    return _nothing_above(carried, counted)
 
 
 def _pay(ran: Ran) -> CheckResult:
@@ -227,6 +246,22 @@ def _unless_values_are_wrong(
 def _sees_values(ran: Ran) -> bool:
     """Say whether a check called student's code and looked at more than its form."""
     return ran.calls > 0 and not ran.check.marker.form
+
+
+def _nothing_if_banned(
+    ran: Sequence[Ran], paid: Sequence[CheckResult]
+) -> list[CheckResult]:
+    """Pay nothing for an exercise that uses what is banned: it would be the answer."""
+    titles = [one.check.marker.title for one in ran if one.forfeits]
+    if not titles:
+        return list(paid)
+    words = NOT_WRITTEN_BY_YOU.format(title=titles[0])
+    return [
+        replace(result, status="failed", points=0.0, message=words)
+        if result.status == "passed"
+        else result
+        for result in paid
+    ]
 
 
 def _nothing_above(carried: float, paid: Sequence[CheckResult]) -> list[CheckResult]:

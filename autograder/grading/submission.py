@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 
 from autograder.grading.earlier_exercises import point_to_earlier
 from autograder.grading.feedback_table import graded_outputs
+from autograder.grading.handed_in_at import refuse_strange_time
 from autograder.grading.outcome import RECORD, Outcome, as_record
 from autograder.grading.outputs import safe_outputs
 from autograder.grading.points import nothing_run, run_checks
@@ -76,6 +77,7 @@ def _read(submission: Submission) -> list[SubmittedCell]:
         Refused: if it is no notebook, or does not lie where it seems to.
     """
     refuse_unsafe_name(submission.student)
+    refuse_strange_time(submission)
     if submission.is_in_linked_folder:
         raise Refused("its folder is a link: hand the notebook itself in")
     return read_submission(submission.path)
@@ -148,6 +150,7 @@ def _run(
     results = run_checks(unit, students, seed, unwritten=outcome.unwritten)
     outcome.results = point_to_earlier(results, notebook)
     outcome.runs, outcome.limits_hit = students.runs, students.limits_hit
+    outcome.was_held_up = students.was_held_up
 
 
 def fail(unit: GradedUnit, outcome: Outcome, problem: str) -> None:

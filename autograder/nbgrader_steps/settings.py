@@ -13,6 +13,7 @@ from nbgrader.preprocessors import (
 from traitlets.config import Config
 
 from autograder.assemble.release import configure_release
+from autograder.nbgrader_steps.highlighting import configure_highlighting
 from autograder.nbgrader_steps.safe_markdown import NBGRADERS_PAGES, configure_pages
 
 # Our steps are named: what only reads the settings need not import all that grades.
@@ -34,6 +35,7 @@ def configure(c: Config, root: Path | None = None) -> None:
     """
     configure_release(c, root)
     configure_pages(c)
+    configure_highlighting(c)
     c.CourseDirectory.ignore = [*c.CourseDirectory.ignore, *ACTIVE_FILES]
     if root is not None:
         c.CourseDirectory.root = str(root)

@@ -18,6 +18,7 @@ CHUNK = 1 << 16
 LAST_RESORT = "latin-1"
 ENCODINGS = ("utf-8", "utf-16", LAST_RESORT)
 CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)
+MAX_PARTS = 1_000_000  # lists and objects of the file, each a hundred bytes in memory
 MAX_CODE = 1 << 20
 MAX_TEXT = 4 << 20
 MAX_LINES = 50_000
@@ -128,6 +129,8 @@ def _is_notebook(name: str) -> bool:
 def _parse(content: bytes) -> dict[str, Any]:
     if not content.strip(b"\0 \t\r\n\xef\xbb\xbf"):
         raise Refused("the file is empty")
+    if content.count(b"[") + content.count(b"{") > MAX_PARTS:
+        raise Refused("it holds too many lists: clear the outputs")
     problem = ""
     for encoding in ENCODINGS:
         try:

@@ -20,13 +20,16 @@ from autograder.sandbox.student_side.messages import (
     Message,
     ProtocolError,
 )
+from autograder.sandbox.student_side.processors import seconds_waited
 from autograder.sandbox.student_side.values import Decoder, Encoder
 from autograder.sandbox.warm_parent import Child, WarmParent, how_it_ended
 from autograder.unit import OurAnswer, earlier_answers
 
 TIME = "time"
 MAX_OUTPUTS = 50  # of one cell
+TOLD_OF_ERRORS, MAX_WORDS = ("type", "message", "line", "code"), 2_000
 PATIENCE = 0.5  # seconds between a closed channel and the end of its process
+HELD_UP = 0.2  # share of the time for which others had the processors
 
 
 @dataclass
@@ -97,7 +100,20 @@ class RemoteStudents:
         self.runs: list[CellRun] = []
         self.limits_hit: list[str] = []
         self._output_left = self.limits.output_characters
-        self._deadline = time.monotonic() + self.limits.submission_seconds
+        self._started, self._waited = time.monotonic(), -seconds_waited()
+        self._deadline = self._started + self.limits.submission_seconds
+
+    @property
+    def was_held_up(self) -> bool:
+        """Say whether time ran out, and others had the processors for much of it."""
+        ran_out = any(words.endswith(TIME) for words in self.limits_hit)
+        waited = self._waited + seconds_waited()
+        return ran_out and waited > HELD_UP * (time.monotonic() - self._started)
+
+    def _end(self, child: Child, patience: float = 0.0) -> int | None:
+        status = self.parent.end(child, patience)
+        self._waited, child.waited = self._waited + child.waited, 0.0
+        return status
 
     @contextlib.contextmanager
     def fresh(self, exercise: str, mended: bool = False) -> Iterator[Student]:
@@ -126,12 +142,12 @@ class RemoteStudents:
             self.limits_hit.append(f"{exercise}: {gone.limit}")
             raise
         finally:
-            self.parent.end(child)
+            self._end(child)
 
     def _gone(self, error: Exception, child: Child) -> StudentGone:
         if isinstance(error, ProtocolError):
             return StudentGone(f"its process broke the protocol: {error}", "protocol")
-        return how_it_ended(self.parent.end(child, PATIENCE))
+        return how_it_ended(self._end(child, PATIENCE))
 
     def _child_with_cells(self, ours: Mapping[int, str]) -> Child:
         """Fork a child in which every cell has run that can be run.
@@ -164,11 +180,11 @@ class RemoteStudents:
             return True
         except (TimeoutError, ChannelClosed, ProtocolError) as error:
             patience = PATIENCE if isinstance(error, ChannelClosed) else 0.0
-            status = self.parent.end(child, patience)
+            status = self._end(child, patience)
             self._remember(number, error, status)
             return False
         except BaseException:
-            self.parent.end(child)
+            self._end(child)
             raise
 
     def _send_files(self, child: Child) -> None:
@@ -220,9 +236,19 @@ def _read_run(reply: Message) -> CellRun:
         [item for item in outputs if isinstance(item, dict)]
         if isinstance(outputs, list)
         else [],
-        error if isinstance(error, dict) else None,
+        _shortened(error) if isinstance(error, dict) else None,
         seconds if type(seconds) is float else 0.0,
     )
+
+
+def _shortened(error: dict[str, Any]) -> dict[str, Any]:
+    """Keep what is told of a cell's error, and no more of it than is shown."""
+    told = {key: error.get(key) for key in TOLD_OF_ERRORS}
+    return {
+        key: value if type(value) is int else str(value)[:MAX_WORDS]
+        for key, value in told.items()
+        if value is not None
+    }
 
 
 def _refuse(value: Any) -> Any:

@@ -10,7 +10,7 @@ MOST_PATIENCE = 4.0
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one submission; seconds are of wall-clock time.
+    """The limits of one submission; seconds are of wall-clock time but for one.
 
     Attributes:
         cell_seconds: for one cell.
@@ -22,6 +22,9 @@ class Limits:
         processes: how many processes and threads there may be.
         reply_bytes: the tensors of one answer.
         output_characters: what all cells together may print and show.
+        grader_seconds: processor time of each process of the grader's that reads,
+            checks or shows it; usual are three.
+        grader_bytes: what each of these processes may hold for it.
         device: where the checks' tensors and the modules that they make go, such as
             "cuda"; PyTorch's name.
     """
@@ -32,9 +35,11 @@ class Limits:
     memory_bytes: int = 2048 * MIB
     total_bytes: int = 4096 * MIB
     folder_bytes: int = 64 * MIB
-    processes: int = 64
+    processes: int = 24
     reply_bytes: int = 64 * MIB
     output_characters: int = 1_000_000
+    grader_seconds: float = 60.0
+    grader_bytes: int = 1536 * MIB
     device: str = "cpu"
 
     def on_this_machine(self) -> "Limits":
@@ -56,7 +61,7 @@ class Limits:
             "DATA": self.memory_bytes,
             "NPROC": self.processes,
             "FSIZE": self.folder_bytes,
-            "NOFILE": 256,
+            "NOFILE": 128,
             "CORE": 0,
         }
 

@@ -1,6 +1,8 @@
 """The `student` of a check: names, handles and calls that run on the other side."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from torch import Tensor
@@ -15,7 +17,11 @@ from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
 
 Answer = Callable[[Message], Message]  # the grader's, to a question of the student's
-MAX_QUESTION = 16 << 20  # bytes of tensors, which the grader itself works on
+# What the student's code may ask the grader's own objects. Right answers ask for 2 kB,
+# all of them together for 100 kB, and multiply 20,000 numbers with each other.
+MAX_QUESTION = 1 << 20  # bytes
+MAX_QUESTIONS = 16 << 20  # bytes, of an exercise: an object may keep what it is given
+MAX_PRODUCT = 1 << 22  # numbers that two tensors of a question can be spread to
 
 
 class Transport(Protocol):
@@ -48,6 +54,8 @@ class Student:
         self._ours = list(ours)
         self._program: Program | None = None
         self._callbacks: list[Callback] = []
+        self._ran: set[str] | None = None  # what has run, while the calls are watched
+        self._asked = 0
         self.calls = 0
 
     def __getattr__(self, name: str) -> Name:
@@ -59,6 +67,21 @@ class Student:
     def __getitem__(self, name: str) -> Name:
         """Return the notebook's definition of `name`."""
         return Name(self, Reference("name", name))
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[set[str]]:
+        """Collect the names of what the calls inside run.
+
+        Operators of PyTorch (`aten::bmm`), functions of libraries and of the notebook
+        (`torch.nn.functional:softmax`), and `watch:ended` if the student's code has
+        put an end to it.
+        """
+        ran: set[str] = set()
+        self._ran = ran
+        try:
+            yield ran
+        finally:
+            self._ran = None
 
     def begin(self, seed: int) -> None:
         """Begin a check: forget its predecessor's objects and seed the other side.
@@ -192,13 +215,26 @@ class Student:
 
     def _request(self, operation: str, about: Name | None = None, **parts: Any) -> Any:
         self.calls += 1
-        request = Encoder(self._refer).message(do=operation, **{"with": parts})
+        asked: dict[str, Any] = {"do": operation, "with": parts}
+        if self._ran is not None:
+            asked["watched"] = True
+        request = Encoder(self._refer).message(**asked)
         reply = self._transport.ask(request, self._answer)
         try:
+            self._note(reply)
             return self._read(reply, about)
         except ProtocolError as error:
             reason = f"its process broke the protocol: {error}"
             raise StudentGone(reason, "protocol") from error
+
+    def _note(self, reply: Message) -> None:
+        """Add what the student's side says has run, if the calls are watched."""
+        if self._ran is None:
+            return
+        names = Decoder(reply, self._resolve).part("ran")
+        if not isinstance(names, list) or not all(type(n) is str for n in names):
+            raise ProtocolError("an answer that does not say what has run")
+        self._ran.update(names)
 
     def _read(self, reply: Message, about: Name | None) -> Any:
         decoder = Decoder(reply, self._resolve, keep_strides=False)
@@ -248,11 +284,16 @@ class Student:
 
     def _answer(self, question: Message) -> Message:
         """Serve one call of the student's code to an object of the grader."""
-        if len(question.blob) > MAX_QUESTION:
+        size = max(question.size, len(question.blob))
+        self._asked += size
+        if size > MAX_QUESTION or self._asked > MAX_QUESTIONS:
             raise ProtocolError("a question of too many bytes")
         encoder = Encoder(self._refer)
         try:
-            asked = Decoder(question, self._resolve, False).part("callback")
+            decoder = Decoder(question, self._resolve, False)
+            asked = decoder.part("callback")
+            if math.prod(sorted(decoder.numbers)[-2:]) > MAX_PRODUCT:
+                raise ProtocolError("a question of too many numbers")
             callback = self._callback(asked["key"])
             method = asked["method"]
             if method not in callback.methods:

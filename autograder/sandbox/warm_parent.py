@@ -27,11 +27,15 @@ class Unprotected(UserWarning):
 
 @dataclass
 class Child:
-    """A forked child: its channel, its number, its folder outside a sandbox."""
+    """A forked child: its channel, its number, its folder outside a sandbox.
+
+    When it is ended, `waited` says how many seconds others had the processors.
+    """
 
     channel: Channel
     key: int
     folder: str | None
+    waited: float = 0.0
 
 
 class WarmParent:
@@ -155,7 +159,9 @@ class WarmParent:
         child.channel.close()
         order = {"do": "end", "key": child.key, "patience": patience}
         try:
-            return self._order(order).get("status")
+            report = self._order(order)
+            child.waited += report.get("waited", 0.0)
+            return report.get("status")
         finally:
             if child.folder is not None:
                 shutil.rmtree(child.folder, ignore_errors=True)

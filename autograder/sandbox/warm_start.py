@@ -7,7 +7,6 @@ are.
 import atexit
 import contextlib
 import multiprocessing
-import os
 from multiprocessing import forkserver
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from autograder.sandbox.warm_parent import WarmParent, start_parent
 if TYPE_CHECKING:  # Windows has no ForkServerContext
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-WORKERS = "autograder.classroom.workers"
+HELPERS = ["autograder.classroom.workers", "autograder.classroom.writer"]
 _held: list[WarmParent] = []
 
 
@@ -63,27 +62,26 @@ def processes() -> "ForkServerContext | SpawnContext":
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     forking = multiprocessing.get_context("forkserver")
-    forking.set_forkserver_preload([WORKERS])
+    forking.set_forkserver_preload(HELPERS)
     return forking
 
 
-def prepare(number: int) -> None:
-    """Begin what `number` workers need, and do not wait.
+def prepare() -> None:
+    """Begin what workers need, and do not wait.
 
-    That is the pre-warmed parent and, if there are several, the process that they are
-    forked from. What does not start here is started, and said, when it is needed.
+    That is the pre-warmed parent and the process that they are forked from. What does
+    not start here is started, and said, when it is needed.
     """
     with contextlib.suppress(OSError):
         begin()
-    if number > 1 and processes().get_start_method() == "forkserver":
+    if processes().get_start_method() == "forkserver":
         forkserver.ensure_running()
 
 
-def prepare_for(root: Path, workers: int | None) -> None:
+def prepare_for(root: Path) -> None:
     """Begin what the class in `root` will probably need.
 
     Its settings are not read yet: they may have the submissions in another folder.
     """
-    handed_in = sum(path.is_dir() for path in root.glob("submitted/*/*"))
-    if handed_in:
-        prepare(min(workers or os.cpu_count() or 1, handed_in))
+    if any(path.is_dir() for path in root.glob("submitted/*/*")):
+        prepare()

@@ -50,7 +50,7 @@ build_vocabulary.wrong(
 )
 
 
-@build_vocabulary.wrong("torchtext's Vocab", diagnosed=False)
+@build_vocabulary.wrong("torchtext's Vocab", names="a call that is the whole answer")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     from torchtext.vocab import Vocab
 
@@ -465,14 +465,18 @@ def lookup_gradient(ids, upstream, vocab_size):
     return table.grad
 
 
-@lookup_gradient.wrong("autograd, asked directly", diagnosed=False)
+@lookup_gradient.wrong(
+    "autograd, asked directly", names="a call that is the whole answer"
+)
 def lookup_gradient(ids, upstream, vocab_size):
     table = upstream.new_zeros(vocab_size, upstream.size(-1), requires_grad=True)
     (gradient,) = torch.autograd.grad(table[ids], table, upstream)
     return gradient
 
 
-@lookup_gradient.wrong("autograd under the name grad", diagnosed=False)
+@lookup_gradient.wrong(
+    "autograd under the name grad", names="a call that is the whole answer"
+)
 def lookup_gradient(ids, upstream, vocab_size):
     from torch.autograd import grad
 
@@ -481,11 +485,22 @@ def lookup_gradient(ids, upstream, vocab_size):
     return gradient
 
 
-@lookup_gradient.wrong("torch.func.vjp", diagnosed=False)
+@lookup_gradient.wrong("torch.func.vjp", names="a call that is the whole answer")
 def lookup_gradient(ids, upstream, vocab_size):
     table = upstream.new_zeros(vocab_size, upstream.size(-1))
     _, pull_back = torch.func.vjp(lambda table: table[ids], table)
     return pull_back(upstream)[0]
+
+
+@lookup_gradient.wrong(
+    "torch.func.vjp, found by its path", names="a call that is the whole answer"
+)
+def lookup_gradient(ids, upstream, vocab_size):
+    import pydoc
+
+    pull = pydoc.locate(".".join(["torch", "func", "vjp"]))
+    table = upstream.new_zeros(vocab_size, upstream.size(-1))
+    return pull(lambda table: table[ids], table)[1](upstream)[0]
 
 
 by_one_hot.right(

@@ -631,11 +631,25 @@ scaled_dot_product_attention.wrong(
 )
 
 
-@scaled_dot_product_attention.wrong("the built-in", diagnosed=False)
+@scaled_dot_product_attention.wrong(
+    "the built-in", names="a call that is the whole answer"
+)
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
     output = F.scaled_dot_product_attention(query, key, value, mask, dropout)
     return output, weights
+
+
+@scaled_dot_product_attention.wrong(
+    "the built-in's operator, disguised", names="a call that is the whole answer"
+)
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    import pydoc
+
+    aten = pydoc.locate(".".join(["torch", "ops", "aten"]))
+    operator = getattr(aten, "_".join(["scaled", "dot", "product", "attention"]))
+    weights = masked_softmax(attention_scores(query, key), mask)
+    return operator(query, key, value, mask, dropout), weights
 
 
 @scaled_dot_product_attention.wrong(

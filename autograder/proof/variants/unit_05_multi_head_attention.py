@@ -474,7 +474,7 @@ def attend(self, q, k, v, mask=None):
 multi_head_attention = answer("transformer.multi_head.MultiHeadAttention.forward")
 
 
-@multi_head_attention.wrong("the built-in", diagnosed=False)
+@multi_head_attention.wrong("the built-in", names="a call that is the whole answer")
 def forward(self, query, key, value, mask=None):
     b, t, s, h = query.size(0), query.size(1), key.size(1), self.n_heads
     if mask is not None:

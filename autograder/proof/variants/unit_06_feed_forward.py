@@ -455,19 +455,30 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 layer_norm.wrong(
     "the built-in",
     body("return F.layer_norm(x, x.shape[-1:], gamma, beta, eps)"),
-    diagnosed=False,
+    names="a call that is the whole answer",
+)
+layer_norm.wrong(
+    "the built-in, out of the module's table",
+    body(
+        "norm = vars(F).get('_'.join(['layer', 'norm']))\n"
+        "return norm(x, x.shape[-1:], gamma, beta, eps)"
+    ),
+    names="a call that is the whole answer",
 )
 
 
 @layer_norm.wrong(
-    "an InstanceNorm of the vectors, each a channel of its own", diagnosed=False
+    "an InstanceNorm of the vectors, each a channel of its own",
+    names="a call that is the whole answer",
 )
 def layer_norm(x, gamma, beta, eps=1e-5):
     vectors = x.reshape(-1, 1, x.size(-1))
     return gamma * nn.InstanceNorm1d(1, eps=eps)(vectors).reshape(x.shape) + beta
 
 
-@layer_norm.wrong("a BatchNorm of the transposed vectors", diagnosed=False)
+@layer_norm.wrong(
+    "a BatchNorm of the transposed vectors", names="a call that is the whole answer"
+)
 def layer_norm(x, gamma, beta, eps=1e-5):
     columns = x.reshape(-1, x.size(-1)).T
     norm = nn.BatchNorm1d(columns.size(1), eps, None, False, False)

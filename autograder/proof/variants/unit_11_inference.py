@@ -929,7 +929,7 @@ ngram_precision.wrong(
 )
 
 
-@ngram_precision.wrong("counted by sacreBLEU", diagnosed=False)
+@ngram_precision.wrong("counted by sacreBLEU", names="a call that is the whole answer")
 def ngram_precision(hypotheses, references, n):
     from sacrebleu.metrics import BLEU
 
@@ -1237,7 +1237,7 @@ corpus_bleu.wrong(
 )
 
 
-@corpus_bleu.wrong("torchtext's bleu_score", diagnosed=False)
+@corpus_bleu.wrong("torchtext's bleu_score", names="a call that is the whole answer")
 def corpus_bleu(hypotheses, references, max_n=4):
     from torchtext.data.metrics import bleu_score
 

@@ -102,7 +102,8 @@ class CellRunner:
         self._hook = KeepingDisplayHook(shell=self.shell)
         self.shell.display_pub = self._publisher
         self.shell.displayhook = self.shell.display_trap.hook = self._hook
-        for show in ("showtraceback", "showsyntaxerror", "showindentationerror"):
+        shown = ("showtraceback", "showsyntaxerror", "showindentationerror")
+        for show in (*shown, "enable_gui"):  # which `%matplotlib inline` asks for
             setattr(self.shell, show, _nothing)
         InteractiveShell._instance = self.shell  # type: ignore[assignment]  # None at first
 
@@ -162,7 +163,7 @@ class CellRunner:
 
 
 def _nothing(*_args: Any, **_kwargs: Any) -> None:
-    """Show no traceback: the grader is told of the error in another way."""
+    """Show no traceback, of which the grader is told in another way, and no window."""
 
 
 def quiet_environment(folder: str) -> None:

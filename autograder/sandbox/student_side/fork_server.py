@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from . import kit
 from .cells import CellRunner
-from .memory import TOO_MUCH_MEMORY, held_by, memory_of
+from .memory import TOO_MUCH_MEMORY, family, held_by, memory_of, sockets_of
 from .messages import Channel, FrameLimits
 from .namespaces import (
     become_nobody,
@@ -31,7 +31,8 @@ from .namespaces import (
     give_up_rights,
     mount_own_folders,
 )
-from .submission_server import limit_resources, serve
+from .processors import seconds_waited, step_back
+from .submission_server import lift_limits, limit_resources, serve
 from .system_calls import forbid_calls
 
 SIZE = struct.Struct(">I")
@@ -67,6 +68,18 @@ class Child(NamedTuple):
 
     pid: int
     total_bytes: int
+    has_own_network: bool
+
+    def takes_too_much(self, shared: int) -> bool:
+        """Say whether its processes hold more; `shared` bytes each are not its own.
+
+        All but the first of them are made to wait for those of other submissions.
+        """
+        processes = family(self.pid)
+        step_back(self.pid, processes)
+        held = memory_of(processes, shared)
+        held += sockets_of(self.pid) if self.has_own_network else 0
+        return held > self.total_bytes
 
 
 class ForkServer:
@@ -107,7 +120,7 @@ class ForkServer:
         while self.children and not self._is_ordered_within(WATCH_SECONDS):
             shared = held_by("self")
             for key, child in list(self.children.items()):
-                if memory_of(child.pid, shared) > child.total_bytes:
+                if child.takes_too_much(shared):
                     self._kill(key)
                     self.over_memory.add(key)
 
@@ -137,7 +150,8 @@ class ForkServer:
         inner = int(lines.get("pid", middle))
         if inner != middle:
             os.waitpid(middle, 0)
-        self.children[order["key"]] = Child(inner, order["total_bytes"])
+        has_network = order["isolate"] != "none"
+        self.children[order["key"]] = Child(inner, order["total_bytes"], has_network)
         if problem:
             self._kill(order["key"])
         self._reply({"problem": problem})
@@ -158,11 +172,13 @@ class ForkServer:
         become_subreaper()  # the fork has not inherited it
 
     def _end(self, key: int, patience: float) -> None:
+        child = self.children.get(key)
+        waited = seconds_waited(child.pid) if child else 0.0
         status = self._kill(key, patience)
         if key in self.over_memory:
             self.over_memory.remove(key)
             status = TOO_MUCH_MEMORY
-        self._reply({"status": status})
+        self._reply({"status": status, "waited": waited})
 
     def _kill(self, key: int, patience: float = 0.0) -> int | None:
         """Kill a child with all that it started; return how it had ended, if it had.
@@ -276,5 +292,6 @@ def _close_all_but(*kept: int) -> None:
 def main() -> None:
     """Warm up and serve on the socket whose descriptor is the first argument."""
     control = socket.socket(fileno=int(sys.argv[1]))
+    lift_limits()
     become_subreaper()
     ForkServer(control, warm_up()).run()

@@ -22,10 +22,14 @@ class ChannelClosed(Exception):
 
 @dataclass
 class Message:
-    """One message: what JSON can hold, and the bytes that its tensors refer to."""
+    """One message: what JSON can hold, and the bytes that its tensors refer to.
+
+    `size` is how many bytes came, if it was received.
+    """
 
     body: dict[str, Any]
     blob: bytearray = field(default_factory=bytearray)
+    size: int = 0
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,8 @@ class Channel:
             raise ProtocolError("the message's header is not JSON") from error
         if not isinstance(body, dict):
             raise ProtocolError("the message's header is not a JSON object")
-        return Message(body, self._read(blob_size, deadline))
+        blob = self._read(blob_size, deadline)
+        return Message(body, blob, json_size + blob_size)
 
     def close(self) -> None:
         """Close the connection."""

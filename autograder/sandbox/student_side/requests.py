@@ -4,6 +4,7 @@ The grader's messages are dispatched here, in the child process or, for trusted
 variants, in the grader's own. Both give the same answers.
 """
 
+import contextlib
 import importlib
 import random
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from torch.utils.checkpoint import checkpoint
 
 from .errors import MissingName, error_report
 from .messages import Message
+from .operators import watching
 from .values import Decoder, Encoder, Reference
 from .watching import Watching, callable_of
 
@@ -40,15 +42,24 @@ class Session(Watching):
         self.stand_ins: dict[int, Any] = {}
 
     def answer(self, request: Message) -> Message:
-        """Carry out one request; the student's errors become part of the answer."""
+        """Carry out one request; the student's errors become part of the answer.
+
+        If the request is to be watched, so does what ran meanwhile.
+        """
         decoder = Decoder(request, self._resolve, device=self.device)
-        encoder = Encoder(self._refer)
+        ran: set[str] = set()
+        is_watched = "watched" in request.body
         try:
             operation = getattr(self, f"do_{decoder.part('do')}")
             arguments = decoder.part("with", {})
-            return encoder.message(ok=operation(**arguments))
+            with watching(ran) if is_watched else contextlib.nullcontext():
+                result = operation(**arguments)
+            answer = Encoder(self._refer).message(ok=result)
         except BaseException as error:
-            return Encoder(self._refer).message(error=error_report(error))
+            answer = Encoder(self._refer).message(error=error_report(error))
+        if is_watched:
+            answer.body["ran"] = {"list": sorted(ran)}
+        return answer
 
     def do_begin(self, seed: int) -> None:
         """Begin a check: forget the last one's objects and settings, and seed."""

@@ -133,6 +133,8 @@ class Decoder:
         self.keep_strides = keep_strides
         self.device = device
         self.items = 0
+        self.bytes_left = len(message.blob)
+        self.numbers: list[int] = []  # of each tensor; an empty one's as if it were not
 
     def part(self, key: str, default: Any = None) -> Any:
         """Return one decoded part of the message.
@@ -195,9 +197,13 @@ class Decoder:
             raise ProtocolError("a tensor without a dtype or shape")
         if len(shape) > 32 or (strides is not None and len(strides) != len(shape)):
             raise ProtocolError("a tensor of too many dimensions")
+        self.numbers.append(math.prod(max(n, 1) for n in shape))
+        if self.numbers[-1] > MAX_BYTES:
+            raise ProtocolError("a tensor of too large a shape")
         size = math.prod(shape) * dtype.itemsize
-        if start + size > len(self.message.blob):
-            raise ProtocolError("a tensor larger than its message")
+        self.bytes_left -= size
+        if start + size > len(self.message.blob) or self.bytes_left < 0:
+            raise ProtocolError("tensors larger than their message")
         flat = _from_bytes(self.message.blob, start, size, dtype)
         tensor = flat.reshape(shape)
         if strides is None or not self.keep_strides:

@@ -60,6 +60,19 @@ def pipes_beside(hand: HandIn) -> None:
     os.mkfifo(hand.folder / "data.png")
 
 
+@ATTACKS.case("notes a time that takes hours to read", None, "time of handing in")
+def endless_time(hand: HandIn) -> None:
+    hand.right()
+    hand.beside("timestamp.txt", "1" * (30 << 20))
+
+
+@ATTACKS.case("lays a pipe where the time is noted", None, "time of handing in")
+def pipe_for_a_time(hand: HandIn) -> None:
+    hand.right()
+    hand.folder.mkdir(parents=True)
+    os.mkfifo(hand.folder / "timestamp.txt")
+
+
 @ATTACKS.case("is a folder with the notebook's name", None, "not a file")
 def folder_for_a_notebook(hand: HandIn) -> None:
     hand.path.mkdir(parents=True)

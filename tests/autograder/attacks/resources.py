@@ -1,6 +1,6 @@
 """Attacks on the machine: loops without end, bombs, crashes."""
 
-from handing_in import SHAPE, Collection
+from handing_in import SHAPE, Collection, HandIn
 
 ATTACKS = Collection()
 
@@ -190,3 +190,19 @@ def double(x):
     return x
 """,
 )
+
+SPINS = """
+import os
+for _ in range(61):
+    try:
+        if os.fork() == 0:
+            while True: pass
+    except OSError: pass
+"""
+
+
+@ATTACKS.case("leaves its neighbours no processor, from five cells", score=20.0)
+def spinning_crowd(hand: HandIn) -> None:
+    hand.right("double")
+    for _ in range(5):
+        hand.first(SPINS)

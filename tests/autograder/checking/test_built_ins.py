@@ -1,8 +1,11 @@
 """A built-in that would be the whole answer is found under every name it goes by."""
 
+import time
+
 import pytest
 
-from autograder.checking.banned_calls import banned_use
+from autograder.checking.banned_calls import Unreadable, banned_use
+from autograder.checking.built_ins import is_run
 from autograder.notebook_syntax import read_program
 
 SDPA = "torch.nn.functional.scaled_dot_product_attention"
@@ -189,3 +192,68 @@ def test_the_one_that_was_used_is_named():
     cells = [SETUP, DIRECT.format(call="nn.MultiheadAttention(8, 2)")]
     assert banned_use(read_program(cells), "attend", BANNED) == BANNED[1]
     assert banned_use(read_program(cells), "attend", ["torch.softmax"]) is None
+
+
+@pytest.mark.parametrize(
+    "ran",
+    [
+        "aten::scaled_dot_product_attention",
+        "aten::_scaled_dot_product_flash_attention_for_cpu",
+        "torch.nn.attention.flex_attention:flex_attention",
+        "torch.nn.modules.activation:MultiheadAttention.forward",
+        "torch.nn.functional:multi_head_attention_forward",
+        "aten::_transformer_encoder_layer_fwd",
+        "torch.nn.modules.normalization:LayerNorm.__init__",
+        "aten::native_layer_norm",
+    ],
+)
+def test_what_ran_is_known_under_all_its_names(ran):
+    assert any(is_run(banned, {"aten::bmm", ran}) for banned in BANNED)
+
+
+@pytest.mark.parametrize(
+    "ran",
+    [
+        "aten::_softmax",
+        "aten::bmm",
+        "__main__:scaled_dot_product_attention",
+        "student:LayerNorm.forward",
+        "transformer.attention:scaled_dot_product_attention",
+        "torch.nn.functional:softmax",
+        "torch.nn.modules.transformer:_get_clones",
+    ],
+)
+def test_what_ran_is_taken_for_no_other(ran):
+    assert not any(is_run(banned, {ran}) for banned in BANNED)
+
+
+def test_autograd_is_known_by_its_engine_and_not_by_its_switches():
+    engine = "autograd::engine::evaluate_function: SumBackward0"
+    assert is_run("torch.autograd", {engine})
+    switch = "torch.autograd.grad_mode:no_grad.__enter__"
+    assert is_run("torch.autograd", {switch, "aten::detach"}) is None
+
+
+CHAINS = {
+    "sum": "x = {}".format(" + ".join(['""'] * 600)),
+    "in_code": "eval({})".format(" + ".join(['"a"'] * 600)),
+    "by_name": "getattr(q, {})".format("str(" * 60 + "q" + ")" * 60),
+    "attributes": "x = q" + ".a" * 600,
+    "targets": "{} = q".format(" = ".join(f"a{n}" for n in range(3000))),
+}
+
+
+@pytest.mark.parametrize("kind", CHAINS)
+def test_reading_takes_time_in_proportion(kind):
+    source = f"{CHAINS[kind]}\ndef attend(q):\n    {CHAINS[kind]}\n    return a1\n"
+    started = time.process_time()
+    program = read_program([SETUP, source])
+    assert "attend" in program.definitions
+    assert banned_use(program, "attend", BANNED) is None
+    assert time.process_time() - started < 5
+
+
+def test_an_answer_too_large_to_be_read_is_refused():
+    source = "def attend(q):\n    return [" + "1, " * 60_000 + "]\n"
+    with pytest.raises(Unreadable):
+        banned_use(read_program([source]), "attend", BANNED)

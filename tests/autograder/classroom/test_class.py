@@ -14,7 +14,11 @@ from nbgrader.apps import NbGraderAPI
 from tiny_grading import EXPECTED, UNIT, grade, only, scores, submission
 
 from autograder.classroom.folder import ClassFolder
+from autograder.classroom.writer import write_all
+from autograder.commands.grading import line_of
+from autograder.grading.submission import grade_submission
 from autograder.proof.sample_class import scores_file
+from autograder.unit import graded_unit
 
 pytestmark = [
     pytest.mark.slow,
@@ -201,9 +205,12 @@ def test_a_checker_that_does_not_start_gives_nothing_and_says_so(
         raise warm_parent.NoParent("no child could be made")
 
     monkeypatch.setattr(warm_parent.WarmParent, "fork", broken)
-    done = grade(classroom)
-    assert done.exit_code == 1
-    assert "perfect-one: failed: no child could be made" in done.output
+    folder = ClassFolder(classroom)
+    folder.register(UNIT)
+    (chosen,) = folder.submissions(UNIT)
+    outcome = grade_submission(graded_unit(UNIT, classroom), chosen, folder.limits)
+    assert line_of(outcome) == "perfect-one: failed: no child could be made"
+    assert write_all(folder, outcome, with_feedback=True).status == "failed"
     assert scores(classroom) == {"perfect-one": 0.0}
 
 

@@ -10,7 +10,7 @@ import pytest
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from tiny_grading import EXPECTED, UNIT, grade, only, scores
 
-from autograder.classroom import grading_run
+from autograder.classroom import writer
 from autograder.classroom.folder import ClassFolder
 from autograder.gradebook import (
     find_alembic,
@@ -18,6 +18,8 @@ from autograder.gradebook import (
     one_transaction,
     share_engines,
 )
+from autograder.grading.submission import grade_submission
+from autograder.unit import graded_unit
 
 pytestmark = [
     pytest.mark.slow,
@@ -115,7 +117,12 @@ def test_a_server_is_left_alone():
 def test_a_whole_submission_is_one_transaction(classroom, monkeypatch):
     only(classroom, "mistake-1")
     path, seen = classroom / "gradebook.db", []
-    write = grading_run.write
+    folder = ClassFolder(classroom)
+    folder.register(UNIT)
+    share_engines()
+    (chosen,) = folder.submissions(UNIT)
+    outcome = grade_submission(graded_unit(UNIT, classroom), chosen, folder.limits)
+    write = writer.write
 
     def watched(folder, outcome):
         seen.append(changes(path))
@@ -123,9 +130,8 @@ def test_a_whole_submission_is_one_transaction(classroom, monkeypatch):
         assert students(folder.db_url) == []
         seen.append(changes(path))
 
-    monkeypatch.setattr(grading_run, "write", watched)
-    done = grade(classroom, "--no-feedback")
-    assert done.exit_code == 0, done.output
+    monkeypatch.setattr(writer, "write", watched)
+    assert writer.write_all(folder, outcome, with_feedback=False).is_whole
     assert seen[0] == seen[1] == changes(path) - 1
     assert scores(classroom) == {"mistake-1": EXPECTED["mistake-1"]}
 

@@ -118,11 +118,11 @@ def test_feedback_follows_what_a_human_gave_without_a_regrade(classroom):
     assert [status for _, status in statuses(classroom)] == ["graded"] + ["kept"] * 3
 
 
-def start(root: Path) -> subprocess.Popen:
+def start(root: Path, *more: str) -> subprocess.Popen:
     paths = os.pathsep.join([str(REPOSITORY), str(root / "solutions")])
     command = [sys.executable, "-m", "autograder", "grade", "--workers", "2"]
     return subprocess.Popen(
-        [*command, "--course-root", str(root)],
+        [*command, "--course-root", str(root), *more],
         env={**os.environ, "PYTHONPATH": paths},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -131,9 +131,9 @@ def start(root: Path) -> subprocess.Popen:
 
 
 @contextlib.contextmanager
-def started(root: Path) -> Iterator[subprocess.Popen]:
+def started(root: Path, *more: str) -> Iterator[subprocess.Popen]:
     """Start a run that does not outlive the test."""
-    process = start(root)
+    process = start(root, *more)
     try:
         yield process
     finally:

@@ -99,6 +99,26 @@ def test_form_pays_only_where_values_are_right(tmp_path, answer, score):
     assert results[0].message.startswith(told)
 
 
+def test_what_is_banned_earns_nothing_and_costs_no_other_exercise(tiny_unit):
+    banned = (
+        "class Scaler(nn.Linear):\n"
+        "    def __init__(self, size):\n"
+        "        super().__init__(1, 1, bias=False)\n"
+        "        self.weight = nn.Parameter(torch.ones(size))\n"
+        "    def forward(self, x):\n"
+        "        return x * self.weight\n"
+    )
+    results = results_of(tiny_unit, banned)
+    own = [r for r in results if r.exercise == "scaler"]
+    assert {r.points for r in own} == {0} and {r.status for r in own} == {"failed"}
+    (found,) = [r for r in own if r.name == "test_scaler_is_written"]
+    assert found.message.startswith("Scaler uses torch.nn.Linear, which this exercise")
+    told = {r.message for r in own if r is not found}
+    assert all(words.startswith("Does not count: ") for words in told)
+    assert all(f"see “{found.title}”" in words for words in told)
+    assert score_of(results) == 30
+
+
 def test_unwritten_exercises_are_not_asked(tiny_unit):
     results = results_of(tiny_unit, unwritten={"scaler"})
     told = {r.message for r in results if r.exercise == "scaler"}

@@ -24,6 +24,7 @@ from autograder.repair.finding import find_notebook
         (b"x" * (21 << 20), "MiB are allowed"),
         (b"PK\x03\x04broken", "zip"),
         (b"[" * 200_000, "no complete notebook"),
+        (b'{"cells": [' + b"[]," * 1_100_000 + b"{}]}", "too many lists"),
     ],
     ids=[
         "empty",
@@ -36,6 +37,7 @@ from autograder.repair.finding import find_notebook
         "too large",
         "broken zip",
         "deep",
+        "wide",
     ],
 )
 def test_what_is_no_notebook_is_refused(content, words, tmp_path):

@@ -7,7 +7,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import torch
 
+from autograder.checking.expect import Callback
 from autograder.checking.failures import StudentError, StudentGone
 from autograder.sandbox import Student
 from autograder.sandbox.isolated import RemoteStudents, _read_run
@@ -70,6 +72,49 @@ def test_a_question_that_is_too_large_is_no_question():
     student = forged(ok=None)
     with pytest.raises(ProtocolError, match="too many bytes"):
         student._answer(Message({}, bytearray(17 << 20)))
+    with pytest.raises(ProtocolError, match="too many bytes"):
+        student._answer(Message({}, size=17 << 20))  # of texts and lists
+
+
+def asking(target, *arguments, methods=("__call__",)) -> tuple[Student, Message]:
+    """Return a student who was given `target`, and a question to it."""
+    student = forged(ok=None)
+    student._refer(Callback(target, methods))
+    question = {"key": 0, "method": "__call__", "args": arguments, "kwargs": {}}
+    return student, Encoder(lambda value: value).message(callback=question)
+
+
+def test_an_object_cannot_be_given_more_and_more_to_keep():
+    kept: list[torch.Tensor] = []
+    student, question = asking(kept.append, torch.zeros(1 << 17))
+    with pytest.raises(ProtocolError, match="too many bytes"):
+        for _ in range(90):
+            student._answer(question)
+    assert sum(len(one) for one in kept) * 4 <= 16 << 20
+
+
+@pytest.mark.parametrize(
+    ("shapes", "is_asked"),
+    [
+        ([(12, 20), (12, 12, 11), (12, 12)], True),
+        ([(1, 8000), (8000, 1)], False),
+        ([(4000, 1), (1, 4000, 1), ()], False),
+        ([(0, 1 << 24)], False),
+        ([(1 << 17,)], True),
+    ],
+    ids=str,
+)
+def test_shapes_of_a_question_cannot_multiply(shapes, is_asked):
+    asked = []
+    arguments = [torch.zeros(shape, dtype=torch.uint8) for shape in shapes]
+    student, question = asking(lambda *given: asked.append(len(given)), *arguments)
+    if is_asked:
+        student._answer(question)
+        assert asked == [len(shapes)]
+        return
+    with pytest.raises(ProtocolError, match="too many numbers"):
+        student._answer(question)
+    assert not asked
 
 
 @pytest.mark.parametrize(
@@ -147,6 +192,14 @@ def test_a_forged_time_is_no_time(seconds):
     reply = Encoder(lambda value: value).message(ran={"seconds": seconds})
     found = _read_run(reply).seconds
     assert isinstance(found, float) and (found == 0.0 or found == seconds)
+
+
+def test_no_more_of_an_error_is_kept_than_is_shown():
+    error = {"type": "x" * 10**6, "message": ["y"] * 10**5, "line": 3, "more": "z"}
+    reply = Encoder(lambda value: value).message(ran={"error": error})
+    kept = _read_run(reply).error
+    assert kept["line"] == 3 and set(kept) == {"type", "message", "line"}
+    assert sum(len(str(value)) for value in kept.values()) < 10_000
 
 
 def test_a_number_that_is_too_large_breaks_the_protocol():

@@ -142,6 +142,21 @@ def test_depth_and_number_of_values_are_limited():
         decoded({"list": [0] * 600_000})
 
 
+def test_tensors_hold_no_more_than_their_message():
+    """Thirty that point at the same bytes would be thirty times as large."""
+    one = {"tensor": ["uint8", [4], None, 0]}
+    assert decoded({"list": [one]}, b"\0" * 4)[0].tolist() == [0] * 4
+    assert len(decoded({"list": [one, one]}, b"\0" * 8)) == 2
+    with pytest.raises(ProtocolError, match="larger than their message"):
+        decoded({"list": [one, one]}, b"\0" * 4)
+
+
+def test_an_empty_tensor_has_no_endless_side():
+    assert decoded({"tensor": ["float32", [0, 5], None, 0]}).shape == (0, 5)
+    with pytest.raises(ProtocolError, match="too large a shape"):
+        decoded({"tensor": ["float32", [0, 1 << 40], None, 0]})
+
+
 def test_bools_are_only_true_and_false():
     got = decoded({"tensor": ["bool", [3], None, 0]}, b"\x00\x01\xff")
     assert got.tolist() == [False, True, True]

@@ -1,0 +1,125 @@
+"""Find the texts of a piece of syntax by which something may be fetched or run."""
+
+import ast
+from collections.abc import Callable, Iterator, Sequence, Set
+
+RUN_TEXT = {"eval", "exec", "compile", "run_cell", "run_line_magic"}
+BY_NAME = {"getattr", "attrgetter", "methodcaller", "__getattribute__", "__getattr__"}
+TABLES = {"vars", "globals", "locals", "__dict__", "modules"}
+MOST_PARTS = 50  # of a dotted name
+
+
+def names_and_code(nodes: Sequence[ast.AST]) -> tuple[set[str], list[str]]:
+    """Return the names by which something may be fetched, and the code that is run.
+
+    Names are the texts in a call such as `getattr`; and where such a call has none,
+    all texts that are a name.
+
+    Args:
+        nodes: pieces of syntax, each before what it holds. Every one is looked at a
+            few times only, however deeply they are nested.
+    """
+    texts = _are_texts(nodes)
+    code = _inside(nodes, _runs_text, texts)
+    names = _inside(nodes, _fetches, texts)
+    with_text = _holding(nodes, texts)
+    if any(id(node) not in with_text for node in nodes if _fetches(node)):
+        names += [text for node in nodes for text in _largest(node, texts)]
+    return {name.rpartition(".")[-1] for name in names}, code
+
+
+def dotted_name(node: ast.AST) -> str | None:
+    """Return `a.b.c` of such an expression; `?.c` where what is before is no name."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and len(parts) < MOST_PARTS:
+        parts.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        parts.append(node.id)
+    elif parts:
+        parts.append("?")
+    return ".".join(reversed(parts)) or None
+
+
+def _are_texts(nodes: Sequence[ast.AST]) -> set[int]:
+    """Return the ids of the expressions that are a text, also one added up of others.
+
+    What an expression holds comes behind it, so that its parts are known before it.
+    """
+    known: set[int] = set()
+    for node in reversed(nodes):
+        parts: list[ast.AST] = []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            parts = [node.left, node.right]
+        elif isinstance(node, ast.FormattedValue):
+            parts = [node.value]
+        is_constant = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        is_sum = bool(parts) and all(id(part) in known for part in parts)
+        if is_constant or is_sum or isinstance(node, ast.JoinedStr):
+            known.add(id(node))
+    return known
+
+
+def _holding(nodes: Sequence[ast.AST], texts: Set[int]) -> set[int]:
+    """Return the ids of the nodes that hold a text."""
+    found: set[int] = set()
+    for node in reversed(nodes):
+        if any(id(c) in texts or id(c) in found for c in ast.iter_child_nodes(node)):
+            found.add(id(node))
+    return found
+
+
+def _inside(
+    nodes: Sequence[ast.AST], asked: Callable[[ast.AST], bool], texts: Set[int]
+) -> list[str]:
+    """Return the texts in the nodes that are asked for."""
+    found: list[str] = []
+    seen: set[int] = set()
+    for node in nodes:
+        if id(node) in seen or not asked(node):
+            continue
+        inside = list(ast.walk(node))
+        seen.update(map(id, inside))
+        found += [text for part in inside for text in _largest(part, texts)]
+    return found
+
+
+def _largest(node: ast.AST, texts: Set[int]) -> Iterator[str]:
+    """Yield the texts directly in a node: those that are no part of another one."""
+    if id(node) in texts:
+        return
+    for child in ast.iter_child_nodes(node):
+        if id(child) in texts:
+            yield _text(child, texts)
+
+
+def _text(node: ast.AST, texts: Set[int]) -> str:
+    """Return the text that an expression gives; of what is unknown in it, nothing."""
+    waiting, parts = [node], []
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            parts.append(part.value)
+        elif id(part) in texts:
+            waiting += reversed(list(ast.iter_child_nodes(part)))
+    return "".join(parts)
+
+
+def _runs_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and _last(node.func) in RUN_TEXT
+
+
+def _fetches(node: ast.AST) -> bool:
+    """Say whether a node gets something by its name in a text, of others than self."""
+    if isinstance(node, ast.Call):
+        owner = (dotted_name(node.args[0]) or "") if node.args else ""
+        is_own = owner.partition(".")[0] == "self"
+        return _last(node.func) in BY_NAME and not is_own
+    if isinstance(node, ast.Subscript):
+        table = node.value.func if isinstance(node.value, ast.Call) else node.value
+        return _last(table) in TABLES
+    return False
+
+
+def _last(node: ast.AST) -> str:
+    return (dotted_name(node) or "").rpartition(".")[-1]

@@ -1,0 +1,27 @@
+"""Refuse a note of when it was handed in that nbgrader could not read, or slowly."""
+
+from pathlib import Path
+
+from autograder.repair import Refused
+from autograder.unit import Submission
+
+NAME = "timestamp.txt"
+MAX_BYTES = 100  # such as 2026-03-01 23:59:59.123456 Europe/Berlin
+
+
+def refuse_strange_time(submission: Submission) -> None:
+    """Look at the time that is noted beside a notebook, and in the folders above it.
+
+    Raises:
+        Refused: if it is no file, or too long for a time.
+    """
+    for folder in submission.path.parents:
+        if folder.name == submission.student:
+            break
+        note = folder / NAME
+        if note.exists() and not _may_be_a_time(note):
+            raise Refused(f"its {NAME} does not hold the time of handing in")
+
+
+def _may_be_a_time(note: Path) -> bool:
+    return note.is_file() and note.stat().st_size <= MAX_BYTES

@@ -1,0 +1,79 @@
+"""Watch what a call runs: PyTorch's operators, and the functions of libraries.
+
+Names alone are kept: `aten::bmm`, `torch.nn.functional:layer_norm`. An operator is seen
+whatever called it: a disguise changes the spelling of a call, not what is computed.
+"""
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from types import FrameType
+from typing import Any
+
+import torch
+from torch._C._profiler import _ExperimentalConfig
+from torch.autograd.profiler import profile
+
+ENDED = "watch:ended"  # the student's code has put an end to the watch
+THE_WATCH = (sys.getprofile, sys.setprofile, torch._C._autograd._disable_profiler)
+LAST = "aten::zeros"  # the operator that is run last, to see whether it is noted
+
+
+@contextlib.contextmanager
+def watching(ran: set[str]) -> Iterator[None]:
+    """Add to `ran` the name of everything that runs inside, in every thread."""
+    with _operators(ran), _functions(ran):
+        yield
+
+
+@contextlib.contextmanager
+def _operators(ran: set[str]) -> Iterator[None]:
+    """Add to `ran` the operators that PyTorch runs inside."""
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it would report itself on stderr
+    operators = profile(experimental_config=_all_threads())
+    try:
+        with operators:
+            try:
+                yield
+            finally:
+                torch.zeros(0)
+    finally:
+        names = {str(event.name) for event in operators.function_events or ()}
+        ran.update(names if LAST in names else {*names, ENDED})
+
+
+@contextlib.contextmanager
+def _functions(ran: set[str]) -> Iterator[None]:
+    """Add to `ran` the functions written in Python that are called inside."""
+    called: set[tuple[Any, str]] = set()
+    get_profile, set_profile = partial(sys.getprofile), partial(sys.setprofile)
+
+    def note(frame: FrameType, event: str, function: Any) -> None:
+        if event == "call":
+            code = frame.f_code
+            name = getattr(code, "co_qualname", code.co_name)  # from Python 3.11 on
+            called.add((frame.f_globals.get("__name__"), name))
+        elif event == "c_call" and function in THE_WATCH:  # not ours: see above
+            ran.add(ENDED)
+
+    before = get_profile()
+    threading.setprofile(note)
+    set_profile(note)
+    try:
+        yield
+    finally:
+        if get_profile() is not note:
+            ran.add(ENDED)
+        set_profile(before if callable(before) else None)
+        threading.setprofile(None)
+        ran.update(f"{module}:{name}" for module, name in called)
+
+
+def _all_threads() -> _ExperimentalConfig:
+    try:
+        return _ExperimentalConfig(profile_all_threads=True)
+    except TypeError:  # an older PyTorch, which notes its own thread alone
+        return _ExperimentalConfig()

@@ -1,0 +1,45 @@
+"""Share the processors fairly between submissions (Linux only).
+
+Each has one process, its first, that weighs as much as another submission's. All that
+it starts beside gets what nobody else wants. How long a process wanted a processor
+that others had, the kernel counts.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterable
+
+NANOSECONDS = 1e9
+LAST = 19  # of `nice`: sixty of these weigh as much as one usual process
+
+
+def seconds_waited(process: int | str = "thread-self") -> float:
+    """Return how long a process's first thread has waited for a processor.
+
+    0 where nobody counts it, or if the process has ended. By default it is for the
+    calling thread.
+    """
+    try:
+        with open(f"/proc/{process}/schedstat") as file:
+            return int(file.read().split()[1]) / NANOSECONDS
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
+def step_back(first: int, processes: Iterable[int]) -> None:
+    """Let all threads of some processes wait for others, but for the `first` one.
+
+    What they start will do so too.
+    """
+    for process in processes:
+        for thread in _threads_of(process):
+            if thread != first:
+                with contextlib.suppress(OSError):  # it has ended, or is not ours
+                    os.setpriority(os.PRIO_PROCESS, thread, LAST)
+
+
+def _threads_of(process: int) -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{process}/task")]
+    except OSError:
+        return []

@@ -1,0 +1,125 @@
+"""Ways to call what is the whole answer without saying so, for any function."""
+
+import base64
+
+SPELLINGS = {
+    "plain": ("import {module} as m", "m.{name}"),
+    "globals": ("import {module} as m\nglobals()['g'] = m.{name}", "g"),
+    "walrus": ("import {module} as m\nprint((g := m.{name}))", "g"),
+    "list": ("import {module} as m\nbox = [m.{name}]", "box[0]"),
+    "dictionary": ("import {module} as m\nbox = {{'f': m.{name}}}", "box['f']"),
+    "loop": ("import {module} as m\nfor g in [m.{name}]:\n    pass", "g"),
+    "star": ("import {module} as m\ng, *rest = m.{name}, 1", "g"),
+    "vars_get": ("import {module} as m", "vars(m).get('{half}' + '{rest}')"),
+    "dict_get": ("import {module} as m", "m.__dict__.get('{half}{rest}')"),
+    "getattr_computed": (
+        "import {module} as m",
+        "getattr(m, ''.join(reversed('{backwards}')))",
+    ),
+    "getattr_of_a_choice": (
+        "import {module} as m",
+        "getattr(m, [n for n in dir(m) if hash(n) == hash('{half}' + '{rest}')][0])",
+    ),
+    "static": ("import {module} as m, inspect", "inspect.getattr_static(m, text)"),
+    "attrgetter": (
+        "import {module} as m, operator",
+        "operator.attrgetter(bytes.fromhex('{hexed}').decode())(m)",
+    ),
+    "reduce": (
+        "import {module}, functools",
+        "functools.reduce(getattr, path[1:], __import__(path[0]))",
+    ),
+    "importlib": (
+        "import importlib",
+        "getattr(importlib.import_module('.'.join(path[:-1])), path[-1])",
+    ),
+    "modules": (
+        "import {module}, sys",
+        "getattr(sys.modules.get('.'.join(path[:-1])), path[-1])",
+    ),
+    "pydoc": ("import pydoc", "pydoc.locate('.'.join(path))"),
+    "pkgutil": ("import pkgutil", "pkgutil.resolve_name('.'.join(path))"),
+    "pickle": (
+        "import pickle",
+        "pickle.loads(('c' + '.'.join(path[:-1]) + chr(10) + text + chr(10) + '.')"
+        ".encode())",
+    ),
+    "eval_decoded": (
+        "import base64, {module} as m",
+        "eval(base64.b64decode({coded_call!r}))",
+    ),
+    "exec_decoded": ("import base64\nexec(base64.b64decode({coded_cell!r}))", "g"),
+    "partial_in_a_box": (
+        "import {module} as m, functools\nbox = (functools.partial(m.{name}),)",
+        "box[0]",
+    ),
+    "lambda_default": (
+        "import {module} as m\ng = lambda *a, f=m.{name}, **k: f(*a, **k)",
+        "g",
+    ),
+    "closure": (
+        "import {module} as m\ndef hide(f):\n    return lambda *a: f(*a)\n"
+        "g = hide(m.{name})",
+        "g",
+    ),
+    "map": ("import {module} as m", "(lambda *a: next(map(m.{name}, *zip(a))))"),
+    "thread": (
+        "import {module} as m\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "def g(*a):\n    with ThreadPoolExecutor(1) as pool:\n"
+        "        return pool.submit(m.{name}, *a).result()",
+        "g",
+    ),
+    "another_module": ("import {module} as m, math\nmath.g = m.{name}", "math.g"),
+    "builtins": ("import {module} as m, builtins\nbuiltins.g = m.{name}", "g"),
+    "class_attribute": (
+        "import {module} as m\nclass Box:\n    g = staticmethod(m.{name})",
+        "Box().g",
+    ),
+    "made_class": (
+        "import {module} as m\nBox = type('Box', (), dict(g=staticmethod(m.{name})))",
+        "Box.g",
+    ),
+    "monkeypatched": (
+        "import {module} as m, torch\ntorch.Tensor.mine = staticmethod(m.{name})",
+        "torch.Tensor.mine",
+    ),
+    "helper_cell": (
+        "import {module} as m\ndef helper(*a):\n    return m.{name}(*a)",
+        "helper",
+    ),
+    "ends_the_watch": (
+        "import {module} as m, sys\ndef g(*a):\n    sys.setprofile(None)\n"
+        "    return [f(*a) for f in [vars(m)[text]]][0]",
+        "g",
+    ),
+}
+# What stands in front of an answer in its cell, so that the cell is no plain Python.
+BEFORE = {
+    "time": "%%time\n",
+    "capture": "%%capture out\n",
+    "both": "%%time\n%%capture\n",
+    "prun": "%%prun -q\n",
+    "shell": "!ls\n",
+    "line_magic": "%matplotlib inline\n",
+    "help": "len?\n",
+    "assigned": "files = !ls\n",
+    "indented": "\n\n%time 1 + 1\n",
+}
+
+
+def disguised(spelling: str, dotted: str) -> tuple[str, str]:
+    """Return a cell, and the expression that gives the function of a dotted name."""
+    module, _, name = dotted.rpartition(".")
+    words = {
+        "module": module,
+        "name": name,
+        "half": name[:4],
+        "rest": name[4:],
+        "backwards": name[::-1],
+        "hexed": name.encode().hex(),
+        "coded_call": base64.b64encode(f"m.{name}".encode()),
+        "coded_cell": base64.b64encode(f"from {module} import {name} as g".encode()),
+    }
+    known = f"path = {dotted.split('.')!r}\ntext = path[-1]\n"
+    cell, call = (part.format(**words) for part in SPELLINGS[spelling])
+    return known + cell, call

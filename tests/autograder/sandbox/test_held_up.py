@@ -1,0 +1,151 @@
+"""Who ran out of time is told from who had no processor; what is counted nowhere."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from students_in_children import DEFINES, printed, run
+
+from autograder.checking.failures import StudentGone
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.student_side.processors import seconds_waited
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        seconds_waited("self") == 0.0 and not os.path.exists("/proc/self/schedstat"),
+        reason="nobody counts here how long a process waits for a processor",
+    ),
+]
+SHORT = Limits(cell_seconds=60, exercise_seconds=3, submission_seconds=300)
+SPINS, SLEEPS = "while True: pass", "import time\n    time.sleep(600)"
+
+
+@contextlib.contextmanager
+def crowd() -> Iterator[None]:
+    """Have four processes for each processor that never rest."""
+    command = [sys.executable, "-c", "while True: pass"]
+    many = [subprocess.Popen(command) for _ in range(4 * (os.cpu_count() or 1))]
+    try:
+        yield
+    finally:
+        for one in many:
+            one.kill()
+            one.wait()
+
+
+@pytest.mark.parametrize(
+    ("body", "is_held_up"), [(SPINS, True), (SLEEPS, False)], ids=["works", "sleeps"]
+)
+def test_who_ran_out_of_time_in_a_crowd_was_held_up(remote, body, is_held_up):
+    students = remote(f"def double(x):\n    {body}", limits=SHORT)
+    with crowd(), pytest.raises(StudentGone):
+        run(students)
+    assert students.limits_hit == ["any: time"]
+    assert students.was_held_up is is_held_up
+
+
+def test_a_cell_that_ran_out_of_time_in_a_crowd_was_held_up(remote):
+    limits = replace(SHORT, cell_seconds=3, exercise_seconds=60)
+    students = remote("while True: pass", DEFINES, limits=limits)
+    with crowd():
+        run(students)
+    assert students.limits_hit == ["cell 0: time"]
+    assert students.was_held_up
+
+
+def test_who_ends_in_time_was_not_held_up(remote):
+    students = remote(DEFINES)
+    with crowd():
+        run(students)
+    assert not students.was_held_up
+
+
+def test_what_a_submission_starts_waits_for_others(remote):
+    """Sixty processes that never rest would leave nothing to the next student."""
+    students = remote(
+        """
+import os, threading, time
+here = []
+def own(): time.sleep(3); here.append(os.nice(0))
+read, write = os.pipe()
+if os.fork() == 0:
+    time.sleep(3)
+    os.write(write, b"%d" % os.nice(0))
+    os._exit(0)
+beside = threading.Thread(target=own)
+beside.start(); beside.join()
+print(os.nice(0), int(os.read(read, 9)), here[0])
+""",
+        DEFINES,
+    )
+    run(students)
+    assert printed(students) == f"{os.nice(0)} 19 19\n"
+
+
+SOCKETS = """
+import os, socket, time
+for _ in range({processes}):
+    if os.fork() == 0:
+        held = []
+        try:
+            while len(held) < {sockets}:
+                held += socket.socketpair()
+                held[-1].setblocking(False)
+                try:
+                    while True: held[-1].send(b"x" * 4096)
+                except BlockingIOError: pass
+        except OSError: pass
+        time.sleep(60)
+        os._exit(0)
+time.sleep({seconds})
+print("got it")
+"""
+TABLES = """
+import ctypes, mmap, time
+size, pages = 1 << 21, {pages}
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 4
+start = libc.mmap(None, size * pages, 1, 0x4022, -1, 0)  # to read, private, no reserve
+for page in range(pages): ctypes.c_char.from_address(start + page * size).value
+time.sleep({seconds})
+print("got it")
+"""
+
+
+@pytest.mark.parametrize(
+    ("much", "little"),
+    [
+        (
+            SOCKETS.format(processes=12, sockets=100, seconds=40),
+            SOCKETS.format(processes=1, sockets=2, seconds=1),
+        ),
+        (TABLES.format(pages=100_000, seconds=40), TABLES.format(pages=100, seconds=1)),
+    ],
+    ids=["sockets", "tables of pages"],
+)
+def test_memory_of_the_kernel_counts(remote, parent, much, little):
+    if not parent.is_protected and "socket" in much:
+        pytest.skip("without a sandbox there is no network of its own to be counted")
+    limits = Limits(60, 60, 300, memory_bytes=1 << 30, total_bytes=256 << 20)
+    students = remote(much, DEFINES, limits=limits)
+    run(students)
+    assert "too much memory together" in students.runs[0].stopped
+    students = remote(little, DEFINES, limits=limits)
+    run(students)
+    assert printed(students) == "got it\n"
+
+
+def test_queues_that_the_kernel_keeps_cannot_be_had(remote, parent):
+    calls = "msgget(0, 0o1600)", "semget(0, 1, 0o1600)", "mq_open(b'/x', 66, 384, 0)"
+    source = "import ctypes\nlibrary = ctypes.CDLL(None)\n"
+    source += "".join(f"print(library.{call})\n" for call in calls)
+    students = remote(source, DEFINES)
+    run(students)
+    if parent.is_protected:
+        assert printed(students) == "-1\n-1\n-1\n"
