@@ -257,20 +257,6 @@ def test_an_attribute_of_an_object_is_moved():
     expect_same_device(student, student.add, batch, torch.ones(2), what="the output")
 
 
-def test_a_device_in_a_child_too(parent):
-    from autograder.sandbox.isolated import RemoteStudents
-    from autograder.sandbox.limits import Limits
-
-    limits = Limits(cell_seconds=60, exercise_seconds=60)
-    with RemoteStudents(parent, CELLS, {}, limits).fresh("any") as student:
-        expect_same_device(student, student.there, SQUARE, what="the output")
-        run = partial(
-            expect_same_device, student, student.on_cpu, SQUARE, what="the output"
-        )
-        assert mistake_of(run) == families.MADE_ON_CPU
-        expect_no_traces(student, student.reads, X, MASK)
-
-
 def test_a_promised_error_that_does_not_come_is_found(student):
     wide = torch.ones(4)
     promise = {"kind": "ValueError", "what": "widths that differ"}

@@ -15,6 +15,7 @@ from autograder.proof.judging import answer_cells
 from autograder.sandbox import LocalStudent
 from autograder.unit import GradedUnit, graded_unit
 
+pytestmark = pytest.mark.slow
 COURSE = load_course()
 UNITS = [unit.slug[:2] for unit in COURSE.units]
 PAYING = {"01", "02", "03", "06", "07", "08", "09", "10", "11", "12", "13"}
