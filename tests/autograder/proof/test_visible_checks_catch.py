@@ -62,10 +62,13 @@ MISTAKES = {
             "dropout is ignored",
             "dropout of the output",
             "the weights after the dropout",
+            "the output alone",
         ],
     },
     "05": {
         "multi-head-attention": [
+            "the output alone",
+            "dropout in evaluation",
             "values made from the keys' input",
             "the mean of the heads' weights, for every head",
             "dropout is ignored",
