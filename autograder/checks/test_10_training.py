@@ -248,7 +248,7 @@ def test_forward_gradients(student, draw):
     run = student.gradients(pair.student, src, tgt, upstream=upstream)
     (pair.trusted(src, tgt) * upstream).sum().backward()
     for name, parameter in pair.trusted.named_parameters():
-        got, want = run.parameters.get(name), parameter.grad
+        got, want = run.parameters.get(name), torch.as_tensor(parameter.grad)
         if got is None or (want.abs().max() > 1e-6 and not got.any()):
             fail(f"No gradient reaches {name}.", mistake="the gradient is cut off")
         expect_close(got, want, f"The gradient of {name}", tolerance=1e-3)
@@ -873,14 +873,14 @@ def expect_rates(
         makers = (mistakes[phrase] for mistakes in wrong)
         return torch.tensor([make() / r for make, r in zip(makers, right, strict=True)])
 
-    named = {
-        phrase: lambda phrase=phrase: relative(phrase)
+    named: Named = {
+        phrase: partial(relative, phrase)
         for phrase in wrong[0]
         if phrase not in ambiguous
     }
     if before is not None:
         old = [true_rate(n, *before) / r for n, r in zip(steps, right, strict=True)]
-        named[KEPT] = lambda: torch.tensor(old)
+        named[KEPT] = torch.tensor(old)
     want = torch.ones(len(steps))
     expect_close(torch.tensor(rates), want, "The row of rates", mistakes=named)
 
