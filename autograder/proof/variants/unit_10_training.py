@@ -882,7 +882,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
 label_smoothed_loss.wrong(
     "the smoothing without a gradient",
     swap("log_probs.mean(dim=-1)", "log_probs.mean(dim=-1).detach()"),
-    names="smoothing has no gradient",
+    names="smoothing adds nothing",
 )
 label_smoothed_loss.wrong(
     "the target changed and put back",
