@@ -208,18 +208,21 @@ def test_forward_of_another_configuration(student, draw):
 
 @check("transformer-forward", share=2, title="Padding in front, between, in all places")
 def test_forward_of_every_padding(student, draw):
-    sources = draw.padded_ids(B, S, PAD, high=SRC_WORDS)
+    pair = twins(student, draw)
+    places = ["padding behind", "padding in front", "padding between words"]
+    places.append("a row of padding")
+    sources = {  # of other lengths, so that nothing can be kept of an earlier one
+        place: draw.padded_ids(B, S + n, PAD, high=SRC_WORDS)[place]
+        for n, place in enumerate(places)
+    }
     targets = draw.padded_ids(B, T, PAD, high=TGT_WORDS)
 
     def compare(place: str) -> None:
-        pair = twins(student, draw)  # anew: what one keeps is another mistake
         src, tgt = sources[place], targets[place]
         got, want = read(pair.student, src, tgt), pair.trusted(src, tgt)
         expect_close(got, want, f"With {place}, the tensor of logits", tolerance=1e-4)
 
-    usual = "padding behind"
-    others = ("padding in front", "padding between words", "a row of padding")
-    expect_every_padding((usual, *others), compare)
+    expect_every_padding(places, compare)
 
 
 @check(
