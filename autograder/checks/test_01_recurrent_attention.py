@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -800,8 +801,8 @@ def test_classifier_without_padding(student, draw):
         return Way(model, seen, query, ids != pad_id).results()[0]
 
     named: Named = {
-        f"a classifier that takes {pad_id} for padding, whatever `pad_id` is": (
-            lambda pad_id=pad_id: with_padding(pad_id)
+        f"a classifier that takes {pad_id} for padding, whatever `pad_id` is": partial(
+            with_padding, pad_id
         )
         for pad_id in SPECIALS
     }
