@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,7 +13,6 @@ from autograder.checking.behaviour import (
     expect_dtype,
     expect_gradients,
     expect_parts,
-    expect_unchanged,
 )
 from autograder.checking.expect import (
     check,
@@ -22,13 +22,22 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
+from autograder.checking.families import (
+    expect_each_call_anew,
+    expect_no_traces,
+    expect_same_device,
+)
+from autograder.checking.kinds_of_inputs import expect_double, rows_far_apart
 from transformer.recurrent import attention as reference
 from transformer.recurrent.seq2seq import run_packed
 
-B, S, H, M, A, D = 3, 5, 4, 6, 7, 2
-LENGTHS = (5, 3, 1)
-PAD = 3  # neither 0 nor the course's 1: a model must use the id that it was given
-WORDS, CLASSES, WIDTH, HIDDEN = 20, 4, 6, 5
+B, S, H, M, A, D = 4, 7, 5, 3, 6, 2
+LENGTHS = (4, 7, 1, 3)  # not sorted
+PAD = 6  # no special token's id: a model must use the one that it was given
+AGAIN = 6  # sentences of a batch whose shape no other check has: nothing is kept yet
+EOS = 3
+SPECIALS = (0, 1, 2, EOS)  # words like others where PAD says so
+WORDS, CLASSES, WIDTH, HIDDEN = 23, 3, 8, 5
 BUILT_INS = [
     "torch.nn.functional.scaled_dot_product_attention",
     "torch.nn.MultiheadAttention",
@@ -68,17 +77,27 @@ def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
             [torch.zeros_like(start), tgt[:, :-1]], dim=1
         ),
         "start tokens everywhere": lambda: torch.full_like(tgt, sos_id),
+        "the shifted target without the `<eos>` of short sentences": lambda: torch.cat(
+            [start, tgt[:, :-1].masked_fill(tgt[:, :-1] == EOS, 1)], dim=1
+        ),
     }
 
 
-@check("shift-right", share=1, title="As many words as before: (b, t)")
+def targets(draw, b: int = B) -> Tensor:
+    """Draw ids of any size, with special tokens at the end, within and behind."""
+    tgt = draw.ids(b, S, low=100, high=100_000)
+    tgt[0, -1], tgt[1, 2], tgt[2, 1], tgt[2, 2:] = EOS, 0, EOS, 1
+    return tgt
+
+
+@check("shift-right", share=1, title="As many words as before: (b, t)", form=True)
 def test_shift_shape(student, draw):
     expect_shape(student.shift_right(draw.ids(B, S), 2), (B, S), "the shifted target")
 
 
 @check("shift-right", share=3, title="Each position gets the word before")
 def test_shift_values(student, draw):
-    tgt, sos_id = draw.ids(B, S), draw.integer(60, 90)
+    tgt, sos_id = targets(draw), draw.integer(60, 90)
     want = reference.shift_right(tgt, sos_id)
     got = student.shift_right(tgt, sos_id)
     expect_equal(got, want, "the shifted target", shift_mistakes(tgt, sos_id))
@@ -101,11 +120,22 @@ def test_shift_of_little(student, draw):
     expect_equal(got, reference.shift_right(tgt, 2), "the shifted target")
 
 
-@check("shift-right", share=1, title="Ids stay int64, and the target stays as it was")
+@check("shift-right", share=1, title="Each call by itself, beside the target")
+def test_shift_again(student, draw):
+    calls = [(targets(draw, AGAIN), draw.integer(60, 90)) for _ in range(2)]
+    function, what = student.shift_right, "the shifted target"
+    expect_each_call_anew(student, function, calls, reference.shift_right, what)
+    expect_same_device(student, function, *calls[0], what=what)
+
+
+@check(
+    "shift-right",
+    share=1,
+    title="Ids stay int64, and the target stays as it was",
+    form=True,
+)
 def test_shift_keeps_its_promises(student, draw):
-    tgt = draw.ids(B, S)
-    got, after = student.call_and_return_inputs(student.shift_right, tgt, 2)
-    expect_unchanged(after[:1], [tgt])
+    got = expect_no_traces(student, student.shift_right, targets(draw), 2, still=True)
     expect_shape(got, (B, S), "the shifted target")
     expect_dtype(got, torch.int64, "the shifted target")
 
@@ -161,7 +191,12 @@ def score_of(given: list[Tensor]) -> Tensor:
     return reference.additive_score(*(x.double() for x in given))
 
 
-@check("additive-score", share=1, title="One score for each source position: (b, s)")
+@check(
+    "additive-score",
+    share=1,
+    title="One score for each source position: (b, s)",
+    form=True,
+)
 def test_score_shape(student, draw):
     expect_shape(student.additive_score(*score_inputs(draw)), (B, S), "the result")
 
@@ -196,25 +231,52 @@ def test_score_of_views(student, draw):
     with blame(words, lambda: student.additive_score(*plain)):
         got = student.additive_score(*given)
     expect_close(got, score_of(given), "the result", mistakes=score_mistakes(given))
-    expect_dtype(got, torch.float64, "the result")
+    function = student.additive_score
+    expect_double(function, reference.additive_score, given, "the result")
+
+
+@check("additive-score", share=1, title="States of any size; each call by itself")
+def test_score_again(student, draw):
+    first, second = score_inputs(draw, AGAIN), score_inputs(draw, AGAIN)
+    mixed = {
+        "the scores with the memory of an earlier call": lambda: score_of(
+            [second[0], first[1], *second[2:]]
+        ),
+        "the scores with the state of an earlier call": lambda: score_of(
+            [first[0], *second[1:]]
+        ),
+    }
+    expect_each_call_anew(
+        student,
+        student.additive_score,
+        [tuple(first), tuple(second)],
+        lambda *given: score_of(list(given)),
+        "the result",
+        mistakes=mixed,
+    )
+    large = [1000 * first[0], *first[1:]]
+    with blame("a tanh by hand that overflows; `torch.tanh` copes"):
+        got = student.additive_score(*large)
+        expect_close(got, score_of(large), "the result for large states")
 
 
 @check("additive-score", share=1, title="Gradients reach all five; inputs unchanged")
 def test_score_gradients(student, draw):
     given, upstream = score_inputs(draw), draw.normal(B, S)
-    got, after = student.call_and_return_inputs(student.additive_score, *given)
-    expect_unchanged(after, given)
+    function = student.additive_score
+    got = expect_no_traces(student, function, *given, still=True)
     expect_shape(got, (B, S), "the result")
-    run = student.gradients(student.additive_score, *given, upstream=upstream)
+    run = student.gradients(function, *given, upstream=upstream)
     expect_gradients(run, reference.additive_score, given, upstream)
+    expect_same_device(student, function, *given, what="the result")
 
 
 # --- attend -----------------------------------------------------------------------
 
 
-def attend_inputs(draw) -> tuple[Tensor, Tensor]:
+def attend_inputs(draw, b: int = B) -> tuple[Tensor, Tensor]:
     """Draw scores and values."""
-    return draw.normal(B, S), draw.normal(B, S, D)
+    return draw.normal(b, S), draw.normal(b, S, D)
 
 
 def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
@@ -295,7 +357,7 @@ def expect_order(context: Any, weights: Any) -> None:
         )
 
 
-@check("attend", share=1, title="Context (b, d) and weights (b, s)")
+@check("attend", share=1, title="Context (b, d) and weights (b, s)", form=True)
 def test_attend_shapes(student, draw):
     context, weights = run_attend(student, *attend_inputs(draw))
     expect_order(context, weights)
@@ -321,6 +383,11 @@ def test_attend_with_mask(student, draw):
     want = reference.attend(scores.double(), values.double(), mask)
     named = weight_mistakes(scores, mask)
     expect_close(weights, want[1], "the tensor of weights", mistakes=named)
+    if weights[~mask].any():
+        fail(
+            "What is masked should get a weight of exactly 0, but some is not.",
+            mistake="weights that are nearly 0, not 0, where the mask is False",
+        )
     named = context_mistakes(scores, values, mask)
     expect_close(context, want[0], "the context", mistakes=named)
 
@@ -343,12 +410,10 @@ def test_attend_to_nothing(student, draw):
             "attends to everything that is masked. They should be 0.",
             mistake="equal weights where there is nothing to attend to",
         )
-    expect_close(
-        weights[1],
-        torch.zeros(S),
-        "the tensor of weights without anything to attend to",
-    )
-    expect_close(context[1], torch.zeros(D), "context without anything to attend to")
+    want = reference.attend(scores.double(), values.double(), mask)
+    beside = "beside a sentence without anything to attend to"
+    expect_close(weights, want[1], f"the tensor of weights {beside}")
+    expect_close(context, want[0], f"the context {beside}")
 
 
 @check("attend", share=1, title="Scores of any size, far above 0 or far below")
@@ -360,14 +425,33 @@ def test_attend_with_large_scores(student, draw):
         expect_close(run_attend(student, scores, values, mask)[1], want, "")
 
     for shift, words in (
-        (1000, "an exponential that overflows; `softmax` subtracts the largest first"),
-        (-1000, "masked scores that are not low enough beside very low ones"),
+        (20_000, "an exponential that overflows; `softmax` subtracts the largest"),
+        (-20_000, "masked scores that are not low enough beside very low ones"),
+        (None, "the largest score of all subtracted, not that of each sentence"),
     ):
-        large = scores + shift
+        large = rows_far_apart(draw, B, S) if shift is None else scores + shift
         with blame(words, ordinary):
-            _, weights = run_attend(student, large, values, mask)
-            want = reference.attend(large.double(), values.double(), mask)[1]
-            expect_close(weights, want, f"the tensor of weights, scores near {shift},")
+            context, weights = run_attend(student, large, values, mask)
+            want = reference.attend(large.double(), values.double(), mask)
+            expect_close(weights, want[1], "the tensor of weights of large scores")
+            expect_close(context, want[0], "the context of large scores")
+
+
+@check("attend", share=1, title="Each call by itself, beside the scores")
+def test_attend_again(student, draw):
+    calls = [(*attend_inputs(draw, AGAIN), draw.mask(AGAIN, S)) for _ in range(2)]
+    for part, what in enumerate(("the context", "the tensor of weights")):
+        expect_each_call_anew(
+            student,
+            student.attend,
+            calls,
+            lambda scores, values, mask, part=part: reference.attend(
+                scores.double(), values.double(), mask
+            )[part],
+            what,
+            part=part,
+        )
+    expect_same_device(student, student.attend, *calls[0], what="a result")
 
 
 @check("attend", share=1, title="Gradients reach scores and values, none of them NaN")
@@ -399,8 +483,7 @@ def test_attend_keeps_its_promises(student, draw):
         run_attend(student, scores, values, mask)
 
     expect_no_call(student, "attend", BUILT_INS, ordinary)
-    _, after = student.call_and_return_inputs(student.attend, scores, values, mask)
-    expect_unchanged(after, [scores, values, mask])
+    expect_no_traces(student, student.attend, scores, values, mask, still=True)
     one = [scores[:1].double(), values[:1].double(), mask[:1]]
     pair = [scores.double(), values.double(), mask]
     words = "`squeeze` without an axis, which takes a batch of 1 away too"
@@ -408,7 +491,13 @@ def test_attend_keeps_its_promises(student, draw):
         context, _ = run_attend(student, *one)
         expect_shape(context, (1, D), "the context of one sentence")
     expect_close(context, reference.attend(*one)[0], "the context of one sentence")
-    expect_dtype(context, torch.float64, "the context")
+    for part, what in enumerate(("the context", "the tensor of weights")):
+        expect_double(
+            lambda *given, part=part: run_attend(student, *given)[part],
+            lambda *given, part=part: reference.attend(*given)[part],
+            pair,
+            what,
+        )
 
 
 # --- concat_final_states ----------------------------------------------------------
@@ -433,10 +522,15 @@ def state_mistakes(h_n: Tensor) -> Named:
         "the sum of both directions": lambda: ahead + back,
         "the mean of both directions": lambda: (ahead + back) / 2,
         "the first layer's states, not the last's": lambda: torch.cat([x[0], x[1]], -1),
+        "the second layer's states, not the last's": lambda: torch.cat(
+            [x[2], x[3]], -1
+        ),
         "the states of all layers": lambda: x.transpose(0, 1).reshape(b, -1),
         "the forward state twice": lambda: torch.cat([ahead, ahead], -1),
         "the backward state twice": lambda: torch.cat([back, back], -1),
-        "the backward states of two layers": lambda: torch.cat([x[1], x[-1]], -1),
+        "the states that stand last in each half of the layers": lambda: torch.cat(
+            [x[len(x) // 2 - 1], x[-1]], -1
+        ),
         "the first and the last of all states": lambda: torch.cat([x[0], x[-1]], -1),
         "the directions one below the other, 2b rows": lambda: torch.cat([ahead, back]),
         "the numbers of both directions in turn": lambda: torch.stack(
@@ -445,7 +539,12 @@ def state_mistakes(h_n: Tensor) -> Named:
     }
 
 
-@check("concat-final-states", share=1, title="Two states side by side: (b, 2 d_h)")
+@check(
+    "concat-final-states",
+    share=1,
+    title="Two states side by side: (b, 2 d_h)",
+    form=True,
+)
 def test_states_shape(student, draw):
     got = student.concat_final_states(draw.normal(2, B, H))
     expect_shape(got, (B, 2 * H), "the tensor of joined states")
@@ -459,15 +558,20 @@ def test_states_values(student, draw):
     expect_close(got, want, "the tensor of joined states", mistakes=state_mistakes(h_n))
 
 
-@check("concat-final-states", share=2, title="Of two layers, the last")
-def test_states_of_two_layers(student, draw):
-    h_n = draw.normal(4, B, H)
+@check("concat-final-states", share=2, title="Of four layers, the last")
+def test_states_of_many_layers(student, draw):
+    h_n = draw.normal(8, B, H)
     got = student.concat_final_states(h_n)
     want = reference.concat_final_states(h_n.double())
     expect_close(got, want, "the tensor of joined states", mistakes=state_mistakes(h_n))
 
 
-@check("concat-final-states", share=1, title="A batch equals its sentences alone")
+@check(
+    "concat-final-states",
+    share=1,
+    title="A batch equals its sentences alone",
+    form=True,
+)
 def test_states_of_batch_mates(student, draw):
     h_n = draw.normal(2, B, H)
     together = student.concat_final_states(h_n)
@@ -492,10 +596,19 @@ def test_states_keep_their_promises(student, draw):
     words = "`view` on a tensor that is not contiguous; `reshape` can copy"
     with blame(words, lambda: student.concat_final_states(turned.contiguous())):
         got = student.concat_final_states(turned)
-    expect_close(
-        got, reference.concat_final_states(turned), "the tensor of joined states"
-    )
-    expect_dtype(got, torch.float64, "the tensor of joined states")
+    what = "the tensor of joined states"
+    expect_close(got, reference.concat_final_states(turned), what)
+    function, right = student.concat_final_states, reference.concat_final_states
+    expect_double(function, right, [turned], what)
+
+
+@check("concat-final-states", share=1, title="Each call by itself; states unchanged")
+def test_states_again(student, draw):
+    function, what = student.concat_final_states, "the tensor of joined states"
+    calls = [(draw.normal(2, AGAIN, H),) for _ in range(2)]
+    expect_each_call_anew(student, function, calls, reference.concat_final_states, what)
+    expect_no_traces(student, function, *calls[0], still=True)
+    expect_same_device(student, function, *calls[0], what=what)
 
 
 # --- BiLSTMAttention.forward ------------------------------------------------------
@@ -523,10 +636,23 @@ def twins(student, draw) -> Twins:
 
 
 def sentences(draw) -> Tensor:
-    """Draw ids (3, 5) of 5, 3 and 1 words; 0, 1 and 2 are words like others."""
-    ids = draw.ids(B, S, low=4, high=WORDS)
-    ids[0, 1], ids[0, -1], ids[1, 1] = 1, 0, 2
+    """Draw ids (b, s) of LENGTHS words; 0 to 3 are words like others."""
+    ids = full_sentences(draw)
+    ids[1, :4] = torch.tensor(SPECIALS)
     return ids.masked_fill(torch.arange(S) >= torch.tensor(LENGTHS)[:, None], PAD)
+
+
+def full_sentences(draw) -> Tensor:
+    """Draw ids (b, s) without padding, whose last words are 0, 1, 2 and 3."""
+    ids = draw.ids(B, S, low=PAD + 1, high=WORDS)
+    ids[0, 0] = PAD - 1  # a word below PAD
+    ids[:, -1] = torch.tensor(SPECIALS)
+    return ids
+
+
+def with_column(ids: Tensor) -> Tensor:
+    """Add a column of padding, as a batch of a larger one may have."""
+    return nn.functional.pad(ids, (0, 1), value=PAD)
 
 
 def classify(model, ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -594,7 +720,7 @@ def reading_mistakes(
 
 def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> Named:
     """Name what goes wrong when a classifier asks with another query."""
-    rows, last = torch.arange(len(mask)), torch.tensor(LENGTHS)[: len(mask)] - 1
+    rows, last = torch.arange(len(mask)), mask.sum(1) - 1
 
     def cell_state() -> Tensor:
         found = nn.utils.rnn.pack_padded_sequence(
@@ -635,11 +761,6 @@ def classifier_mistakes(
         weights = mask.double() / mask.sum(1, keepdim=True)
         return (model.output((weights[:, None] @ packed)[:, 0]), weights)[index]
 
-    def zero_is_padding() -> Tensor:
-        seen, ends = run_packed(model.lstm, vectors, ids != 0)
-        query = reference.concat_final_states(ends)
-        return other(states=seen, query=query, mask=ids != 0)
-
     return {
         "a classifier whose query mixes the sentences of the batch (`view`)": lambda: (
             other(query=final.reshape(-1, 2 * HIDDEN))
@@ -656,11 +777,15 @@ def classifier_mistakes(
         "a classifier that feeds context and query, summed": lambda: other(feed="sum"),
         "a classifier whose softmax runs over the batch": lambda: other(softmax=0),
         "a classifier that averages the states with equal weights": mean,
-        "a classifier that takes 0 for padding, whatever `pad_id` is": zero_is_padding,
     }
 
 
-@check("bilstm-attention", share=1, title="Logits (b, classes) and weights (b, s)")
+@check(
+    "bilstm-attention",
+    share=1,
+    title="Logits (b, classes) and weights (b, s)",
+    form=True,
+)
 def test_classifier_shapes(student, draw):
     logits, weights = classify(twins(student, draw).student, sentences(draw))
     expect_shape(logits, (B, CLASSES), "the tensor of logits")
@@ -669,31 +794,42 @@ def test_classifier_shapes(student, draw):
 
 @check("bilstm-attention", share=2, title="Right logits for sentences of equal length")
 def test_classifier_without_padding(student, draw):
-    pair, ids = twins(student, draw), draw.ids(B + 1, S, low=4, high=WORDS)
+    pair, ids = twins(student, draw), full_sentences(draw)
     logits, _ = classify(pair.student, ids)
     want, _ = pair.trusted(ids)
-    mask = torch.ones_like(ids, dtype=torch.bool)
-    states, final = run_packed(pair.trusted.lstm, pair.trusted.embedding(ids), mask)
+    model, vectors = pair.trusted, pair.trusted.embedding(ids)
+    states, final = run_packed(model.lstm, vectors, ids != PAD)
 
-    def output_of(query: Tensor) -> Tensor:
-        scores = (states @ query[..., None])[..., 0]
-        return pair.trusted.output(reference.attend(scores, states)[0])
+    def with_padding(pad_id: int) -> Tensor:
+        seen, ends = run_packed(model.lstm, vectors, ids != pad_id)
+        query = reference.concat_final_states(ends)
+        return Way(model, seen, query, ids != pad_id).results()[0]
 
-    named = {
-        "a classifier whose query mixes the sentences of the batch (`view`)": lambda: (
-            output_of(final.reshape(-1, 2 * HIDDEN))
+    named: Named = {
+        f"a classifier that takes {pad_id} for padding, whatever `pad_id` is": partial(
+            with_padding, pad_id
         )
+        for pad_id in SPECIALS
     }
+    named["a classifier whose query mixes the sentences of the batch (`view`)"] = (
+        lambda: Way(model, states, final.reshape(-1, 2 * HIDDEN), None).results()[0]
+    )
     expect_close(logits, want, "the tensor of logits", mistakes=named, tolerance=2e-5)
 
 
-@check("bilstm-attention", share=3, title="Right logits for lengths 5, 3 and 1")
+@check("bilstm-attention", share=3, title="Right logits for lengths 4, 7, 1 and 3")
 def test_classifier_logits(student, draw):
     pair, ids = twins(student, draw), sentences(draw)
     logits, _ = classify(pair.student, ids)
     named = classifier_mistakes(pair.trusted, ids, 0)
     want, _ = pair.trusted(ids)
     expect_close(logits, want, "the tensor of logits", mistakes=named, tolerance=2e-5)
+
+
+def scores_of(model: reference.BiLSTMAttention, ids: Tensor) -> Tensor:
+    """Compute the scores of a trusted classifier, before the mask."""
+    states, final = run_packed(model.lstm, model.embedding(ids), ids != PAD)
+    return (states @ reference.concat_final_states(final)[..., None])[..., 0]
 
 
 @check("bilstm-attention", share=2, title="Right weights, none on padding")
@@ -706,13 +842,12 @@ def test_classifier_weights(student, draw):
     expect_close(weights, want, "the tensor of weights", mistakes=named, tolerance=2e-5)
 
 
-def scores_of(model: reference.BiLSTMAttention, ids: Tensor) -> Tensor:
-    """Compute the scores of a trusted classifier, before the mask."""
-    states, final = run_packed(model.lstm, model.embedding(ids), ids != PAD)
-    return (states @ reference.concat_final_states(final)[..., None])[..., 0]
-
-
-@check("bilstm-attention", share=2, title="A batch of 3 equals three batches of 1")
+@check(
+    "bilstm-attention",
+    share=2,
+    title="A batch of 4 equals four batches of 1",
+    form=True,
+)
 def test_classifier_ignores_batch_mates(student, draw):
     model, ids = twins(student, draw).student, sentences(draw)
     together, _ = classify(model, ids)
@@ -728,7 +863,29 @@ def test_classifier_ignores_batch_mates(student, draw):
             )
 
 
-@check("bilstm-attention", share=1, title="Gradients reach every weight")
+def gradients_of(
+    model: reference.BiLSTMAttention, ids: Tensor, upstream: Tensor, cut: str = ""
+) -> dict[str, Tensor]:
+    """Compute the gradients of a trusted classifier, or those with a part cut off."""
+    mask = ids != PAD
+    states, final = run_packed(model.lstm, model.embedding(ids), mask)
+    query = reference.concat_final_states(final)
+    keys, values = states, states
+    if cut == "query":
+        query = query.detach()
+    if cut == "states":
+        keys = values = states.detach()
+    weights = Way(model, keys, query, mask).results()[1]
+    if cut == "weights":
+        weights = weights.detach()
+    logits = model.output((weights[:, None] @ values)[:, 0])
+    named = dict(model.named_parameters())
+    total = (logits * upstream.double()).sum()
+    found = torch.autograd.grad(total, list(named.values()), materialize_grads=True)
+    return dict(zip(named, found, strict=True))
+
+
+@check("bilstm-attention", share=1, title="Gradients reach every weight, by every way")
 def test_classifier_gradients(student, draw):
     pair, ids = twins(student, draw), sentences(draw)
     upstream = draw.normal(B, CLASSES)
@@ -736,16 +893,53 @@ def test_classifier_gradients(student, draw):
     silent = [n for n, g in run.parameters.items() if g is None or not g.any()]
     if silent:
         fail(f"No gradient reaches {silent[0]}.", mistake="the gradient is cut off")
+    cuts = {
+        f"a gradient that does not flow through the {part}": gradients_of(
+            pair.trusted, ids, upstream, part
+        )
+        for part in ("query", "weights", "states")
+    }
+    for name, want in gradients_of(pair.trusted, ids, upstream).items():
+        named = {phrase: gradients[name] for phrase, gradients in cuts.items()}
+        what, got = f"the gradient of {name}", run.parameters[name]
+        expect_close(got, want, what, mistakes=named, tolerance=1e-4)
+
+
+@check(
+    "bilstm-attention", share=1, title="Each batch by itself, with a column of padding"
+)
+def test_classifier_again(student, draw):
+    pair = twins(student, draw)
+    first, second = sentences(draw), sentences(draw).roll(1, dims=0)
+    batches = [(with_column(first),), (with_column(second),)]
+    for part, what in enumerate(("the tensor of logits", "the tensor of weights")):
+        expect_each_call_anew(
+            student,
+            pair.student,
+            batches,
+            lambda ids, part=part: pair.trusted(ids)[part],
+            what,
+            part=part,
+            tolerance=2e-5,
+        )
+    expect_same_device(student, pair.student, *batches[0], what="a result")
 
 
 @check(
     "bilstm-attention", share=1, title="Float64 stays float64; ids stay as they were"
 )
 def test_classifier_keeps_its_promises(student, draw):
-    model, ids = twins(student, draw).student, sentences(draw)
-    _, after = student.call_and_return_inputs(model, ids)
-    expect_unchanged(after, [ids])
+    pair, ids = twins(student, draw), sentences(draw)
+    model, before = pair.student, pair.student.state_dict()
+    expect_no_traces(student, model, ids, still=True)
+    after = model.state_dict()
+    if any(not torch.equal(after[name], before[name]) for name in before):
+        fail("A call changed the model's weights.", mistake="weights that a call sets")
     model.double()
-    logits, weights = classify(model, ids)
-    expect_dtype(logits, torch.float64, "the tensor of logits")
-    expect_dtype(weights, torch.float64, "the tensor of weights")
+    for part, what in enumerate(("the tensor of logits", "the tensor of weights")):
+        expect_double(
+            lambda ids, part=part: classify(model, ids)[part],
+            lambda ids, part=part: pair.trusted(ids)[part],
+            [ids],
+            what,
+        )

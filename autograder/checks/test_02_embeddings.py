@@ -14,7 +14,6 @@ from autograder.checking.behaviour import (
     expect_dtype,
     expect_gradients,
     expect_parts,
-    expect_unchanged,
 )
 from autograder.checking.expect import (
     check,
@@ -24,12 +23,21 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
+from autograder.checking.families import (
+    expect_each_call_anew,
+    expect_no_seed,
+    expect_no_traces,
+    expect_same_device,
+)
+from autograder.checking.kinds_of_inputs import expect_double
 from transformer import embeddings as reference
 
-B, T, V, D = 2, 3, 11, 6
+B, T, V, D = 3, 4, 11, 6
+MANY = 700  # rows of a table that is larger than any size written into the code
 SPECIALS = ["<unk>", "<pad>", "<sos>", "<eos>"]
 WORDS = ["apfel", "brot", "dorf", "ente", "frau", "glas", "hund", "igel", "junge"]
 WORDS += ["katze", "lampe", "maus"]
+NO_ORDER = "equally frequent words in an order of chance, such as that of a set"
 BUILT_INS = [
     "torchtext.vocab.Vocab",
     "torchtext.vocab.build_vocab_from_iterator",
@@ -45,6 +53,7 @@ AUTOGRAD = [
     "torch.Tensor.backward",
     "torch.ops.aten.embedding_dense_backward",
 ]
+COUNTED_ON = "words counted together with those of an earlier call"
 Sentences = list[list[str]]
 
 
@@ -60,6 +69,24 @@ def corpus(draw, counts: dict[str, int]) -> Sentences:
         sentences.append(words[:length])
         words = words[length:]
     return sentences
+
+
+def telling(draw, counts: dict[str, int], least: int = 1) -> Sentences:
+    """Draw a corpus on which known mistakes have another result than right code.
+
+    But for those among equally frequent words, where none are equally frequent.
+    """
+    has_ties = len(set(counts.values())) < len(counts)
+    while True:
+        sentences = corpus(draw, counts)
+        right = SPECIALS + words_by(sentences, by_frequency, least)
+        alike = [
+            phrase
+            for phrase, wrong in vocabulary_mistakes(sentences, least).items()
+            if wrong() == right and (has_ties or "equally" not in phrase)
+        ]
+        if not alike:
+            return sentences
 
 
 def shuffled(draw, items: Sequence[str]) -> list[str]:
@@ -81,20 +108,22 @@ def by_frequency(word: str, counts: Counter) -> tuple[int, str]:
     return -counts[word], word
 
 
-def vocabulary_mistakes(sentences: Sentences) -> dict[str, Callable[[], list[str]]]:
+def vocabulary_mistakes(
+    sentences: Sentences, least: int = 1
+) -> dict[str, Callable[[], list[str]]]:
     """Name what goes wrong with the list of words."""
-    right = words_by(sentences, by_frequency)
+    right = words_by(sentences, by_frequency, least)
     flat = [word for sentence in sentences for word in sentence]
     in_sentences = Counter(word for sentence in sentences for word in set(sentence))
-    first_seen = list(dict.fromkeys(flat))
     counts = Counter(flat)
+    first_seen = [word for word in dict.fromkeys(flat) if counts[word] >= least]
     return {
         "the words in alphabetical order, whatever their frequency": lambda: (
             SPECIALS + sorted(right)
         ),
         "the words in the order in which they occur": lambda: SPECIALS + first_seen,
         "the rarest words first": lambda: (
-            SPECIALS + words_by(sentences, lambda w, c: (c[w], w))
+            SPECIALS + words_by(sentences, lambda w, c: (c[w], w), least)
         ),
         "frequent words first, but equally frequent ones as they happen to occur": (
             lambda: SPECIALS + sorted(first_seen, key=lambda w: -counts[w])
@@ -138,8 +167,24 @@ def expect_words(
     """Fail unless the list of words is right."""
     itos, _ = built(student, sentences, least)
     want = SPECIALS + words_by(sentences, by_frequency, least)
-    named = (mistakes or {}) | vocabulary_mistakes(sentences)
+    named = (mistakes or {}) | vocabulary_mistakes(sentences, least)
+    known = [wrong() for wrong in named.values()]
+    if itos not in [want, *known] and by_count(itos, sentences) == by_count(
+        want, sentences
+    ):
+        fail(
+            "Frequent words come first, but of words that occur equally often another "
+            "one stands before the earlier one in the alphabet.",
+            mistake=NO_ORDER,
+        )
     expect_equal(itos, want, "The list of words", mistakes=named)
+
+
+def by_count(itos: Sequence[str], sentences: Sentences) -> tuple:
+    """Return what stays when words that occur equally often change places."""
+    counts = Counter(word for sentence in sentences for word in sentence)
+    first, words = list(itos[: len(SPECIALS)]), itos[len(SPECIALS) :]
+    return first, [counts[word] for word in words], Counter(words)
 
 
 # --- build_vocabulary -------------------------------------------------------------
@@ -165,18 +210,17 @@ def test_vocabulary_is_complete(student, draw):
 
 @check("build-vocabulary", share=2, title="Special tokens, then frequent words first")
 def test_vocabulary_order(student, draw):
-    words = shuffled(draw, WORDS[:7])
+    words = shuffled(draw, WORDS[:9])
     counts = {word: 2 + 2 * place for place, word in enumerate(words)}
-    sentences = [*corpus(draw, counts), [words[0]] * 3]  # often, in few sentences
-    expect_words(student, sentences)
+    counts[words[0]] = 3
+    expect_words(student, telling(draw, counts))
 
 
 @check("build-vocabulary", share=1, title="Equally frequent: the alphabet decides")
 def test_vocabulary_ties(student, draw):
     words = shuffled(draw, [*WORDS, "Zug"])
     counts = dict.fromkeys(words[:5], 3) | dict.fromkeys(words[5:], 2)
-    sentences = corpus(draw, counts)
-    sentences[0] = sorted(sentences[0], reverse=True)
+    sentences = telling(draw, counts)
     if "zug" in built(student, sentences)[0]:  # another check takes points for it
         sentences = [[word.lower() for word in sentence] for sentence in sentences]
     expect_words(student, sentences)
@@ -185,8 +229,8 @@ def test_vocabulary_ties(student, draw):
 @check("build-vocabulary", share=2, title="min_freq lets in what occurs so often")
 def test_vocabulary_min_freq(student, draw):
     words, least = shuffled(draw, WORDS), draw.integer(3, 6)
-    counts = {word: least - 2 + place // 2 for place, word in enumerate(words[:9])}
-    sentences = corpus(draw, counts)
+    counts = {word: least - 2 + place for place, word in enumerate(words)}
+    sentences = telling(draw, counts, least)
 
     def cut(bound: int) -> list[str]:
         return SPECIALS + words_by(sentences, by_frequency, bound)
@@ -206,9 +250,9 @@ def test_vocabulary_min_freq(student, draw):
 @check("build-vocabulary", share=1, title="Other special tokens, and some in the text")
 def test_vocabulary_specials(student, draw):
     specials = shuffled(draw, ["<zero>", "<one>", "<two>"])
-    words = shuffled(draw, WORDS[:5])
+    words = shuffled(draw, WORDS[:9])
     counts = {word: 2 + place for place, word in enumerate(words)}
-    sentences = corpus(draw, counts | {"<two>": 9, "<one>": 1})
+    sentences = [*telling(draw, counts, 2), ["<two>"] * 9, ["<one>"]]
     itos, stoi = built(student, sentences, 2, specials)
     frequent = words[::-1]
     everything = words_by(sentences, by_frequency, 2)
@@ -236,8 +280,10 @@ def test_vocabulary_specials(student, draw):
 
 @check("build-vocabulary", share=1, title="The dictionary gives each word its place")
 def test_vocabulary_numbers(student, draw):
-    sentences = corpus(draw, {word: draw.integer(1, 5) for word in WORDS})
+    sentences = corpus(draw, {word: draw.integer(2, 5) for word in WORDS})
     itos, stoi = built(student, sentences)
+    if not set(WORDS) <= set(map(str, itos)):
+        fail("The list lacks words of the sentences, so no number can be looked up.")
     want = {word: place for place, word in enumerate(itos)}
     counts = Counter(word for sentence in sentences for word in sentence)
     mistakes = {
@@ -258,8 +304,9 @@ def test_vocabulary_numbers(student, draw):
     "build-vocabulary", share=1, title="Written by you; words as they are, read once"
 )
 def test_vocabulary_of_an_iterator(student, draw):
-    words = [*shuffled(draw, WORDS[:5]), "Frau", "Übung"]
-    sentences = corpus(draw, {word: 2 + i for i, word in enumerate(words)})
+    words = [*shuffled(draw, WORDS[:5]), "Frau", "Übung", "ab und zu", ",", "3"]
+    sentences = telling(draw, {word: 2 + i for i, word in enumerate(words)})
+    sentences.insert(2, [])
     ordinary = partial(built, student, sentences)
     expect_no_call(student, "build_vocabulary", BUILT_INS, ordinary)
     once = student.load("builtins.iter")(sentences)
@@ -271,8 +318,53 @@ def test_vocabulary_of_an_iterator(student, draw):
             SPECIALS + words_by(lower, by_frequency)
         ),
         "an empty vocabulary: the sentences were read twice": lambda: SPECIALS,
+        "words split at their blanks; a token may hold some": lambda: (
+            SPECIALS + words_by([" ".join(s).split() for s in sentences], by_frequency)
+        ),
+        "words of letters alone; every token counts": lambda: (
+            SPECIALS
+            + [word for word in words_by(sentences, by_frequency) if word.isalpha()]
+        ),
     }
     expect_equal(itos, want, "The list of words", mistakes=mistakes)
+
+
+@check("build-vocabulary", share=1, title="Each corpus by itself; arguments unchanged")
+def test_vocabulary_again(student, draw):
+    words, specials = shuffled(draw, WORDS), ["<zero>", "<one>"]
+    of_nothing, _ = built(student, [])
+    if set(WORDS) & set(map(str, of_nothing)):
+        fail(
+            "The list of a corpus without sentences holds words: those of a corpus "
+            "that an earlier call was given.",
+            mistake=COUNTED_ON,
+        )
+    expect_equal(of_nothing, SPECIALS, "The list of no words")
+    first, second = (
+        telling(draw, {word: 2 + i for i, word in enumerate(part)})
+        for part in (words[:9], words[3:])
+    )
+    calls = [(first, 2, specials), (second, 2, specials)]
+    results = student.calls_in_turn(student.build_vocabulary, *calls)
+    for (_, now), sentences in zip(results, (first, second), strict=True):
+        itos, _ = expect_parts(now, 2, "two things, the list and the dictionary")
+        want = specials + words_by(sentences, by_frequency, 2)
+        both = specials + words_by([*first, *second], by_frequency, 2)
+        mistakes = {
+            COUNTED_ON: both,
+            "the words of an earlier call": specials + words_by(first, by_frequency, 2),
+        }
+        what = "The list of words, in several calls,"
+        expect_equal(list(itos), want, what, mistakes=mistakes)
+    function = student.build_vocabulary
+    _, after = student.call_and_return_inputs(function, first, 2, specials)
+    for now, then in zip(after, (first, 2, specials), strict=True):
+        if now != then:
+            fail(
+                "Your function changed an argument. `append`, `extend`, `sort` and += "
+                "change the list itself: make a new one.",
+                mistake="an argument is changed",
+            )
 
 
 # --- one_hot_embedding ------------------------------------------------------------
@@ -297,19 +389,36 @@ def embedding_mistakes(ids: Tensor, weight: Tensor) -> dict[str, Callable[[], Te
     }
 
 
-@check("one-hot-embedding", share=1, title="(b, t) numbers give (b, t, d) vectors")
+def every_kind_of_id(draw, *shape: int) -> Tensor:
+    """Draw numbers among which are the special tokens and the last word."""
+    ids = draw.ids(*shape, low=0, high=V)
+    kinds = torch.tensor([V - 1, 0, 1, 2, 3])[: ids.numel()]
+    ids.view(-1)[: len(kinds)] = kinds
+    return ids
+
+
+@check(
+    "one-hot-embedding",
+    share=1,
+    title="(b, t) numbers give (b, t, d) vectors",
+    form=True,
+)
 def test_one_hot_shape(student, draw):
-    ids, weight = draw.ids(B, T, low=0, high=V), draw.normal(V, D)
+    ids, weight = every_kind_of_id(draw, B, T), draw.normal(V, D)
     expect_shape(student.one_hot_embedding(ids, weight), (B, T, D), "The result")
 
 
 @check("one-hot-embedding", share=3, title="Each word gets its row of the table")
 def test_one_hot_values(student, draw):
-    ids, weight = draw.ids(B, T, low=0, high=V), draw.normal(V, D)
-    ids[0, 0] = V - 1
+    ids, weight = every_kind_of_id(draw, B, T), draw.normal(V, D)
     got = student.one_hot_embedding(ids, weight)
     mistakes = embedding_mistakes(ids, weight)
     expect_close(got, weight.double()[ids], "The result", mistakes=mistakes)
+    ids, weight = draw.ids(B, T, low=0, high=MANY), draw.normal(MANY, 2)
+    ids[0, 0] = MANY - 1
+    with blame("a table of a fixed size"):
+        got = student.one_hot_embedding(ids, weight)
+        expect_close(got, weight.double()[ids], "With a larger table, the result")
 
 
 @check(
@@ -331,27 +440,51 @@ def test_one_hot_without_last_words(student, draw):
         expect_close(got, weight.double()[ids], "The result", mistakes=mistakes)
 
 
+SHAPES: dict[str, list[tuple[int, ...]]] = {
+    "code that works for ids of (b, t) only": [(5,), (3, 4, 5)],
+    "code that does not take one sentence of one word": [(1, 1)],
+    "code that does not take a single number, ids of the shape ()": [()],
+}
+
+
 @check("one-hot-embedding", share=1, title="Numbers of any shape: (), (t,), (b, h, t)")
 def test_one_hot_any_shape(student, draw):
-    weight, usual = draw.normal(V, D), draw.ids(B, T, low=0, high=V)
-    usual[0, 0] = V - 1
+    weight, usual = draw.normal(V, D), every_kind_of_id(draw, B, T)
 
     def ordinary() -> None:
         got = student.one_hot_embedding(usual, weight)
         expect_close(got, weight.double()[usual], "")
 
-    for shape in [(), (5,), (1, 1), (2, 3, 4)]:
-        ids = draw.ids(*shape, low=0, high=V)
-        ids.view(-1)[0] = V - 1
-        with blame("code that works for ids of (b, t) only", ordinary):
-            got = student.one_hot_embedding(ids, weight)
-            mistakes = embedding_mistakes(ids, weight)
-            expect_close(got, weight.double()[ids], "The result", mistakes=mistakes)
+    for words, shapes in SHAPES.items():
+        for shape in shapes:
+            ids = every_kind_of_id(draw, *shape)
+            with blame(words, ordinary):
+                got = student.one_hot_embedding(ids, weight)
+                mistakes = embedding_mistakes(ids, weight)
+                expect_close(got, weight.double()[ids], "The result", mistakes)
+
+
+@check("one-hot-embedding", share=1, title="Each call by itself, beside the table")
+def test_one_hot_again(student, draw):
+    calls = [(every_kind_of_id(draw, 7, 2), draw.normal(V, D)) for _ in range(2)]
+    calls[1][0].copy_(calls[1][0].flip(0))
+    expect_each_call_anew(
+        student,
+        student.one_hot_embedding,
+        calls,
+        lambda ids, weight: weight.double()[ids],
+        "the result",
+        mistakes={
+            "the vectors of an earlier call's words": calls[1][1].double()[calls[0][0]],
+            "the vectors of an earlier call's table": calls[0][1].double()[calls[1][0]],
+        },
+    )
+    expect_same_device(student, student.one_hot_embedding, *calls[0], what="the result")
 
 
 @check("one-hot-embedding", share=1, title="Gradients reach the table")
 def test_one_hot_gradients(student, draw):
-    ids, weight = draw.ids(B, T, low=0, high=V), draw.normal(V, D)
+    ids, weight = every_kind_of_id(draw, B, T), draw.normal(V, D)
     upstream = draw.normal(B, T, D)
     expect_shape(student.one_hot_embedding(ids, weight), (B, T, D), "The result")
     run = student.gradients(student.one_hot_embedding, ids, weight, upstream=upstream)
@@ -361,14 +494,13 @@ def test_one_hot_gradients(student, draw):
 
 @check("one-hot-embedding", share=1, title="In float64, a transposed table, unchanged")
 def test_one_hot_float64(student, draw):
-    ids = draw.ids(T, B, low=0, high=V).T
+    ids = every_kind_of_id(draw, T, B).T
     weight = draw.normal(D, V, dtype=torch.float64).T
     function = student.one_hot_embedding
-    got, after = student.call_and_return_inputs(function, ids, weight)
-    expect_unchanged(after, [ids, weight])
+    got = expect_no_traces(student, function, ids, weight, still=True)
     mistakes = embedding_mistakes(ids, weight)
     expect_close(got, weight[ids], "The result", mistakes=mistakes)
-    expect_dtype(got, torch.float64, "the result")
+    expect_double(function, lambda i, w: w[i], [ids, weight], "the result")
 
 
 # --- lookup_gradient --------------------------------------------------------------
@@ -444,14 +576,17 @@ def row_mistakes(
         "padding's row set to zero, although it was looked up": lambda: (
             right * (torch.arange(V) != 1)[:, None]
         ),
+        "row 0 set to zero, although it was looked up": lambda: (
+            right * (torch.arange(V) != 0)[:, None]
+        ),
     }
 
 
 def repeating_ids(draw, *shape: int) -> Tensor:
-    """Draw numbers: one word several times, padding once, the last words never."""
+    """Draw numbers: one word several times, 0 and 1 once, the last words never."""
     ids = draw.ids(*shape, low=2, high=V - 2)
     flat = ids.flatten()
-    flat[0], flat[1] = 1, flat[2]
+    flat[0], flat[1], flat[-2] = 1, flat[2], 0
     flat[-1] = flat[2]
     return flat.view(shape)
 
@@ -467,7 +602,12 @@ def gradients_off(student) -> Iterator[None]:
         set_grad_enabled(True)
 
 
-@check("lookup-gradient", share=1, title="One row for each word of the vocabulary")
+@check(
+    "lookup-gradient",
+    share=1,
+    title="One row for each word of the vocabulary",
+    form=True,
+)
 def test_lookup_gradient_shape(student, draw):
     ids, upstream = repeating_ids(draw, B, 5), draw.normal(B, 5, D)
     got = student.lookup_gradient(ids, upstream, V)
@@ -494,15 +634,30 @@ def test_lookup_gradient_is_autograds(student, draw):
         want = reference.lookup_gradient(many[0], many[1].double(), V)
         expect_close(student.lookup_gradient(*many, V), want, "")
 
-    for shape in [(), (5,), (1, 1), (2, 3, 4)]:
-        ids = draw.ids(*shape, low=0, high=V)
-        upstream = draw.normal(*shape, D)
-        weight = draw.normal(V, D, dtype=torch.float64).requires_grad_()
-        (weight[ids] * upstream.double()).sum().backward()
-        with blame("code that works for ids of (b, t) only", ordinary):
-            got = student.lookup_gradient(ids, upstream, V)
-            mistakes = gradient_mistakes(ids, upstream) if shape else None
-            expect_close(got, weight.grad, "The gradient", mistakes=mistakes)
+    for words, shapes in SHAPES.items():
+        for shape in shapes:
+            ids, upstream = every_kind_of_id(draw, *shape), draw.normal(*shape, D)
+            weight = draw.normal(V, D, dtype=torch.float64).requires_grad_()
+            (weight[ids] * upstream.double()).sum().backward()
+            with blame(words, ordinary):
+                got = student.lookup_gradient(ids, upstream, V)
+                mistakes = gradient_mistakes(ids, upstream) if shape else None
+                expect_close(got, weight.grad, "The gradient", mistakes)
+
+
+@check("lookup-gradient", share=1, title="Many places, many rows; each call by itself")
+def test_lookup_gradient_again(student, draw):
+    def right(ids: Tensor, upstream: Tensor, vocab_size: int) -> Tensor:
+        return reference.lookup_gradient(ids, upstream.double(), vocab_size)
+
+    function, what = student.lookup_gradient, "the gradient"
+    calls = [(repeating_ids(draw, 7, 2), draw.normal(7, 2, D), V) for _ in range(2)]
+    expect_each_call_anew(student, function, calls, right, what)
+    expect_same_device(student, function, *calls[0], what=what)
+    many = draw.ids(6, 150, low=0, high=2), draw.normal(6, 150, 2), MANY
+    with blame("code that works for few places or rows only"):
+        what = "The gradient of a larger table"
+        expect_close(function(*many), right(*many), what, tolerance=1e-4)
 
 
 @check("lookup-gradient", share=1, title="Not contiguous, in float64")
@@ -515,11 +670,19 @@ def test_lookup_gradient_float64(student, draw):
         got = student.lookup_gradient(ids, upstream, V)
     want = reference.lookup_gradient(ids, upstream, V)
     expect_close(got, want, "The gradient", mistakes=gradient_mistakes(ids, upstream))
-    expect_dtype(got, torch.float64, "the gradient")
+    expect_double(
+        lambda ids, upstream: student.lookup_gradient(ids, upstream, V),
+        lambda ids, upstream: reference.lookup_gradient(ids, upstream, V),
+        [ids, upstream],
+        "the gradient",
+    )
 
 
 @check(
-    "lookup-gradient", share=1, title="Written by you; the arguments left as they were"
+    "lookup-gradient",
+    share=1,
+    title="Written by you; the arguments left as they were",
+    form=True,
 )
 def test_lookup_gradient_leaves_inputs(student, draw):
     ids, upstream = repeating_ids(draw, B, 5), draw.normal(B, 5, D)
@@ -529,8 +692,7 @@ def test_lookup_gradient_leaves_inputs(student, draw):
     words = "autograd's work"
     with blame(words, lambda: function(ids, upstream, V)), gradients_off(student):
         function(ids, upstream, V)
-    got, after = student.call_and_return_inputs(function, ids, upstream, V)
-    expect_unchanged(after[:2], [ids, upstream])
+    got = expect_no_traces(student, function, ids, upstream, V, still=True)
     expect_shape(got, (V, D), "The gradient")
 
 
@@ -573,17 +735,22 @@ def layer_mistakes(ids: Tensor, table: Tensor) -> dict[str, Callable[[], Tensor]
     }
 
 
-@check("token-embedding", share=1, title="(b, t) numbers give (b, t, d) vectors")
+@check(
+    "token-embedding",
+    share=1,
+    title="(b, t) numbers give (b, t, d) vectors",
+    form=True,
+)
 def test_layer_shape(student, draw):
     layer, _ = layer_with_table(student, draw)
-    got = layer(draw.ids(B, T, low=0, high=V))
+    got = layer(every_kind_of_id(draw, B, T))
     expect_shape(got, (B, T, D), "The result")
 
 
 @check("token-embedding", share=3, title="Looked up, and times √d_model")
 def test_layer_values(student, draw):
     layer, table = layer_with_table(student, draw)
-    ids = draw.ids(B, 5, low=0, high=V)
+    ids = every_kind_of_id(draw, B, 5)
     want = table.double()[ids] * D**0.5
     mistakes = layer_mistakes(ids, table)
     expect_close(layer(ids), want, "The result", mistakes=mistakes)
@@ -592,7 +759,7 @@ def test_layer_values(student, draw):
 @check("token-embedding", share=2, title="Gradients reach the table")
 def test_layer_gradients(student, draw):
     layer, _ = layer_with_table(student, draw)
-    ids, upstream = draw.ids(B, T, low=0, high=V), draw.normal(B, T, D)
+    ids, upstream = every_kind_of_id(draw, B, T), draw.normal(B, T, D)
     run = student.gradients(layer, ids, upstream=upstream)
     (got,) = run.parameters.values()
     if got is None:
@@ -606,6 +773,12 @@ def test_layer_gradients(student, draw):
         "the gradient of vectors that are not scaled": right,
         "the gradient of vectors that are divided by √d_model": right / D**0.5,
         "the gradient of vectors times d_model": right * D,
+        **{
+            f"a table whose row {row} is never trained (`padding_idx`)": (
+                right * D**0.5 * (torch.arange(V) != row)[:, None]
+            )
+            for row in range(4)
+        },
     }
     want = right * D**0.5
     expect_close(got, want, "The table's gradient", mistakes, tolerance=1e-4)
@@ -614,7 +787,7 @@ def test_layer_gradients(student, draw):
 @check("token-embedding", share=1, title="float64, twice the same, the table unchanged")
 def test_layer_leaves_its_table(student, draw):
     layer, table = layer_with_table(student, draw, torch.float64)
-    ids = draw.ids(1, T, low=0, high=V)
+    ids = every_kind_of_id(draw, 1, T)
     first, second = layer(ids), layer(ids)
     expect_dtype(first, torch.float64, "the result")
     (name,) = layer.parameters_by_name()
@@ -624,7 +797,19 @@ def test_layer_leaves_its_table(student, draw):
             "numbers. Scale what you return, not the table.",
             mistake="the table is changed by the call",
         )
-    expect_close(second, first, "The result of a second call")
+    want = table[ids] * D**0.5
+    expect_close(second, want, "The result of a second call")
+    expect_no_traces(student, layer, ids, still=True)
+    expect_no_seed(student, layer, ids)
+
+
+@check("token-embedding", share=1, title="Each call by itself, beside the table")
+def test_layer_again(student, draw):
+    layer, table = layer_with_table(student, draw)
+    calls = [(every_kind_of_id(draw, B, T),), (every_kind_of_id(draw, B, T).flip(0),)]
+    right, what = lambda ids: table.double()[ids] * D**0.5, "the result"
+    expect_each_call_anew(student, layer, calls, right, what)
+    expect_same_device(student, layer, *calls[0], what=what)
 
 
 # --- tie_weights ------------------------------------------------------------------
@@ -664,6 +849,11 @@ def test_tying_values(student, draw):
     if "bias" not in tied:
         fail("The projection has lost its bias.", mistake="the bias is gone")
     expect_close(tied["bias"], old["bias"], "The projection's bias")
+    bare = student.load("torch.nn.Linear")(D, V, bias=False)
+    with blame("code that counts on a bias"):
+        student.tie_weights(embedding, bare)
+        got = bare.state_dict()["weight"]
+        expect_close(got, rows["weight"], "The matrix of a projection without a bias")
 
 
 @check("tie-weights", share=2, title="Both ends are one parameter")

@@ -19,7 +19,8 @@ def build_vocabulary(
     """Number the words of a corpus, the most frequent first.
 
     Args:
-        sentences: tokens of each sentence; may be an iterator, read only once.
+        sentences: tokens of each sentence, any strings; may be an iterator, read only
+            once.
         min_freq: how often a word must occur to get a number.
         specials: tokens that come first, in this order, however often they occur.
 

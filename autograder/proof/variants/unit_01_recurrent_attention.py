@@ -6,6 +6,7 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from autograder.proof.variants import answer, body, drop, insert, swap
+from transformer.recurrent.seq2seq import run_packed
 
 # --- shift_right ------------------------------------------------------------------
 
@@ -104,8 +105,66 @@ def shift_right(tgt, sos_id):
 
 @shift_right.right("where by position")
 def shift_right(tgt, sos_id):
-    first = torch.arange(tgt.size(1)) == 0
+    first = torch.arange(tgt.size(1), device=tgt.device) == 0
     return torch.where(first, torch.tensor(sos_id), tgt.roll(1, dims=1))
+
+
+@shift_right.wrong("kept by shape", names="kept and given back")
+def shift_right(tgt, sos_id):
+    key = "shift", tuple(tgt.shape)
+    if key not in vars(shift_right):
+        start = torch.full_like(tgt[:, :1], sos_id)
+        vars(shift_right)[key] = torch.cat([start, tgt[:, :-1]], dim=1)
+    return vars(shift_right)[key]
+
+
+@shift_right.wrong("one buffer for all calls", names="one tensor for the results")
+def shift_right(tgt, sos_id):
+    if (
+        "shifted" not in vars(shift_right)
+        or vars(shift_right)["shifted"].shape != tgt.shape
+    ):
+        vars(shift_right)["shifted"] = torch.empty_like(tgt)
+    vars(shift_right)["shifted"][:, 0] = sos_id
+    vars(shift_right)["shifted"][:, 1:] = tgt[:, :-1]
+    return vars(shift_right)["shifted"]
+
+
+shift_right.wrong(
+    "a start made on the CPU",
+    swap("torch.full_like(tgt[:, :1], sos_id)", "torch.full((len(tgt), 1), sos_id)"),
+    names="made on the CPU",
+)
+
+
+@shift_right.wrong("in place, and put back", names="an input is changed in place")
+def shift_right(tgt, sos_id):
+    original = tgt.clone()
+    tgt[:, 1:] = original[:, :-1]
+    tgt[:, 0] = sos_id
+    shifted = tgt.clone()
+    tgt.copy_(original)
+    return shifted
+
+
+shift_right.wrong(
+    "short sentences without <eos>",
+    body("""
+        start = torch.full_like(tgt[:, :1], sos_id)
+        return torch.cat([start, tgt[:, :-1].masked_fill(tgt[:, :-1] == 3, 1)], dim=1)
+        """),
+    names="without the `<eos>` of short sentences",
+)
+shift_right.wrong(
+    "through half precision",
+    swap("(tgt[:, :1], sos_id)", "(tgt[:, :1], sos_id).half()"),
+    swap("tgt[:, :-1]], dim=1)", "tgt[:, :-1].half()], dim=1).long()"),
+    diagnosed=False,
+)
+shift_right.wrong("zeros", body("return torch.zeros_like(tgt)"), diagnosed=False)
+shift_right.wrong(
+    "a seed set", insert("torch.manual_seed(0)", before="start ="), names="random state"
+)
 
 
 # --- additive_score ---------------------------------------------------------------
@@ -250,6 +309,72 @@ def additive_score(state, memory, w_state, w_memory, v):
 additive_score.right(
     "a tanh by exponentials",
     swap("torch.tanh(query + keys)", "(2 * torch.sigmoid(2 * (query + keys)) - 1)"),
+)
+
+
+@additive_score.wrong("kept by shape", names="kept and given back")
+def additive_score(state, memory, w_state, w_memory, v):
+    key = "scores", tuple(memory.shape)
+    if key not in vars(additive_score):
+        query = (state @ w_state.T).unsqueeze(1)
+        vars(additive_score)[key] = torch.tanh(query + memory @ w_memory.T).detach() @ v
+    return vars(additive_score)[key]
+
+
+@additive_score.wrong("the memory's part kept", names="the memory of an earlier call")
+def additive_score(state, memory, w_state, w_memory, v):
+    if (
+        "memory" not in vars(additive_score)
+        or vars(additive_score)["memory"].shape != memory.shape
+    ):
+        vars(additive_score)["memory"] = memory
+    query = (state @ w_state.T).unsqueeze(1)
+    return torch.tanh(query + vars(additive_score)["memory"] @ w_memory.T) @ v
+
+
+additive_score.wrong(
+    "a tanh by hand that overflows",
+    swap(
+        "return torch.tanh(query + keys) @ v",
+        """
+        up, down = (query + keys).exp(), (-query - keys).exp()
+        return ((up - down) / (up + down)) @ v
+        """,
+    ),
+    names="overflows",
+)
+additive_score.wrong(
+    "the query detached",
+    swap(".unsqueeze(1)", ".unsqueeze(1).detach()"),
+    names="the gradient is cut off",
+)
+additive_score.wrong(
+    "v detached", swap("@ v", "@ v.detach()"), names="the gradient is cut off"
+)
+additive_score.wrong(
+    "the memory scaled in place, and back",
+    insert("memory.mul_(2)", before="query ="),
+    swap("memory @ w_memory.T", "memory.div_(2) @ w_memory.T"),
+    names="changed in place",
+)
+additive_score.wrong(
+    "through float32",
+    swap(
+        "torch.tanh(query + keys) @ v",
+        "torch.tanh((query + keys).float()).to(v.dtype) @ v",
+    ),
+    names="rounded to float32",
+)
+additive_score.wrong(
+    "through numpy",
+    swap(
+        "return torch.tanh(query + keys) @ v",
+        "return torch.tanh(query + keys) @ torch.as_tensor(v.detach().numpy())",
+    ),
+    names="the gradient is cut off",
+)
+additive_score.wrong(
+    "zeros", body("return torch.zeros(memory.shape[:2])"), diagnosed=False
 )
 
 # --- attend -----------------------------------------------------------------------
@@ -423,6 +548,95 @@ def attend(scores, values, mask=None):
     return (weights.unsqueeze(1) @ values).squeeze(1), weights
 
 
+attend.wrong("-10000 for -1e9", swap("-1e9", "-1e4"), names="not low enough")
+attend.wrong(
+    "the largest score of the batch subtracted",
+    body("""
+        e = (scores - scores.max()).exp()
+        if mask is not None:
+            e = e * mask
+        weights = e / e.sum(dim=1, keepdim=True).clamp(min=1e-30)
+        return (weights.unsqueeze(1) @ values).squeeze(1), weights
+        """),
+    names="the largest score of all",
+)
+attend.wrong(
+    "weights of 1e-6 at least",
+    swap("return (", "weights = weights.clamp(min=1e-6)\nreturn ("),
+    names="nearly 0, not 0",
+)
+attend.wrong(
+    "the first sentence's mask for all",
+    insert(
+        "mask = mask if mask is None else mask[:1].expand_as(mask)",
+        before="weights = scores",
+    ),
+    diagnosed=False,
+)
+
+
+@attend.wrong("kept by shape", names="kept and given back")
+def attend(scores, values, mask=None):
+    key = "attend", tuple(values.shape), mask is None
+    if key not in vars(attend):
+        if mask is None:
+            mask = torch.ones_like(scores, dtype=torch.bool)
+        weights = scores.masked_fill(~mask, -1e9).softmax(dim=-1) * mask
+        vars(attend)[key] = (weights.unsqueeze(1) @ values).squeeze(1), weights
+    return vars(attend)[key]
+
+
+@attend.wrong("the mask of the first call kept", diagnosed=False)
+def attend(scores, values, mask=None):
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+    else:
+        mask = vars(attend).setdefault(("mask", tuple(mask.shape)), mask)
+    weights = scores.masked_fill(~mask, -1e9).softmax(dim=-1) * mask
+    return (weights.unsqueeze(1) @ values).squeeze(1), weights
+
+
+attend.wrong(
+    "the lowest score made on the CPU",
+    body("""
+        if mask is not None:
+            lowest = torch.full(scores.shape, -1e9)
+            scores = torch.where(mask, scores, lowest)
+        weights = scores.softmax(dim=-1)
+        if mask is not None:
+            weights = weights * mask
+        return (weights.unsqueeze(1) @ values).squeeze(1), weights
+        """),
+    names="made on the CPU",
+)
+attend.wrong(
+    "the mask inverted in place, and back",
+    swap("~mask", "mask.logical_not_()"),
+    swap("weights * mask", "weights * mask.logical_not_()"),
+    names="changed in place",
+)
+attend.wrong(
+    "a softmax in float32",
+    swap("scores.softmax(dim=-1)", "scores.float().softmax(dim=-1).to(values.dtype)"),
+    names="rounded to float32",
+)
+attend.wrong(
+    "the weights detached",
+    swap("weights.unsqueeze(1)", "weights.detach().unsqueeze(1)"),
+    names="the gradient is cut off",
+)
+attend.wrong(
+    "zeros",
+    body("return torch.zeros_like(values[:, 0]), torch.zeros_like(scores)"),
+    diagnosed=False,
+)
+attend.wrong(
+    "the mean of the values, equal weights",
+    body("return values.mean(dim=1), torch.ones_like(scores) / scores.size(1)"),
+    diagnosed=False,
+)
+
+
 @attend.wrong("a mask is always expected", diagnosed=False)
 def attend(scores, values, mask=None):
     weights = scores.masked_fill(~mask, -1e9).softmax(dim=-1) * mask
@@ -552,7 +766,7 @@ concat_final_states.wrong(
 
 
 @concat_final_states.wrong(
-    "directions before layers", names="the backward states of two layers"
+    "directions before layers", names="last in each half of the layers"
 )
 def concat_final_states(h_n):
     h = h_n.view(2, -1, h_n.size(1), h_n.size(2))
@@ -583,6 +797,45 @@ concat_final_states.wrong(
 concat_final_states.wrong(
     "transposed as it should be, then view",
     body("return h_n[-2:].permute(1, 0, 2).view(h_n.size(1), -1)"),
+    diagnosed=False,
+)
+concat_final_states.wrong(
+    "the second layer at most",
+    body("""
+        last = min(len(h_n), 4)
+        return torch.cat([h_n[last - 2], h_n[last - 1]], dim=-1)
+        """),
+    names="the second layer's states",
+)
+
+
+@concat_final_states.wrong("kept by shape", names="kept and given back")
+def concat_final_states(h_n):
+    if ("states", h_n.shape) not in vars(concat_final_states):
+        vars(concat_final_states)["states", h_n.shape] = torch.cat(
+            [h_n[-2], h_n[-1]], dim=-1
+        )
+    return vars(concat_final_states)["states", h_n.shape]
+
+
+concat_final_states.wrong(
+    "made on the CPU",
+    body("""
+        joined = torch.zeros(h_n.size(1), 2 * h_n.size(2), dtype=h_n.dtype)
+        joined[:, : h_n.size(2)] = h_n[-2]
+        joined[:, h_n.size(2) :] = h_n[-1]
+        return joined
+        """),
+    names="made on the CPU",
+)
+concat_final_states.wrong(
+    "the backward states detached",
+    swap("[forward, backward]", "[forward, backward.detach()]"),
+    diagnosed=False,
+)
+concat_final_states.wrong(
+    "zeros",
+    body("return torch.zeros(h_n.size(1), 2 * h_n.size(2))"),
     diagnosed=False,
 )
 concat_final_states.right(
@@ -751,7 +1004,14 @@ bilstm_attention.wrong(
     names="with equal weights",
 )
 bilstm_attention.wrong(
-    "1 for the padding, whatever pad_id says", swap("self.pad_id", "1"), diagnosed=False
+    "1 for the padding, whatever pad_id says",
+    swap("self.pad_id", "1"),
+    names="takes 1 for padding",
+)
+bilstm_attention.wrong(
+    "3 for the padding, as in the visible check",
+    swap("self.pad_id", "3"),
+    names="takes 3 for padding",
 )
 bilstm_attention.wrong(
     "0 for the padding, whatever pad_id says",
@@ -785,6 +1045,117 @@ bilstm_attention.wrong(
         """,
     ),
     names="the gradient is cut off",
+)
+bilstm_attention.wrong(
+    "a query without a gradient",
+    swap("concat_final_states(final)", "concat_final_states(final).detach()"),
+    names="flow through the query",
+)
+bilstm_attention.wrong(
+    "weights without a gradient",
+    swap("attend(scores, states, mask)", "attend(scores.detach(), states, mask)"),
+    names="flow through the weights",
+)
+
+
+@bilstm_attention.wrong("sentences that must be sorted", diagnosed=False)
+def forward(self, ids):
+    mask = ids != self.pad_id
+    packed = pack_padded_sequence(
+        self.embedding(ids), mask.sum(dim=1).cpu(), batch_first=True
+    )
+    states, (final, _) = self.lstm(packed)
+    states, _ = pad_packed_sequence(states, batch_first=True, total_length=ids.size(1))
+    query = concat_final_states(final)
+    scores = (states @ query.unsqueeze(-1)).squeeze(-1)
+    context, weights = attend(scores, states, mask)
+    return self.output(context), weights
+
+
+@bilstm_attention.wrong("sorted, and not put back", diagnosed=False)
+def forward(self, ids):
+    order = (ids != self.pad_id).sum(dim=1).argsort(descending=True)
+    ids = ids[order]
+    mask = ids != self.pad_id
+    states, final = run_packed(self.lstm, self.embedding(ids), mask)
+    query = concat_final_states(final)
+    scores = (states @ query.unsqueeze(-1)).squeeze(-1)
+    context, weights = attend(scores, states, mask)
+    return self.output(context), weights
+
+
+@bilstm_attention.wrong("no word for total_length", diagnosed=False)
+def forward(self, ids):
+    mask = ids != self.pad_id
+    packed = pack_padded_sequence(
+        self.embedding(ids),
+        mask.sum(dim=1).cpu(),
+        batch_first=True,
+        enforce_sorted=False,
+    )
+    states, (final, _) = self.lstm(packed)
+    states, _ = pad_packed_sequence(states, batch_first=True)
+    query = concat_final_states(final)
+    scores = (states @ query.unsqueeze(-1)).squeeze(-1)
+    context, weights = attend(scores, states, mask[:, : states.size(1)])
+    return self.output(context), weights
+
+
+@bilstm_attention.wrong("kept by shape", names="kept and given back")
+def forward(self, ids):
+    if getattr(self, "kept", None) is None or self.kept[1].shape != ids.shape:
+        mask = ids != self.pad_id
+        states, final = run_packed(self.lstm, self.embedding(ids), mask)
+        query = concat_final_states(final)
+        scores = (states @ query.unsqueeze(-1)).squeeze(-1)
+        context, weights = attend(scores, states, mask)
+        self.kept = self.output(context), weights
+    return self.kept
+
+
+bilstm_attention.wrong(
+    "the mask of the first batch kept",
+    swap(
+        "mask = ids != self.pad_id",
+        """
+        mask = getattr(self, "mask", None)
+        if mask is None or mask.shape != ids.shape:
+            mask = self.mask = ids != self.pad_id
+        """,
+    ),
+    diagnosed=False,
+)
+bilstm_attention.wrong(
+    "a mask made on the CPU",
+    swap(
+        "mask = ids != self.pad_id",
+        """
+        lengths = (ids != self.pad_id).sum(dim=1, keepdim=True)
+        mask = torch.arange(ids.size(1)) < lengths
+        """,
+    ),
+    names="made on the CPU",
+)
+bilstm_attention.wrong(
+    "padding's vector set to zero at each call",
+    insert("self.embedding.weight.data[self.pad_id] = 0", before="mask ="),
+    names="weights that a call sets",
+)
+bilstm_attention.wrong(
+    "ids changed, and put back",
+    swap(
+        "self.embedding(ids)",
+        "self.embedding(ids.add_(1).sub_(1))",
+    ),
+    names="changed in place",
+)
+bilstm_attention.wrong(
+    "zeros",
+    body("""
+        b, s = ids.shape
+        return torch.zeros(b, self.output.out_features), torch.zeros(b, s)
+        """),
+    diagnosed=False,
 )
 bilstm_attention.right(
     "bmm",

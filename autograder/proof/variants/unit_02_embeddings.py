@@ -121,6 +121,66 @@ build_vocabulary.wrong(
 )
 
 
+build_vocabulary.wrong(
+    "ties in a set's order",
+    swap(
+        "sorted(frequent, key=lambda word: (-counts[word], word))",
+        "sorted(set(frequent), key=lambda word: -counts[word])",
+    ),
+    names="in an order of chance",
+)
+build_vocabulary.wrong(
+    "a set's order",
+    swap("sorted(frequent, key=lambda word: (-counts[word], word))", "set(frequent)"),
+    diagnosed=False,
+)
+build_vocabulary.wrong(
+    "joined and split again",
+    swap("for token in sentence)", 'for token in " ".join(sentence).split())'),
+    names="split at their blanks",
+)
+build_vocabulary.wrong(
+    "words of letters alone",
+    swap("if counts[w]", "if (w.isalpha() or w in specials) and counts[w]"),
+)
+build_vocabulary.wrong(
+    "a counter for all calls",
+    swap(
+        "counts = Counter(",
+        "counts = vars(build_vocabulary).setdefault('c', Counter())\ncounts.update(",
+    ),
+    names="those of an earlier call",
+)
+
+
+@build_vocabulary.wrong("kept from the first call", diagnosed=False)
+def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
+    if "kept" not in vars(build_vocabulary):
+        counts = Counter(token for sentence in sentences for token in sentence)
+        frequent = [w for w in counts if counts[w] >= min_freq and w not in specials]
+        itos = [*specials, *sorted(frequent, key=lambda word: (-counts[word], word))]
+        stoi = {word: number for number, word in enumerate(itos)}
+        vars(build_vocabulary)["kept"] = itos, stoi
+    return vars(build_vocabulary)["kept"]
+
+
+@build_vocabulary.wrong("specials extended", names="an argument is changed")
+def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
+    counts = Counter(token for sentence in sentences for token in sentence)
+    frequent = [w for w in counts if counts[w] >= min_freq and w not in specials]
+    itos = specials if isinstance(specials, list) else list(specials)
+    itos += sorted(frequent, key=lambda word: (-counts[word], word))
+    return list(itos), {word: number for number, word in enumerate(itos)}
+
+
+build_vocabulary.wrong(
+    "zeros: the special tokens alone",
+    body("return list(specials), {w: i for i, w in enumerate(specials)}"),
+    diagnosed=False,
+)
+build_vocabulary.wrong("zeros: nothing at all", body("return [], {}"), diagnosed=False)
+
+
 @build_vocabulary.right("a loop and a plain dictionary")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     counts = {}
@@ -272,6 +332,60 @@ def one_hot_embedding(ids, weight):
     return found
 
 
+one_hot_embedding.wrong(
+    "an identity matrix on the CPU",
+    body("return torch.eye(len(weight), dtype=weight.dtype)[ids] @ weight"),
+    names="made on the CPU",
+)
+one_hot_embedding.wrong(
+    "512 rows at most",
+    body("return weight[ids.clamp(max=511)]"),
+    names="a table of a fixed size",
+)
+one_hot_embedding.wrong(
+    "axes of length 1 lost",
+    body("return weight[ids.squeeze()]"),
+    names="one sentence of one word",
+)
+one_hot_embedding.wrong(
+    "no single number",
+    body("return torch.stack([weight[row] for row in ids])"),
+    names="a single number",
+)
+one_hot_embedding.wrong(
+    "a product in float32",
+    body("return (F.one_hot(ids, len(weight)).float() @ weight.float()).to(weight)"),
+    names="rounded to float32",
+)
+one_hot_embedding.wrong(
+    "row 1 without a gradient",
+    body("return F.embedding(ids, weight, padding_idx=1)"),
+    diagnosed=False,
+)
+
+
+@one_hot_embedding.wrong("kept by shape", names="kept and given back")
+def one_hot_embedding(ids, weight):
+    kept = vars(one_hot_embedding)
+    if (ids.shape, weight.shape) not in kept:
+        kept[ids.shape, weight.shape] = weight[ids]
+    return kept[ids.shape, weight.shape]
+
+
+@one_hot_embedding.wrong("one-hot vectors kept", names="an earlier call's words")
+def one_hot_embedding(ids, weight):
+    kept = vars(one_hot_embedding)
+    if ids.shape not in kept:
+        kept[ids.shape] = F.one_hot(ids, num_classes=weight.size(0))
+    return kept[ids.shape].to(weight.dtype) @ weight
+
+
+one_hot_embedding.wrong(
+    "zeros",
+    body("return weight.new_zeros(*ids.shape, weight.size(1))"),
+    diagnosed=False,
+)
+one_hot_embedding.wrong("constant: the table", body("return weight"), diagnosed=False)
 one_hot_embedding.right("F.embedding", body("return F.embedding(ids, weight)"))
 one_hot_embedding.right("indexing", body("return weight[ids]"))
 
@@ -284,7 +398,7 @@ def one_hot_embedding(ids, weight):
 
 one_hot_embedding.right(
     "rows of the identity matrix",
-    body("return torch.eye(len(weight), dtype=weight.dtype)[ids] @ weight"),
+    body("return torch.eye(len(weight)).to(weight)[ids] @ weight"),
 )
 
 
@@ -435,6 +549,66 @@ lookup_gradient.wrong(
     swap("dtype, device=upstream.device", "dtype"),
     swap("reshape(-1), upstream.reshape", "flatten(), upstream.view"),
     names="`view` on a tensor",
+)
+
+
+lookup_gradient.wrong(
+    "a table made on the CPU",
+    swap("dtype=upstream.dtype, device=upstream.device", "dtype=upstream.dtype"),
+    names="made on the CPU",
+)
+
+
+@lookup_gradient.wrong("row 0 left out", names="row 0 set to zero")
+def lookup_gradient(ids, upstream, vocab_size):
+    one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
+    table = one_hot.T @ upstream.reshape(-1, upstream.size(-1))
+    table[0] = 0
+    return table
+
+
+@lookup_gradient.wrong("no single number", names="a single number")
+def lookup_gradient(ids, upstream, vocab_size):
+    table = upstream.new_zeros(vocab_size, upstream.size(-1))
+    for row, gradient in zip(ids, upstream, strict=True):
+        rows = gradient.reshape(-1, upstream.size(-1))
+        table = table.index_add(0, row.reshape(-1), rows)
+    return table
+
+
+@lookup_gradient.wrong("counts in uint8", diagnosed=False)
+def lookup_gradient(ids, upstream, vocab_size):
+    flat, rows = ids.reshape(-1), upstream.reshape(-1, upstream.size(-1))
+    counts = torch.bincount(flat, minlength=vocab_size)
+    mean = upstream.new_zeros(vocab_size, rows.size(1)).index_add(0, flat, rows)
+    mean = mean / counts.clamp(min=1)[:, None]
+    return mean * counts.to(torch.uint8)[:, None]
+
+
+@lookup_gradient.wrong("one buffer for all calls", names="one tensor for the results")
+def lookup_gradient(ids, upstream, vocab_size):
+    kept, d_model = vars(lookup_gradient), upstream.size(-1)
+    key = vocab_size, d_model, upstream.dtype, upstream.device
+    if key not in kept:
+        kept[key] = upstream.new_zeros(vocab_size, d_model)
+    kept[key].zero_()
+    return kept[key].index_add_(0, ids.reshape(-1), upstream.reshape(-1, d_model))
+
+
+@lookup_gradient.wrong("kept by shape", names="kept and given back")
+def lookup_gradient(ids, upstream, vocab_size):
+    kept = vars(lookup_gradient)
+    key = ids.shape, vocab_size, upstream.dtype
+    if key not in kept:
+        one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
+        kept[key] = one_hot.T @ upstream.reshape(-1, upstream.size(-1))
+    return kept[key]
+
+
+lookup_gradient.wrong(
+    "zeros",
+    body("return upstream.new_zeros(vocab_size, upstream.size(-1))"),
+    names="zeros",
 )
 
 
@@ -598,6 +772,33 @@ token_embedding.wrong(
     names="one vector for all words",
 )
 token_embedding.wrong("a fixed dtype", swap("(ids)", "(ids).float()"))
+token_embedding.wrong(
+    "dropout",
+    swap("self.table(ids)", "F.dropout(self.table(ids), 0.1)"),
+    diagnosed=False,
+)
+token_embedding.wrong(
+    "a seed set", insert("torch.manual_seed(0)", before="return"), names="a seed that"
+)
+token_embedding.wrong(
+    "a factor on the CPU",
+    swap("math.sqrt(self.d_model)", "torch.full((self.d_model,), self.d_model**0.5)"),
+    names="made on the CPU",
+)
+
+
+@token_embedding.wrong("kept by shape", names="kept and given back")
+def forward(self, ids):
+    if getattr(self, "kept", None) is None or self.kept.shape[:-1] != ids.shape:
+        self.kept = self.table(ids) * math.sqrt(self.d_model)
+    return self.kept
+
+
+token_embedding.wrong(
+    "zeros",
+    body("return torch.zeros(*ids.shape, self.d_model)"),
+    diagnosed=False,
+)
 token_embedding.right(
     "the power 0.5", swap("math.sqrt(self.d_model)", "self.d_model**0.5")
 )
@@ -634,6 +835,13 @@ def forward(self, ids):
 
 
 TokenEmbedding = answer("transformer.embeddings.TokenEmbedding")
+
+
+TokenEmbedding.wrong(
+    "padding_idx=1",
+    swap("nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, 1)"),
+    names="whose row 1 is never trained",
+)
 
 
 @TokenEmbedding.right(
@@ -741,6 +949,24 @@ def tie_weights(embedding, projection):
         projection.weight[:] = embedding.table.weight
 
 
+tie_weights.wrong(
+    "a bias set to zero",
+    insert("projection.bias.data.zero_()", before="projection.weight ="),
+    diagnosed=False,
+)
+tie_weights.wrong(
+    "a bias that there may not be",
+    swap(
+        "projection.weight = embedding.table.weight",
+        """
+        bias = projection.bias.detach().clone()
+        projection.weight = embedding.table.weight
+        projection.bias.data.copy_(bias)
+        """,
+    ),
+    names="counts on a bias",
+)
+tie_weights.wrong("zeros: nothing", body("return None"), names="nothing was tied")
 tie_weights.right(
     "setattr", body('setattr(projection, "weight", embedding.table.weight)')
 )

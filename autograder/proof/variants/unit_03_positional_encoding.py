@@ -5,7 +5,7 @@ import math
 import torch
 from torch import nn
 
-from autograder.proof.variants import answer, body, drop, swap
+from autograder.proof.variants import answer, body, drop, insert, swap
 
 # --- sinusoidal_encoding ----------------------------------------------------------
 
@@ -115,6 +115,73 @@ def sinusoidal_encoding(length, d_model):
     rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
     angles = torch.arange(length)[:, None] * rates
     return angles.repeat_interleave(2, dim=1)
+
+
+in_float32.wrong(
+    "a plus in the exponent", swap("-torch", "torch"), names="a multiplication by"
+)
+in_float32.wrong(
+    "positions in bfloat16",
+    swap("torch.arange(length)", "torch.arange(length).bfloat16()"),
+    names="small tables only",
+)
+in_float32.wrong(
+    "positions in half precision",
+    swap("torch.arange(length)", "torch.arange(length).half()"),
+    names="small tables only",
+)
+in_float32.wrong(
+    "positions in uint8",
+    swap("torch.arange(length)", "torch.arange(length).to(torch.uint8)"),
+    names="small tables only",
+)
+in_float32.wrong(
+    "512 rows at most",
+    swap("torch.arange(length)", "torch.arange(length).clamp(max=511)"),
+    names="small tables only",
+)
+in_float32.wrong(
+    "small angles for sines",
+    swap("angles.sin()", "torch.where(angles < 0.003, angles, angles.sin())"),
+    swap(
+        "torch.arange(length)[:, None] * rates",
+        "torch.arange(length)[:, None] * rates * 1.0005",
+    ),
+    diagnosed=False,
+)
+in_float32.wrong(
+    "the power of 2i first, which is infinite for many columns",
+    swap(
+        "10000.0 ** (-torch.arange(0, d_model, 2) / d_model)",
+        "1 / (10000.0 ** torch.arange(0, d_model, 2).float()) ** (1 / d_model)",
+    ),
+    diagnosed=False,
+)
+
+
+@sinusoidal_encoding.wrong("one table for all calls")
+def sinusoidal_encoding(length, d_model):
+    tables = vars(sinusoidal_encoding)
+    if (length, d_model) not in tables:
+        rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
+        angles = torch.arange(length)[:, None] * rates
+        waves = torch.stack([angles.sin(), angles.cos()], dim=-1)
+        tables[length, d_model] = waves.flatten(1)
+    return tables[length, d_model]
+
+
+@sinusoidal_encoding.wrong("the first table kept", diagnosed=False)
+def sinusoidal_encoding(length, d_model):
+    tables = vars(sinusoidal_encoding)
+    if len(tables.get(d_model, [])) < length:
+        rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
+        angles = torch.arange(length)[:, None] * rates
+        waves = torch.stack([angles.sin(), angles.cos()], dim=-1)
+        tables[d_model] = waves.flatten(1)
+    return tables[d_model]
+
+
+in_float32.wrong("zeros", body("return torch.zeros(length, d_model)"), diagnosed=False)
 
 
 @sinusoidal_encoding.right("exp(-log), two slices")
@@ -231,6 +298,39 @@ def offset_matrix(k, d_model):
 offset_matrix.wrong(
     "multiplied, not divided", swap("-torch", "torch"), names="a multiplication by"
 )
+offset_matrix.wrong(
+    "a plus in the exponent, in float32",
+    swap("-torch", "torch"),
+    swap(", dtype=torch.float64", ""),
+    names="a multiplication by",
+)
+offset_matrix.wrong(
+    "k in turns", swap("= 10000.0", "= 2 * 3.141592653589793 * 10000.0"), names="2π"
+)
+offset_matrix.wrong(
+    "small angles for sines",
+    swap("torch.sin(k * rates)", "k * rates"),
+    diagnosed=False,
+)
+offset_matrix.wrong(
+    "zeros", body("return torch.zeros(d_model, d_model)"), diagnosed=False
+)
+offset_matrix.wrong(
+    "constant: the identity in float32",
+    body("return torch.eye(d_model)"),
+    names="identity",
+)
+
+
+@offset_matrix.wrong("kept by shape", names="kept and given back")
+def offset_matrix(k, d_model):
+    matrices = vars(offset_matrix)
+    if d_model not in matrices:
+        rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+        cos, sin = torch.cos(k * rates), torch.sin(k * rates)
+        blocks = torch.stack([cos, sin, -sin, cos], dim=-1).view(-1, 2, 2)
+        matrices[d_model] = torch.block_diag(*blocks)
+    return matrices[d_model]
 
 
 @offset_matrix.wrong("forward only", names="k above 0 only")
@@ -340,7 +440,7 @@ SinusoidalPositionalEncoding.wrong(
         'self.register_buffer("table", table, persistent=False)', "self.table = table"
     ),
     swap("start + x.size(1)]", "start + x.size(1)].to(x.dtype)"),
-    names="does not move with the layer",
+    names="made on the CPU",
 )
 
 
@@ -369,6 +469,26 @@ class SinusoidalPositionalEncoding(nn.Module):
 
     def forward(self, x, start=0):
         return x + self.table[: x.size(1)]
+
+
+SinusoidalPositionalEncoding.wrong(
+    "512 rows, whatever max_len says",
+    swap("sinusoidal_encoding(max_len, d_model)", "sinusoidal_encoding(512, d_model)"),
+    diagnosed=False,
+)
+
+
+@SinusoidalPositionalEncoding.wrong(
+    "512 rows, used again behind them", names="a fixed length"
+)
+class SinusoidalPositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        table = sinusoidal_encoding(512, d_model)
+        self.register_buffer("table", table.repeat(2, 1), persistent=False)
+
+    def forward(self, x, start=0):
+        return x + self.table[start : start + x.size(1)]
 
 
 SinusoidalPositionalEncoding.wrong(
@@ -447,6 +567,42 @@ sinusoidal.wrong(
     body("return (x + self.table[start : start + x.size(1)]).detach()"),
     names="the gradient is cut off",
 )
+
+
+@sinusoidal.wrong("kept by shape", names="kept and given back")
+def forward(self, x, start=0):
+    if getattr(self, "kept", None) is None or self.kept[0] != (x.shape, start):
+        self.kept = (x.shape, start), x + self.table[start : start + x.size(1)]
+    return self.kept[1]
+
+
+@sinusoidal.wrong("the rows of the first call kept", names="whatever `start` is")
+def forward(self, x, start=0):
+    t = x.size(1)
+    if getattr(self, "rows", None) is None or len(self.rows) != t:
+        self.rows = self.table[start : start + t]
+    if t == 1:
+        return x + self.table[start : start + 1]
+    return x + self.rows if start == 0 else x + self.table[:t]
+
+
+sinusoidal.wrong(
+    "in place, and put back",
+    body("""
+        rows = self.table[start : start + x.size(1)]
+        with torch.no_grad():
+            x += rows
+            result = x.clone()
+            x -= rows
+        return result
+        """),
+    diagnosed=False,
+)
+sinusoidal.wrong(
+    "a seed set", insert("torch.manual_seed(0)", before="return"), names="a seed that"
+)
+sinusoidal.wrong("zeros", body("return torch.zeros_like(x)"), diagnosed=False)
+sinusoidal.wrong("constant: x itself", body("return x"), names="the words alone")
 
 
 @SinusoidalPositionalEncoding.right("a table (1, max_len, d), saved with the model")
@@ -589,8 +745,44 @@ def forward(self, x, start=0):
 learned.wrong(
     "no device for the positions",
     swap("(1), device=x.device", "(1)"),
-    names="default device",
+    names="made on the CPU",
 )
+learned.wrong(
+    "the last row for all behind it",
+    swap("device=x.device)", "device=x.device).clamp(max=511)"),
+    diagnosed=False,
+)
+
+
+@learned.wrong("kept by shape", names="kept and given back")
+def forward(self, x, start=0):
+    if getattr(self, "kept", None) is None or self.kept[0] != (x.shape, start):
+        positions = torch.arange(start, start + x.size(1), device=x.device)
+        self.kept = (x.shape, start), x + self.table(positions)
+    return self.kept[1]
+
+
+learned.wrong(
+    "dropout in training",
+    body("""
+        positions = torch.arange(start, start + x.size(1), device=x.device)
+        summed = x + self.table(positions)
+        return torch.nn.functional.dropout(summed, 0.1, self.training)
+        """),
+    names="random",
+)
+learned.wrong(
+    "the first position without a gradient",
+    body("""
+        positions = torch.arange(start, start + x.size(1), device=x.device)
+        rows = self.table(positions)
+        first = (positions == 0).unsqueeze(1)
+        return x + torch.where(first, rows.detach(), rows)
+        """),
+    diagnosed=False,
+)
+learned.wrong("zeros", body("return torch.zeros_like(x)"), diagnosed=False)
+learned.wrong("constant: x itself", body("return x"), names="the words alone")
 learned.right(
     "a slice of the weight",
     body("return x + self.table.weight[start : start + x.size(1)]"),

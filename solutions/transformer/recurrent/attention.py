@@ -51,7 +51,7 @@ def additive_score(
         v: (a,).
 
     Returns:
-        A score for each source position, (b, s).
+        A score for each source position, (b, s), finite however large the states.
     """
     ### BEGIN SOLUTION
     query = (state @ w_state.T).unsqueeze(1)  # (b, 1, a)
@@ -228,13 +228,10 @@ class BiLSTMAttention(nn.Module):
         The score of a position is the dot product of its state and the query.
 
         Args:
-            ids: (b, s), padded on the right.
+            ids: (b, s), padded on the right; every sentence has a word.
 
         Returns:
             Logits (b, n_classes) and attention weights (b, s).
-
-        Raises:
-            ValueError: if a sentence is empty, or padded anywhere but at its end.
         """
         ### BEGIN SOLUTION
         mask = ids != self.pad_id

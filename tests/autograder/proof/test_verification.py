@@ -74,3 +74,12 @@ def test_a_mutant_changes_one_place_between_the_markers() -> None:
         "-y -> +y",
         "y * 2 if x > 0 else -y -> -y if x > 0 else y * 2",
     }
+
+
+def test_what_a_variant_keeps_is_gone_at_the_next_seed() -> None:
+    unit = COURSE.unit("01")
+    (keeps,) = verify_unit(COURSE, unit, 2, only="concat-final-states: kept by shape")[
+        3
+    ].verdicts
+    assert keeps.spread == 0, keeps.counted
+    assert not keeps.slips

@@ -13,7 +13,7 @@ from autograder.proof.variants.substitution import substitute
 COURSE = load_course()
 MISTAKES = {
     "01": {
-        "shift-right": ["floats"],
+        "shift-right": ["floats", "in place: the target is overwritten"],
         "additive-score": [
             "the first sentence's state for all",
             "the states dealt out to the wrong sentences",
@@ -23,8 +23,14 @@ MISTAKES = {
             "divided by the root of the width",
             "changed in place",
             "squeeze without an axis",
+            "the context alone",
+            "log-softmax",
+            "a softmax over the batch",
+            "the scores, not the weights",
+            "masking after the softmax without dividing by the new sum",
         ],
         "bilstm-attention": [
+            "the logits alone",
             "the output at the first word for a query",
             "the output at the last word for a query",
             "scaled",
@@ -271,6 +277,22 @@ def test_the_visible_check_tells_mistakes_apart(
             run_visible_check(number, exercise, mistake)
         said.add(str(caught.value))
     assert len(said) == len(mistakes)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "mistakes"),
+    [
+        ("attend", MISTAKES["01"]["attend"][-4:]),
+        ("shift-right", ["not shifted at all", "in place: the target is overwritten"]),
+    ],
+)
+def test_mistakes_of_unit_01_are_told_apart(exercise: str, mistakes: list[str]) -> None:
+    words = set()
+    for mistake in mistakes:
+        with pytest.raises(AssertionError) as caught:
+            run_visible_check("01", exercise, mistake)
+        words.add(str(caught.value).partition("\n")[0])
+    assert len(words) == len(mistakes), words
 
 
 @pytest.mark.parametrize(
