@@ -36,6 +36,7 @@ class Watching:
         The last are the numbers of the positional arguments that were written into,
         even if they hold again what they held before.
         """
+        torch.rand(())  # a seed that an earlier call has set is seen when set again
         before, then = settings(), [_traces(value) for value in args]
         result = callable_of(target)(*args, **kwargs)
         after, now = settings(), [_traces(value) for value in args]
