@@ -601,9 +601,14 @@ def expect_norm(
 def scaled(
     draw, *shape: int, dtype: torch.dtype = torch.float32
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw x with a mean and a spread of its own, γ and β."""
-    x = 2 * draw.normal(*shape, dtype=dtype) + draw.normal(shape[-1], dtype=dtype)
-    return x, draw.normal(shape[-1], dtype=dtype), draw.normal(shape[-1], dtype=dtype)
+    """Draw vectors x of one spread, each with its own mean; and γ and β.
+
+    The spread is wide: a small ε is seen where ε is asked about, and nowhere by chance.
+    """
+    x = draw.normal(*shape, dtype=torch.float64) + draw.normal(shape[-1])
+    mean, std = x.mean(-1, keepdim=True), x.std(-1, correction=0, keepdim=True)
+    x = 3 * (x - mean) / std + 2 * draw.normal(*shape[:-1], 1)
+    return x.to(dtype), *(draw.normal(shape[-1], dtype=dtype) for _ in range(2))
 
 
 # --- layer_norm -------------------------------------------------------------------
@@ -645,8 +650,8 @@ def test_norm_axes(student, draw):
     expect_no_call(student, "layer_norm", BUILT_INS)
     gamma, beta = draw.normal(D), draw.normal(D)
     expect_leading_axes(
-        lambda x: student.layer_norm(x, gamma, beta),
-        lambda x: reference.layer_norm(x, gamma.double(), beta.double()),
+        lambda x: student.layer_norm(10 * x, gamma, beta),
+        lambda x: reference.layer_norm(10 * x, gamma.double(), beta.double()),
         [(D,)],
         draw,
         "the result",
@@ -663,7 +668,7 @@ def test_norm_far_from_zero(student, draw):
         "large numbers, almost equal, of which float32 keeps seven digits"
     )
     with blame(words, lambda: expect_norm(student, *plain)):
-        far = 2000 + x
+        far = 5000 + x
         got = student.layer_norm(far, gamma, beta)
         want = reference.layer_norm(far.double(), gamma.double(), beta.double())
         expect_close(got, want, "the result", tolerance=1e-2)

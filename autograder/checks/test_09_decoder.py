@@ -479,23 +479,15 @@ def test_layer_with_every_mask(student, draw):
         one_for_all = masks["(1, 1, t, s), one for all"].repeat(B, 1, 1, 1)
         masks["(b, 1, t, s), with a query that sees no key"] = close_rows(one_for_all)
 
-        def called(layer, x, memory, mask, place=place) -> Tensor:
-            other = {place: mask}
-            return replace_mask(layer, x, memory, given, other)
-
-        expect_every_mask(
-            lambda mask, called=called: called(
-                pair.student, given.x, given.memory, mask
-            ),
-            lambda mask, called=called: called(pair.trusted, *given.exact[:2], mask),
-            masks,
-            f"x, with this for {place},",
-        )
+        own = partial(output_under, pair.student, given.all, place)
+        right = partial(output_under, pair.trusted, given.exact, place)
+        expect_every_mask(own, right, masks, f"x, with this for {place},")
 
 
-def replace_mask(layer, x, memory, given: Inputs, other: dict[str, Tensor]) -> Tensor:
-    """Call a layer with another mask in the place of one; return x."""
-    masks = {"tgt_mask": given.tgt_mask, "src_mask": given.src_mask} | other
+def output_under(layer: Any, given: Sequence[Tensor], place: str, mask: Tensor) -> Any:
+    """Call a layer with another mask in one place; return x."""
+    x, memory, tgt_mask, src_mask = given
+    masks = {"tgt_mask": tgt_mask, "src_mask": src_mask} | {place: mask}
     result = layer(x, memory, masks["tgt_mask"], masks["src_mask"])
     return expect_parts(result, 2, "two things, x and the weights")[0]
 
