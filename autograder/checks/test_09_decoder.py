@@ -67,11 +67,6 @@ class Inputs:
         """The four arguments in their order."""
         return self.x, self.memory, self.tgt_mask, self.src_mask
 
-    @property
-    def exact(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The same in float64."""
-        return self.x.double(), self.memory.double(), self.tgt_mask, self.src_mask
-
 
 def twins(student, draw, kind: type[Trusted], **changes) -> Twins[Trusted]:
     """Build the student's and the trusted module and give both fresh weights."""
@@ -82,7 +77,7 @@ def twins(student, draw, kind: type[Trusted], **changes) -> Twins[Trusted]:
     trusted.load_state_dict(state)
     theirs = student[kind.__name__](student.load(CONFIG)(**options))
     theirs.load_state_dict(state)
-    theirs.eval()
+    theirs.double().eval()
     return Twins(theirs, trusted.double().eval())
 
 
@@ -92,8 +87,8 @@ def inputs(draw) -> Inputs:
     src_mask = (torch.arange(S) < src_lengths[:, None])[:, None, None, :]
     tgt_padding = (torch.arange(T) < tgt_lengths[:, None])[:, None, None, :]
     return Inputs(
-        draw.normal(B, T, D),
-        draw.normal(B, S, D),
+        draw.normal(B, T, D, dtype=torch.float64),
+        draw.normal(B, S, D, dtype=torch.float64),
         tgt_padding & causal_mask(T),
         src_mask,
     )
@@ -109,9 +104,9 @@ def run_layer(layer, given: Inputs) -> tuple[Tensor, Tensor]:
 def expect_layer(pair: Twins[reference.DecoderLayer], given: Inputs) -> None:
     """Compare the output of the student's layer with the right one."""
     x, _ = run_layer(pair.student, given)
-    want, _ = pair.trusted(*given.exact)
+    want, _ = pair.trusted(*given.all)
     named = outputs_of(layer_mistakes(pair.trusted, given), 0)
-    expect_close(x, want, "x", mistakes=named, tolerance=2e-5)
+    expect_close(x, want, "x", mistakes=named)
 
 
 def post_norm(add_norm: AddNorm, x: Tensor, output: Tensor) -> Tensor:
@@ -150,7 +145,7 @@ class Steps:
 
     def run(self) -> tuple[Tensor, Tensor]:
         """Return the output and the weights."""
-        x, memory = self.given.exact[:2]
+        x, memory = self.given.all[:2]
         attended, self_weights = self.self_attention(x, x, x, self.self_mask)
         y = self.add(0, x, attended)
         looked_up, weights = self.cross_attention(y, memory, memory, self.cross_mask)
@@ -218,7 +213,7 @@ def mask_mistakes(but: Callable[..., Run], given: Inputs) -> dict[str, Run]:
 
 def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
     """Name sub-layers in another order, and questions asked by another vector."""
-    x, memory, tgt_mask, src_mask = given.exact
+    x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
 
@@ -280,7 +275,7 @@ def pre_norm_layer(
     layer: reference.DecoderLayer, given: Inputs
 ) -> tuple[Tensor, Tensor]:
     """Run the layer's parts as a pre-norm layer."""
-    x, memory, tgt_mask, src_mask = given.exact
+    x, memory, tgt_mask, src_mask = given.all
     z = layer.add_norm1.norm(x)
     y = x + layer.self_attention(z, z, z, tgt_mask)[0]
     z = layer.add_norm2.norm(y)
@@ -296,7 +291,7 @@ def pre_norm_mistakes(
     layer: reference.DecoderLayer, given: Inputs
 ) -> dict[str, Callable[[], Tensor]]:
     """Name what goes wrong in a pre-norm layer; each gives the output."""
-    x, memory, tgt_mask, src_mask = given.exact
+    x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = (a.norm for a in (layer.add_norm1, layer.add_norm2, layer.add_norm3))
 
     def by_steps(
@@ -353,7 +348,7 @@ def handed_mistakes(
 
 def post_norm_layer(layer: reference.DecoderLayer, given: Inputs) -> Tensor:
     """Run the layer's parts as a post-norm layer."""
-    x, memory, tgt_mask, src_mask = given.exact
+    x, memory, tgt_mask, src_mask = given.all
     x = post_norm(layer.add_norm1, x, layer.self_attention(x, x, x, tgt_mask)[0])
     looked_up, _ = layer.cross_attention(x, memory, memory, src_mask)
     x = post_norm(layer.add_norm2, x, looked_up)
@@ -397,14 +392,14 @@ def test_layer_weights(student, draw):
         given.x, given.memory[:, :T], given.tgt_mask, given.src_mask[..., :T]
     )
     x, weights = run_layer(pair.student, square)
-    want_x, want = pair.trusted(*square.exact)
+    want_x, want = pair.trusted(*square.all)
     mistakes = layer_mistakes(pair.trusted, square)
-    expect_close(x, want_x, "x", outputs_of(mistakes, 0), tolerance=2e-5)
+    expect_close(x, want_x, "x", outputs_of(mistakes, 0))
     named = outputs_of(mistakes, 1)
     early = named.pop("a layer whose cross-attention asks with the layer's input")
     del named["a layer that looks at the source before itself"]  # the same weights
     named["a layer whose cross-attention asks before the self-attention"] = early
-    expect_close(weights, want, "the tensor of weights", mistakes=named, tolerance=2e-5)
+    expect_close(weights, want, "the tensor of weights", mistakes=named)
 
 
 @check("decoder-layer", share=1, title="The same layer as pre-norm (norm_first)")
@@ -412,9 +407,9 @@ def test_layer_pre_norm(student, draw):
     pair = twins(student, draw, reference.DecoderLayer, norm_first=True)
     given = inputs(draw)
     x, _ = run_layer(pair.student, given)
-    want, _ = pair.trusted(*given.exact)
+    want, _ = pair.trusted(*given.all)
     named = pre_norm_mistakes(pair.trusted, given)
-    expect_close(x, want, "x", mistakes=named, tolerance=5e-5)
+    expect_close(x, want, "x", mistakes=named)
 
 
 @check("decoder-layer", share=1, title="No mask means that all may attend")
@@ -424,8 +419,8 @@ def test_layer_without_masks(student, draw):
     with blame("code that needs a mask; both are None by default", usual):
         result = pair.student(given.x, given.memory)
         x, _ = expect_parts(result, 2, "two things, x and the weights")
-        want, _ = pair.trusted(given.x.double(), given.memory.double())
-        expect_close(x, want, "x", tolerance=2e-5)
+        want, _ = pair.trusted(given.x, given.memory)
+        expect_close(x, want, "x")
 
 
 @check("decoder-layer", share=1, title="A later word changes no earlier one", form=True)
@@ -480,7 +475,7 @@ def test_layer_with_every_mask(student, draw):
         masks["(b, 1, t, s), with a query that sees no key"] = close_rows(one_for_all)
 
         own = partial(output_under, pair.student, given.all, place)
-        right = partial(output_under, pair.trusted, given.exact, place)
+        right = partial(output_under, pair.trusted, given.all, place)
         expect_every_mask(own, right, masks, f"x, with this for {place},")
 
 
@@ -513,11 +508,9 @@ def expect_calls_anew(student, draw, pair: Twins[Any]) -> None:
     calls = [first, second, (x, memory, tgt_mask, src_mask), (x, first[1], *second[2:])]
 
     def right(x: Tensor, memory: Tensor, tgt_mask: Tensor, src_mask: Tensor) -> Tensor:
-        return pair.trusted(x.double(), memory.double(), tgt_mask, src_mask)[0]
+        return pair.trusted(x, memory, tgt_mask, src_mask)[0]
 
-    expect_each_call_anew(
-        student, pair.student, calls, right, "x", part=0, tolerance=5e-5
-    )
+    expect_each_call_anew(student, pair.student, calls, right, "x", part=0)
 
 
 def expect_nothing_left(student, module: Any, given: Inputs) -> None:
@@ -530,9 +523,10 @@ def expect_nothing_left(student, module: Any, given: Inputs) -> None:
 def test_layer_keeps_its_promises(student, draw):
     layer, given = twins(student, draw, reference.DecoderLayer).student, inputs(draw)
     expect_nothing_left(student, layer, given)
-    layer.double()
-    x, _ = expect_parts(layer(*given.exact), 2, "two things, x and the weights")
-    expect_dtype(x, torch.float64, "x")
+    layer.float()
+    single = given.x.float(), given.memory.float(), given.tgt_mask, given.src_mask
+    x, _ = expect_parts(layer(*single), 2, "two things, x and the weights")
+    expect_dtype(x, torch.float32, "x")
 
 
 @check("decoder-layer", share=1, title="Dropout acts in training, and only there")
@@ -561,26 +555,26 @@ def expect_dropout(student, draw) -> None:
         kept_in_training |= {phrase: value} if kept else {}
         phrase = f"a layer that drops what {' and '.join(gone)} adds in eval mode too"
         dropped_in_eval |= {phrase: value} if gone else {}
-    exact = pair.trusted(*given.exact)[0]
+    exact = pair.trusted(*given.all)[0]
     what = "x in eval mode, with dropout,"
-    expect_close(calm, exact, what, dropped_in_eval, tolerance=2e-5)
+    expect_close(calm, exact, what, dropped_in_eval)
     want = left_over(pair.trusted, given, (True, True, True))
     what = "x in training mode, where all that a sub-layer adds is dropped,"
-    expect_close(x, want, what, kept_in_training, tolerance=2e-5)
+    expect_close(x, want, what, kept_in_training)
     rates = {"dropout": 0.0, "attention_dropout": NEARLY_ALL, "ff_dropout": NEARLY_ALL}
     pair = twins(student, draw, reference.DecoderLayer, **rates)
     pair.student.train()
     pair.trusted.train()
     x, _ = run_layer(pair.student, given)
     what = "x in training mode, where sub-layers drop out all inside,"
-    expect_close(x, pair.trusted(*given.exact)[0], what, tolerance=2e-5)
+    expect_close(x, pair.trusted(*given.all)[0], what)
 
 
 def left_over(
     layer: reference.DecoderLayer, given: Inputs, dropped: Sequence[bool]
 ) -> Tensor:
     """Run a post-norm layer in which what some sub-layers add is dropped."""
-    x, memory, tgt_mask, src_mask = given.exact
+    x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
 
     def keep(number: int, output: Tensor) -> Tensor:
@@ -626,7 +620,7 @@ def stacks(student, draw, **changes) -> Twins[reference.Decoder]:
     theirs = student.Decoder(config)
     theirs.add_module("layers", student.load("torch.nn.ModuleList")(layers))
     theirs.load_state_dict(state)
-    theirs.eval()
+    theirs.double().eval()
     return Twins(theirs, trusted.double().eval())
 
 
@@ -634,7 +628,7 @@ def stack_mistakes(
     decoder: reference.Decoder, given: Inputs
 ) -> dict[str, Callable[[], Tensor]]:
     """Name what goes wrong in the stack."""
-    x, memory, tgt_mask, src_mask = given.exact
+    x, memory, tgt_mask, src_mask = given.all
     layers = list(decoder.layers)
 
     def through(some: Sequence[nn.Module], masks=(tgt_mask, src_mask)) -> Tensor:
@@ -694,26 +688,26 @@ def test_stack_shapes(student, draw):
 def test_stack_values(student, draw):
     pair, given = stacks(student, draw), inputs(draw)
     x, _ = run_stack(pair.student, given)
-    want, _ = pair.trusted(*given.exact)
+    want, _ = pair.trusted(*given.all)
     named = stack_mistakes(pair.trusted, given)
-    expect_close(x, want, "x", mistakes=named, tolerance=5e-5)
+    expect_close(x, want, "x", mistakes=named)
     result = pair.student(given.x, given.memory)
     x, _ = expect_parts(result, 2, "x and a list of weights")
-    want, _ = pair.trusted(*given.exact[:2])
-    expect_close(x, want, "x without masks", tolerance=5e-5)
+    want, _ = pair.trusted(*given.all[:2])
+    expect_close(x, want, "x without masks")
 
 
 @check("decoder-stack", share=1, title="Each layer's weights, in order; gradients pass")
 def test_stack_weights(student, draw):
     pair, given = stacks(student, draw), inputs(draw)
     _, got = run_stack(pair.student, given)
-    _, want = pair.trusted(*given.exact)
+    _, want = pair.trusted(*given.all)
     for number, (one, right) in enumerate(zip(got, want, strict=True)):
         named = {}
         if number == 0:
             named["the weights in the opposite order"] = want[-1]
         what = f"the tensor of weights of layer {number}"
-        expect_close(one, right, what, named, tolerance=5e-5)
+        expect_close(one, right, what, named)
     expect_stack_gradients(student, draw, pair.student, given)
 
 
@@ -734,16 +728,16 @@ def expect_stack_gradients(student, draw, decoder, given: Inputs) -> None:
 def test_stack_pre_norm(student, draw):
     pair, given = stacks(student, draw, norm_first=True), inputs(draw)
     x, _ = run_stack(pair.student, given)
-    want, _ = pair.trusted(*given.exact)
+    want, _ = pair.trusted(*given.all)
 
     def without_norm() -> Tensor:
-        y = given.x.double()
+        y = given.x
         for layer in pair.trusted.layers:
-            y, _ = layer(y, *given.exact[1:])
+            y, _ = layer(y, *given.all[1:])
         return y
 
     named = {"a stack without its last normalisation": without_norm}
-    expect_close(x, want, "x", mistakes=named, tolerance=5e-5)
+    expect_close(x, want, "x", mistakes=named)
 
 
 @check("decoder-stack", share=1, title="Each call has its own results")

@@ -502,7 +502,7 @@ decoder.wrong(
 @decoder.wrong("stops after the first layer", names="first layer alone")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     x, weights = self.layers[0](x, memory, tgt_mask, src_mask)
-    return self.norm(x), [weights, weights]
+    return self.norm(x), [weights] * len(self.layers)
 
 
 decoder.wrong("without the target's mask", swap(", tgt_mask", ", None"))
