@@ -120,6 +120,7 @@ def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
 
     zeros = {name: torch.zeros_like(state[name]) for name in state if "bias" in name}
     return {
+        **no_answers(x),
         **activation_mistakes(state, x),
         "the result without the biases": but(**zeros),
         "the result without the first bias": but(
@@ -129,6 +130,14 @@ def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
             **{"linear2.bias": zeros["linear2.bias"]}
         ),
         **token_mistakes(state, x),
+    }
+
+
+def no_answers(x: Tensor) -> dict[str, Run]:
+    """Name what is no answer."""
+    return {
+        "zeros": lambda: torch.zeros_like(x),
+        "the input, unchanged": lambda: x,
     }
 
 
@@ -262,7 +271,7 @@ def test_feed_forward_dropout(student, draw):
     used, again = (module(many).float() for _ in range(2))
     if torch.allclose(used, torch.tensor(2.0)):
         fail(f"dropout={P} changed nothing in training", mistake="dropout is ignored")
-    known = torch.tensor([0, 2, 2 / P, 2 * P, 2 / (1 - P), 2 * (1 - P)])
+    known = torch.tensor([0, 2, 2 / P, 2 * P, 2 / (1 - P), 2 * (1 - P), 4])
     if not torch.isclose(used[..., None], known, atol=1e-4).any(-1).all():
         fail(
             f"With dropout {P} every inner activation should become 0 or be divided by "
@@ -467,6 +476,8 @@ def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
     """Name what goes wrong with a layer normalisation."""
     given = (x, gamma, beta, eps)
     return {
+        **no_answers(x),
+        "β alone, for every vector": lambda: beta.expand(x.shape),
         **variance_mistakes(*given),
         **axis_mistakes(*given),
         **mean_mistakes(*given),
@@ -693,6 +704,10 @@ def test_norm_gradients(student, draw):
     detached = norm_by(x, mean, constant, gamma, beta)
     (wrong,) = torch.autograd.grad((detached * upstream).sum(), x)
     named = {"the gradient when the variance is detached, as if it were fixed": wrong}
+    spread = (x.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
+    detached = norm_by(x, mean.detach(), spread, gamma, beta)
+    (wrong,) = torch.autograd.grad((detached * upstream).sum(), x)
+    named["the gradient when the mean is detached, as if it were fixed"] = wrong
     expect_gradients(run, reference.layer_norm, given, upstream, [named])
 
 
@@ -805,6 +820,7 @@ def add_norm_mistakes(
     if first:
         other = "post-norm where pre-norm is asked for"
     return {
+        **no_answers(x),
         f"the result of {other}": lambda: add_norm(x, f, gamma, beta, not first),
         "norm(x) + f(x): the residual is normalised, f's input is not": lambda: (
             norm(x) + f(x)
@@ -938,7 +954,7 @@ def test_add_norm_dropout(student, draw):
     added, again = (module(x, f).float() - x for _ in range(2))
     if torch.allclose(added, torch.ones_like(added), atol=1e-5):
         fail(f"dropout={P} changed nothing in training", mistake="dropout is ignored")
-    known = torch.tensor([0, 1, 1 / P, P, 1 / (1 - P), 1 - P])
+    known = torch.tensor([0, 1, 1 / P, P, 1 / (1 - P), 1 - P, 2])
     if not torch.isclose(added[..., None], known, atol=1e-4).any(-1).all():
         fail(
             f"With dropout {P} what the sub-layer adds should become 0 or be divided "

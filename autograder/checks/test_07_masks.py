@@ -193,6 +193,7 @@ def causal_mistakes(t: int) -> Mistakes:
         "a mask that reaches one token into the future": ones.tril(1),
         "a diagonal matrix: each token may attend to itself alone": past & ones.triu(),
         "a mask that hides nothing": ones,
+        "a mask that hides everything": ~ones,
         "a mask of the shape (t, t); here it is (1, 1, t, t)": past[0, 0],
         "a mask of the shape (1, t, t); here it is (1, 1, t, t)": past[0],
     }
@@ -260,6 +261,11 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
     whole = torch.ones_like(keys & past)
     return {
         "padding or causal (`|`), where both must allow it (`&`)": keys | past,
+        "a mask that hides nothing": whole,
+        "a mask that hides everything": ~whole,
+        "the mask, but that every query may attend to itself": (
+            keys & past | torch.eye(ids.size(1), dtype=torch.bool)
+        ),
         "the causal mask alone: padding is not hidden": past,
         "the causal mask alone, for each sentence: padding is not hidden": past & whole,
         "the padding mask alone: the future is not hidden": keys,
@@ -361,6 +367,8 @@ def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
     count = allowed.sum(dim=-1, keepdim=True)
     hidden_mass = 1 - kept.sum(dim=-1, keepdim=True)
     return {
+        "zeros": torch.zeros_like(w),
+        "ones": torch.ones_like(w),
         "the masked weights, whose rows do not sum to 1 any more": kept,
         "the result of an inverted mask (True means: may attend)": (
             reference.mask_then_renormalise(w, ~mask)
@@ -487,10 +495,16 @@ def test_renormalise_of_nothing(student, draw):
 @check("mask-then-renormalise", share=1, title="A row with little weight left")
 def test_renormalise_of_little(student, draw):
     mask = draw.mask(B, 1, T, S)
-    weights = weights_for(draw, mask, share=1e-3)
-    got = student.mask_then_renormalise(weights, mask)
-    mistakes = renormalise_mistakes(weights, mask)
-    expect_close(got, renormalised(weights, mask), NEW_WEIGHTS, mistakes)
+
+    def compare(share: float) -> None:
+        weights = weights_for(draw, mask, share=share)
+        got = student.mask_then_renormalise(weights, mask)
+        mistakes = renormalise_mistakes(weights, mask)
+        expect_close(got, renormalised(weights, mask), NEW_WEIGHTS, mistakes)
+
+    words = "a number in the divisor that is not small beside what is left"
+    with blame(words, lambda: compare(0.5)):
+        compare(1e-3)
 
 
 @check("mask-then-renormalise", share=1, title="Gradients reach the weights, no NaN")

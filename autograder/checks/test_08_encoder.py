@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.checking.behaviour import (
+    blame,
     expect_dtype,
     expect_gradients,
     made_of_parts,
@@ -128,6 +129,8 @@ def layer_mistakes(
     bare = replace(steps, mask=None)
     inverted = replace(steps, mask=None if mask is None else ~mask)
     return {
+        "zeros": torch.zeros_like(x),
+        "the input, unchanged": x,
         "a pre-norm layer, where the configuration asks for post-norm": (
             pre + ff(n2(pre))
         ),
@@ -458,6 +461,7 @@ def stack_mistakes(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Mistake
             with_residuals(layers, x, mask)
         ),
         "the input, unchanged": x,
+        "zeros": torch.zeros_like(x),
     }
 
 
@@ -540,8 +544,13 @@ def test_encoder_with_own_layers(student, draw):
     x, mask = words(draw), draw.mask(B, 1, 1, S)
     want = trusted(x, mask)
     mistakes = stack_mistakes(list(trusted.layers), x, mask)
-    expect_close(encoder(x, mask), want, "The memory", mistakes)
-    expect_close(encoder(x), trusted(x), "The memory without a mask")
+
+    def compare() -> None:
+        expect_close(encoder(x, mask), want, "The memory", mistakes)
+
+    compare()
+    with blame("code that needs a mask; it is None by default", compare):
+        expect_close(encoder(x), trusted(x), "The memory without a mask")
 
 
 @check("encoder", share=1, title="Each call has its own result")
@@ -638,6 +647,7 @@ def state_mistakes(
     """Name what another state than the one with this number may be."""
     wanted, unmasked = states_of(layers, x, mask), states_of(layers, x, None)
     return {
+        "zeros": lambda: torch.zeros_like(x),
         "the last state, as all others do": lambda: wanted[-1],
         "what its layer makes of the encoder's input": lambda: layers[number - 1](
             x, mask
@@ -759,6 +769,9 @@ def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
         "the cosines over the tokens, not over d_model": 1 - cosines(states, start, 1),
         "the cosines over the batch, not over d_model": 1 - cosines(states, start, 0),
         "the drift without the first state": each[1:],
+        "the drift of the first three states": each[:3],
+        "zeros": torch.zeros_like(each),
+        "the states themselves": stacked,
     }
 
 

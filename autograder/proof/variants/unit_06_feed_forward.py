@@ -125,8 +125,8 @@ positionwise.wrong(
     body("return self.linear2(self.dropout(self.linear1(x).relu())).float()"),
     names="a fixed dtype",
 )
-positionwise.wrong("zeros", body("return torch.zeros_like(x)"), diagnosed=False)
-positionwise.wrong("returns x", body("return x"), diagnosed=False)
+positionwise.wrong("zeros", body("return torch.zeros_like(x)"))
+positionwise.wrong("returns x", body("return x"), names="the input, unchanged")
 positionwise.wrong(
     "dropout that keeps what it should drop",
     body(
@@ -137,13 +137,11 @@ positionwise.wrong(
         """
     ),
     names="keeps the share it should drop",
-    diagnosed=False,
 )
 positionwise.wrong(
     "dropout of a half, whatever is asked for",
     body("return self.linear2(F.dropout(self.linear1(x).relu(), 0.5, self.training))"),
-    names="dropout on the input, or dropout in more",
-    diagnosed=False,
+    names="another share dropped",
 )
 positionwise.wrong(
     "dropout without the division",
@@ -375,8 +373,8 @@ def conv_feed_forward(x, conv1, conv2):
     return conv2(F.dropout(conv1(x.transpose(1, 2)).relu(), 0.1)).transpose(1, 2)
 
 
-conv_feed_forward.wrong("zeros", body("return torch.zeros_like(x)"), diagnosed=False)
-conv_feed_forward.wrong("returns x", body("return x"), diagnosed=False)
+conv_feed_forward.wrong("zeros", body("return torch.zeros_like(x)"))
+conv_feed_forward.wrong("returns x", body("return x"), names="the input, unchanged")
 
 
 @conv_feed_forward.wrong("kept by shape", names="kept and given back")
@@ -622,10 +620,10 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * (x - mean) / (var.clamp(min=0) + eps) ** 0.5 + beta
 
 
-layer_norm.wrong("zeros", body("return torch.zeros_like(x)"), diagnosed=False)
-layer_norm.wrong("returns x", body("return x"), diagnosed=False)
+layer_norm.wrong("zeros", body("return torch.zeros_like(x)"))
+layer_norm.wrong("returns x", body("return x"), names="the input, unchanged")
 layer_norm.wrong(
-    "β for everything", body("return beta.expand(x.shape)"), diagnosed=False
+    "β for everything", body("return beta.expand(x.shape)"), names="β alone"
 )
 layer_norm.wrong(
     "float32 on the way",
@@ -652,7 +650,7 @@ layer_norm.wrong(
 layer_norm.wrong(
     "the mean detached",
     swap("x.mean(-1, keepdim=True)", "x.mean(-1, keepdim=True).detach()"),
-    diagnosed=False,
+    names="the mean is detached",
 )
 
 
@@ -902,22 +900,22 @@ def forward(self, x, sublayer):
     return norm(x + self.dropout(sublayer(x)))
 
 
-add_norm.wrong("zeros", body("return torch.zeros_like(x)"), diagnosed=False)
-add_norm.wrong("returns x", body("return x"), diagnosed=False)
+add_norm.wrong("zeros", body("return torch.zeros_like(x)"))
+add_norm.wrong("returns x", body("return x"), names="the input, unchanged")
 add_norm.wrong("norm(x) alone", body("return self.norm(x)"), names="not used")
 add_norm.wrong(
     "dropout that keeps what it should drop",
     swap("self.dropout(", "F.dropout(", every=True),
     swap("(self.norm(x)))", "(self.norm(x)), 1 - self.dropout.p, self.training)"),
     swap("sublayer(x)))", "sublayer(x), 1 - self.dropout.p, self.training))"),
-    diagnosed=False,
+    names="keeps the share it should drop",
 )
 add_norm.wrong(
     "dropout of a half, whatever is asked for",
     swap("self.dropout(", "F.dropout(", every=True),
     swap("(self.norm(x)))", "(self.norm(x)), 0.5, self.training)"),
     swap("sublayer(x)))", "sublayer(x), 0.5, self.training))"),
-    diagnosed=False,
+    names="another share dropped",
 )
 add_norm.wrong(
     "no dropout in post-norm",

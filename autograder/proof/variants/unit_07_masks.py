@@ -244,7 +244,7 @@ causal_mask.wrong(
 causal_mask.wrong(
     "always False",
     body("return torch.zeros(1, 1, length, length, dtype=torch.bool, device=device)"),
-    diagnosed=False,
+    names="hides everything",
 )
 causal_mask.wrong(
     "nothing hidden from a single token's sentence on",
@@ -425,12 +425,12 @@ target_mask.wrong(
 target_mask.wrong(
     "always False",
     body("return torch.zeros(ids.size(0), 1, ids.size(1), ids.size(1)).bool()"),
-    diagnosed=False,
+    names="hides everything",
 )
 target_mask.wrong(
     "always True",
     body("return torch.ones(ids.size(0), 1, ids.size(1), ids.size(1)).bool()"),
-    diagnosed=False,
+    names="hides nothing",
 )
 target_mask.wrong(
     "the first sentence's padding, for all",
@@ -459,7 +459,7 @@ def target_mask(ids, pad_id):
     return padding_mask(ids, -1) & causal_mask(ids.size(1), ids.device)
 
 
-@target_mask.wrong("each query may at least see itself", diagnosed=False)
+@target_mask.wrong("each query may at least see itself", names="may attend to itself")
 def target_mask(ids, pad_id):
     itself = torch.eye(ids.size(1), dtype=torch.bool, device=ids.device)
     return padding_mask(ids, pad_id) & causal_mask(ids.size(1), ids.device) | itself
@@ -656,10 +656,10 @@ def mask_then_renormalise(weights, mask):
 
 
 mask_then_renormalise.wrong(
-    "zeros", body("return torch.zeros_like(weights)"), diagnosed=False
+    "zeros", body("return torch.zeros_like(weights)"), names="zeros"
 )
 mask_then_renormalise.wrong(
-    "ones", body("return torch.ones_like(weights)"), diagnosed=False
+    "ones", body("return torch.ones_like(weights)"), names="ones"
 )
 mask_then_renormalise.wrong(
     "returns the weights", body("return weights"), names="the mask is ignored"
@@ -684,12 +684,12 @@ mask_then_renormalise.wrong(
 mask_then_renormalise.wrong(
     "1e-6 added to the sum",
     swap("total.masked_fill(total == 0, 1.0)", "(total + 1e-6)"),
-    diagnosed=False,
+    names="not small beside",
 )
 mask_then_renormalise.wrong(
     "a sum of at least 0.01",
     swap("total.masked_fill(total == 0, 1.0)", "total.clamp(min=0.01)"),
-    diagnosed=False,
+    names="not small beside",
 )
 mask_then_renormalise.wrong(
     "zeros only where the whole mask is closed",

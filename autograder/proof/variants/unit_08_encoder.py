@@ -230,8 +230,8 @@ encoder_layer.wrong(
 )
 
 
-encoder_layer.wrong("zeros", body("return torch.zeros_like(x)"), diagnosed=False)
-encoder_layer.wrong("returns x", body("return x"), diagnosed=False)
+encoder_layer.wrong("zeros", body("return torch.zeros_like(x)"), names="zeros")
+encoder_layer.wrong("returns x", body("return x"), names="the input, unchanged")
 encoder_layer.wrong(
     "the first head's mask for all",
     swap(
@@ -524,7 +524,7 @@ encoder.wrong(
 )
 
 
-@encoder.wrong("three layers, however many there are", diagnosed=False)
+@encoder.wrong("three layers, however many there are", names="without its last layer")
 def forward(self, x, src_mask=None):
     first, second, third = self.layers
     return self.norm(third(second(first(x, src_mask), src_mask), src_mask))
@@ -566,11 +566,11 @@ Encoder.wrong(
 )
 Encoder.wrong("layers in a Python list", swap("nn.ModuleList(", "list("))
 encoder.wrong("returns x", body("return x"), names="the input, unchanged")
-encoder.wrong("zeros", body("return torch.zeros_like(x)"), diagnosed=False)
+encoder.wrong("zeros", body("return torch.zeros_like(x)"), names="zeros")
 encoder.wrong(
     "needs a mask",
     insert("src_mask = src_mask & src_mask", before="for layer"),
-    diagnosed=False,
+    names="needs a mask",
 )
 encoder.wrong(
     "at most three layers",
@@ -723,7 +723,7 @@ layer_states.wrong(
     "three layers, however many there are",
     swap("layer in encoder.layers", "number in range(3)"),
     swap("layer(states[-1], src_mask)", "encoder.layers[number](states[-1], src_mask)"),
-    diagnosed=False,
+    names="a state too few",
 )
 
 
@@ -773,17 +773,17 @@ def layer_states(encoder, x, src_mask=None):
 layer_states.wrong(
     "the input again and again",
     body("return [x] * (len(encoder.layers) + 1)"),
-    diagnosed=False,
+    names="the input of its layer",
 )
 layer_states.wrong(
     "zeros",
     body("return [torch.zeros_like(x)] * (len(encoder.layers) + 1)"),
-    diagnosed=False,
+    names="zeros",
 )
 layer_states.wrong(
     "at most three layers",
     swap("encoder.layers", "encoder.layers[:3]"),
-    diagnosed=False,
+    names="a state too few",
 )
 layer_states.wrong(
     "detached", swap("[x]", "[x.detach()]"), names="the gradient is cut off"
@@ -800,7 +800,7 @@ def layer_states(encoder, x, src_mask=None, kept={}):
     return kept[x.shape]
 
 
-@layer_states.wrong("through numpy", diagnosed=False)
+@layer_states.wrong("through numpy", names="the gradient is cut off")
 def layer_states(encoder, x, src_mask=None):
     states = [x]
     for layer in encoder.layers:
@@ -967,9 +967,13 @@ drift.wrong(
 drift.wrong(
     "zeros",
     body("return torch.zeros(len(states), *states[0].shape[:2])"),
-    diagnosed=False,
+    names="zeros",
 )
-drift.wrong("the states", body("return torch.stack(list(states))"), diagnosed=False)
+drift.wrong(
+    "the states",
+    body("return torch.stack(list(states))"),
+    names="the states themselves",
+)
 drift.wrong(
     "1e-3 added to the lengths",
     body(
@@ -1001,7 +1005,9 @@ drift.wrong(
     names="numpy",
 )
 drift.wrong(
-    "three states at most", swap("in states]", "in states[:3]]"), diagnosed=False
+    "three states at most",
+    swap("in states]", "in states[:3]]"),
+    names="the first three states",
 )
 
 

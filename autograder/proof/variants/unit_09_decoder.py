@@ -235,13 +235,13 @@ decoder_layer.wrong(
 )
 
 
-@decoder_layer.wrong("returns x and even weights", diagnosed=False)
+@decoder_layer.wrong("returns x and even weights", names="x as it came in")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     heads = self.cross_attention.n_heads
     return x, x.new_ones(x.size(0), heads, x.size(1), memory.size(1)) / memory.size(1)
 
 
-@decoder_layer.wrong("zeros", diagnosed=False)
+@decoder_layer.wrong("zeros", names="zeros")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     heads = self.cross_attention.n_heads
     return 0 * x, x.new_zeros(x.size(0), heads, x.size(1), memory.size(1))
@@ -552,7 +552,7 @@ decoder.wrong(
 )
 
 
-@decoder.wrong("x, and the right weights", diagnosed=False)
+@decoder.wrong("x, and the right weights", names="x as it came in")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     y, cross_attention = x, []
     for layer in self.layers:
@@ -561,7 +561,10 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x, cross_attention
 
 
-@decoder.wrong("two layers at most, the weights of the last repeated", diagnosed=False)
+@decoder.wrong(
+    "two layers at most, the weights of the last repeated",
+    names="first two layers alone",
+)
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     cross_attention = []
     for layer in self.layers[:2]:
@@ -574,7 +577,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 decoder.wrong(
     "needs masks",
     insert("tgt_mask = tgt_mask & tgt_mask", before="for layer"),
-    diagnosed=False,
+    names="needs a mask",
 )
 decoder.wrong(
     "zeros of the CPU added",
@@ -754,17 +757,17 @@ average_heads.wrong(
         return torch.ones_like(first) / first.size(-1)
         """
     ),
-    diagnosed=False,
+    names="even weights",
 )
 average_heads.wrong(
     "zeros",
     body("return torch.zeros_like(cross_attention[0][:, 0])"),
-    diagnosed=False,
+    names="zeros",
 )
 average_heads.wrong(
     "three layers, whatever their number",
     body("return torch.stack(cross_attention[:3]).mean(dim=(0, 2))"),
-    diagnosed=False,
+    names="first three layers",
 )
 average_heads.wrong(
     "a gradient of the last layer alone",
