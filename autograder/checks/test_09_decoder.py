@@ -34,7 +34,7 @@ from transformer.feed_forward import AddNorm
 from transformer.masks import causal_mask
 from transformer.multi_head import MultiHeadAttention
 
-B, H, T, S, D, N = 3, 4, 5, 7, 16, 4
+B, H, T, S, D, N = 3, 2, 5, 7, 16, 4
 SIZES: dict[str, Any] = {"src_vocab_size": 20, "tgt_vocab_size": 21}
 SIZES |= {"d_model": D, "n_heads": H}
 SIZES |= {"n_layers": N, "d_ff": 22, "dropout": 0.0}
