@@ -12,8 +12,8 @@ from autograder.checking.behaviour import (
     blame,
     expect_dtype,
     expect_gradients,
-    expect_unchanged,
 )
+from autograder.checking.dropout import expect_dropped
 from autograder.checking.expect import (
     Callback,
     check,
@@ -22,9 +22,18 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
+from autograder.checking.families import (
+    expect_each_call_anew,
+    expect_no_seed,
+    expect_no_traces,
+    expect_same_device,
+)
+from autograder.checking.kinds_of_inputs import expect_double, expect_leading_axes
 from transformer import feed_forward as reference
 
 B, T, D, D_FF = 2, 3, 5, 7
+P = 0.3  # what dropout drops where it is tried
+NEARLY_ALL = 1 - 2**-53
 LINEAR, CONV = "torch.nn.Linear", "torch.nn.Conv1d"
 BUILT_INS = [
     "torch.nn.functional.layer_norm",
@@ -111,6 +120,7 @@ def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
 
     zeros = {name: torch.zeros_like(state[name]) for name in state if "bias" in name}
     return {
+        **no_answers(x),
         **activation_mistakes(state, x),
         "the result without the biases": but(**zeros),
         "the result without the first bias": but(
@@ -120,6 +130,14 @@ def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
             **{"linear2.bias": zeros["linear2.bias"]}
         ),
         **token_mistakes(state, x),
+    }
+
+
+def no_answers(x: Tensor) -> dict[str, Run]:
+    """Name what is no answer."""
+    return {
+        "zeros": lambda: torch.zeros_like(x),
+        "the input, unchanged": lambda: x,
     }
 
 
@@ -203,7 +221,12 @@ def expect_by_token(apply: Callable[[Tensor], Tensor], x: Tensor) -> None:
 # --- PositionwiseFeedForward ------------------------------------------------------
 
 
-@check("positionwise-feed-forward", share=1, title="The output is as wide as the input")
+@check(
+    "positionwise-feed-forward",
+    share=1,
+    title="The output is as wide as the input",
+    form=True,
+)
 def test_feed_forward_shape(student, draw):
     module, _ = build_feed_forward(student, draw)
     got = module(draw.normal(B, T, D))
@@ -220,7 +243,7 @@ def test_feed_forward_values(student, draw):
     expect_close(module(x), feed_forward(state, x), "the output", mistakes)
 
 
-@check("positionwise-feed-forward", share=1, title="Each token by itself")
+@check("positionwise-feed-forward", share=1, title="Each token by itself", form=True)
 def test_feed_forward_is_by_token(student, draw):
     module, _ = build_feed_forward(student, draw)
     expect_by_token(module, draw.normal(B, T, D))
@@ -228,7 +251,7 @@ def test_feed_forward_is_by_token(student, draw):
 
 @check("positionwise-feed-forward", share=1, title="Dropout inside, while training")
 def test_feed_forward_dropout(student, draw):
-    module, state = build_feed_forward(student, draw, dropout=0.5)
+    module, state = build_feed_forward(student, draw, dropout=P)
     x = draw.normal(B, T, D)
     want = feed_forward(state, x)
     if not torch.equal(module(x), module(x)):
@@ -244,16 +267,20 @@ def test_feed_forward_dropout(student, draw):
     w["linear2.weight"] += torch.eye(D, D_FF)  # output i is hidden activation i
     module.load_state_dict(w)
     module.train()
-    used = module(torch.ones(50, T, D)).float()
+    many = torch.ones(50, T, D)
+    used, again = (module(many).float() for _ in range(2))
     if torch.allclose(used, torch.tensor(2.0)):
-        fail("dropout=0.5 changed nothing in training", mistake="dropout is ignored")
-    doubled = torch.isclose(used, torch.tensor(4.0))
-    if not bool((doubled | (used == 0)).all()):
+        fail(f"dropout={P} changed nothing in training", mistake="dropout is ignored")
+    known = torch.tensor([0, 2, 2 / P, 2 * P, 2 / (1 - P), 2 * (1 - P), 4])
+    if not torch.isclose(used[..., None], known, atol=1e-4).any(-1).all():
         fail(
-            "With dropout 0.5 every inner activation should become 0 or be doubled, "
-            "once, and what they are made from should stay whole.",
+            f"With dropout {P} every inner activation should become 0 or be divided by "
+            f"{1 - P}, once, and what they are made from should stay whole.",
             mistake="dropout on the input, or dropout in more places than one",
         )
+    right, axes = torch.full_like(many, 2.0), {"token": 1, "sentence": 0}
+    expect_dropped(used, right, P, "the inner activations", axes, again)
+    expect_no_seed(student, module, many, draws=True)
     w["linear1.weight"].zero_()
     w["linear1.bias"].zero_()
     w["linear2.bias"] += 1.0  # an output without any inner activation
@@ -281,12 +308,25 @@ def test_feed_forward_gradients(student, draw):
     expect_gradients(run, lambda x: feed_forward(state, x), [x], upstream)
 
 
-@check("positionwise-feed-forward", share=1, title="The input is left as it was")
+@check("positionwise-feed-forward", share=1, title="Each call has its own result")
+def test_feed_forward_of_each_call(student, draw):
+    module, state = build_feed_forward(student, draw)
+    calls = [(draw.normal(B, T + 1, D),) for _ in range(3)]
+    right = partial(feed_forward, state)
+    expect_each_call_anew(student, module, calls, right, "the output")
+
+
+@check(
+    "positionwise-feed-forward",
+    share=1,
+    title="The input is left as it was, and where it was",
+    form=True,
+)
 def test_feed_forward_leaves_its_input(student, draw):
     module, _ = build_feed_forward(student, draw)
     x = draw.normal(B, T, D)
-    _, after = student.call_and_return_inputs(module, x.clone())
-    expect_unchanged(after, [x])
+    expect_no_traces(student, module, x, still=True)
+    expect_same_device(student, module, x, what="the output")
 
 
 @check("positionwise-feed-forward", share=1, title="float64, one token, any strides")
@@ -312,7 +352,7 @@ def test_feed_forward_double(student, draw):
 # --- conv_feed_forward ------------------------------------------------------------
 
 
-@check("conv-feed-forward", share=1, title="The output is (b, t, d_model)")
+@check("conv-feed-forward", share=1, title="The output is (b, t, d_model)", form=True)
 def test_conv_shape(student, draw):
     conv1, conv2, _ = build_convolutions(student, draw)
     got = student.conv_feed_forward(draw.normal(B, T, D), conv1, conv2)
@@ -351,7 +391,7 @@ def test_conv_square(student, draw):
     expect_close(got, feed_forward(state, x), "the output", mistakes)
 
 
-@check("conv-feed-forward", share=1, title="Each token by itself")
+@check("conv-feed-forward", share=1, title="Each token by itself", form=True)
 def test_conv_is_by_token(student, draw):
     conv1, conv2, _ = build_convolutions(student, draw)
     expect_by_token(
@@ -369,7 +409,7 @@ def test_conv_gradients(student, draw):
     expect_gradients(run, lambda x: feed_forward(state, x), [x], upstream)
 
 
-@check("conv-feed-forward", share=1, title="float64, one token, input left alone")
+@check("conv-feed-forward", share=1, title="float64, one token, any strides")
 def test_conv_double(student, draw):
     conv1, conv2, state = build_convolutions(student, draw)
     plain = draw.normal(B, T, D)
@@ -386,13 +426,40 @@ def test_conv_double(student, draw):
         conv2.double()
         words = "code for float32, contiguous tensors or more tokens only"
         with blame(words, ordinary):
-            got, after = student.call_and_return_inputs(
-                student.conv_feed_forward, x.clone(), conv1, conv2
-            )
+            got = student.conv_feed_forward(x, conv1, conv2)
             mistakes = feed_forward_mistakes(state, x)
             expect_close(got, feed_forward(state, x), "the output", mistakes)
         expect_dtype(got, torch.float64, "the output")
-        expect_unchanged(after[:1], [x])
+
+
+@check("conv-feed-forward", share=1, title="Each call has its own result")
+def test_conv_of_each_call(student, draw):
+    (*first, state), (*second, other) = (
+        build_convolutions(student, draw) for _ in range(2)
+    )
+    x, y = draw.normal(B, T + 1, D), draw.normal(B, T + 1, D)
+    calls = [(x, *first), (y, *first), (y, *second)]
+    of_state = {id(first[0]): state, id(second[0]): other}
+    expect_each_call_anew(
+        student,
+        student.conv_feed_forward,
+        calls,
+        lambda x, conv1, conv2: feed_forward(of_state[id(conv1)], x),
+        "the output",
+    )
+
+
+@check(
+    "conv-feed-forward",
+    share=1,
+    title="The input is left as it was, and where it was",
+    form=True,
+)
+def test_conv_leaves_its_input(student, draw):
+    conv1, conv2, _ = build_convolutions(student, draw)
+    given = draw.normal(B, T, D), conv1, conv2
+    expect_no_traces(student, student.conv_feed_forward, *given, still=True)
+    expect_same_device(student, student.conv_feed_forward, *given, what="the output")
 
 
 # --- layer_norm: what goes wrong --------------------------------------------------
@@ -409,6 +476,8 @@ def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
     """Name what goes wrong with a layer normalisation."""
     given = (x, gamma, beta, eps)
     return {
+        **no_answers(x),
+        "β alone, for every vector": lambda: beta.expand(x.shape),
         **variance_mistakes(*given),
         **axis_mistakes(*given),
         **mean_mistakes(*given),
@@ -434,8 +503,8 @@ def variance_mistakes(
         "the result with ε outside the root": lambda: norm_by(
             x, mean, biased.sqrt() + eps, gamma, beta
         ),
-        "the result with a fixed ε, whatever is asked for": lambda: norm_by(
-            x, mean, (biased + 1e-5).sqrt(), gamma, beta
+        "the result with a small fixed ε or none, whatever is asked for": (
+            lambda: norm_by(x, mean, (biased + 1e-5).sqrt(), gamma, beta)
         ),
         "the result with ε added to the variance twice": lambda: norm_by(
             x, mean, (biased + 2 * eps).sqrt(), gamma, beta
@@ -539,15 +608,20 @@ def expect_norm(
 def scaled(
     draw, *shape: int, dtype: torch.dtype = torch.float32
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw x with a mean and a spread of its own, γ and β."""
-    x = 2 * draw.normal(*shape, dtype=dtype) + draw.normal(shape[-1], dtype=dtype)
-    return x, draw.normal(shape[-1], dtype=dtype), draw.normal(shape[-1], dtype=dtype)
+    """Draw vectors x of one spread, each with its own mean; and γ and β.
+
+    The spread is wide: a small ε is seen where ε is asked about, and nowhere by chance.
+    """
+    x = draw.normal(*shape, dtype=torch.float64) + draw.normal(shape[-1])
+    mean, std = x.mean(-1, keepdim=True), x.std(-1, correction=0, keepdim=True)
+    x = 3 * (x - mean) / std + 2 * draw.normal(*shape[:-1], 1)
+    return x.to(dtype), *(draw.normal(shape[-1], dtype=dtype) for _ in range(2))
 
 
 # --- layer_norm -------------------------------------------------------------------
 
 
-@check("layer-norm", share=1, title="The result has the shape of x")
+@check("layer-norm", share=1, title="The result has the shape of x", form=True)
 def test_norm_shape(student, draw):
     got = student.layer_norm(*scaled(draw, B, T, D))
     expect_shape(got, (B, T, D), "the result")
@@ -575,24 +649,44 @@ def test_norm_of_a_constant(student, draw):
             mistake="the result without ε",
         )
     want = reference.layer_norm(x.double(), gamma.double(), beta.double())
-    expect_close(got, want, "the result", norm_mistakes(x, gamma, beta, 1e-5))
+    named = norm_mistakes(x, gamma, beta, 1e-5)
+    expect_close(got, want, "the result", named, tolerance=1e-4)  # 1/√ε is large
 
 
-@check("layer-norm", share=1, title="One vector alone, and four axes")
+@check("layer-norm", share=1, title="Any number of axes: one vector alone too")
 def test_norm_axes(student, draw):
+    expect_no_call(student, "layer_norm", BUILT_INS)
+    gamma, beta = draw.normal(D), draw.normal(D)
+    expect_leading_axes(
+        lambda x: student.layer_norm(10 * x, gamma, beta),
+        lambda x: reference.layer_norm(10 * x, gamma.double(), beta.double()),
+        [(D,)],
+        draw,
+        "the result",
+    )
+
+
+@check("layer-norm", share=1, title="Vectors far from 0")
+def test_norm_far_from_zero(student, draw):
+    expect_no_call(student, "layer_norm", BUILT_INS)
     plain = scaled(draw, B, T, D)
-    for shape in ((D,), (B, 4, T, D)):
-        words = "code for x of (b, t, d_model) only"
-        with blame(words, lambda: expect_norm(student, *plain)):
-            x, gamma, beta = scaled(draw, *shape)
-            expect_norm(student, x, gamma, beta)
+    x, gamma, beta = scaled(draw, 10, T, D)
+    words = (
+        "a variance that is the mean of the squares minus the square of the mean: two "
+        "large numbers, almost equal, of which float32 keeps seven digits"
+    )
+    with blame(words, lambda: expect_norm(student, *plain)):
+        far = 5000 + x
+        got = student.layer_norm(far, gamma, beta)
+        want = reference.layer_norm(far.double(), gamma.double(), beta.double())
+        expect_close(got, want, "the result", tolerance=1e-2)
 
 
 @check("layer-norm", share=1, title="A token does not notice its neighbours")
 def test_norm_is_by_token(student, draw):
     x, gamma, beta = scaled(draw, B, T, D)
-    alone = student.layer_norm(x[1:, 2:], gamma, beta)
     together = expect_norm(student, x, gamma, beta)
+    alone = student.layer_norm(x[1:, 2:], gamma, beta)
     expect_close(alone, together[1:, 2:].double(), "the result of one token alone")
 
 
@@ -606,25 +700,50 @@ def test_norm_gradients(student, draw):
     detached = norm_by(x, mean, constant, gamma, beta)
     (wrong,) = torch.autograd.grad((detached * upstream).sum(), x)
     named = {"the gradient when the variance is detached, as if it were fixed": wrong}
+    spread = (x.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
+    detached = norm_by(x, mean.detach(), spread, gamma, beta)
+    (wrong,) = torch.autograd.grad((detached * upstream).sum(), x)
+    named["the gradient when the mean is detached, as if it were fixed"] = wrong
     expect_gradients(run, reference.layer_norm, given, upstream, [named])
 
 
-@check("layer-norm", share=1, title="float64, any strides, inputs left alone")
+@check("layer-norm", share=1, title="float64, to all its digits, and any strides")
 def test_norm_double(student, draw):
+    expect_no_call(student, "layer_norm", BUILT_INS)
     x, gamma, beta = scaled(draw, T, B, D, dtype=torch.float64)
-    x = x.transpose(0, 1)
-    before = (x.clone(), gamma.clone(), beta.clone())
-    got, after = student.call_and_return_inputs(student.layer_norm, x, gamma, beta)
-    want = reference.layer_norm(*before)
-    expect_unchanged(after, before)
-    plain = scaled(draw, B, T, D)
+    given, plain = (x.transpose(0, 1), gamma, beta), scaled(draw, B, T, D)
     words = "code for float32 or contiguous tensors only"
     with blame(words, lambda: expect_norm(student, *plain)):
-        expect_close(got, want, "the result", norm_mistakes(*before, 1e-5))
-    expect_dtype(got, torch.float64, "the result")
+        expect_double(student.layer_norm, reference.layer_norm, given, "the result")
 
 
-@check("layer-norm", share=1, title="Written by you")
+@check("layer-norm", share=1, title="Each call has its own result")
+def test_norm_of_each_call(student, draw):
+    expect_no_call(student, "layer_norm", BUILT_INS)
+    calls = [scaled(draw, B, T + 1, D) for _ in range(3)]
+    calls.append((calls[-1][0], *calls[0][1:]))
+    expect_each_call_anew(
+        student,
+        student.layer_norm,
+        calls,
+        lambda *given: reference.layer_norm(*(one.double() for one in given)),
+        "the result",
+    )
+
+
+@check(
+    "layer-norm",
+    share=1,
+    title="Inputs are left as they were, and where they were",
+    form=True,
+)
+def test_norm_leaves_its_inputs(student, draw):
+    given = scaled(draw, B, T, D)
+    expect_no_traces(student, student.layer_norm, *given, still=True)
+    expect_same_device(student, student.layer_norm, *given, what="the result")
+
+
+@check("layer-norm", share=1, title="Written by you", form=True)
 def test_norm_is_written_by_hand(student, draw):
     ordinary = partial(test_norm_values, student, draw)
     expect_no_call(student, "layer_norm", BUILT_INS, ordinary)
@@ -698,6 +817,7 @@ def add_norm_mistakes(
     if first:
         other = "post-norm where pre-norm is asked for"
     return {
+        **no_answers(x),
         f"the result of {other}": lambda: add_norm(x, f, gamma, beta, not first),
         "norm(x) + f(x): the residual is normalised, f's input is not": lambda: (
             norm(x) + f(x)
@@ -762,7 +882,7 @@ def expect_add_norm(student, draw, norm_first: bool) -> None:
     expect_close(got, want, "the result", mistakes)
 
 
-@check("add-norm", share=1, title="The result has the shape of x, in both orders")
+@check("add-norm", share=1, title="Shape of x, in both orders", form=True)
 def test_add_norm_shape(student, draw):
     for norm_first in (False, True):
         module, _, _ = build_add_norm(student, draw, norm_first)
@@ -814,8 +934,8 @@ def test_add_norm_calls(student, draw):
 
 @check("add-norm", share=2, title="Dropout on the sub-layer's output, while training")
 def test_add_norm_dropout(student, draw):
-    module, _, _ = build_add_norm(student, draw, norm_first=True, dropout=0.5)
-    x = draw.normal(20, T, D)
+    module, _, _ = build_add_norm(student, draw, norm_first=True, dropout=P)
+    x = draw.normal(60, T, D)
     before: list[Tensor] = []
     training: list[Tensor] = []
     result = module(x, watched(torch.ones_like, before))
@@ -827,48 +947,57 @@ def test_add_norm_dropout(student, draw):
             {"the input: the sub-layer is not used": x},
         )
     module.train()
-    added = module(x, watched(torch.ones_like, training)).float() - x
+    f = watched(torch.ones_like, training)
+    added, again = (module(x, f).float() - x for _ in range(2))
     if torch.allclose(added, torch.ones_like(added), atol=1e-5):
-        fail("dropout=0.5 changed nothing in training", mistake="dropout is ignored")
-    kept = torch.isclose(added, torch.tensor(2.0), atol=1e-4)
-    if not bool((kept | (added.abs() < 1e-4)).all()):
+        fail(f"dropout={P} changed nothing in training", mistake="dropout is ignored")
+    known = torch.tensor([0, 1, 1 / P, P, 1 / (1 - P), 1 - P, 2])
+    if not torch.isclose(added[..., None], known, atol=1e-4).any(-1).all():
         fail(
-            "With dropout 0.5 what the sub-layer adds should become 0 or be doubled, "
-            "and x itself should stay whole: drop f's output before it is added.",
+            f"With dropout {P} what the sub-layer adds should become 0 or be divided "
+            f"by {1 - P}, and x itself should stay whole: drop f's output before it is "
+            "added.",
             mistake="dropout on something else than the sub-layer's output",
         )
+    right, axes = torch.ones_like(x), {"token": 1, "sentence": 0}
+    expect_dropped(added, right, P, "what the sub-layer adds", axes, again)
     expect_whole_input(before, training)
 
 
 @check("add-norm", share=1, title="Dropout in post-norm, before the normalisation")
 def test_post_norm_dropout(student, draw):
-    module, gamma, beta = build_add_norm(student, draw, norm_first=False, dropout=0.5)
-    x = draw.normal(20, T, D)
+    module, gamma, beta = build_add_norm(student, draw, False, dropout=NEARLY_ALL)
+    x = draw.normal(B, T, D)
     before: list[Tensor] = []
     training: list[Tensor] = []
-    want = add_norm(x, torch.ones_like, gamma, beta, False)
-    mistakes = add_norm_mistakes(x, torch.ones_like, gamma, beta, False)
-    result = module(x, watched(torch.ones_like, before))
+    norm = normaliser(gamma, beta)
+    result = module(x, watched(torch.sin, before))
+    want = add_norm(x, torch.sin, gamma, beta, False)
+    mistakes = add_norm_mistakes(x.double(), torch.sin, gamma, beta, False)
     expect_close(result, want, "the result after eval()", mistakes)
     module.train()
-    got = module(x, watched(torch.ones_like, training)).double()
-    if torch.allclose(got, want, atol=1e-4):
-        fail("dropout=0.5 changed nothing in training", mistake="dropout is ignored")
-    whole = module(x, Callback(torch.zeros_like)).double()
-    if torch.allclose(whole, normaliser(gamma, beta)(x), atol=1e-4):
-        expect_whole_input(before, training)
-        return
-    if bool((whole == 0).any()):
-        fail(
-            "In training some results are 0: something is dropped after the "
-            "normalisation.",
-            mistake="dropout after the normalisation",
-        )
-    fail(
-        "In training, with a sub-layer that returns 0, numbers of x are missing: drop "
-        "f's output before it is added, not the sum.",
-        mistake="dropout on something else than the sub-layer's output",
-    )
+    got = module(x, watched(torch.sin, training))
+    expect_whole_input(before, training)
+    named = {
+        "dropout is ignored": want,
+        "dropout after the normalisation": torch.zeros_like(x),
+        "dropout on something else than the sub-layer's output: of the sum": norm(
+            torch.zeros_like(x)
+        ),
+    }
+    what = "The result in training, where all that the sub-layer adds is dropped,"
+    expect_close(got, norm(x), what, named)
+
+
+@check("add-norm", share=1, title="Other numbers are dropped in each call")
+def test_add_norm_draws(student, draw):
+    for norm_first in (False, True):
+        module, *_ = build_add_norm(student, draw, norm_first, dropout=P)
+        sublayer, _ = build_sublayer(student, draw)
+        x = draw.normal(60, T, D)
+        expect_add_norm(student, draw, norm_first)
+        module.train()
+        expect_no_seed(student, module, x, sublayer, draws=True)
 
 
 @check("add-norm", share=1, title="Gradients: along the residual and through f")
@@ -893,7 +1022,32 @@ def test_add_norm_gradients(student, draw):
         expect_gradients(run, trusted, [x], upstream, [named])
 
 
-@check("add-norm", share=1, title="x is left as it was; float64; a batch of one")
+@check("add-norm", share=1, title="Each call has its own result")
+def test_add_norm_of_each_call(student, draw):
+    for norm_first in (False, True):
+        module, gamma, beta = build_add_norm(student, draw, norm_first)
+        sublayer, f = build_sublayer(student, draw)
+        calls = [(draw.normal(B, T + 1, D), sublayer) for _ in range(3)]
+        expect_each_call_anew(
+            student,
+            module,
+            calls,
+            lambda x, _, own=(f, gamma, beta, norm_first): add_norm(x, *own),
+            "the result",
+        )
+
+
+@check("add-norm", share=1, title="x is left as it was, and where it was", form=True)
+def test_add_norm_leaves_x(student, draw):
+    for norm_first in (False, True):
+        module, *_ = build_add_norm(student, draw, norm_first)
+        sublayer, _ = build_sublayer(student, draw)
+        given = draw.normal(B, T, D), sublayer
+        expect_no_traces(student, module, *given, still=True)
+        expect_same_device(student, module, *given, what="the result")
+
+
+@check("add-norm", share=1, title="float64; a batch of one")
 def test_add_norm_double(student, draw):
     for norm_first in (False, True):
         module, gamma, beta = build_add_norm(student, draw, norm_first)
@@ -901,8 +1055,7 @@ def test_add_norm_double(student, draw):
         module.double()
         sublayer.double()
         x = draw.normal(T, 1, D, dtype=torch.float64).transpose(0, 1)
-        got, after = student.call_and_return_inputs(module, x.clone(), sublayer)
-        expect_unchanged(after[:1], [x])
+        got = module(x, sublayer)
         want = add_norm(x, f, gamma, beta, norm_first)
         words = "code for float32 or larger batches only"
         with blame(words, partial(expect_add_norm, student, draw, norm_first)):

@@ -1,38 +1,81 @@
 """Hidden checks of unit 07: padding, causal and target mask, and masking too late."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
-from autograder.checking.behaviour import (
-    blame,
-    expect_dtype,
-    expect_gradients,
-    expect_unchanged,
-)
+from autograder.checking.behaviour import blame, expect_dtype, expect_gradients
 from autograder.checking.compare import name_of_mistake
 from autograder.checking.expect import check, expect_close, expect_shape, fail
-from autograder.checking.masks import (
-    Mistakes,
-    expect_bool,
-    expect_mask,
-    expect_on_cpu,
+from autograder.checking.families import (
+    MADE_ON_CPU,
+    expect_each_call_anew,
+    expect_no_traces,
+    expect_same_device,
 )
+from autograder.checking.kinds_of_inputs import (
+    expect_every_mask,
+    expect_leading_axes,
+    masks_of_every_kind,
+)
+from autograder.checking.masks import Mistakes, expect_bool, expect_mask
 from transformer import attention
 from transformer import masks as reference
 
 B, H, T, S = 2, 3, 4, 5
-LENGTHS = (5, 3, 1)  # words in the sentences of a batch
+LONGER = 1030  # tokens: more than a table of any usual size holds
+OTHER_PADDING = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+)  # ids that are padding elsewhere; here they are words
 
 
 def batch(draw) -> tuple[Tensor, int]:
-    """Draw sentences of 5, 3 and 1 words, padded with a number that is not 0 or 1."""
-    pad_id = draw.integer(3, 9)
-    ids = draw.ids(len(LENGTHS), max(LENGTHS), low=10)
-    ids[:, 0] = torch.tensor([1, 0, 2])  # words: padding has another number here
-    ids[0, 2] = 0
-    for row, length in enumerate(LENGTHS):
-        ids[row, length:] = pad_id
-    return ids, pad_id
+    """Draw sentences with padding behind, and one of ids that are padding elsewhere."""
+    pad_id = draw.integer(6, 10)
+    words = torch.tensor([[*OTHER_PADDING, pad_id + 1]])
+    ids = draw.padded_ids(3, words.size(1), pad_id, low=12)["padding behind"]
+    return torch.cat([ids[:1], words, ids[1:]]), pad_id
+
+
+def expect_any_place(draw, make: Any, right: Any, named: Any, what: str) -> None:
+    """Fail unless a mask of ids is right wherever padding stands.
+
+    Args:
+        draw: the fixture.
+        make: the student's function of ids and a padding id.
+        right: the trusted one.
+        named: gives its wrong results by name.
+        what: the mask, in words.
+    """
+    pad_id = draw.integer(6, 10)
+    places = draw.padded_ids(3, 6, pad_id, low=12)
+
+    def compare(where: str) -> None:
+        ids = places[where]
+        whose = f"With {where}, {what}"
+        expect_mask(make(ids, pad_id), right(ids, pad_id), whose, named(ids, pad_id))
+
+    for where in places:
+        words = "code that counts on padding behind the words"
+        with blame(words, lambda: compare("padding behind")):
+            compare(where)
+
+
+def expect_own_ids(student, draw, make: Any, right: Any, what: str) -> None:
+    """Fail if a mask is one that was made for other ids of the same shape."""
+    pad_id = draw.integer(6, 10)  # the shape is no other check's: nothing is kept yet
+    first, second = (
+        draw.padded_ids(5, 8, pad_id, low=12)["no padding"] for _ in range(2)
+    )
+    first[2, 3:], second[1, 5:] = pad_id, pad_id
+    calls = [(first, pad_id), (second, pad_id), (second, pad_id + 1)]
+    expect_each_call_anew(student, make, calls, right, what)
 
 
 # --- padding_mask -----------------------------------------------------------------
@@ -51,16 +94,25 @@ def padding_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
         "a mask with a row for each query, (b, 1, s, s); one row is enough": (
             word.expand(-1, -1, word.size(-1), -1)
         ),
-        "the mask for the pad id 1, whatever `pad_id` is": (ids != 1)[:, None, None],
-        "the mask for the pad id 0, whatever `pad_id` is": (ids != 0)[:, None, None],
+        **{
+            f"the mask for the pad id {fixed}, whatever `pad_id` is": (
+                (ids != fixed)[:, None, None]
+            )
+            for fixed in OTHER_PADDING
+        },
+        "a mask of as many places as there are words, wherever they stand": (
+            (torch.arange(ids.size(1)) < flat.sum(1, keepdim=True))[:, None, None]
+        ),
+        "the first sentence's mask, for all": word[:1].expand(word.shape),
         "the mask of all numbers above `pad_id`; smaller numbers are words too": (
             (ids > pad_id)[:, None, None]
         ),
         "a mask that hides nothing": torch.ones_like(word),
+        "a mask that hides everything": torch.zeros_like(word),
     }
 
 
-@check("padding-mask", share=2, title="The shape is (b, 1, 1, s)")
+@check("padding-mask", share=2, title="The shape is (b, 1, 1, s)", form=True)
 def test_padding_shape(student, draw):
     ids, pad_id = batch(draw)
     got = student.padding_mask(ids, pad_id)
@@ -72,44 +124,59 @@ def test_padding_shape(student, draw):
     expect_shape(got, (len(ids), 1, 1, ids.size(1)), "The padding mask")
 
 
+def expect_padding_mask(student, ids: Tensor, pad_id: int, what: str) -> None:
+    """Compare a padding mask with the right one."""
+    want, mistakes = reference.padding_mask(ids, pad_id), padding_mistakes(ids, pad_id)
+    expect_mask(student.padding_mask(ids, pad_id), want, what, mistakes)
+
+
 @check("padding-mask", share=3, title="True for words, False for padding")
 def test_padding_values(student, draw):
-    ids, pad_id = batch(draw)
-    want = reference.padding_mask(ids, pad_id)
-    mistakes = padding_mistakes(ids, pad_id)
-    expect_mask(student.padding_mask(ids, pad_id), want, "The padding mask", mistakes)
+    expect_padding_mask(student, *batch(draw), "The padding mask")
 
 
-@check("padding-mask", share=1, title="A batch of one, and one that is all padding")
+@check("padding-mask", share=1, title="Wherever padding stands")
+def test_padding_in_any_place(student, draw):
+    make, right = student.padding_mask, reference.padding_mask
+    expect_any_place(draw, make, right, padding_mistakes, "the padding mask")
+
+
+@check("padding-mask", share=1, title="A batch of one, one word, nothing but padding")
 def test_padding_of_one_sentence(student, draw):
     ids, pad_id = batch(draw)
     nothing = torch.full((1, 4), pad_id)
-    for one in (ids[1:2], nothing):
-        want = reference.padding_mask(one, pad_id)
-        mistakes = padding_mistakes(one, pad_id)
-        got = student.padding_mask(one, pad_id)
-        expect_mask(got, want, "The mask of a single sentence", mistakes)
+    for one in (ids, ids[:1], ids[1:2, :1], nothing):
+        got, want = (
+            student.padding_mask(one, pad_id),
+            reference.padding_mask(one, pad_id),
+        )
+        what = f"The mask of ids of shape {tuple(one.shape)}"
+        mistakes = padding_mistakes(one, pad_id) if one is ids else {}
+        expect_mask(got, want, what, mistakes)
 
 
-@check("padding-mask", share=1, title="The mask holds bools")
+@check("padding-mask", share=1, title="The mask of these ids, not of earlier ones")
+def test_padding_of_each_call(student, draw):
+    make, right = student.padding_mask, reference.padding_mask
+    expect_own_ids(student, draw, make, right, "the padding mask")
+
+
+@check("padding-mask", share=1, title="The mask holds bools", form=True)
 def test_padding_is_bool(student, draw):
     expect_bool(student.padding_mask(*batch(draw)), "The padding mask")
 
 
-@check("padding-mask", share=1, title="It lies on the device of the ids")
+@check("padding-mask", share=1, title="It lies on the device of the ids", form=True)
 def test_padding_device(student, draw):
-    ids, pad_id = batch(draw)
-    expect_on_cpu(student, lambda: student.padding_mask(ids, pad_id), "The mask")
+    expect_same_device(student, student.padding_mask, *batch(draw), what="the mask")
 
 
 @check("padding-mask", share=1, title="The ids stay as they are, contiguous or not")
 def test_padding_leaves_its_input(student, draw):
     ids, pad_id = batch(draw)
     turned = ids.T.contiguous().T
-    got, after = student.call_and_return_inputs(student.padding_mask, turned, pad_id)
-    expect_unchanged(after[:1], [ids])
-    want = reference.padding_mask(ids, pad_id)
-    expect_mask(got, want, "The padding mask", padding_mistakes(ids, pad_id))
+    expect_no_traces(student, student.padding_mask, turned, pad_id, still=True)
+    expect_padding_mask(student, turned, pad_id, "The padding mask")
 
 
 # --- causal_mask ------------------------------------------------------------------
@@ -126,41 +193,61 @@ def causal_mistakes(t: int) -> Mistakes:
         "a mask that reaches one token into the future": ones.tril(1),
         "a diagonal matrix: each token may attend to itself alone": past & ones.triu(),
         "a mask that hides nothing": ones,
+        "a mask that hides everything": ~ones,
         "a mask of the shape (t, t); here it is (1, 1, t, t)": past[0, 0],
         "a mask of the shape (1, t, t); here it is (1, 1, t, t)": past[0],
     }
 
 
-@check("causal-mask", share=1, title="The shape is (1, 1, t, t)")
+@check("causal-mask", share=1, title="The shape is (1, 1, t, t)", form=True)
 def test_causal_shape(student, draw):
-    t = draw.integer(4, 8)
+    t = draw.integer(5, 9)
     expect_shape(student.causal_mask(t), (1, 1, t, t), "The causal mask")
 
 
 @check("causal-mask", share=3, title="Token i may attend to the tokens 0 to i")
 def test_causal_values(student, draw):
-    t = draw.integer(4, 8)
+    t = draw.integer(5, 9)
     got = student.causal_mask(t)
     expect_mask(got, reference.causal_mask(t), "The causal mask", causal_mistakes(t))
 
 
-@check("causal-mask", share=1, title="A sentence of a single token may see itself")
-def test_causal_of_one_token(student):
-    want = torch.ones(1, 1, 1, 1, dtype=torch.bool)
-    wrong = {"a mask without the diagonal: a token may not attend to itself": ~want}
-    expect_mask(student.causal_mask(1), want, "The mask of one token", wrong)
+@check("causal-mask", share=1, title="Any length: one token, or a thousand")
+def test_causal_of_any_length(student):
+    def compare(t: int) -> None:
+        mistakes = causal_mistakes(t) if t == 5 else {}
+        what = f"The mask for the length {t}"
+        expect_mask(student.causal_mask(t), reference.causal_mask(t), what, mistakes)
+
+    for t in (5, 1, LONGER):
+        with blame("code for some lengths only", lambda: compare(5)):
+            compare(t)
 
 
-@check("causal-mask", share=1, title="The mask holds bools")
+@check("causal-mask", share=1, title="The mask of this length, not of an earlier one")
+def test_causal_of_each_call(student):
+    calls = [(5,), (7,), (5,)]
+    what, right = "the causal mask", reference.causal_mask
+    expect_each_call_anew(student, student.causal_mask, calls, right, what)
+    expect_no_traces(student, student.causal_mask, 6, still=True)
+
+
+@check("causal-mask", share=1, title="The mask holds bools", form=True)
 def test_causal_is_bool(student, draw):
-    expect_bool(student.causal_mask(draw.integer(4, 8)), "The causal mask")
+    expect_bool(student.causal_mask(draw.integer(5, 9)), "The causal mask")
 
 
-@check("causal-mask", share=1, title="It is made on the device that is asked for")
+@check("causal-mask", share=1, title="On the device that is asked for", form=True)
 def test_causal_device(student):
-    expect_on_cpu(student, lambda: student.causal_mask(5, "cpu"), "The mask")
-    cpu = torch.device("cpu")
-    expect_on_cpu(student, lambda: student.causal_mask(5, device=cpu), "The mask")
+    make = student.causal_mask
+    for again in ({"device": torch.device("cpu")}, {"device": "cpu"}):
+        make(5, **again)  # a mask that is kept is kept for this device
+    if "cpu" in student.devices(make, 5, "meta"):
+        fail(
+            "The mask is made on another device than the one that is asked for: hand "
+            "`device` on to the function that makes the tensor.",
+            MADE_ON_CPU,
+        )
 
 
 # --- target_mask ------------------------------------------------------------------
@@ -174,6 +261,11 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
     whole = torch.ones_like(keys & past)
     return {
         "padding or causal (`|`), where both must allow it (`&`)": keys | past,
+        "a mask that hides nothing": whole,
+        "a mask that hides everything": ~whole,
+        "the mask, but that every query may attend to itself": (
+            keys & past | torch.eye(ids.size(1), dtype=torch.bool)
+        ),
         "the causal mask alone: padding is not hidden": past,
         "the causal mask alone, for each sentence: padding is not hidden": past & whole,
         "the padding mask alone: the future is not hidden": keys,
@@ -181,8 +273,9 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
             keys & whole
         ),
         "a mask that hides the rows of padded queries, not the columns of keys": (
-            rows & past  # with padding at the end, the same with the keys hidden too
+            rows & past
         ),
+        "a mask that hides the rows of padded queries too": rows & past & keys,
         "the opposite: True where a query may not attend": ~(keys & past),
         "the upper triangle: it hides the past": keys & whole.triu(),
         "a mask with the padding mask inverted": ~keys & past,
@@ -190,61 +283,76 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
             keys & whole.tril(-1)
         ),
         "a mask that reaches one token into the future": keys & whole.tril(1),
-        "the mask for the pad id 1, whatever `pad_id` is": (
-            (ids != 1)[:, None, None] & past
-        ),
-        "the mask for the pad id 0, whatever `pad_id` is": (
-            (ids != 0)[:, None, None] & past
-        ),
+        **{
+            f"the mask for the pad id {fixed}, whatever `pad_id` is": (
+                (ids != fixed)[:, None, None] & past
+            )
+            for fixed in OTHER_PADDING
+        },
+        "the first sentence's mask, for all": (keys & past)[:1].expand(whole.shape),
         "a mask of the shape (b, t, t): the batch would meet the heads": (
             (keys & past)[:, 0]
         ),
     }
 
 
-@check("target-mask", share=2, title="The shape is (b, 1, t, t)")
+@check("target-mask", share=2, title="The shape is (b, 1, t, t)", form=True)
 def test_target_shape(student, draw):
     ids, pad_id = batch(draw)
     got = student.target_mask(ids, pad_id)
     expect_shape(got, (len(ids), 1, ids.size(1), ids.size(1)), "The target mask")
 
 
+def expect_target_mask(student, ids: Tensor, pad_id: int, what: str) -> None:
+    """Compare a target mask with the right one."""
+    want, mistakes = reference.target_mask(ids, pad_id), target_mistakes(ids, pad_id)
+    expect_mask(student.target_mask(ids, pad_id), want, what, mistakes)
+
+
 @check("target-mask", share=4, title="Hidden: all padding, and all that comes later")
 def test_target_values(student, draw):
-    ids, pad_id = batch(draw)
-    want = reference.target_mask(ids, pad_id)
-    mistakes = target_mistakes(ids, pad_id)
-    expect_mask(student.target_mask(ids, pad_id), want, "The target mask", mistakes)
+    expect_target_mask(student, *batch(draw), "The target mask")
 
 
-@check("target-mask", share=1, title="A batch of one")
+@check("target-mask", share=1, title="Wherever padding stands")
+def test_target_in_any_place(student, draw):
+    make, right = student.target_mask, reference.target_mask
+    expect_any_place(draw, make, right, target_mistakes, "the target mask")
+
+
+@check("target-mask", share=1, title="A batch of one, and one word")
 def test_target_of_one_sentence(student, draw):
     ids, pad_id = batch(draw)
-    want = reference.target_mask(ids[1:2], pad_id)
-    got = student.target_mask(ids[1:2], pad_id)
-    mistakes = target_mistakes(ids[1:2], pad_id)
-    expect_mask(got, want, "The mask of a single sentence", mistakes)
+    ids[0, -1] = pad_id
+    for one in (ids, ids[:1], ids[1:2, :1]):
+        got, want = student.target_mask(one, pad_id), reference.target_mask(one, pad_id)
+        what = f"The mask of ids of shape {tuple(one.shape)}"
+        mistakes = target_mistakes(one, pad_id) if one is ids else {}
+        expect_mask(got, want, what, mistakes)
 
 
-@check("target-mask", share=1, title="The mask holds bools")
+@check("target-mask", share=1, title="The mask of these ids, not of earlier ones")
+def test_target_of_each_call(student, draw):
+    make, right = student.target_mask, reference.target_mask
+    expect_own_ids(student, draw, make, right, "the target mask")
+
+
+@check("target-mask", share=1, title="The mask holds bools", form=True)
 def test_target_is_bool(student, draw):
     expect_bool(student.target_mask(*batch(draw)), "The target mask")
 
 
-@check("target-mask", share=1, title="Both halves lie on the device of the ids")
+@check("target-mask", share=1, title="It lies on the device of the ids", form=True)
 def test_target_device(student, draw):
-    ids, pad_id = batch(draw)
-    expect_on_cpu(student, lambda: student.target_mask(ids, pad_id), "The mask")
+    expect_same_device(student, student.target_mask, *batch(draw), what="the mask")
 
 
 @check("target-mask", share=1, title="The ids stay as they are, contiguous or not")
 def test_target_leaves_its_input(student, draw):
     ids, pad_id = batch(draw)
     turned = ids.T.contiguous().T
-    got, after = student.call_and_return_inputs(student.target_mask, turned, pad_id)
-    expect_unchanged(after[:1], [ids])
-    want = reference.target_mask(ids, pad_id)
-    expect_mask(got, want, "The target mask", target_mistakes(ids, pad_id))
+    expect_no_traces(student, student.target_mask, turned, pad_id, still=True)
+    expect_target_mask(student, turned, pad_id, "The target mask")
 
 
 # --- mask_then_renormalise --------------------------------------------------------
@@ -259,6 +367,8 @@ def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
     count = allowed.sum(dim=-1, keepdim=True)
     hidden_mass = 1 - kept.sum(dim=-1, keepdim=True)
     return {
+        "zeros": torch.zeros_like(w),
+        "ones": torch.ones_like(w),
         "the masked weights, whose rows do not sum to 1 any more": kept,
         "the result of an inverted mask (True means: may attend)": (
             reference.mask_then_renormalise(w, ~mask)
@@ -286,9 +396,15 @@ def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
     }
 
 
-def softmax_of(scores: Tensor) -> Tensor:
-    """Turn drawn scores into weights whose rows sum to 1."""
-    return scores.double().softmax(dim=-1).to(scores.dtype)
+def weights_for(draw, mask: Tensor, *shape: int, share: float = 0.5) -> Tensor:
+    """Draw weights of which the open keys of each row have a share, if it has both.
+
+    So it is the same at each draw what a small number in the divisor does.
+    """
+    scores = draw.normal(*(shape or (B, H, T, S)), dtype=torch.float64)
+    opened = attention.masked_softmax(scores, mask)
+    weights = share * opened + (1 - share) * attention.masked_softmax(scores, ~mask)
+    return (weights / weights.sum(dim=-1, keepdim=True)).float()
 
 
 def mask_with_a_closed_row(draw) -> Tensor:
@@ -298,36 +414,69 @@ def mask_with_a_closed_row(draw) -> Tensor:
     return mask
 
 
-@check("mask-then-renormalise", share=1, title="The shape is that of the weights")
+def renormalised(weights: Tensor, mask: Tensor) -> Tensor:
+    """Compute the right weights, in float64."""
+    return reference.mask_then_renormalise(weights.double(), mask)
+
+
+NEW_WEIGHTS = "The tensor of new weights"
+
+
+@check("mask-then-renormalise", share=1, title="The shape of the weights", form=True)
 def test_renormalise_shape(student, draw):
-    weights, mask = softmax_of(draw.normal(B, H, T, S)), draw.mask(1, 1, T, S)
+    mask = draw.mask(1, 1, T, S)
+    weights = weights_for(draw, mask)
     got = student.mask_then_renormalise(weights, mask)
-    expect_shape(got, (B, H, T, S), "The tensor of new weights")
+    expect_shape(got, (B, H, T, S), NEW_WEIGHTS)
 
 
 @check("mask-then-renormalise", share=4, title="The same as masking the scores")
 def test_renormalise_values(student, draw):
-    scores, mask = 2 * draw.normal(B, H, T, S), draw.mask(1, 1, T, S)
-    weights = softmax_of(scores)
+    mask = draw.mask(1, 1, T, S)
+    weights = weights_for(draw, mask)
     got = student.mask_then_renormalise(weights, mask)
-    want = attention.masked_softmax(scores.double(), mask)
+    want = attention.masked_softmax(weights.double().log(), mask)
     mistakes = renormalise_mistakes(weights, mask)
-    expect_close(got, want, "The tensor of new weights", mistakes=mistakes)
+    expect_close(got, want, NEW_WEIGHTS, mistakes=mistakes)
 
 
-@check("mask-then-renormalise", share=1, title="With a padding mask: (b, 1, 1, s)")
-def test_renormalise_with_padding(student, draw):
-    weights, mask = softmax_of(draw.normal(B, H, T, S)), draw.mask(B, 1, 1, S)
-    got = student.mask_then_renormalise(weights, mask)
-    want = reference.mask_then_renormalise(weights.double(), mask)
-    mistakes = renormalise_mistakes(weights, mask)
-    expect_close(got, want, "The tensor of new weights", mistakes=mistakes)
+@check("mask-then-renormalise", share=2, title="A mask of any shape that fits")
+def test_renormalise_with_every_mask(student, draw):
+    masks = masks_of_every_kind(draw, B, H, T, S)
+    masks["(s,), for keys alone"] = draw.mask(S)
+    weights = {mask.shape: weights_for(draw, mask) for mask in masks.values()}
+    expect_every_mask(
+        lambda mask: student.mask_then_renormalise(weights[mask.shape], mask),
+        lambda mask: renormalised(weights[mask.shape], mask),
+        masks,
+        "the tensor of new weights",
+        lambda mask: renormalise_mistakes(weights[mask.shape], mask),
+    )
+
+
+@check("mask-then-renormalise", share=1, title="Any number of axes in front")
+def test_renormalise_axes(student, draw):
+    mask = draw.mask(T, S)
+
+    def even(x: Tensor) -> Tensor:
+        return (0.1 * x).softmax(dim=-1)
+
+    expect_leading_axes(
+        lambda x: student.mask_then_renormalise(even(x), mask),
+        lambda x: renormalised(even(x), mask),
+        [(T, S)],
+        draw,
+        "the tensor of new weights",
+    )
 
 
 @check("mask-then-renormalise", share=2, title="A row with no key left: zeros")
 def test_renormalise_of_nothing(student, draw):
-    weights, mask = softmax_of(draw.normal(B, H, T, S)), mask_with_a_closed_row(draw)
-    row = student.mask_then_renormalise(weights, mask)[1, :, 2]
+    mask = mask_with_a_closed_row(draw)
+    weights = weights_for(draw, mask)
+    got = student.mask_then_renormalise(weights, mask)
+    expect_shape(got, (B, H, T, S), NEW_WEIGHTS)
+    row = got[1, :, 2]
     if row.isnan().any() or row.isinf().any():
         fail(
             "the weights of a query that may attend to nothing are 0 / 0. They should "
@@ -340,14 +489,28 @@ def test_renormalise_of_nothing(student, draw):
             "should be 0.",
             mistake="uniform weights where a query may attend to nothing",
         )
-    expect_close(
-        row, torch.zeros(H, S), "The tensor of weights of a query without keys"
-    )
+    expect_close(got, renormalised(weights, mask), NEW_WEIGHTS)
+
+
+@check("mask-then-renormalise", share=1, title="A row with little weight left")
+def test_renormalise_of_little(student, draw):
+    mask = draw.mask(B, 1, T, S)
+
+    def compare(share: float) -> None:
+        weights = weights_for(draw, mask, share=share)
+        got = student.mask_then_renormalise(weights, mask)
+        mistakes = renormalise_mistakes(weights, mask)
+        expect_close(got, renormalised(weights, mask), NEW_WEIGHTS, mistakes)
+
+    words = "a number in the divisor that is not small beside what is left"
+    with blame(words, lambda: compare(0.5)):
+        compare(1e-3)
 
 
 @check("mask-then-renormalise", share=1, title="Gradients reach the weights, no NaN")
 def test_renormalise_gradients(student, draw):
-    weights, mask = softmax_of(draw.normal(B, H, T, S)), mask_with_a_closed_row(draw)
+    mask = mask_with_a_closed_row(draw)
+    weights = weights_for(draw, mask)
     upstream = draw.normal(B, H, T, S)
     run = student.gradients(
         student.mask_then_renormalise, weights, mask, upstream=upstream
@@ -363,33 +526,60 @@ def test_renormalise_gradients(student, draw):
             )
         # In a closed row the slope is a matter of taste: the function jumps there.
         run.inputs[0] = gradient * open_rows
+    kept = weights.double() * mask
+    fixed = kept.sum(dim=-1, keepdim=True) + ~open_rows  # 1 in a row without a key
+    wrong = {
+        "the gradient when the sum is detached, as if it were fixed": (
+            upstream * mask / fixed
+        )
+    }
     expect_gradients(
         run,
         lambda weights: reference.mask_then_renormalise(weights * open_rows, mask),
         [weights],
         upstream,
+        [wrong],
     )
 
 
 @check("mask-then-renormalise", share=1, title="float64 stays, and any layout works")
 def test_renormalise_in_float64(student, draw):
-    weights = draw.normal(B, H, T, S, dtype=torch.float64).softmax(dim=-1)
-    weights = weights.mT.contiguous().mT
     mask = draw.mask(B, 1, T, S)
-    plain = weights.contiguous()
+    weights = weights_for(draw, mask).double()
+    turned = weights.mT.contiguous().mT
     words = "`view` on a tensor that is not contiguous; `reshape` can copy"
-    with blame(words, lambda: student.mask_then_renormalise(plain, mask)):
-        got = student.mask_then_renormalise(weights, mask)
-    want = reference.mask_then_renormalise(weights, mask)
+    with blame(words, lambda: student.mask_then_renormalise(weights, mask)):
+        got = student.mask_then_renormalise(turned, mask)
     mistakes = renormalise_mistakes(weights, mask)
-    expect_close(got, want, "The tensor of new weights", mistakes=mistakes)
+    expect_close(got, renormalised(weights, mask), NEW_WEIGHTS, mistakes)
     expect_dtype(got, torch.float64, "the tensor of new weights")
 
 
-@check("mask-then-renormalise", share=1, title="Weights and mask are left as they were")
+@check("mask-then-renormalise", share=1, title="New weights for each call")
+def test_renormalise_each_call(student, draw):
+    shape = (B + 1, H, T, S)  # no other check's: nothing is kept yet
+    masks = [draw.mask(B + 1, 1, T, S) for _ in range(3)]
+    calls = [(weights_for(draw, mask, *shape), mask) for mask in masks]
+    what = "the tensor of new weights"
+    call = student.mask_then_renormalise
+    expect_each_call_anew(student, call, calls, renormalised, what)
+
+
+@check("mask-then-renormalise", share=1, title="It stays on its device", form=True)
+def test_renormalise_device(student, draw):
+    mask = draw.mask(B, 1, T, S)
+    given = weights_for(draw, mask), mask
+    call = student.mask_then_renormalise
+    expect_same_device(student, call, *given, what="the tensor of new weights")
+
+
+@check(
+    "mask-then-renormalise",
+    share=1,
+    title="Weights and mask are left as they were",
+    form=True,
+)
 def test_renormalise_leaves_its_input(student, draw):
-    weights, mask = softmax_of(draw.normal(B, H, T, S)), draw.mask(B, 1, T, S)
-    _, after = student.call_and_return_inputs(
-        student.mask_then_renormalise, weights, mask
-    )
-    expect_unchanged(after, [weights, mask])
+    mask = draw.mask(B, 1, T, S)
+    given = weights_for(draw, mask), mask
+    expect_no_traces(student, student.mask_then_renormalise, *given, still=True)

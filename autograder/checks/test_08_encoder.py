@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from autograder.checking.behaviour import (
+    blame,
     expect_dtype,
     expect_gradients,
-    expect_unchanged,
     made_of_parts,
 )
 from autograder.checking.compare import describe
@@ -22,10 +22,22 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
+from autograder.checking.families import (
+    expect_each_call_anew,
+    expect_no_seed,
+    expect_no_traces,
+    expect_same_device,
+)
+from autograder.checking.kinds_of_inputs import (
+    close_rows,
+    expect_double,
+    expect_every_mask,
+    masks_of_every_kind,
+)
 from transformer import encoder as reference
 from transformer.config import TransformerConfig
 
-B, S, D, H, D_FF, N = 2, 5, 12, 3, 20, 3
+B, S, D, H, D_FF, N = 3, 6, 16, 2, 22, 4
 SIZES: dict[str, Any] = {"d_model": D, "n_heads": H, "n_layers": N, "d_ff": D_FF}
 SIZES |= {"dropout": 0.0}
 BUILT_INS = [
@@ -117,6 +129,8 @@ def layer_mistakes(
     bare = replace(steps, mask=None)
     inverted = replace(steps, mask=None if mask is None else ~mask)
     return {
+        "zeros": torch.zeros_like(x),
+        "the input, unchanged": x,
         "a pre-norm layer, where the configuration asks for post-norm": (
             pre + ff(n2(pre))
         ),
@@ -225,7 +239,7 @@ def pre_norm_mistakes(
     }
 
 
-@check("encoder-layer", share=1, title="The shape stays (b, s, d_model)")
+@check("encoder-layer", share=1, title="The shape stays (b, s, d_model)", form=True)
 def test_layer_shape(student, draw):
     layer, _ = pair_of(student, draw, reference.EncoderLayer)
     got = layer(words(draw), draw.mask(B, 1, 1, S))
@@ -258,11 +272,19 @@ def test_layer_pre_norm(student, draw):
 
 
 @check("encoder-layer", share=1, title="Any feed-forward layer, any shape of mask")
-def test_layer_with_convolutions(student, draw):
+def test_layer_with_every_mask(student, draw):
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, feed_forward="conv")
-    x, mask = words(draw), draw.mask(1, 1, S, S)
-    mistakes = layer_mistakes(trusted, x, mask)
-    expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
+    x, masks = words(draw), masks_of_every_kind(draw, B, H, S, S)
+    one_for_all = masks["(1, 1, t, s), one for all"]
+    masks["(b, 1, t, s), with a query that sees no key"] = close_rows(
+        one_for_all.repeat(B, 1, 1, 1)
+    )
+    expect_every_mask(
+        lambda mask: layer(x, mask),
+        lambda mask: trusted(x, mask),
+        masks,
+        "the layer's output",
+    )
 
 
 def dropout_mistakes(
@@ -293,6 +315,22 @@ def test_layer_dropout(student, draw):
     left = trusted.add_norm2.norm(trusted.add_norm1.norm(x))
     what = "The output in training mode, where all that a sub-layer adds is dropped,"
     expect_close(layer(x, mask), left, what, dropout_mistakes(trusted, x, mask))
+    rates = {"dropout": 0.0, "attention_dropout": NEARLY_ALL, "ff_dropout": NEARLY_ALL}
+    layer, trusted = pair_of(student, draw, reference.EncoderLayer, **rates)
+    layer.train()
+    trusted.train()
+    what = "The output in training mode, where sub-layers drop out all inside,"
+    expect_close(layer(x, mask), trusted(x, mask), what)
+
+
+@check("encoder-layer", share=1, title="Each call has its own result, and its chance")
+def test_layer_of_each_call(student, draw):
+    layer, trusted = pair_of(student, draw, reference.EncoderLayer, dropout=0.3)
+    calls = [(words(draw, B, S + 1, D), draw.mask(B, 1, 1, S + 1)) for _ in range(3)]
+    calls.append((calls[-1][0], calls[0][1]))
+    expect_each_call_anew(student, layer, calls, trusted, "the layer's output")
+    layer.train()
+    expect_no_seed(student, layer, *calls[0], draws=True)
 
 
 @check("encoder-layer", share=1, title="Gradients reach the input and every parameter")
@@ -304,17 +342,33 @@ def test_layer_gradients(student, draw):
     expect_gradients(run, lambda x: trusted(x, mask), [x], upstream)
 
 
-@check("encoder-layer", share=1, title="Written by you; the input is left as it was")
-def test_layer_leaves_its_input(student, draw):
+@check("encoder-layer", share=1, title="Written by you; a batch of one; float32 too")
+def test_layer_of_one_sentence(student, draw):
     ordinary = partial(test_layer_values, student, draw)
     expect_no_call(student, "EncoderLayer", BUILT_INS, ordinary)
     layer, trusted = pair_of(student, draw, reference.EncoderLayer)
     x, mask = words(draw, S, 1, D).transpose(0, 1), draw.mask(1, 1, 1, S)
-    got, after = student.call_and_return_inputs(layer, x, mask)
-    expect_unchanged(after, [x, mask])
+    got, want = layer(x, mask), trusted(x, mask)
     mistakes = layer_mistakes(trusted, x, mask)
-    expect_close(got, trusted(x, mask), "The output for a batch of one", mistakes)
+    expect_close(got, want, "The output for a batch of one", mistakes)
     expect_dtype(got, torch.float64, "the output")
+    layer.float()
+    got = layer(x.float(), mask)
+    expect_close(got, want, "The output in float32", mistakes, tolerance=1e-4)
+    expect_dtype(got, torch.float32, "the output")
+
+
+@check(
+    "encoder-layer",
+    share=1,
+    title="The input is left as it was, and where it was",
+    form=True,
+)
+def test_layer_leaves_its_input(student, draw):
+    layer, _ = pair_of(student, draw, reference.EncoderLayer)
+    given = words(draw), draw.mask(B, 1, 1, S)
+    expect_no_traces(student, layer, *given, still=True)
+    expect_same_device(student, layer, *given, what="the output")
 
 
 def expect_every_parameter(gradients: dict[str, Tensor | None]) -> None:
@@ -407,6 +461,7 @@ def stack_mistakes(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Mistake
             with_residuals(layers, x, mask)
         ),
         "the input, unchanged": x,
+        "zeros": torch.zeros_like(x),
     }
 
 
@@ -435,7 +490,7 @@ def normed_mistakes(
     } | {phrase: norm(value) for phrase, value in wrong.items()}
 
 
-@check("encoder", share=1, title="The memory has the shape (b, s, d_model)")
+@check("encoder", share=1, title="The memory has the shape (b, s, d_model)", form=True)
 def test_encoder_shape(student, draw):
     encoder = encoder_around(student, foreign_layers(draw))
     expect_shape(encoder(words(draw), draw.mask(B, 1, 1, S)), (B, S, D), "The memory")
@@ -460,7 +515,7 @@ def test_encoder_last_norm(student, draw):
     expect_close(encoder(x, mask), want, "The memory", mistakes)
 
 
-@check("encoder", share=1, title="No two layers share a parameter")
+@check("encoder", share=1, title="No two layers share a parameter", form=True)
 def test_encoder_parameters(student, draw):
     encoder = student.Encoder(config_of(student))
     trusted = reference.Encoder(TransformerConfig(30, 31, **SIZES))
@@ -489,12 +544,35 @@ def test_encoder_with_own_layers(student, draw):
     x, mask = words(draw), draw.mask(B, 1, 1, S)
     want = trusted(x, mask)
     mistakes = stack_mistakes(list(trusted.layers), x, mask)
-    expect_close(encoder(x, mask), want, "The memory", mistakes)
+
+    def compare() -> None:
+        expect_close(encoder(x, mask), want, "The memory", mistakes)
+
+    compare()
+    with blame("code that needs a mask; it is None by default", compare):
+        expect_close(encoder(x), trusted(x), "The memory without a mask")
 
 
-@check(
-    "encoder", share=1, title="Two layers: gradients reach both; no input is changed"
-)
+@check("encoder", share=1, title="Each call has its own result")
+def test_encoder_of_each_call(student, draw):
+    layers = foreign_layers(draw)
+    encoder = encoder_around(student, layers)
+    calls = [(words(draw, B, S + 1, D), draw.mask(B, 1, 1, S + 1)) for _ in range(3)]
+    calls.append((calls[-1][0], calls[0][1]))
+    expect_each_call_anew(
+        student, encoder, calls, lambda x, mask: through(layers, x, mask), "the memory"
+    )
+
+
+@check("encoder", share=1, title="No input is changed or moved", form=True)
+def test_encoder_leaves_its_inputs(student, draw):
+    encoder, _ = pair_of(student, draw, reference.Encoder)
+    given = words(draw), draw.mask(B, 1, 1, S)
+    expect_no_traces(student, encoder, *given, still=True)
+    expect_same_device(student, encoder, *given, what="the memory")
+
+
+@check("encoder", share=1, title="One layer less: gradients reach all that are left")
 def test_encoder_gradients(student, draw):
     ordinary = partial(test_encoder_values, student, draw)
     expect_no_call(student, "Encoder", ["torch.nn.TransformerEncoder"], ordinary)
@@ -504,9 +582,8 @@ def test_encoder_gradients(student, draw):
     expect_every_parameter(run.parameters)
     expect_gradients(run, lambda x: through(layers, x, mask), [x], upstream)
     one = words(draw, S, 1, D).transpose(0, 1)
-    got, after = student.call_and_return_inputs(encoder, one, mask[:1])
-    expect_unchanged(after, [one, mask[:1]])
-    expect_close(got, through(layers, one, mask[:1]), "The memory of a batch of one")
+    want = through(layers, one, mask[:1])
+    expect_close(encoder(one, mask[:1]), want, "The memory of a batch of one")
 
 
 # --- layer_states -----------------------------------------------------------------
@@ -530,7 +607,10 @@ def listed(states: Any) -> list[Tensor]:
 
 
 @check(
-    "layer-states", share=2, title="N + 1 states: the input, then one for each layer"
+    "layer-states",
+    share=2,
+    title="N + 1 states: the input, then one for each layer",
+    form=True,
 )
 def test_states_count(student, draw):
     layers, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
@@ -568,6 +648,7 @@ def state_mistakes(
     """Name what another state than the one with this number may be."""
     wanted, unmasked = states_of(layers, x, mask), states_of(layers, x, None)
     return {
+        "zeros": lambda: torch.zeros_like(x),
         "the last state, as all others do": lambda: wanted[-1],
         "what its layer makes of the encoder's input": lambda: layers[number - 1](
             x, mask
@@ -608,14 +689,42 @@ def test_states_gradients(student, draw):
     expect_gradients(run, lambda x: through(layers, x, None), [x], upstream)
 
 
-@check("layer-states", share=1, title="A stack of two; the input is left as it was")
+@check("layer-states", share=1, title="A stack of one layer, and of three")
+def test_states_of_other_stacks(student, draw):
+    layers, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
+    for some in (layers[:1], layers[:3]):
+        encoder = encoder_around(student, some)
+        states = listed(student.layer_states(encoder, x, mask))
+        wanted = states_of(some, x, mask)
+        if len(states) != len(wanted):
+            fail(f"{len(some)} layers make {len(wanted)} states, not {len(states)}.")
+        for number, want in enumerate(wanted):
+            what = f"State {number} of a stack of {len(some)}"
+            expect_close(states[number], want, what)
+
+
+@check("layer-states", share=1, title="Each call has its own states")
+def test_states_of_each_call(student, draw):
+    layers, others = foreign_layers(draw), foreign_layers(draw)
+    encoders = [encoder_around(student, some) for some in (layers, others)]
+    x, y = (words(draw, B, S + 1, D) for _ in range(2))
+    mask = draw.mask(B, 1, 1, S + 1)
+    calls = [(encoders[0], x, mask), (encoders[0], y, mask), (encoders[1], y, mask)]
+
+    def last(encoder: Any, x: Tensor, mask: Tensor) -> Tensor:
+        return through(layers if encoder is encoders[0] else others, x, mask)
+
+    source = "lambda states: lambda *given: states(*given)[-1]"
+    function = student.load("builtins.eval")(source)(student.layer_states)
+    expect_each_call_anew(student, function, calls, last, "the last state")
+
+
+@check("layer-states", share=1, title="No input is changed or moved", form=True)
 def test_states_leave_their_input(student, draw):
-    layers, x, mask = foreign_layers(draw)[:-1], words(draw), draw.mask(B, 1, 1, S)
-    encoder = encoder_around(student, layers)
-    got, after = student.call_and_return_inputs(student.layer_states, encoder, x, mask)
-    expect_unchanged(after[1:], [x, mask])
-    want = through(layers, x, mask)
-    expect_close(listed(got)[-1], want, "The last state of a stack of two layers")
+    encoder, _ = pair_of(student, draw, reference.Encoder)
+    given = encoder, words(draw), draw.mask(B, 1, 1, S)
+    expect_no_traces(student, student.layer_states, *given, still=True)
+    expect_same_device(student, student.layer_states, *given, what="a state")
 
 
 # --- drift ------------------------------------------------------------------------
@@ -662,10 +771,13 @@ def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
         "the cosines over the tokens, not over d_model": 1 - cosines(states, start, 1),
         "the cosines over the batch, not over d_model": 1 - cosines(states, start, 0),
         "the drift without the first state": each[1:],
+        "the drift of the first three states": each[:3],
+        "zeros": torch.zeros_like(each),
+        "the states themselves": stacked,
     }
 
 
-@check("drift", share=1, title="One number for each state, sentence and token")
+@check("drift", share=1, title="One number a state, sentence and token", form=True)
 def test_drift_shape(student, draw):
     states = [words(draw) for _ in range(N + 1)]
     expect_shape(student.drift(states), (N + 1, B, S), "The drift")
@@ -681,19 +793,45 @@ def test_drift_values(student, draw):
     expect_close(got, wanted, "The drift", drift_mistakes(states))
 
 
-@check("drift", share=1, title="Two states are enough; a tuple will do")
-def test_drift_of_two_states(student, draw):
-    states = (words(draw, 1, S, D), words(draw, 1, S, D))
+def drift_of(states: Sequence[Tensor]) -> Tensor:
+    """Compute the right drift, in float64."""
+    exact = [state.double() for state in states]
+    return 1 - cosines(exact, [exact[0]] * len(exact), -1)
+
+
+@check("drift", share=1, title="One state, two, or many; a tuple will do")
+def test_drift_of_few_states(student, draw):
+    for count in (2, 1, 9):
+        states = tuple(words(draw, 1, S, D) for _ in range(count))
+        got, named = student.drift(states), drift_mistakes(states) if count > 1 else {}
+        expect_close(got, drift_of(states), f"The drift of {count} states", named)
+
+
+@check("drift", share=1, title="Whatever the vectors' lengths; float64 to all digits")
+def test_drift_of_lengths(student, draw):
+    lengths = torch.tensor([1e-3, 1.0, 1e3]).repeat(2)[:S, None]
+    states = [(words(draw) * lengths).float() for _ in range(N)]
     got = student.drift(states)
-    wanted = 1 - cosines(states, [states[0]] * 2, -1)
-    expect_close(got, wanted, "The drift of two states", drift_mistakes(states))
-    expect_dtype(got, torch.float64, "the drift")
+    expect_close(got, drift_of(states), "The drift of long and short vectors")
+    first, other = words(draw), words(draw)
+    call = of_states(student)
+    expect_double(call, lambda *s: drift_of(s), (first, other), "the drift")
 
 
-@check("drift", share=1, title="The states are left as they were")
+def of_states(student) -> Any:
+    """Return the student's drift as a function of single states."""
+    source = "lambda drift: lambda *states: drift(list(states))"
+    return student.load("builtins.eval")(source)(student.drift)
+
+
+@check("drift", share=1, title="Each call has its own result")
+def test_drift_of_each_call(student, draw):
+    calls = [([words(draw, B, S + 1, D) for _ in range(3)],) for _ in range(3)]
+    expect_each_call_anew(student, student.drift, calls, drift_of, "the drift")
+
+
+@check("drift", share=1, title="No state is changed or moved", form=True)
 def test_drift_leaves_its_input(student, draw):
     states = [words(draw, S, B, D).transpose(0, 1) for _ in range(N)]
-    got, after = student.call_and_return_inputs(student.drift, states)
-    expect_unchanged(after[0], states)
-    wanted = 1 - cosines(states, [states[0]] * N, -1)
-    expect_close(got, wanted, "The drift", drift_mistakes(states))
+    expect_no_traces(student, student.drift, states, still=True)
+    expect_same_device(student, student.drift, states, what="the drift")

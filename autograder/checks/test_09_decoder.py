@@ -12,11 +12,10 @@ from torch import Tensor, nn
 from autograder.checking.behaviour import (
     blame,
     expect_dtype,
+    expect_gradients,
     expect_parts,
-    expect_unchanged,
     made_of_parts,
 )
-from autograder.checking.compare import name_of_mistake
 from autograder.checking.expect import (
     check,
     expect_close,
@@ -24,16 +23,27 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
+from autograder.checking.families import (
+    expect_each_call_anew,
+    expect_no_seed,
+    expect_no_traces,
+    expect_same_device,
+)
+from autograder.checking.kinds_of_inputs import (
+    close_rows,
+    expect_every_mask,
+    masks_of_every_kind,
+)
 from transformer import decoder as reference
 from transformer.config import TransformerConfig
 from transformer.feed_forward import AddNorm
 from transformer.masks import causal_mask
 from transformer.multi_head import MultiHeadAttention
 
-B, H, T, S, D = 3, 2, 4, 5, 12
+B, H, T, S, D, N = 3, 2, 5, 7, 16, 4
 SIZES: dict[str, Any] = {"src_vocab_size": 20, "tgt_vocab_size": 21}
 SIZES |= {"d_model": D, "n_heads": H}
-SIZES |= {"n_layers": 2, "d_ff": 20, "dropout": 0.0}
+SIZES |= {"n_layers": N, "d_ff": 22, "dropout": 0.0}
 CONFIG = "transformer.config.TransformerConfig"
 NEARLY_ALL = 1 - 2**-53  # what dropout drops; a configuration takes less than 1
 
@@ -51,7 +61,7 @@ class Twins(Generic[Trusted]):
 
 @dataclass(frozen=True)
 class Inputs:
-    """What goes into a decoder: sources of length 5, 3 and 1, targets of 4, 3 and 2."""
+    """What goes into a decoder: sources of length 4, 6 and 1, targets of 3, 4 and 2."""
 
     x: Tensor
     memory: Tensor
@@ -63,33 +73,36 @@ class Inputs:
         """The four arguments in their order."""
         return self.x, self.memory, self.tgt_mask, self.src_mask
 
-    @property
-    def exact(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The same in float64."""
-        return self.x.double(), self.memory.double(), self.tgt_mask, self.src_mask
+
+def drawn_state(draw, module: nn.Module) -> dict[str, Tensor]:
+    """Draw weights with which no layer forgets what it reads."""
+    shapes = {name: tuple(p.shape) for name, p in module.state_dict().items()}
+    return {
+        name: 1 + 0.5 * value if "norm" in name and "weight" in name else 0.4 * value
+        for name, value in draw.state(shapes).items()
+    }
 
 
 def twins(student, draw, kind: type[Trusted], **changes) -> Twins[Trusted]:
     """Build the student's and the trusted module and give both fresh weights."""
     options = SIZES | changes
     trusted = kind(TransformerConfig(**options))
-    shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
-    state = {name: 0.5 * value for name, value in draw.state(shapes).items()}
+    state = drawn_state(draw, trusted)
     trusted.load_state_dict(state)
     theirs = student[kind.__name__](student.load(CONFIG)(**options))
     theirs.load_state_dict(state)
-    theirs.eval()
+    theirs.double().eval()
     return Twins(theirs, trusted.double().eval())
 
 
 def inputs(draw) -> Inputs:
     """Draw a batch whose sentences differ in length."""
-    src_lengths, tgt_lengths = torch.tensor([5, 3, 1]), torch.tensor([4, 3, 2])
+    src_lengths, tgt_lengths = torch.tensor([4, 6, 1]), torch.tensor([3, 4, 2])
     src_mask = (torch.arange(S) < src_lengths[:, None])[:, None, None, :]
     tgt_padding = (torch.arange(T) < tgt_lengths[:, None])[:, None, None, :]
     return Inputs(
-        draw.normal(B, T, D),
-        draw.normal(B, S, D),
+        draw.normal(B, T, D, dtype=torch.float64),
+        draw.normal(B, S, D, dtype=torch.float64),
         tgt_padding & causal_mask(T),
         src_mask,
     )
@@ -105,9 +118,9 @@ def run_layer(layer, given: Inputs) -> tuple[Tensor, Tensor]:
 def expect_layer(pair: Twins[reference.DecoderLayer], given: Inputs) -> None:
     """Compare the output of the student's layer with the right one."""
     x, _ = run_layer(pair.student, given)
-    want, _ = pair.trusted(*given.exact)
+    want, _ = pair.trusted(*given.all)
     named = outputs_of(layer_mistakes(pair.trusted, given), 0)
-    expect_close(x, want, "x", mistakes=named, tolerance=2e-5)
+    expect_close(x, want, "x", mistakes=named)
 
 
 def post_norm(add_norm: AddNorm, x: Tensor, output: Tensor) -> Tensor:
@@ -146,7 +159,7 @@ class Steps:
 
     def run(self) -> tuple[Tensor, Tensor]:
         """Return the output and the weights."""
-        x, memory = self.given.exact[:2]
+        x, memory = self.given.all[:2]
         attended, self_weights = self.self_attention(x, x, x, self.self_mask)
         y = self.add(0, x, attended)
         looked_up, weights = self.cross_attention(y, memory, memory, self.cross_mask)
@@ -189,13 +202,34 @@ def layer_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
             self_attention=layer.cross_attention
         ),
         **order_mistakes(layer, given),
+        **mask_mistakes(but, given),
+        "x as it came in": lambda: (given.x, given.x),
+        "zeros": lambda: (torch.zeros_like(given.x), torch.zeros(B, H, T, T)),
         "a layer that returns the self-attention's weights": but(returns="self"),
+    }
+
+
+def mask_mistakes(but: Callable[..., Run], given: Inputs) -> dict[str, Run]:
+    """Name masks in a place that is not theirs; most fit where t = s only."""
+    tgt_mask, src_mask = given.tgt_mask, given.src_mask
+    return {
+        "a layer with its two masks exchanged": but(
+            self_mask=src_mask, cross_mask=tgt_mask
+        ),
+        "a layer whose cross-attention has the target's mask": but(cross_mask=tgt_mask),
+        "a layer whose cross-attention has both masks": lambda: but(
+            cross_mask=tgt_mask & src_mask
+        )(),
+        "a layer whose self-attention has the source's mask": but(self_mask=src_mask),
+        "a layer whose self-attention has both masks": lambda: but(
+            self_mask=tgt_mask & src_mask
+        )(),
     }
 
 
 def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
     """Name sub-layers in another order, and questions asked by another vector."""
-    x, memory, tgt_mask, src_mask = given.exact
+    x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
 
@@ -223,7 +257,26 @@ def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
         y = post_norm(n2, y, looked_up)
         return post_norm(n3, y, feed_forward(y)), weights
 
+    def from_the_start() -> tuple[Tensor, Tensor]:
+        y = post_norm(n1, x, layer.self_attention(x, x, x, tgt_mask)[0])
+        looked_up, weights = layer.cross_attention(y, memory, memory, src_mask)
+        y = post_norm(n2, x, looked_up)
+        return post_norm(n3, x, feed_forward(y)), weights
+
+    def without_source(normed: bool) -> tuple[Tensor, Tensor]:
+        y = post_norm(n1, x, layer.self_attention(x, x, x, tgt_mask)[0])
+        _, weights = layer.cross_attention(y, memory, memory, src_mask)
+        y = n2.norm(y) if normed else y
+        return post_norm(n3, y, feed_forward(y)), weights
+
     return {
+        "a layer without cross-attention": partial(without_source, False),
+        "a layer without cross-attention, whose norm is used": partial(
+            without_source, True
+        ),
+        "a layer whose residual connections all start from the layer's input": (
+            from_the_start
+        ),
         "a layer whose cross-attention swaps query and key": swapped,
         "a layer that looks at the source before itself": cross_first,
         "a layer whose feed-forward comes first": feed_forward_first,
@@ -238,7 +291,7 @@ def pre_norm_layer(
     layer: reference.DecoderLayer, given: Inputs
 ) -> tuple[Tensor, Tensor]:
     """Run the layer's parts as a pre-norm layer."""
-    x, memory, tgt_mask, src_mask = given.exact
+    x, memory, tgt_mask, src_mask = given.all
     z = layer.add_norm1.norm(x)
     y = x + layer.self_attention(z, z, z, tgt_mask)[0]
     z = layer.add_norm2.norm(y)
@@ -254,7 +307,7 @@ def pre_norm_mistakes(
     layer: reference.DecoderLayer, given: Inputs
 ) -> dict[str, Callable[[], Tensor]]:
     """Name what goes wrong in a pre-norm layer; each gives the output."""
-    x, memory, tgt_mask, src_mask = given.exact
+    x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = (a.norm for a in (layer.add_norm1, layer.add_norm2, layer.add_norm3))
 
     def by_steps(
@@ -311,7 +364,7 @@ def handed_mistakes(
 
 def post_norm_layer(layer: reference.DecoderLayer, given: Inputs) -> Tensor:
     """Run the layer's parts as a post-norm layer."""
-    x, memory, tgt_mask, src_mask = given.exact
+    x, memory, tgt_mask, src_mask = given.all
     x = post_norm(layer.add_norm1, x, layer.self_attention(x, x, x, tgt_mask)[0])
     looked_up, _ = layer.cross_attention(x, memory, memory, src_mask)
     x = post_norm(layer.add_norm2, x, looked_up)
@@ -330,7 +383,12 @@ def outputs_of(named: Mapping[str, Run], index: int) -> dict[str, Callable[[], T
 # --- DecoderLayer.forward ---------------------------------------------------------
 
 
-@check("decoder-layer", share=1, title="Output (b, t, d_model), weights (b, h, t, s)")
+@check(
+    "decoder-layer",
+    share=1,
+    title="Output (b, t, d_model), weights (b, h, t, s)",
+    form=True,
+)
 def test_layer_shapes(student, draw):
     layer = twins(student, draw, reference.DecoderLayer).student
     x, weights = run_layer(layer, inputs(draw))
@@ -343,19 +401,21 @@ def test_layer_values(student, draw):
     expect_layer(twins(student, draw, reference.DecoderLayer), inputs(draw))
 
 
-@check("decoder-layer", share=2, title="It returns the cross-attention's weights")
+@check("decoder-layer", share=2, title="The cross-attention's weights, with t = s too")
 def test_layer_weights(student, draw):
     pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
     square = Inputs(
         given.x, given.memory[:, :T], given.tgt_mask, given.src_mask[..., :T]
     )
-    _, weights = run_layer(pair.student, square)
-    _, want = pair.trusted(*square.exact)
-    named = outputs_of(layer_mistakes(pair.trusted, square), 1)
+    x, weights = run_layer(pair.student, square)
+    want_x, want = pair.trusted(*square.all)
+    mistakes = layer_mistakes(pair.trusted, square)
+    expect_close(x, want_x, "x", outputs_of(mistakes, 0))
+    named = outputs_of(mistakes, 1)
     early = named.pop("a layer whose cross-attention asks with the layer's input")
     del named["a layer that looks at the source before itself"]  # the same weights
     named["a layer whose cross-attention asks before the self-attention"] = early
-    expect_close(weights, want, "the tensor of weights", mistakes=named, tolerance=2e-5)
+    expect_close(weights, want, "the tensor of weights", mistakes=named)
 
 
 @check("decoder-layer", share=1, title="The same layer as pre-norm (norm_first)")
@@ -363,9 +423,9 @@ def test_layer_pre_norm(student, draw):
     pair = twins(student, draw, reference.DecoderLayer, norm_first=True)
     given = inputs(draw)
     x, _ = run_layer(pair.student, given)
-    want, _ = pair.trusted(*given.exact)
+    want, _ = pair.trusted(*given.all)
     named = pre_norm_mistakes(pair.trusted, given)
-    expect_close(x, want, "x", mistakes=named, tolerance=5e-5)
+    expect_close(x, want, "x", mistakes=named)
 
 
 @check("decoder-layer", share=1, title="No mask means that all may attend")
@@ -375,11 +435,11 @@ def test_layer_without_masks(student, draw):
     with blame("code that needs a mask; both are None by default", usual):
         result = pair.student(given.x, given.memory)
         x, _ = expect_parts(result, 2, "two things, x and the weights")
-        want, _ = pair.trusted(given.x.double(), given.memory.double())
-        expect_close(x, want, "x", tolerance=2e-5)
+        want, _ = pair.trusted(given.x, given.memory)
+        expect_close(x, want, "x")
 
 
-@check("decoder-layer", share=1, title="A later word changes no earlier one")
+@check("decoder-layer", share=1, title="A later word changes no earlier one", form=True)
 def test_layer_is_causal(student, draw):
     layer, given = twins(student, draw, reference.DecoderLayer).student, inputs(draw)
     before, _ = run_layer(layer, given)
@@ -391,12 +451,12 @@ def test_layer_is_causal(student, draw):
     expect_shape(after, (B, T, D), "x")
     if not torch.allclose(before[:, :2], after[:, :2], atol=1e-5):
         fail(
-            "Changing words 3 and 4 of the target changes what comes out before: "
+            "Changing the words from 3 on of the target changes what comes out before: "
             "some way past the target's mask.",
             mistake="a way past the target's mask",
         )
     if torch.allclose(before[:, 2:], after[:, 2:], atol=1e-5):
-        fail("Changing words 3 and 4 of the target changes nothing at all.")
+        fail("Changing the words from 3 on of the target changes nothing at all.")
 
 
 def expect_reached(gradients: dict[str, Tensor | None], of: str) -> None:
@@ -422,21 +482,80 @@ def test_layer_gradients(student, draw):
     expect_reached({"x": run.inputs[0]}, "the weights that the layer returns")
 
 
+@check("decoder-layer", share=1, title="Masks of any shape")
+def test_layer_with_every_mask(student, draw):
+    pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
+    for place, keys in (("tgt_mask", T), ("src_mask", S)):
+        masks = masks_of_every_kind(draw, B, H, T, keys)
+        one_for_all = masks["(1, 1, t, s), one for all"].repeat(B, 1, 1, 1)
+        masks["(b, 1, t, s), with a query that sees no key"] = close_rows(one_for_all)
+
+        own = partial(output_under, pair.student, given.all, place)
+        right = partial(output_under, pair.trusted, given.all, place)
+        expect_every_mask(own, right, masks, f"x, with this for {place},")
+
+
+def output_under(layer: Any, given: Sequence[Tensor], place: str, mask: Tensor) -> Any:
+    """Call a layer with another mask in one place; return x."""
+    x, memory, tgt_mask, src_mask = given
+    masks = {"tgt_mask": tgt_mask, "src_mask": src_mask} | {place: mask}
+    result = layer(x, memory, masks["tgt_mask"], masks["src_mask"])
+    return expect_parts(result, 2, "two things, x and the weights")[0]
+
+
+@check("decoder-layer", share=1, title="Each call has its own results, and its chance")
+def test_layer_of_each_call(student, draw):
+    expect_calls_anew(student, draw, twins(student, draw, reference.DecoderLayer))
+    layer = twins(student, draw, reference.DecoderLayer, dropout=0.3).student
+    layer.train()
+    expect_no_seed(student, layer, *inputs(draw).all, part=0, draws=True)
+
+
+def expect_calls_anew(student, draw, pair: Twins[Any]) -> None:
+    """Fail if a result is that of other inputs of the same shape.
+
+    The batch is as large as no other check's, so that nothing is kept yet.
+    """
+    first, second = (
+        tuple(torch.cat([one, one[:1]]) for one in inputs(draw).all) for _ in range(2)
+    )
+    x, memory, tgt_mask, src_mask = second
+    tgt_mask, src_mask = tgt_mask.flip(0), src_mask.flip(0)
+    calls = [first, second, (x, memory, tgt_mask, src_mask), (x, first[1], *second[2:])]
+
+    def right(x: Tensor, memory: Tensor, tgt_mask: Tensor, src_mask: Tensor) -> Tensor:
+        return pair.trusted(x, memory, tgt_mask, src_mask)[0]
+
+    expect_each_call_anew(student, pair.student, calls, right, "x", part=0)
+
+
+def expect_nothing_left(student, module: Any, given: Inputs) -> None:
+    """Fail if a module changes or moves what it is given."""
+    expect_no_traces(student, module, *given.all, still=True)
+    expect_same_device(student, module, *given.all, what="a result")
+
+
 @check(
     "decoder-layer",
     share=1,
-    title="Written by you; inputs and dtype stay; dropout acts in training",
+    title="Written by you; inputs, device and dtype stay",
+    form=True,
 )
 def test_layer_keeps_its_promises(student, draw):
     ordinary = partial(test_layer_values, student, draw)
     banned = ["torch.nn.TransformerDecoderLayer"]
     expect_no_call(student, "DecoderLayer", banned, ordinary)
     layer, given = twins(student, draw, reference.DecoderLayer).student, inputs(draw)
-    _, after = student.call_and_return_inputs(layer, *given.all)
-    expect_unchanged(after, given.all)
-    layer.double()
-    x, _ = expect_parts(layer(*given.exact), 2, "two things, x and the weights")
-    expect_dtype(x, torch.float64, "x")
+    expect_nothing_left(student, layer, given)
+    layer.float()
+    single = given.x.float(), given.memory.float(), given.tgt_mask, given.src_mask
+    x, _ = expect_parts(layer(*single), 2, "two things, x and the weights")
+    expect_dtype(x, torch.float32, "x")
+
+
+@check("decoder-layer", share=1, title="Dropout acts in training, and only there")
+def test_layer_dropout(student, draw):
+    expect_layer(twins(student, draw, reference.DecoderLayer), inputs(draw))
     expect_dropout(student, draw)
 
 
@@ -444,10 +563,7 @@ ADDERS = ("self-attention", "cross-attention", "the feed-forward layer")
 
 
 def expect_dropout(student, draw) -> None:
-    """Fail if what a sub-layer adds is kept in training, or dropped in eval mode.
-
-    A layer that is wrong in another way is none of this check's business.
-    """
+    """Fail if what a sub-layer adds is kept in training, or dropped in eval mode."""
     rates = {"dropout": NEARLY_ALL, "attention_dropout": 0.0, "ff_dropout": 0.0}
     pair, given = twins(student, draw, reference.DecoderLayer, **rates), inputs(draw)
     calm, _ = run_layer(pair.student, given)
@@ -463,17 +579,26 @@ def expect_dropout(student, draw) -> None:
         kept_in_training |= {phrase: value} if kept else {}
         phrase = f"a layer that drops what {' and '.join(gone)} adds in eval mode too"
         dropped_in_eval |= {phrase: value} if gone else {}
-    for result, named in ((x, kept_in_training), (calm, dropped_in_eval)):
-        mistake = name_of_mistake(result, named, 2e-5)
-        if mistake:
-            fail(f"With dropout x is not right: it equals {mistake}.", mistake)
+    exact = pair.trusted(*given.all)[0]
+    what = "x in eval mode, with dropout,"
+    expect_close(calm, exact, what, dropped_in_eval)
+    want = left_over(pair.trusted, given, (True, True, True))
+    what = "x in training mode, where all that a sub-layer adds is dropped,"
+    expect_close(x, want, what, kept_in_training)
+    rates = {"dropout": 0.0, "attention_dropout": NEARLY_ALL, "ff_dropout": NEARLY_ALL}
+    pair = twins(student, draw, reference.DecoderLayer, **rates)
+    pair.student.train()
+    pair.trusted.train()
+    x, _ = run_layer(pair.student, given)
+    what = "x in training mode, where sub-layers drop out all inside,"
+    expect_close(x, pair.trusted(*given.all)[0], what)
 
 
 def left_over(
     layer: reference.DecoderLayer, given: Inputs, dropped: Sequence[bool]
 ) -> Tensor:
     """Run a post-norm layer in which what some sub-layers add is dropped."""
-    x, memory, tgt_mask, src_mask = given.exact
+    x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
 
     def keep(number: int, output: Tensor) -> Tensor:
@@ -511,15 +636,14 @@ def stacks(student, draw, **changes) -> Twins[reference.Decoder]:
     """Build the student's stack, around right layers, and the trusted one."""
     options = SIZES | changes
     trusted = reference.Decoder(TransformerConfig(**options))
-    shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
-    state = {name: 0.5 * value for name, value in draw.state(shapes).items()}
+    state = drawn_state(draw, trusted)
     trusted.load_state_dict(state)
     config = student.load(CONFIG)(**options)
     layers = [made_of_parts(student, config, PARTS, FORWARD) for _ in trusted.layers]
     theirs = student.Decoder(config)
     theirs.add_module("layers", student.load("torch.nn.ModuleList")(layers))
     theirs.load_state_dict(state)
-    theirs.eval()
+    theirs.double().eval()
     return Twins(theirs, trusted.double().eval())
 
 
@@ -527,33 +651,38 @@ def stack_mistakes(
     decoder: reference.Decoder, given: Inputs
 ) -> dict[str, Callable[[], Tensor]]:
     """Name what goes wrong in the stack."""
-    x, memory, tgt_mask, src_mask = given.exact
-    first, second = decoder.layers
+    x, memory, tgt_mask, src_mask = given.all
+    layers = list(decoder.layers)
 
-    def again(layer) -> Tensor:
-        y, _ = layer(x, memory, tgt_mask, src_mask)
-        return layer(y, memory, tgt_mask, src_mask)[0]
-
-    def parallel() -> Tensor:
-        first(x, memory, tgt_mask, src_mask)
-        return second(x, memory, tgt_mask, src_mask)[0]
-
-    def unmasked(tgt, src) -> Tensor:
-        y, _ = first(x, memory, tgt, src)
-        return second(y, memory, tgt, src)[0]
+    def through(some: Sequence[nn.Module], masks=(tgt_mask, src_mask)) -> Tensor:
+        y = x
+        for layer in some:
+            y, _ = layer(y, memory, *masks)
+        return y
 
     def memory_replaced() -> Tensor:
-        y, _ = first(x, memory, tgt_mask, src_mask)
-        return second(y, y, tgt_mask, tgt_mask)[0]
+        y, _ = layers[0](x, memory, tgt_mask, src_mask)
+        for layer in layers[1:]:
+            y, _ = layer(y, y, tgt_mask, tgt_mask)
+        return y
 
     return {
-        "a stack that runs one layer twice": lambda: again(first),
-        "a stack that runs its last layer twice": lambda: again(second),
-        "a stack whose layers all start from the same x": parallel,
-        "the first layer alone": lambda: first(x, memory, tgt_mask, src_mask)[0],
-        "a stack without the target's mask": lambda: unmasked(None, src_mask),
-        "a stack without the source's mask": lambda: unmasked(tgt_mask, None),
-        "a stack whose second layer looks at the first one's output": memory_replaced,
+        "x as it came in": lambda: x,
+        "the first two layers alone": lambda: through(layers[:2]),
+        "a stack that runs its first layer again and again": lambda: through(
+            layers[:1] * N
+        ),
+        "a stack that runs its last layer again and again": lambda: through(
+            layers[-1:] * N
+        ),
+        "a stack whose layers all start from the same x": lambda: through(layers[-1:]),
+        "the first layer alone": lambda: through(layers[:1]),
+        "the stack without its last layer": lambda: through(layers[:-1]),
+        "the layers in reverse order": lambda: through(layers[::-1]),
+        "a stack without the target's mask": lambda: through(layers, (None, src_mask)),
+        "a stack without the source's mask": lambda: through(layers, (tgt_mask, None)),
+        "a stack without masks": lambda: through(layers, (None, None)),
+        "a stack whose layers look at the one before": memory_replaced,
     }
 
 
@@ -561,10 +690,15 @@ def run_stack(decoder, given: Inputs) -> tuple[Tensor, list[Tensor]]:
     """Call a student's stack and see that it returns x and a list."""
     result = decoder(*given.all)
     x, weights = expect_parts(result, 2, "x and a list of weights")
-    return x, list(expect_parts(weights, 2, "the weights of each layer, in a list"))
+    return x, list(expect_parts(weights, N, "the weights of each layer, in a list"))
 
 
-@check("decoder-stack", share=1, title="x, and one tensor of weights for each layer")
+@check(
+    "decoder-stack",
+    share=1,
+    title="x, and one tensor of weights for each layer",
+    form=True,
+)
 def test_stack_shapes(student, draw):
     decoder = stacks(student, draw).student
     x, weights = run_stack(decoder, inputs(draw))
@@ -573,13 +707,20 @@ def test_stack_shapes(student, draw):
         expect_shape(one, (B, H, T, S), f"the weights of layer {number}")
 
 
-@check("decoder-stack", share=3, title="Right values through two layers")
+@check(
+    "decoder-stack", share=3, title="Right values through all layers; without masks too"
+)
 def test_stack_values(student, draw):
     pair, given = stacks(student, draw), inputs(draw)
     x, _ = run_stack(pair.student, given)
-    want, _ = pair.trusted(*given.exact)
+    want, _ = pair.trusted(*given.all)
     named = stack_mistakes(pair.trusted, given)
-    expect_close(x, want, "x", mistakes=named, tolerance=5e-5)
+    expect_close(x, want, "x", mistakes=named)
+    with blame("code that needs a mask; both are None by default"):
+        result = pair.student(given.x, given.memory)
+        x, _ = expect_parts(result, 2, "x and a list of weights")
+        want, _ = pair.trusted(*given.all[:2])
+        expect_close(x, want, "x without masks")
 
 
 @check(
@@ -592,15 +733,13 @@ def test_stack_weights(student, draw):
     expect_no_call(student, "Decoder", ["torch.nn.TransformerDecoder"], ordinary)
     pair, given = stacks(student, draw), inputs(draw)
     _, got = run_stack(pair.student, given)
-    _, want = pair.trusted(*given.exact)
-    named = {"the weights in the opposite order": want[1]}
-    named["the same layer's weights twice"] = want[-1]
-    expect_close(
-        got[0], want[0], "the first layer's tensor of weights", named, tolerance=5e-5
-    )
-    expect_close(
-        got[1], want[1], "the second layer's tensor of weights", tolerance=5e-5
-    )
+    _, want = pair.trusted(*given.all)
+    for number, (one, right) in enumerate(zip(got, want, strict=True)):
+        named = {}
+        if number == 0:
+            named["the weights in the opposite order"] = want[-1]
+        what = f"the tensor of weights of layer {number}"
+        expect_close(one, right, what, named)
     expect_stack_gradients(student, draw, pair.student, given)
 
 
@@ -621,32 +760,48 @@ def expect_stack_gradients(student, draw, decoder, given: Inputs) -> None:
 def test_stack_pre_norm(student, draw):
     pair, given = stacks(student, draw, norm_first=True), inputs(draw)
     x, _ = run_stack(pair.student, given)
-    want, _ = pair.trusted(*given.exact)
+    want, _ = pair.trusted(*given.all)
 
     def without_norm() -> Tensor:
-        y = given.x.double()
+        y = given.x
         for layer in pair.trusted.layers:
-            y, _ = layer(y, *given.exact[1:])
+            y, _ = layer(y, *given.all[1:])
         return y
 
     named = {"a stack without its last normalisation": without_norm}
-    expect_close(x, want, "x", mistakes=named, tolerance=5e-5)
+    expect_close(x, want, "x", mistakes=named)
 
 
-@check("decoder-stack", share=1, title="Padding and batch-mates change nothing")
+@check("decoder-stack", share=1, title="Each call has its own results")
+def test_stack_of_each_call(student, draw):
+    expect_calls_anew(student, draw, stacks(student, draw))
+
+
+@check("decoder-stack", share=1, title="Inputs and device stay", form=True)
+def test_stack_leaves_its_inputs(student, draw):
+    own = twins(student, draw, reference.Decoder).student
+    expect_nothing_left(student, own, inputs(draw))
+
+
+@check(
+    "decoder-stack",
+    share=1,
+    title="Padding and batch-mates change nothing",
+    form=True,
+)
 def test_stack_ignores_batch_mates(student, draw):
     decoder, given = stacks(student, draw).student, inputs(draw)
     together, _ = run_stack(decoder, given)
-    alone = Inputs(
-        given.x[1:2, :3],
-        given.memory[1:2, :3],
-        given.tgt_mask[1:2, :, :3, :3],
-        given.src_mask[1:2, ..., :3],
+    alone = Inputs(  # its 4 words, and the 6 of its source
+        given.x[1:2, :4],
+        given.memory[1:2, :6],
+        given.tgt_mask[1:2, :, :4, :4],
+        given.src_mask[1:2, ..., :6],
     )
     x, _ = run_stack(decoder, alone)
-    expect_shape(x, (1, 3, D), "x of one sentence alone")
+    expect_shape(x, (1, 4, D), "x of one sentence alone")
     expect_shape(together, (B, T, D), "x")
-    if not torch.allclose(together[1:2, :3], x, atol=5e-5):
+    if not torch.allclose(together[1:2, :4], x, atol=5e-5):
         fail(
             "A sentence gives another result alone than padded in a batch.",
             mistake="padding that takes part",
@@ -660,11 +815,11 @@ OF_TENSORS = "lambda average: lambda *weights: average(list(weights))"
 
 
 def many_weights(draw) -> list[Tensor]:
-    """Draw the weights of three layers; rows sum to 1."""
-    return [draw.normal(B, H, T, S).softmax(dim=-1) for _ in range(3)]
+    """Draw the weights of four layers; rows sum to 1."""
+    return [draw.normal(B, H, T, S).softmax(dim=-1) for _ in range(N)]
 
 
-@check("average-heads", share=1, title="One matrix (t, s) for each sentence")
+@check("average-heads", share=1, title="One matrix (t, s) for each sentence", form=True)
 def test_average_shape(student, draw):
     expect_shape(student.average_heads(many_weights(draw)), (B, T, S), "average")
 
@@ -678,6 +833,11 @@ def expect_average(student, weights: list[Tensor]) -> None:
     """Compare the student's average with the right one."""
     exact = torch.stack([w.double() for w in weights])
     named = {
+        "zeros": lambda: torch.zeros(B, T, S),
+        "even weights": lambda: torch.full((B, T, S), 1 / S),
+        "the mean of the first three layers, whatever their number": lambda: exact[
+            :3
+        ].mean((0, 2)),
         "the last layer's mean, without the other layers": lambda: exact[-1].mean(1),
         "the first layer's mean, without the other layers": lambda: exact[0].mean(1),
         "the mean of the first two layers, whatever their number": lambda: exact[
@@ -695,23 +855,42 @@ def expect_average(student, weights: list[Tensor]) -> None:
     expect_close(got, exact.mean((0, 2)), "average", mistakes=named)
 
 
-@check(
-    "average-heads",
-    share=1,
-    title="Any number of layers; inputs unchanged; gradients pass",
-)
-def test_average_of_one_layer(student, draw):
+@check("average-heads", share=1, title="One layer or many; float64 too")
+def test_average_of_few_layers(student, draw):
     weights = many_weights(draw)
     usual = partial(expect_average, student, weights)
-    with blame("code that counts on more than one layer", usual):
-        got = student.average_heads(weights[:1])
-        expect_close(got, weights[0].double().mean(1), "average of one layer")
-    _, after = student.call_and_return_inputs(student.average_heads, weights)
-    expect_unchanged(after[0], weights)
+    for some in (weights[:1], [*weights, *many_weights(draw)]):
+        with blame("code that counts on some number of layers", usual):
+            what = f"average of {len(some)} layers"
+            expect_close(student.average_heads(some), right_average(some), what)
+    exact = [one.double() for one in weights]
+    got = student.average_heads(exact)
+    expect_close(got, right_average(exact), "average")
+    expect_dtype(got, torch.float64, "average")
+
+
+def right_average(weights: Sequence[Tensor]) -> Tensor:
+    """Compute the right average, in float64."""
+    return torch.stack([one.double() for one in weights]).mean((0, 2))
+
+
+@check("average-heads", share=1, title="Gradients reach the weights of every layer")
+def test_average_gradients(student, draw):
+    weights, upstream = many_weights(draw), draw.normal(B, T, S)
     of_tensors = student.load("builtins.eval")(OF_TENSORS)(student.average_heads)
-    run = student.gradients(of_tensors, *weights, upstream=draw.normal(B, T, S))
-    if all(gradient is None for gradient in run.inputs):
-        fail(
-            "No gradient of the average reaches any layer's weights.",
-            mistake="the gradient is cut off",
-        )
+    run = student.gradients(of_tensors, *weights, upstream=upstream)
+    expect_gradients(run, lambda *ws: right_average(ws), weights, upstream)
+
+
+@check("average-heads", share=1, title="Each call has its own average")
+def test_average_of_each_call(student, draw):
+    calls = [([one[:, :, 1:] for one in many_weights(draw)],) for _ in range(3)]
+    what = "average"
+    expect_each_call_anew(student, student.average_heads, calls, right_average, what)
+
+
+@check("average-heads", share=1, title="No weights are changed or moved", form=True)
+def test_average_leaves_its_inputs(student, draw):
+    weights = many_weights(draw)
+    expect_no_traces(student, student.average_heads, weights, still=True)
+    expect_same_device(student, student.average_heads, weights, what="average")

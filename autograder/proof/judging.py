@@ -143,6 +143,7 @@ def judge(
     points: list[float] = []
     diagnosed = is_wrong
     for seed in range(seeds):
+        student = LocalStudent(sources, answers=ours)  # nothing is kept from the last
         only = asked_at(seed, unit, exercise, is_wrong)
         student = LocalStudent(sources, answers=ours)  # who keeps nothing of a seed
         results = run_checks(unit, student, seed, only)

@@ -82,7 +82,7 @@ def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Ten
 
     Returns:
         (..., d_model): gamma (x - mean) / √(variance + eps) + beta, where the variance
-        is the mean of the squared differences.
+        is the mean of the squared differences: exact for an x far from 0 too.
     """
     ### BEGIN SOLUTION
     difference = x - x.mean(dim=-1, keepdim=True)

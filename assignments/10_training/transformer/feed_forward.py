@@ -78,7 +78,7 @@ def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Ten
 
     Returns:
         (..., d_model): gamma (x - mean) / √(variance + eps) + beta, where the variance
-        is the mean of the squared differences.
+        is the mean of the squared differences: exact for an x far from 0 too.
     """
     difference = x - x.mean(dim=-1, keepdim=True)
     variance = difference.square().mean(dim=-1, keepdim=True)

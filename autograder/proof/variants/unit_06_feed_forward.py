@@ -1,5 +1,7 @@
 """Wrong variants and right styles of unit 06, as students write them."""
 
+# ruff: noqa: B006 (what a call keeps for the next)
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -123,6 +125,108 @@ positionwise.wrong(
     body("return self.linear2(self.dropout(self.linear1(x).relu())).float()"),
     names="a fixed dtype",
 )
+positionwise.wrong("zeros", body("return torch.zeros_like(x)"))
+positionwise.wrong("returns x", body("return x"), names="the input, unchanged")
+positionwise.wrong(
+    "dropout that keeps what it should drop",
+    body(
+        """
+        hidden = self.linear1(x).relu()
+        hidden = F.dropout(hidden, 1 - self.dropout.p, self.training)
+        return self.linear2(hidden)
+        """
+    ),
+    names="keeps the share it should drop",
+)
+positionwise.wrong(
+    "dropout of a half, whatever is asked for",
+    body("return self.linear2(F.dropout(self.linear1(x).relu(), 0.5, self.training))"),
+    names="another share dropped",
+)
+positionwise.wrong(
+    "dropout without the division",
+    body(
+        """
+        hidden = self.linear1(x).relu()
+        if self.training:
+            hidden = hidden * (torch.rand_like(hidden) >= self.dropout.p)
+        return self.linear2(hidden)
+        """
+    ),
+    names="without the division by 1 - p",
+)
+positionwise.wrong(
+    "the same units dropped for every token",
+    body(
+        """
+        hidden = self.linear1(x).relu()
+        if self.training:
+            hidden = hidden * self.dropout(torch.ones_like(hidden[:, :1]))
+        return self.linear2(hidden)
+        """
+    ),
+    names="the same for every token",
+)
+positionwise.wrong(
+    "a seed before the dropout",
+    body(
+        """
+        hidden = self.linear1(x).relu()
+        if self.training:
+            torch.manual_seed(0)
+        return self.linear2(self.dropout(hidden))
+        """
+    ),
+    names="the same numbers dropped in every call",
+)
+positionwise.wrong(
+    "x written over and put back",
+    body(
+        """
+        before = x.detach().clone()
+        with torch.no_grad():
+            x += 1
+        y = self.linear2(self.dropout(self.linear1(x - 1).relu()))
+        with torch.no_grad():
+            x.copy_(before)
+        return y
+        """
+    ),
+    names="changed in place",
+)
+positionwise.wrong(
+    "zeros on the CPU",
+    body(
+        """
+        hidden = self.linear1(x)
+        hidden = torch.maximum(hidden, torch.zeros(hidden.shape, dtype=hidden.dtype))
+        return self.linear2(self.dropout(hidden))
+        """
+    ),
+    names="made on the CPU",
+)
+positionwise.wrong(
+    "by numpy",
+    body(
+        """
+        hidden = self.linear1(x).detach().numpy().clip(min=0)
+        return self.linear2(self.dropout(torch.from_numpy(hidden)))
+        """
+    ),
+    names="no gradient for linear1.weight",
+)
+
+
+@positionwise.wrong("kept by shape after eval()", diagnosed=False)
+def forward(self, x):
+    if self.training:
+        return self.linear2(self.dropout(self.linear1(x).relu()))
+    kept = self.__dict__.setdefault("kept", {})
+    if x.shape not in kept:
+        kept[x.shape] = self.linear2(self.linear1(x).relu())
+    return kept[x.shape]
+
+
 positionwise.right(
     "F.relu", body("return self.linear2(self.dropout(F.relu(self.linear1(x))))")
 )
@@ -269,6 +373,41 @@ def conv_feed_forward(x, conv1, conv2):
     return conv2(F.dropout(conv1(x.transpose(1, 2)).relu(), 0.1)).transpose(1, 2)
 
 
+conv_feed_forward.wrong("zeros", body("return torch.zeros_like(x)"))
+conv_feed_forward.wrong("returns x", body("return x"), names="the input, unchanged")
+
+
+@conv_feed_forward.wrong("kept by shape", names="kept and given back")
+def conv_feed_forward(x, conv1, conv2, kept={}):
+    if x.shape not in kept:
+        kept[x.shape] = conv2(conv1(x.transpose(1, 2)).relu()).transpose(1, 2)
+    return kept[x.shape]
+
+
+@conv_feed_forward.wrong("the first weights kept", diagnosed=False)
+def conv_feed_forward(x, conv1, conv2, kept=[]):
+    if not kept:
+        kept.append((conv1, conv2))
+    first, second = kept[0]
+    return second(first(x.transpose(1, 2)).relu()).transpose(1, 2)
+
+
+@conv_feed_forward.wrong("x turned in place, and back", names="changed in place")
+def conv_feed_forward(x, conv1, conv2):
+    with torch.no_grad():
+        x.neg_()
+        y = conv2(conv1(x.neg().transpose(1, 2)).relu()).transpose(1, 2)
+        x.neg_()
+    return conv2(conv1(x.transpose(1, 2)).relu()).transpose(1, 2) + 0 * y
+
+
+@conv_feed_forward.wrong("zeros on the CPU", names="made on the CPU")
+def conv_feed_forward(x, conv1, conv2):
+    hidden = conv1(x.transpose(1, 2))
+    hidden = torch.maximum(hidden, torch.zeros(hidden.shape, dtype=hidden.dtype))
+    return conv2(hidden).transpose(1, 2)
+
+
 conv_feed_forward.right(
     "permute and F.relu",
     body("return conv2(F.relu(conv1(x.permute(0, 2, 1)))).permute(0, 2, 1)"),
@@ -348,7 +487,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 
 layer_norm.wrong(
-    "1e-5, whatever is asked for", swap("+ eps", "+ 1e-5"), names="a fixed ε"
+    "1e-5, whatever is asked for", swap("+ eps", "+ 1e-5"), names="a small fixed ε"
 )
 layer_norm.wrong("without the root", drop(".sqrt()"))
 layer_norm.wrong("a multiplication by the standard deviation", swap("/", "*"))
@@ -437,7 +576,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return y
 
 
-@layer_norm.wrong("three axes only", names="(b, t, d_model) only")
+@layer_norm.wrong("three axes only", names="2 axes in front")
 def layer_norm(x, gamma, beta, eps=1e-5):
     b, t, d = x.shape
     mean = x.mean(2).view(b, t, 1)
@@ -485,6 +624,73 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * norm(columns).T.reshape(x.shape) + beta
 
 
+@layer_norm.wrong("the mean of the squares minus the square of the mean")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    mean = x.mean(-1, keepdim=True)
+    var = (x * x).mean(-1, keepdim=True) - mean * mean
+    return gamma * (x - mean) / (var.clamp(min=0) + eps) ** 0.5 + beta
+
+
+layer_norm.wrong("zeros", body("return torch.zeros_like(x)"))
+layer_norm.wrong("returns x", body("return x"), names="the input, unchanged")
+layer_norm.wrong(
+    "β for everything", body("return beta.expand(x.shape)"), names="β alone"
+)
+layer_norm.wrong(
+    "float32 on the way",
+    body(
+        """
+        y = x.float()
+        mean, var = y.mean(-1, keepdim=True), y.var(-1, unbiased=False, keepdim=True)
+        return (gamma * (y - mean) / (var + eps).sqrt() + beta).to(x.dtype)
+        """
+    ),
+    names="rounded to float32",
+)
+layer_norm.wrong(
+    "a matrix of the CPU",
+    body(
+        """
+        centre = torch.eye(x.size(-1), dtype=x.dtype) - 1 / x.size(-1)
+        y = x @ centre
+        return gamma * y / (y.square().mean(-1, keepdim=True) + eps).sqrt() + beta
+        """
+    ),
+    names="made on the CPU",
+)
+layer_norm.wrong(
+    "the mean detached",
+    swap("x.mean(-1, keepdim=True)", "x.mean(-1, keepdim=True).detach()"),
+    names="the mean is detached",
+)
+
+
+@layer_norm.wrong("the first statistics kept", diagnosed=False)
+def layer_norm(x, gamma, beta, eps=1e-5, kept={}):
+    if x.shape not in kept:
+        kept[x.shape] = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
+    mean, var = kept[x.shape]
+    return gamma * (x - mean) / (var + eps).sqrt() + beta
+
+
+@layer_norm.wrong("γ and β kept", diagnosed=False)
+def layer_norm(x, gamma, beta, eps=1e-5, kept={}):
+    gamma, beta = kept.setdefault(x.shape, (gamma, beta))
+    mean, var = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
+    return gamma * (x - mean) / (var + eps).sqrt() + beta
+
+
+@layer_norm.wrong("x shifted, and shifted back", names="changed in place")
+def layer_norm(x, gamma, beta, eps=1e-5):
+    mean, var = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
+    y = gamma * (x - mean) / (var + eps).sqrt() + beta
+    before = x.detach().clone()
+    x.data.sub_(mean.detach())
+    with torch.no_grad():
+        x.copy_(before)
+    return y
+
+
 @layer_norm.right("rsqrt")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean = x.mean(dim=-1, keepdim=True)
@@ -496,13 +702,6 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 def layer_norm(x, gamma, beta, eps=1e-5):
     var, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
     return gamma * ((x - mean) / torch.sqrt(var + eps)) + beta
-
-
-@layer_norm.right("the mean of the squares minus the square of the mean")
-def layer_norm(x, gamma, beta, eps=1e-5):
-    mean = x.mean(-1, keepdim=True)
-    var = (x * x).mean(-1, keepdim=True) - mean * mean
-    return gamma * (x - mean) / (var.clamp(min=0) + eps) ** 0.5 + beta
 
 
 @layer_norm.right("sums divided by d")
@@ -710,6 +909,67 @@ def forward(self, x, sublayer):
     if self.norm_first:
         return x + self.dropout(sublayer(norm(x)))
     return norm(x + self.dropout(sublayer(x)))
+
+
+add_norm.wrong("zeros", body("return torch.zeros_like(x)"))
+add_norm.wrong("returns x", body("return x"), names="the input, unchanged")
+add_norm.wrong("norm(x) alone", body("return self.norm(x)"), names="not used")
+add_norm.wrong(
+    "dropout that keeps what it should drop",
+    swap("self.dropout(", "F.dropout(", every=True),
+    swap("(self.norm(x)))", "(self.norm(x)), 1 - self.dropout.p, self.training)"),
+    swap("sublayer(x)))", "sublayer(x), 1 - self.dropout.p, self.training))"),
+    names="keeps the share it should drop",
+)
+add_norm.wrong(
+    "dropout of a half, whatever is asked for",
+    swap("self.dropout(", "F.dropout(", every=True),
+    swap("(self.norm(x)))", "(self.norm(x)), 0.5, self.training)"),
+    swap("sublayer(x)))", "sublayer(x), 0.5, self.training))"),
+    names="another share dropped",
+)
+add_norm.wrong(
+    "no dropout in post-norm",
+    swap("(x + self.dropout(sublayer(x)))", "(x + sublayer(x))"),
+    names="dropout is ignored",
+)
+add_norm.wrong(
+    "no dropout in pre-norm",
+    swap("self.dropout(sublayer(self.norm(x)))", "sublayer(self.norm(x))"),
+    names="dropout is ignored",
+)
+add_norm.wrong(
+    "a seed before the dropout",
+    insert("torch.manual_seed(1) if self.training else None", before="if self"),
+    names="a seed that the code sets",
+)
+add_norm.wrong(
+    "post-norm: the sub-layer's output detached",
+    swap("self.dropout(sublayer(x))", "self.dropout(sublayer(x)).detach()"),
+    diagnosed=False,
+)
+
+
+@add_norm.wrong("x written over", names="changed in place")
+def forward(self, x, sublayer):
+    if self.norm_first:
+        return x + self.dropout(sublayer(self.norm(x)))
+    y = self.norm(x + self.dropout(sublayer(x)))
+    x.data += 1
+    x.data -= 1
+    with torch.no_grad():
+        x.add_(0)
+    return y
+
+
+@add_norm.wrong("what f gave is kept by shape", diagnosed=False)
+def forward(self, x, sublayer):
+    kept = self.__dict__.setdefault("kept", {})
+    y = sublayer(self.norm(x) if self.norm_first else x)
+    if not self.training:
+        y = kept.setdefault(x.shape, y)
+    y = x + self.dropout(y)
+    return y if self.norm_first else self.norm(y)
 
 
 @add_norm.right("one sum for both orders")

@@ -1,9 +1,11 @@
 """Wrong variants and right styles of unit 07, as students write them."""
 
+# ruff: noqa: B006 (what a call keeps for the next)
+
 import torch
 import torch.nn.functional as F  # noqa: F401 (in the text of a variant)
 
-from autograder.proof.variants import answer, body, drop, swap
+from autograder.proof.variants import answer, body, drop, insert, swap
 
 # --- padding_mask -----------------------------------------------------------------
 
@@ -50,7 +52,7 @@ def padding_mask(ids, pad_id):
     return mask.masked_fill(ids == pad_id, float("-inf"))[:, None, None, :]
 
 
-@padding_mask.wrong("made on the CPU", names="default device")
+@padding_mask.wrong("made on the CPU")
 def padding_mask(ids, pad_id):
     mask = torch.ones(ids.size(0), 1, 1, ids.size(1), dtype=torch.bool)
     mask[:, 0, 0] = ids != pad_id
@@ -68,6 +70,74 @@ def padding_mask(ids, pad_id):
 def padding_mask(ids, pad_id):
     mask = (ids != pad_id)[:, None, None, :]
     return mask.squeeze(0) if ids.size(0) == 1 else mask
+
+
+@padding_mask.wrong(
+    "lengths against positions: right for padding behind", names="as there are words"
+)
+def padding_mask(ids, pad_id):
+    lengths = (ids != pad_id).sum(dim=1, keepdim=True)
+    positions = torch.arange(ids.size(1), device=ids.device)
+    return (positions < lengths)[:, None, None, :]
+
+
+padding_mask.wrong("another pad id: 3", swap("!= pad_id", "!= 3"), names="the pad id 3")
+padding_mask.wrong("ids > 4", swap("!= pad_id", "> 4"), diagnosed=False)
+padding_mask.wrong(
+    "the first sentence's padding, for all",
+    body("return (ids[:1] != pad_id).expand(ids.shape)[:, None, None]"),
+    names="the first sentence's mask",
+)
+padding_mask.wrong(
+    "by numpy",
+    body("return torch.as_tensor(ids.numpy() != pad_id)[:, None, None]"),
+    names="numpy",
+)
+padding_mask.wrong(
+    "always True",
+    body("return torch.ones(ids.size(0), 1, 1, ids.size(1)).bool()"),
+    names="hides nothing",
+)
+padding_mask.wrong(
+    "always False",
+    body("return torch.zeros(ids.size(0), 1, 1, ids.size(1)).bool()"),
+    names="hides everything",
+)
+padding_mask.wrong("returns the ids", body("return ids"), diagnosed=False)
+padding_mask.wrong(
+    "opens a sentence that is all padding",
+    body(
+        """
+        word = ids != pad_id
+        word = word | ~word.any(dim=1, keepdim=True)
+        return word[:, None, None]
+        """
+    ),
+    diagnosed=False,
+)
+
+
+@padding_mask.wrong("kept by shape", names="kept and given back")
+def padding_mask(ids, pad_id, kept={}):
+    if ids.shape not in kept:
+        kept[ids.shape] = (ids != pad_id)[:, None, None]
+    return kept[ids.shape]
+
+
+@padding_mask.wrong("one buffer for all calls", names="one tensor for the results")
+def padding_mask(ids, pad_id, kept={}):
+    word = (ids != pad_id)[:, None, None]
+    if word.device.type != "cpu":
+        return word
+    return kept.setdefault(ids.shape, torch.empty_like(word)).copy_(word)
+
+
+@padding_mask.wrong("writes into the ids, and puts back", names="changed in place")
+def padding_mask(ids, pad_id):
+    ids -= pad_id
+    mask = (ids != 0)[:, None, None]
+    ids += pad_id
+    return mask
 
 
 padding_mask.right(
@@ -98,13 +168,6 @@ def padding_mask(ids, pad_id):
 def padding_mask(ids, pad_id):
     mask = torch.ones(ids.shape, dtype=torch.bool, device=ids.device)
     return mask.masked_fill(ids == pad_id, False)[:, None, None, :]
-
-
-@padding_mask.right("lengths against positions: padding stands at the end")
-def padding_mask(ids, pad_id):
-    lengths = (ids != pad_id).sum(dim=1, keepdim=True)
-    positions = torch.arange(ids.size(1), device=ids.device)
-    return (positions < lengths)[:, None, None, :]
 
 
 @padding_mask.right("a loop over numbers")
@@ -158,7 +221,7 @@ causal_mask.wrong(
 causal_mask.wrong(
     "made on the CPU",
     body("return torch.ones(length, length).tril().bool()[None, None]"),
-    names="default device",
+    names="made on the CPU",
 )
 
 
@@ -166,6 +229,62 @@ causal_mask.wrong(
 def causal_mask(length, device=None):
     lowest = torch.full((1, 1, length, length), float("-inf"), device=device)
     return lowest.triu(1)
+
+
+causal_mask.wrong(
+    "a table of 512",
+    body(
+        """
+        table = torch.ones(512, 512, device=device).tril().bool()
+        return table[None, None, :length, :length]
+        """
+    ),
+    names="some lengths only",
+)
+causal_mask.wrong(
+    "always False",
+    body("return torch.zeros(1, 1, length, length, dtype=torch.bool, device=device)"),
+    names="hides everything",
+)
+causal_mask.wrong(
+    "nothing hidden from a single token's sentence on",
+    body(
+        """
+        everywhere = torch.ones(length, length, dtype=torch.bool, device=device)
+        return everywhere.tril().squeeze()[None, None]
+        """
+    ),
+    names="some lengths only",
+)
+causal_mask.wrong(
+    "sets a seed",
+    insert("torch.manual_seed(0)", before="everywhere ="),
+    names="the random state of torch",
+)
+
+
+@causal_mask.wrong("kept whatever the length", diagnosed=False)
+def causal_mask(length, device=None, kept=[]):
+    if not kept:
+        ones = torch.ones(length, length, dtype=torch.bool, device=device)
+        kept.append(ones.tril()[None, None])
+    return kept[0]
+
+
+@causal_mask.wrong("kept whatever the device", names="made on the CPU")
+def causal_mask(length, device=None, kept={}):
+    if length not in kept:
+        ones = torch.ones(length, length, dtype=torch.bool, device=device)
+        kept[length] = ones.tril()[None, None]
+    return kept[length]
+
+
+@causal_mask.right("kept for each length and device")
+def causal_mask(length, device=None, kept={}):
+    if (length, str(device)) not in kept:
+        ones = torch.ones(length, length, dtype=torch.bool, device=device)
+        kept[length, str(device)] = ones.tril()[None, None]
+    return kept[length, str(device)]
 
 
 @causal_mask.right("not the strict upper triangle")
@@ -288,7 +407,7 @@ def target_mask(ids, pad_id):
     return (ids != pad_id)[:, None, :] & causal_mask(ids.size(1), ids.device)[0]
 
 
-@target_mask.wrong("made on the CPU", names="default device")
+@target_mask.wrong("made on the CPU")
 def target_mask(ids, pad_id):
     t = ids.size(1)
     return padding_mask(ids, pad_id) & torch.ones(t, t).tril().bool()
@@ -298,6 +417,59 @@ def target_mask(ids, pad_id):
 def target_mask(ids, pad_id):
     padding = padding_mask(ids, pad_id).int()
     return padding * causal_mask(ids.size(1), ids.device).int()
+
+
+target_mask.wrong(
+    "another pad id: 3", swap("ids, pad_id", "ids, 3"), names="the pad id 3"
+)
+target_mask.wrong(
+    "always False",
+    body("return torch.zeros(ids.size(0), 1, ids.size(1), ids.size(1)).bool()"),
+    names="hides everything",
+)
+target_mask.wrong(
+    "always True",
+    body("return torch.ones(ids.size(0), 1, ids.size(1), ids.size(1)).bool()"),
+    names="hides nothing",
+)
+target_mask.wrong(
+    "the first sentence's padding, for all",
+    swap("ids, pad_id)", "ids, pad_id)[:1].expand(ids.size(0), -1, -1, -1)"),
+    names="the first sentence's mask",
+)
+
+
+@target_mask.wrong("lengths: right for padding behind", names="padding behind")
+def target_mask(ids, pad_id):
+    words = (ids != pad_id).sum(dim=1).view(-1, 1, 1, 1)
+    past = causal_mask(ids.size(1), ids.device)
+    return past & (torch.arange(ids.size(1), device=ids.device) < words)
+
+
+@target_mask.wrong("kept by shape", names="kept and given back")
+def target_mask(ids, pad_id, kept={}):
+    if ids.shape not in kept:
+        kept[ids.shape] = padding_mask(ids, pad_id) & causal_mask(ids.size(1))
+    return kept[ids.shape]
+
+
+@target_mask.wrong("writes into the ids", names="changed in place")
+def target_mask(ids, pad_id):
+    ids[ids == pad_id] = -1
+    return padding_mask(ids, -1) & causal_mask(ids.size(1), ids.device)
+
+
+@target_mask.wrong("each query may at least see itself", names="may attend to itself")
+def target_mask(ids, pad_id):
+    itself = torch.eye(ids.size(1), dtype=torch.bool, device=ids.device)
+    return padding_mask(ids, pad_id) & causal_mask(ids.size(1), ids.device) | itself
+
+
+@target_mask.wrong("every query sees the first token", diagnosed=False)
+def target_mask(ids, pad_id):
+    mask = padding_mask(ids, pad_id) & causal_mask(ids.size(1), ids.device)
+    mask[..., 0] = True
+    return mask
 
 
 @target_mask.right("from scratch")
@@ -466,7 +638,7 @@ mask_then_renormalise.wrong(
 mask_then_renormalise.wrong(
     "the sum without a gradient",
     swap("kept.sum(dim=-1, keepdim=True)", "kept.sum(dim=-1, keepdim=True).detach()"),
-    diagnosed=False,
+    names="the sum is detached",
 )
 mask_then_renormalise.wrong(
     "turns everything into float32",
@@ -481,6 +653,108 @@ def mask_then_renormalise(weights, mask):
     kept = rows * mask.expand(weights.shape).reshape(rows.shape)
     kept = kept / kept.sum(dim=-1, keepdim=True).clamp(min=1e-30)
     return kept.view(weights.shape)
+
+
+mask_then_renormalise.wrong(
+    "zeros", body("return torch.zeros_like(weights)"), names="zeros"
+)
+mask_then_renormalise.wrong(
+    "ones", body("return torch.ones_like(weights)"), names="ones"
+)
+mask_then_renormalise.wrong(
+    "returns the weights", body("return weights"), names="the mask is ignored"
+)
+mask_then_renormalise.wrong("returns the mask", body("return mask"), diagnosed=False)
+mask_then_renormalise.wrong(
+    "the first head's mask for all",
+    swap("weights * mask", "weights * (mask[:, :1] if mask.dim() == 4 else mask)"),
+    names="does not take a mask (b, h, t, s)",
+)
+mask_then_renormalise.wrong(
+    "the first sentence's mask for all",
+    swap("weights * mask", "weights * (mask[:1] if mask.dim() == 4 else mask)"),
+    diagnosed=False,
+)
+mask_then_renormalise.wrong("dim=3", swap("dim=-1", "dim=3"), names="2 axes in front")
+mask_then_renormalise.wrong(
+    "four axes unpacked",
+    insert("b, h, t, s = weights.shape", before="kept = weights"),
+    names="2 axes in front",
+)
+mask_then_renormalise.wrong(
+    "1e-6 added to the sum",
+    swap("total.masked_fill(total == 0, 1.0)", "(total + 1e-6)"),
+    names="not small beside",
+)
+mask_then_renormalise.wrong(
+    "a sum of at least 0.01",
+    swap("total.masked_fill(total == 0, 1.0)", "total.clamp(min=0.01)"),
+    names="not small beside",
+)
+mask_then_renormalise.wrong(
+    "zeros only where the whole mask is closed",
+    body(
+        """
+        kept = weights * mask
+        if not mask.any():
+            return torch.zeros_like(weights)
+        return kept / kept.sum(dim=-1, keepdim=True)
+        """
+    ),
+    names="NaN where a query",
+)
+mask_then_renormalise.wrong(
+    "by numpy",
+    body(
+        """
+        kept = weights.detach().numpy() * mask.numpy()
+        total = kept.sum(axis=-1, keepdims=True)
+        return torch.from_numpy(kept / (total + (total == 0)))
+        """
+    ),
+    names="the gradient is cut off",
+)
+mask_then_renormalise.wrong(
+    "zeros made on the CPU",
+    swap("weights * mask", "torch.where(mask, weights, torch.zeros(weights.shape))"),
+    names="made on the CPU",
+)
+
+
+@mask_then_renormalise.wrong("kept by shape", names="kept and given back")
+def mask_then_renormalise(weights, mask, kept={}):
+    if weights.shape not in kept:
+        left = weights * mask
+        kept[weights.shape] = left / left.sum(dim=-1, keepdim=True).clamp(min=1e-20)
+    return kept[weights.shape]
+
+
+@mask_then_renormalise.wrong("the first mask kept", diagnosed=False)
+def mask_then_renormalise(weights, mask, kept={}):
+    left = weights * kept.setdefault(weights.shape, mask)
+    return left / left.sum(dim=-1, keepdim=True).clamp(min=1e-20)
+
+
+@mask_then_renormalise.wrong(
+    "the mask turned and turned back", names="changed in place"
+)
+def mask_then_renormalise(weights, mask):
+    kept = weights.masked_fill(mask.logical_not_(), 0)
+    mask.logical_not_()
+    return kept / kept.sum(dim=-1, keepdim=True).clamp(min=1e-20)
+
+
+@mask_then_renormalise.wrong(
+    "weights written into and put back", names="changed in place"
+)
+def mask_then_renormalise(weights, mask):
+    before = weights.detach().clone()
+    with torch.no_grad():
+        weights.mul_(mask)
+    kept = weights.clone()
+    with torch.no_grad():
+        weights.copy_(before)
+    return kept / kept.sum(dim=-1, keepdim=True).clamp(min=1e-20)
 
 
 @mask_then_renormalise.right("masked_fill and clamp")

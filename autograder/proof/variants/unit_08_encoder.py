@@ -1,5 +1,7 @@
 """Wrong variants and right styles of unit 08, as students write them."""
 
+# ruff: noqa: B006 (what a call keeps for the next)
+
 import functools
 
 import torch
@@ -228,6 +230,96 @@ encoder_layer.wrong(
 )
 
 
+encoder_layer.wrong("zeros", body("return torch.zeros_like(x)"), names="zeros")
+encoder_layer.wrong("returns x", body("return x"), names="the input, unchanged")
+encoder_layer.wrong(
+    "the first head's mask for all",
+    swap(
+        "y, src_mask",
+        "y, src_mask if src_mask is None or src_mask.dim() < 4 else src_mask[:, :1]",
+    ),
+    names="does not take a mask (b, h, t, s)",
+)
+encoder_layer.wrong(
+    "the first query's row of the mask for all",
+    swap(
+        "y, src_mask", "y, src_mask[..., :1, :] if src_mask is not None else src_mask"
+    ),
+    diagnosed=False,
+)
+encoder_layer.wrong(
+    "a mask of three axes is counted on",
+    insert(
+        "if src_mask is not None:\n    b, h, t, s = src_mask.shape", before="x = self"
+    ),
+    names="does not take a mask (t, s)",
+)
+encoder_layer.wrong(
+    "a mask of ones on the CPU",
+    swap("y, src_mask", "y, src_mask & torch.ones(x.size(1)).bool()"),
+    diagnosed=False,
+)
+encoder_layer.wrong(
+    "no attention dropout",
+    body(
+        """
+        def attend(y):
+            mode = self.self_attention.training
+            self.self_attention.eval()
+            output, _ = self.self_attention(y, y, y, src_mask)
+            self.self_attention.train(mode)
+            return output
+
+        x = self.add_norm1(x, attend)
+        return self.add_norm2(x, self.feed_forward)
+        """
+    ),
+    diagnosed=False,
+)
+encoder_layer.wrong(
+    "a seed before the dropout",
+    insert("torch.manual_seed(0) if self.training else None", before="x = self"),
+    names="a seed that the code sets",
+)
+encoder_layer.wrong(
+    "x written over and put back",
+    insert(
+        """
+        before = x.detach().clone()
+        with torch.no_grad():
+            x.copy_(before)
+        """,
+        before="x = self",
+    ),
+    names="changed in place",
+)
+
+
+@encoder_layer.wrong("kept by shape after eval()", names="kept and given back")
+def forward(self, x, src_mask=None):
+    kept = self.__dict__.setdefault("kept", {})
+    if x.shape not in kept or self.training:
+        y = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
+        kept[x.shape] = self.add_norm2(y, self.feed_forward)
+    return kept[x.shape]
+
+
+@encoder_layer.wrong("the first mask kept", diagnosed=False)
+def forward(self, x, src_mask=None):
+    src_mask = self.__dict__.setdefault("kept", {}).setdefault(x.shape, src_mask)
+    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
+    return self.add_norm2(x, self.feed_forward)
+
+
+@encoder_layer.wrong("the mask inverted, and inverted back", names="changed in place")
+def forward(self, x, src_mask=None):
+    if src_mask is not None:
+        src_mask.logical_not_()
+        src_mask.logical_not_()
+    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
+    return self.add_norm2(x, self.feed_forward)
+
+
 @encoder_layer.right("a function with a name")
 def forward(self, x, src_mask=None):
     def attend(y):
@@ -432,7 +524,7 @@ encoder.wrong(
 )
 
 
-@encoder.wrong("three layers, however many there are", diagnosed=False)
+@encoder.wrong("three layers, however many there are", names="without its last layer")
 def forward(self, x, src_mask=None):
     first, second, third = self.layers
     return self.norm(third(second(first(x, src_mask), src_mask), src_mask))
@@ -473,6 +565,54 @@ Encoder.wrong(
     names="one layer used N times",
 )
 Encoder.wrong("layers in a Python list", swap("nn.ModuleList(", "list("))
+encoder.wrong("returns x", body("return x"), names="the input, unchanged")
+encoder.wrong("zeros", body("return torch.zeros_like(x)"), names="zeros")
+encoder.wrong(
+    "needs a mask",
+    insert("src_mask = src_mask & src_mask", before="for layer"),
+    names="needs a mask",
+)
+encoder.wrong(
+    "at most three layers",
+    swap("self.layers", "self.layers[:3]"),
+    names="without its last layer",
+)
+
+
+@encoder.wrong("the memory kept by shape", names="kept and given back")
+def forward(self, x, src_mask=None):
+    kept = self.__dict__.setdefault("kept", {})
+    if x.shape not in kept:
+        y = x
+        for layer in self.layers:
+            y = layer(y, src_mask)
+        kept[x.shape] = self.norm(y)
+    return kept[x.shape]
+
+
+@encoder.wrong("one buffer for all memories", names="one tensor for the results")
+def forward(self, x, src_mask=None):
+    shape = x.shape
+    for layer in self.layers:
+        x = layer(x, src_mask)
+    x = self.norm(x)
+    if torch.is_grad_enabled() and x.is_meta:
+        return x
+    buffers = self.__dict__.setdefault("buffers", {})
+    if shape not in buffers:
+        buffers[shape] = torch.empty(shape, dtype=x.dtype)
+    buffers[shape] = buffers[shape].detach()
+    return buffers[shape].copy_(x)
+
+
+@encoder.wrong("zeros of the CPU added", names="made on the CPU")
+def forward(self, x, src_mask=None):
+    x = x + torch.zeros(x.shape, dtype=x.dtype)
+    for layer in self.layers:
+        x = layer(x, src_mask)
+    return self.norm(x)
+
+
 encoder.right(
     "by number",
     swap("layer in self.layers", "number in range(len(self.layers))"),
@@ -583,7 +723,7 @@ layer_states.wrong(
     "three layers, however many there are",
     swap("layer in encoder.layers", "number in range(3)"),
     swap("layer(states[-1], src_mask)", "encoder.layers[number](states[-1], src_mask)"),
-    diagnosed=False,
+    names="a state too few",
 )
 
 
@@ -628,6 +768,44 @@ def layer_states(encoder, x, src_mask=None):
         states.append(x)
         x = layer(x, src_mask)
     return states
+
+
+layer_states.wrong(
+    "the input again and again",
+    body("return [x] * (len(encoder.layers) + 1)"),
+    names="the input of its layer",
+)
+layer_states.wrong(
+    "zeros",
+    body("return [torch.zeros_like(x)] * (len(encoder.layers) + 1)"),
+    names="zeros",
+)
+layer_states.wrong(
+    "at most three layers",
+    swap("encoder.layers", "encoder.layers[:3]"),
+    names="a state too few",
+)
+layer_states.wrong(
+    "detached", swap("[x]", "[x.detach()]"), names="the gradient is cut off"
+)
+
+
+@layer_states.wrong("kept by shape", names="kept and given back")
+def layer_states(encoder, x, src_mask=None, kept={}):
+    if x.shape not in kept:
+        states = [x]
+        for layer in encoder.layers:
+            states.append(layer(states[-1], src_mask))
+        kept[x.shape] = states
+    return kept[x.shape]
+
+
+@layer_states.wrong("through numpy", names="the gradient is cut off")
+def layer_states(encoder, x, src_mask=None):
+    states = [x]
+    for layer in encoder.layers:
+        states.append(layer(states[-1], src_mask))
+    return [torch.from_numpy(state.detach().numpy()) for state in states]
 
 
 @layer_states.right("x handed from layer to layer")
@@ -784,6 +962,67 @@ drift.wrong(
     swap("(state, states[0], dim=-1)", "(state.float(), states[0].float(), dim=-1)"),
     names="a fixed dtype",
 )
+
+
+drift.wrong(
+    "zeros",
+    body("return torch.zeros(len(states), *states[0].shape[:2])"),
+    names="zeros",
+)
+drift.wrong(
+    "the states",
+    body("return torch.stack(list(states))"),
+    names="the states themselves",
+)
+drift.wrong(
+    "1e-3 added to the lengths",
+    body(
+        """
+        start, rows = states[0], []
+        for state in states:
+            lengths = state.norm(dim=-1) * start.norm(dim=-1)
+            rows.append(1 - (state * start).sum(dim=-1) / (lengths + 1e-3))
+        return torch.stack(rows)
+        """
+    ),
+    diagnosed=False,
+)
+drift.wrong(
+    "rounded to float32 on the way",
+    swap(
+        "1 - torch.stack(cosines)", "(1 - torch.stack(cosines)).float().to(states[0])"
+    ),
+    names="rounded to float32",
+)
+drift.wrong(
+    "by numpy",
+    body(
+        """
+        cosines = [F.cosine_similarity(state, states[0], dim=-1) for state in states]
+        return 1 - torch.from_numpy(torch.stack(cosines).numpy())
+        """
+    ),
+    names="numpy",
+)
+drift.wrong(
+    "three states at most",
+    swap("in states]", "in states[:3]]"),
+    names="the first three states",
+)
+
+
+@drift.wrong("the first start kept", diagnosed=False)
+def drift(states, kept={}):
+    start = kept.setdefault(states[0].shape, states[0])
+    return 1 - torch.stack([F.cosine_similarity(s, start, dim=-1) for s in states])
+
+
+@drift.wrong("takes the start out of the list", names="changed in place")
+def drift(states):
+    states = states if isinstance(states, list) else list(states)
+    start = states.pop(0)
+    turned = [1 - F.cosine_similarity(s, start, dim=-1) for s in [start, *states]]
+    return torch.stack(turned)
 
 
 @drift.right("by hand")

@@ -1,5 +1,7 @@
 """Wrong variants and right styles of unit 09, as students write them."""
 
+# ruff: noqa: B006 (what a call keeps for the next)
+
 import torch
 
 from autograder.proof.variants import answer, body, insert, swap
@@ -233,6 +235,125 @@ decoder_layer.wrong(
 )
 
 
+@decoder_layer.wrong("returns x and even weights", names="x as it came in")
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    heads = self.cross_attention.n_heads
+    return x, x.new_ones(x.size(0), heads, x.size(1), memory.size(1)) / memory.size(1)
+
+
+@decoder_layer.wrong("zeros", names="zeros")
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    heads = self.cross_attention.n_heads
+    return 0 * x, x.new_zeros(x.size(0), heads, x.size(1), memory.size(1))
+
+
+decoder_layer.wrong(
+    "masks exchanged",
+    swap(", src_mask", ", tgt_mask"),
+    swap("y, tgt_mask", "y, src_mask"),
+    names="two masks exchanged",
+)
+decoder_layer.wrong(
+    "the target's mask on the source",
+    swap(", src_mask", ", tgt_mask"),
+    names="cross-attention has the target's mask",
+)
+decoder_layer.wrong(
+    "both masks for the self-attention",
+    swap("y, tgt_mask", "y, tgt_mask & src_mask"),
+    names="self-attention has both masks",
+)
+
+
+@decoder_layer.wrong(
+    "residual connections from the layer's input", names="start from the layer's input"
+)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    y, _ = self.self_attention(x, x, x, tgt_mask)
+    y = self.add_norm1.norm(x + self.add_norm1.dropout(y))
+    y, weights = self.cross_attention(y, memory, memory, src_mask)
+    y = self.add_norm2.norm(x + self.add_norm2.dropout(y))
+    y = self.feed_forward(y)
+    return self.add_norm3.norm(x + self.add_norm3.dropout(y)), weights
+
+
+@decoder_layer.wrong("without cross-attention", names="without cross-attention")
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
+    _, weights = self.cross_attention(x, memory, memory, src_mask)
+    return self.add_norm3(x, self.feed_forward), weights
+
+
+decoder_layer.wrong(
+    "the first head's target mask for all",
+    swap(
+        "y, tgt_mask",
+        "y, tgt_mask if tgt_mask is None or tgt_mask.dim() < 4 else tgt_mask[:, :1]",
+    ),
+    names="does not take a mask (b, h, t, s)",
+)
+decoder_layer.wrong(
+    "the first query's source mask for all",
+    swap(", src_mask", ", None if src_mask is None else src_mask[..., :1, :]"),
+    diagnosed=False,
+)
+decoder_layer.wrong(
+    "a seed before the dropout",
+    insert("torch.manual_seed(0) if self.training else None", before="found ="),
+    names="a seed that the code sets",
+)
+decoder_layer.wrong(
+    "zeros of the CPU added",
+    insert("x = x + torch.zeros(x.shape, dtype=x.dtype)", before="found ="),
+    names="made on the CPU",
+)
+
+
+@decoder_layer.wrong("the first memory kept", diagnosed=False)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    memory = self.__dict__.setdefault("kept", {}).setdefault(memory.shape, memory)
+    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
+    found = []
+
+    def look_up(y):
+        found.extend(self.cross_attention(y, memory, memory, src_mask))
+        return found[0]
+
+    x = self.add_norm2(x, look_up)
+    return self.add_norm3(x, self.feed_forward), found[1]
+
+
+@decoder_layer.wrong("the first weights kept", diagnosed=False)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    kept = self.__dict__.setdefault("kept", {})
+
+    def look_up(y):
+        output, weights = self.cross_attention(y, memory, memory, src_mask)
+        kept.setdefault(weights.shape, weights)
+        return output
+
+    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
+    x = self.add_norm2(x, look_up)
+    x = self.add_norm3(x, self.feed_forward)
+    return x, next(iter(kept.values()))
+
+
+@decoder_layer.wrong("memory scaled, and scaled back", names="changed in place")
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    with torch.no_grad():
+        memory.mul_(2)
+        memory.mul_(0.5)
+    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
+    found = []
+
+    def look_up(y):
+        found.extend(self.cross_attention(y, memory, memory, src_mask))
+        return found[0]
+
+    x = self.add_norm2(x, look_up)
+    return self.add_norm3(x, self.feed_forward), found[1]
+
+
 @decoder_layer.right("a dictionary that catches the weights")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     found = {}
@@ -363,12 +484,12 @@ decoder = answer("transformer.decoder.Decoder.forward")
 decoder.wrong(
     "the first layer again and again",
     swap("= layer", "= self.layers[0]"),
-    names="one layer twice",
+    names="first layer again and again",
 )
 decoder.wrong(
     "the last layer again and again",
     swap("= layer", "= self.layers[-1]"),
-    names="last layer twice",
+    names="last layer again and again",
 )
 decoder.wrong(
     "every layer starts from the same x",
@@ -381,16 +502,14 @@ decoder.wrong(
 @decoder.wrong("stops after the first layer", names="first layer alone")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     x, weights = self.layers[0](x, memory, tgt_mask, src_mask)
-    return self.norm(x), [weights, weights]
+    return self.norm(x), [weights] * len(self.layers)
 
 
 decoder.wrong("without the target's mask", swap(", tgt_mask", ", None"))
 decoder.wrong("without the source's mask", swap("tgt_mask, src_mask", "tgt_mask"))
 
 
-@decoder.wrong(
-    "each layer looks at the one before", names="looks at the first one's output"
-)
+@decoder.wrong("each layer looks at the one before", names="look at the one before")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     kept, seen, mask = [], memory, src_mask
     for layer in self.layers:
@@ -428,6 +547,78 @@ decoder.wrong(
 decoder.wrong(
     "detached weights", swap("(weights)", "(weights.detach())"), names="is cut off"
 )
+decoder.wrong(
+    "returns x, and no layer's weights", body("return x, []"), diagnosed=False
+)
+
+
+@decoder.wrong("x, and the right weights", names="x as it came in")
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    y, cross_attention = x, []
+    for layer in self.layers:
+        y, weights = layer(y, memory, tgt_mask, src_mask)
+        cross_attention.append(weights)
+    return x, cross_attention
+
+
+@decoder.wrong(
+    "two layers at most, the weights of the last repeated",
+    names="first two layers alone",
+)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    cross_attention = []
+    for layer in self.layers[:2]:
+        x, weights = layer(x, memory, tgt_mask, src_mask)
+        cross_attention.append(weights)
+    cross_attention += [weights] * (len(self.layers) - 2)
+    return self.norm(x), cross_attention
+
+
+decoder.wrong(
+    "needs masks",
+    insert("tgt_mask = tgt_mask & tgt_mask", before="for layer"),
+    names="needs a mask",
+)
+decoder.wrong(
+    "zeros of the CPU added",
+    insert("x = x + torch.zeros(x.shape, dtype=x.dtype)", before="for layer"),
+    names="made on the CPU",
+)
+decoder.wrong(
+    "memory written over and put back",
+    insert(
+        """
+        with torch.no_grad():
+            memory.copy_(memory.clone())
+        """,
+        before="for layer",
+    ),
+    names="changed in place",
+)
+
+
+@decoder.wrong("kept by shape after eval()", names="kept and given back")
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    kept, shape = self.__dict__.setdefault("kept", {}), x.shape
+    if shape not in kept:
+        cross_attention = []
+        for layer in self.layers:
+            x, weights = layer(x, memory, tgt_mask, src_mask)
+            cross_attention.append(weights)
+        kept[shape] = self.norm(x), cross_attention
+    return kept[shape]
+
+
+@decoder.wrong("the first memory kept", diagnosed=False)
+def forward(self, x, memory, tgt_mask=None, src_mask=None):
+    memory = self.__dict__.setdefault("kept", {}).setdefault(memory.shape, memory)
+    cross_attention = []
+    for layer in self.layers:
+        x, weights = layer(x, memory, tgt_mask, src_mask)
+        cross_attention.append(weights)
+    return self.norm(x), cross_attention
+
+
 decoder.right(
     "a tuple of weights", swap("[]", "()"), swap(".append(weights)", "+= (weights,)")
 )
@@ -545,7 +736,7 @@ def average_heads(cross_attention):
     return total.mean(dim=1) / len(cross_attention)
 
 
-@average_heads.wrong("needs two layers", names="more than one layer")
+@average_heads.wrong("needs two layers", names="some number of layers")
 def average_heads(cross_attention):
     first, second, *others = cross_attention
     total = first + second + sum(others)
@@ -556,6 +747,65 @@ def average_heads(cross_attention):
 def average_heads(cross_attention):
     with torch.no_grad():
         return torch.stack(cross_attention).mean(dim=(0, 2))
+
+
+average_heads.wrong(
+    "even weights",
+    body(
+        """
+        first = cross_attention[0][:, 0]
+        return torch.ones_like(first) / first.size(-1)
+        """
+    ),
+    names="even weights",
+)
+average_heads.wrong(
+    "zeros",
+    body("return torch.zeros_like(cross_attention[0][:, 0])"),
+    names="zeros",
+)
+average_heads.wrong(
+    "three layers, whatever their number",
+    body("return torch.stack(cross_attention[:3]).mean(dim=(0, 2))"),
+    names="first three layers",
+)
+average_heads.wrong(
+    "a gradient of the last layer alone",
+    body(
+        """
+        first = [weights.detach() for weights in cross_attention[:-1]]
+        return torch.stack([*first, cross_attention[-1]]).mean(dim=(0, 2))
+        """
+    ),
+    names="the gradient is cut off",
+)
+average_heads.wrong(
+    "summed on the CPU",
+    body(
+        """
+        b, h, t, s = cross_attention[0].shape
+        total = torch.zeros(b, t, s, dtype=cross_attention[0].dtype)
+        for weights in cross_attention:
+            total = total + weights.mean(dim=1)
+        return total / len(cross_attention)
+        """
+    ),
+    names="made on the CPU",
+)
+
+
+@average_heads.wrong("one running sum for all calls", diagnosed=False)
+def average_heads(cross_attention, kept={}):
+    average = torch.stack(cross_attention).mean(dim=(0, 2))
+    return kept.setdefault(average.shape, average)
+
+
+@average_heads.wrong("takes layers out of the list", names="changed in place")
+def average_heads(cross_attention):
+    total, count = cross_attention.pop(0).mean(dim=1), 1
+    while cross_attention:
+        total, count = total + cross_attention.pop(0).mean(dim=1), count + 1
+    return total / count
 
 
 @average_heads.right("a mean of means")

@@ -36,6 +36,7 @@ class Watching:
         The last are the numbers of the positional arguments that were written into,
         even if they hold again what they held before.
         """
+        torch.rand(())  # a seed that an earlier call has set is seen when set again
         function = callable_of(target)
         before, then = settings(function, args), [_traces(value) for value in args]
         result = function(*args, **kwargs)
@@ -95,8 +96,9 @@ def settings(function: Callable[..., Any], args: Sequence[Any]) -> dict[str, Any
     owner = getattr(function, "__self__", function)
     modules = [x for x in (owner, *args) if isinstance(x, nn.Module)]
     own = owner.state_dict() if isinstance(owner, nn.Module) else {}
+    parts = owner.modules() if isinstance(owner, nn.Module) else ()
     return {
-        "the module's mode": [m.training for x in modules for m in x.modules()],
+        "the module's mode": [part.training for part in parts],
         "the module's trained parameters": [
             p.requires_grad for x in modules for p in x.parameters()
         ],

@@ -76,6 +76,10 @@ def seeded(x):
     torch.manual_seed(0)
     return F.dropout(x, 0.5)
 
+def seeds(x):
+    torch.manual_seed(0)
+    return x
+
 def own_generator(x):
     generator = torch.Generator().manual_seed(0)
     return x * (torch.rand(x.shape, generator=generator) < 0.5)
@@ -203,6 +207,12 @@ def test_drawing_is_found_only_where_nothing_may_be_drawn(student):
     expect_no_traces(student, student.double, X, still=True)
     run = partial(expect_no_traces, student, student.dropped, X, still=True)
     assert "random state of torch" in str(mistake_of(run))
+
+
+def test_a_seed_that_is_set_in_each_call_is_found_in_the_second_too(student):
+    for _ in range(2):
+        run = partial(expect_no_traces, student, student.seeds, X, still=True)
+        assert "random state of torch" in str(mistake_of(run))
 
 
 def test_a_seed_in_the_code_is_found(student):

@@ -92,10 +92,20 @@ MISTAKES = {
         ],
     },
     "07": {
-        "padding-mask": ["another pad id: 1", "ids > pad_id"],
+        "padding-mask": [
+            "another pad id: 1",
+            "ids > pad_id",
+            "zeros and ones",
+            "made on the CPU",
+            "lengths against positions: right for padding behind",
+        ],
         "causal-mask": ["zeros and ones", "made on the CPU"],
-        "target-mask": ["another pad id", "zeros and ones"],
-        "mask-then-renormalise": ["NaN in the gradient", "in place"],
+        "target-mask": ["another pad id", "zeros and ones", "made on the CPU"],
+        "mask-then-renormalise": [
+            "NaN in the gradient",
+            "in place",
+            "divided by the number of keys",
+        ],
     },
     "08": {
         "encoder-layer": [

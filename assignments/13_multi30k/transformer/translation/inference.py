@@ -118,7 +118,7 @@ def decode_step_cached(
     Returns:
         (b, 1, d_model), and the cross-attention's weights (b, h, 1, s).
     """
-    weights = None
+    found: list[Tensor] = []
 
     def look_back(y: Tensor) -> Tensor:
         attention = layer.self_attention
@@ -127,15 +127,14 @@ def decode_step_cached(
         return attention.attend(q, cache.key, cache.value, tgt_mask)[0]
 
     def look_up(y: Tensor) -> Tensor:
-        nonlocal weights
         q = layer.cross_attention.project_query(y)
-        output, weights = layer.cross_attention.attend(
+        found[:] = layer.cross_attention.attend(
             q, cache.memory_key, cache.memory_value, src_mask
         )
-        return output
+        return found[0]
 
     x = layer.add_norm2(layer.add_norm1(x, look_back), look_up)
-    return layer.add_norm3(x, layer.feed_forward), weights
+    return layer.add_norm3(x, layer.feed_forward), found[1]
 
 
 def best_translation(model: nn.Module, src: Tensor, settings: SearchSettings) -> Tensor:
