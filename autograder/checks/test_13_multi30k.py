@@ -351,6 +351,7 @@ def test_losses_of_a_generator(student, draw):
 def test_losses_leave_no_traces(student, draw):
     case = losses_case(student, draw)
     given = (case.model, case.batches, case.pad)
+    student.load("torch.set_grad_enabled")(True)  # whatever earlier calls left
     expect_no_traces(student, student.sentence_losses, *given, still=True)
     for batch, before in zip(case.batches, case.given, strict=True):
         expect_unchanged(

@@ -1305,7 +1305,7 @@ sentence_losses.wrong("nothing", body("return None"), diagnosed=False)
 corpus_perplexity.wrong("always 1", body("return 1.0"), diagnosed=False)
 corpus_perplexity.wrong(
     "a product of probabilities",
-    body("return (-losses).exp().prod().item() ** (-1 / counts.sum().item())"),
+    body("return (-losses.double()).exp().prod().item() ** (-1 / counts.sum().item())"),
     names="leaves the range",
 )
 corpus_perplexity.wrong(
