@@ -1,6 +1,5 @@
 PYTHON ?= python3
 BIN := .venv/bin
-INSTALLED := .venv/installed
 EDITION ?= public
 WORKERS ?= 2
 # A file's tests stay together and share what they set up. The long files come first
@@ -15,10 +14,12 @@ PYTHONS := benchmarks/results/pythons.json
 help:  ## list what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-setup: $(INSTALLED)  ## make .venv with everything in it
+setup:  ## make .venv with everything in it
+	@$(PYTHON) autograder/commands/set_up.py
 
-course: setup  ## notebooks, book, graded sample class: then look where it says
-	@$(BIN)/course all
+course:  ## notebooks, book, graded sample class: then look where it says
+	@began=$$(date +%s) && $(PYTHON) autograder/commands/set_up.py --began $$began && \
+	  $(BIN)/course all --began $$began
 
 test: setup style  ## all tests: 10 to 15 minutes on two cores
 	@$(PYTEST)
@@ -58,8 +59,3 @@ format: setup  ## put the code in order
 
 clean:  ## remove what was built; .venv and the gradebook stay
 	rm -rf build book/_build
-
-$(INSTALLED): pyproject.toml constraints.txt
-	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[course,test]"
-	@touch $@

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from autograder.toml_files import TOMLDecodeError, read_toml
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -121,12 +120,12 @@ def load_course(root: Path | None = None) -> Course:
     root = (root or ROOT).resolve()
     path = root / "autograder" / "course.toml"
     try:
-        table = read_toml(path)
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CourseError(
             f"{path} is not there: is {root} the course's folder?"
         ) from None
-    except TOMLDecodeError as error:
+    except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{path}: {error}") from None
     try:
         return _course(root, table)

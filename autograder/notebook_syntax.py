@@ -8,8 +8,6 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from IPython.core.inputtransformer2 import TransformerManager
-
 RUN_THEIR_CELL = {
     "%%time",
     "%%capture",
@@ -160,6 +158,8 @@ def read_cell(source: str) -> tuple[str, ast.Module | None]:
 
 def _transformed(source: str) -> str:
     """Return what IPython makes of a cell; the cell itself if that takes too long."""
+    from IPython.core.inputtransformer2 import TransformerManager  # slow to import
+
     lines = [line.strip() for line in source.splitlines()]
     passes = sum(("%" in line) or ("!" in line) or ("?" in line) for line in lines)
     if len(source) * (1 + passes) > MOST_TO_TRANSFORM:

@@ -30,6 +30,10 @@ class MathJaxError(RuntimeError):
     """MathJax could not be fetched, or what came is not the pinned release."""
 
 
+class NpmMissing(MathJaxError):
+    """The program that fetches it is not installed."""
+
+
 def is_present(target: Path = TARGET) -> bool:
     """Tell whether every pinned file lies in `target`, unchanged."""
     return all(
@@ -54,9 +58,10 @@ def download(folder: Path) -> Path:
     """Download the pinned npm package into `folder` and return the tarball's path."""
     npm = shutil.which("npm")
     if npm is None:
-        raise MathJaxError(
-            f"npm was not found, and MathJax {VERSION} is not in {TARGET}. Install "
-            "Node.js (it brings npm), or copy the folder from another checkout."
+        raise NpmMissing(
+            f"npm was not found: it fetches MathJax {VERSION} for the book's formulas, "
+            "once. Install Node.js, which brings npm (`apt-get install npm`, `brew "
+            "install node` or nodejs.org), and run this again."
         )
     command = [npm, "pack", f"mathjax@{VERSION}", "--silent"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
@@ -102,5 +107,6 @@ if __name__ == "__main__":
     try:
         state = "fetched" if fetch() else "already there"
     except MathJaxError as error:
-        sys.exit(f"fetch_mathjax: {error}")
+        print(error, file=sys.stderr)
+        sys.exit(2 if isinstance(error, NpmMissing) else 1)
     print(f"MathJax {VERSION}: {state}")

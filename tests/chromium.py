@@ -1,27 +1,15 @@
-"""Chromium for the tests: in CI it must be there, elsewhere they skip without it."""
+"""Chromium for the tests that `need("chromium")`."""
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
 from guide_pictures.chromium import ARGUMENTS, find_chromium
 
-__all__ = ["ARGUMENTS", "PATIENCE", "Browser", "browser", "require_chromium"]
+__all__ = ["ARGUMENTS", "PATIENCE", "Browser", "browser", "find_chromium"]
 PATIENCE = 300_000  # milliseconds: only what hangs is to be seen, not what is slow
-
-
-def require_chromium() -> str:
-    """Locate Chromium."""
-    found = find_chromium()
-    if found is None and os.environ.get("CI"):
-        pytest.fail("Chromium is not installed: `apt-get install chromium`")
-    if found is None:
-        pytest.skip("Chromium is not installed")
-    return found
 
 
 @dataclass
@@ -56,13 +44,12 @@ def without_a_loop() -> Iterator[None]:
 @contextlib.contextmanager
 def browser(profile: Path) -> Iterator[Browser]:
     """Run Chromium with a new profile; nothing beyond this machine is reached."""
-    executable = require_chromium()
     from playwright.sync_api import sync_playwright
 
     with without_a_loop(), sync_playwright() as driver:
         context = driver.chromium.launch_persistent_context(
             str(profile),
-            executable_path=executable,
+            executable_path=find_chromium(),
             args=[*ARGUMENTS],
             timeout=PATIENCE,
         )

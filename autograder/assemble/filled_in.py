@@ -7,13 +7,13 @@ are templates.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.assemble.cells import Cell
 from autograder.assemble.problems import Complaint
 from autograder.course import Course, Unit
-from autograder.toml_files import read_toml
 
 PLACEHOLDER = re.compile(r"\{\{ +(\w+)(?:: *([^}\s]+))? +\}\}")
 DIFFICULTY = {1: "●○○", 2: "●●○", 3: "●●●"}
@@ -89,7 +89,7 @@ def fixed_source(role: str, course: Course, unit: Unit) -> str:
 
 def _pinned(course: Course, packages: tuple[str, ...]) -> list[str]:
     """Write packages as `pyproject.toml` requires them; others by their bare name."""
-    table = read_toml(course.root / "pyproject.toml")
+    table = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))
     required = {
         re.split(r"[^\w.-]", one)[0]: one for one in table["project"]["dependencies"]
     }

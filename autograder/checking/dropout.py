@@ -37,8 +37,9 @@ def expect_dropped(
     expect_shape(used, tuple(right.shape), what)
     counted = right != 0
     dropped = (used == 0) & counted
-    _expect_share(dropped[counted], p, what)
-    _expect_scale(used, right, counted & ~dropped, p, what)
+    kept = counted & ~dropped
+    _expect_share(dropped[counted], (used / right)[kept], p, what)
+    _expect_scale(used, right, kept, p, what)
     for name, axis in (axes or {}).items():
         _expect_unlike_along(axis, name, dropped, p, what)
     if again is not None:
@@ -51,17 +52,22 @@ def expect_dropped(
             )
 
 
-def _expect_share(dropped: Tensor, p: float, what: str) -> None:
+def _expect_share(dropped: Tensor, scales: Tensor, p: float, what: str) -> None:
     """Compare the share by Hoeffding's bound, which holds for any p and number."""
     slack = math.sqrt(math.log(2 / CHANCE) / (2 * dropped.numel()))
     if slack > 0.15:
         raise ValueError(f"{dropped.numel()} numbers are too few: draw more")
     share = float(dropped.double().mean())
-    if abs(share - p) <= slack:
-        return
     if share == 0:
         fail(f"dropout={p:g} changed nothing.", mistake="dropout is ignored")
-    keeps = abs(share - (1 - p)) <= slack
+    meant = _share_by_scale(scales)
+    if meant is None or abs(share - meant) > slack:
+        meant = share
+    elif abs(meant - p) > 0.001:
+        slack = 0.001  # a right dropout with another p, and the scale says which
+    if abs(meant - p) <= slack:
+        return
+    keeps = abs(meant - (1 - p)) <= slack
     fail(
         f"dropout={p:g} is the share of {what} that becomes 0, but yours drops "
         + ("1 - p of it." if keeps else "another share."),
@@ -69,6 +75,14 @@ def _expect_share(dropped: Tensor, p: float, what: str) -> None:
         if keeps
         else "another share dropped",
     )
+
+
+def _share_by_scale(scales: Tensor) -> float | None:
+    """Return the share for which what was kept has been scaled, if it was for one."""
+    if not scales.numel() or not torch.allclose(scales, scales[:1], rtol=1e-4):
+        return None
+    scale = float(scales.double().mean())
+    return 1 - 1 / scale if scale > 1 else None
 
 
 def _expect_scale(

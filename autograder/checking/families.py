@@ -17,7 +17,8 @@ from autograder.checking.compare import describe
 from autograder.checking.expect import Mistakes, expect_close, fail
 from autograder.checking.failures import StudentError
 
-KEPT = "the result of an earlier call, kept and given back"
+KEPT = "a result kept from an earlier call"
+FIXED = f"the same result for other inputs: fixed, or {KEPT}"
 ONE_BUFFER = "one tensor for the results of all calls"
 FIXED_SEED = "a seed that the code sets itself"
 SAME_DRAWS = "the same random numbers in every call"
@@ -61,13 +62,14 @@ def expect_each_call_anew(
         tolerance: of the comparison.
     """
     results = student.calls_in_turn(function, *calls)
-    earlier: dict[str, Tensor] = {}
-    for number, ((then, _), args) in enumerate(zip(results, calls, strict=True)):
-        want = right(*args)
-        named = {**earlier, **(mistakes or {})} if number else {}
+    found = [part_of(then, part) for then, _ in results]
+    wanted = [right(*args) for args in calls]
+    for number, (got, want) in enumerate(zip(found, wanted, strict=True)):
+        named = {KEPT: wanted[number - 1], **(mistakes or {})} if number else {}
+        if not number and len(found) > 1 and _same(found[0], found[1]):
+            named = {FIXED: got}
         whose = f"In the {ORDINALS[number]} of several calls, {what}"
-        expect_close(part_of(then, part), want, whose, named, tolerance)
-        earlier = {KEPT: want}
+        expect_close(got, want, whose, named, tolerance)
     for then, now in results:
         before, after = part_of(then, part), part_of(now, part)
         if isinstance(before, Tensor) and not _same(before, after):
@@ -76,6 +78,25 @@ def expect_each_call_anew(
                 "are the same tensor. Return a new one each time.",
                 mistake=ONE_BUFFER,
             )
+
+
+def expect_calls_apart(
+    student: Any,
+    function: Any,
+    calls: Sequence[tuple],
+    right: Callable[..., Tensor],
+    what: str,
+    part: int | None = None,
+    mistakes: Mistakes | None = None,
+) -> None:
+    """Fail unless each call stands alone: nothing is kept, written into or seeded.
+
+    The arguments are those of `expect_each_call_anew`; take sizes that no other check
+    has, so that nothing is kept from there.
+    """
+    expect_no_traces(student, function, *calls[0])
+    expect_each_call_anew(student, function, calls, right, what, part, mistakes)
+    expect_no_seed(student, function, *calls[0], part=part)
 
 
 def expect_no_traces(
@@ -191,14 +212,13 @@ def expect_raises(
         kwargs: handed over.
     """
     raised = student.raised_by(function, *args, **kwargs)
+    promise = "an error" if kind == "Exception" else f"a {kind}"
+    promise = f"For {what} {promise} is promised"
     if not raised:
-        fail(f"For {what} a {kind} is promised, but none was raised.", mistake=NO_ERROR)
+        fail(f"{promise}, but none was raised.", mistake=NO_ERROR)
     if kind not in raised:
         found = re.sub(r"\W", "", str(raised[0]))[:60]
-        fail(
-            f"For {what} a {kind} is promised, but a {found} was raised.",
-            mistake=OTHER_ERROR,
-        )
+        fail(f"{promise}, but a {found} was raised.", mistake=OTHER_ERROR)
 
 
 def expect_checkpointed(

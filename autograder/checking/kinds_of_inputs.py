@@ -11,7 +11,11 @@ from autograder.checking.expect import Mistakes, expect_close, fail
 from autograder.checking.random_inputs import Draw
 
 LEADS = ((2, 3), (), (3,), (2, 1, 3), (2, 1, 2, 3))
-ROUNDED = "numbers rounded to float32 on the way"
+ROUNDED = "numbers rounded to another dtype on the way"
+FEW_DIGITS = (
+    "fewer digits than float64 has: a constant of few digits, or a number added"
+)
+FINE = 1e-9  # a change that float64 can tell and float32 cannot
 Call = Callable[..., Any]
 Right = Callable[..., Tensor]
 
@@ -114,26 +118,56 @@ def rows_far_apart(draw: Draw, *shape: int) -> Tensor:
     return draw.normal(*shape) + 1000 * rows[:, None]
 
 
-def expect_double(call: Call, right: Right, inputs: Sequence[Any], what: str) -> None:
-    """Fail unless float64 goes in and float64 comes out, exact to ten digits.
+def expect_double(
+    call: Call,
+    right: Right,
+    inputs: Sequence[Any],
+    what: str,
+    tolerance: float | None = 1e-10,
+) -> None:
+    """Fail unless float64 goes in and float64 comes out, with all of its digits.
 
     Args:
         call: the student's function; its result is a tensor.
         right: the trusted function.
         inputs: the arguments; floats become float64.
         what: the result, in words.
+        tolerance: of the comparison in float64; None = only that nothing is rounded
+            to another dtype, where a constant may have been.
     """
     given = [_in(x, torch.float64) for x in inputs]
     got, want = call(*given), right(*given)
     expect_close(got, want, what)
     expect_dtype(got, torch.float64, what)
-    near = torch.isclose(got, want, rtol=1e-10, atol=1e-12, equal_nan=True)
-    if not bool(near.all()):
+    finer = [_moved_a_little(x) for x in given]
+    step, right_step = call(*finer) - got, right(*finer) - want
+    if not _near(step, right_step, 0.01 * float(right_step.abs().max())):
         fail(
-            f"For inputs of float64 {what} is float64, but exact to float32 only: "
-            "something on the way has rounded.",
+            f"For inputs of float64 {what} is float64, but does not tell inputs apart "
+            "that float32 cannot tell apart: something on the way is rounded.",
             mistake=ROUNDED,
         )
+    if tolerance is not None and not _near(got, want, tolerance):
+        fail(
+            f"For inputs of float64 {what} is right to a few digits only: some "
+            "constant has few digits, or a small number is added.",
+            mistake=FEW_DIGITS,
+        )
+
+
+def _moved_a_little(value: Any) -> Any:
+    """Change every other number by less than float32 can tell."""
+    if not isinstance(value, Tensor) or not value.is_floating_point():
+        return value
+    every_other = torch.arange(value.numel()).reshape(value.shape) % 2
+    return value * (1 + FINE * every_other.double())
+
+
+def _near(actual: Tensor, expected: Tensor, tolerance: float) -> bool:
+    close = torch.isclose(
+        actual, expected, rtol=tolerance, atol=tolerance, equal_nan=True
+    )
+    return bool(close.all())
 
 
 def expect_half(

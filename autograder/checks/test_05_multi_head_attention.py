@@ -8,13 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.checking.behaviour import (
-    blame,
-    expect_dtype,
-    expect_gradients,
-    expect_parts,
-    expect_unchanged,
-)
+from autograder.checking.behaviour import blame, expect_gradients, expect_parts
+from autograder.checking.dropout import expect_dropped, weights_seen_through
 from autograder.checking.expect import (
     check,
     expect_close,
@@ -23,11 +18,29 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
+from autograder.checking.failures import CheckFailed, StudentError
+from autograder.checking.families import (
+    expect_calls_apart,
+    expect_checkpointed,
+    expect_gradients_of_two_calls,
+    expect_no_seed,
+    expect_no_traces,
+    expect_raises,
+    expect_same_device,
+    method_of,
+)
+from autograder.checking.kinds_of_inputs import (
+    expect_double,
+    expect_every_mask,
+    masks_of_every_kind,
+)
 from transformer import multi_head as reference
 from transformer.attention import masked_softmax
 
-B, H, T, S, D_K = 2, 3, 5, 7, 4
+B, H, T, S, D_K = 3, 5, 6, 7, 9  # no head count or width of the visible checks
 D = H * D_K
+MANY = 20  # queries, where a share of the weights is counted
+TIE = "lambda pair: setattr(pair[1], 'weight', pair[0].weight)"
 LINEAR = "torch.nn.Linear"
 SEQUENTIAL = "torch.nn.Sequential"
 BUILT_INS = [
@@ -51,6 +64,11 @@ def view_merge(x: Tensor) -> Tensor:
     return x.reshape(x.size(0), x.size(2), -1)
 
 
+def every_hth_split(x: Tensor, n_heads: int) -> Tensor:
+    """Split so that a head takes every h-th column."""
+    return x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
+
+
 def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
     """Name what goes wrong when vectors are split."""
     b, t, d = x.shape
@@ -58,7 +76,7 @@ def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
         "the result of a view straight to (b, h, t, d_k), without a transpose: a row "
         "of a head is no longer one token": lambda: view_split(x, h),
         "the result of heads that take every h-th column instead of d_k neighbours": (
-            lambda: x.reshape(b, t, d // h, h).permute(0, 3, 1, 2)
+            lambda: every_hth_split(x, h)
         ),
         "the result with the heads in the opposite order": lambda: (
             reference.split_heads(x, h).flip(1)
@@ -136,6 +154,17 @@ SLIPS = {
     "the result with keys and values from the query's input": Slip(sources=(0, 0, 0)),
     "the result with values from the keys' input": Slip(sources=(0, 1, 1)),
     "the result with queries from the keys' input": Slip(sources=(1, 1, 2)),
+    "the result with values from the query's input": Slip(sources=(0, 1, 0)),
+    "the result with keys from the query's input": Slip(sources=(0, 0, 2)),
+    "the result with keys from the values' input": Slip(sources=(0, 2, 2)),
+    "the result with keys and values exchanged": Slip(sources=(0, 2, 1)),
+    "the result of heads of every h-th column, merged side by side": Slip(
+        split=every_hth_split
+    ),
+    "the result of heads of every h-th column, split and merged so": Slip(
+        split=every_hth_split,
+        merge=lambda x: x.permute(0, 2, 3, 1).flatten(2),
+    ),
     "the result of splitting with a view alone, without a transpose": Slip(
         split=view_split
     ),
@@ -217,7 +246,7 @@ def build(student, draw, dropout: float = 0.0) -> tuple[Any, dict[str, Tensor]]:
     shapes |= {f"{name}.bias": (D,) for name in names}
     module = student.MultiHeadAttention(D, H, dropout)
     expect_parameters(module, shapes)
-    state = {name: 0.4 * value for name, value in draw.state(shapes).items()}
+    state = {name: 1.4 * value / D**0.5 for name, value in draw.state(shapes).items()}
     module.load_state_dict(state)
     module.eval()
     return module, state
@@ -290,7 +319,7 @@ def expect_merge(student, x: Tensor) -> None:
 # --- split_heads ------------------------------------------------------------------
 
 
-@check("split-heads", share=1, title="Heads have the shape (b, h, t, d_k)")
+@check("split-heads", share=1, title="Heads have the shape (b, h, t, d_k)", form=True)
 def test_split_shape(student, draw):
     expect_heads(student.split_heads(draw.normal(B, T, D), H), T, "The result")
 
@@ -306,10 +335,23 @@ def test_split_values(student, draw):
 @check("split-heads", share=1, title="One head, and as many heads as columns")
 def test_split_extremes(student, draw):
     x = draw.normal(B, T, D)
-    for n_heads in (1, D, 2):
-        words = "code that works for one number of heads only"
-        with blame(words, lambda: expect_split(student, x)):
-            expect_split(student, x, n_heads)
+    expect_any_number(lambda n: expect_split(student, x, n), (H, 1, 3, D_K, D))
+
+
+def expect_any_number(compare: Callable[[int], None], numbers: Sequence[int]) -> None:
+    """Fail unless a comparison holds for every number of heads."""
+
+    def for_some() -> None:
+        for number in numbers:
+            try:
+                return compare(number)
+            except (CheckFailed, StudentError):
+                continue
+        fail("It is right for no number of heads.")
+
+    for number in numbers:
+        with blame("code that works for one number of heads only", for_some):
+            compare(number)
 
 
 @check("split-heads", share=1, title="Not contiguous, in float64, a batch of one")
@@ -322,7 +364,31 @@ def test_split_strided(student, draw):
             got = student.split_heads(given, H)
             want = reference.split_heads(given, H)
             expect_close(got, want, "the result", split_mistakes(given, H))
-        expect_dtype(got, torch.float64, "the result")
+        expect_double(
+            student.split_heads, reference.split_heads, [given, H], "the result"
+        )
+
+
+@check("split-heads", share=1, title="Each call stands alone, and x stays")
+def test_split_calls_apart(student, draw):
+    calls = [(draw.normal(B, T + 2, D), H) for _ in range(2)]
+    split = reference.split_heads
+    expect_calls_apart(student, student.split_heads, calls, split, "the result")
+
+
+@check("split-heads", share=1, title="Heads lie where x lies", form=True)
+def test_split_device(student, draw):
+    x = draw.normal(B, T, D)
+    expect_same_device(student, student.split_heads, x, H, what="the result")
+
+
+@check("split-heads", share=1, title="A width that cannot be split", form=True)
+def test_split_of_other_widths(student, draw):
+    x, what = draw.normal(B, T, D), "a width that is no multiple of the heads"
+    for n_heads in (2, 4, 7):
+        expect_raises(
+            student, student.split_heads, x, n_heads, kind="Exception", what=what
+        )
 
 
 @check("split-heads", share=1, title="Gradients find their way back")
@@ -335,7 +401,7 @@ def test_split_gradients(student, draw):
 # --- merge_heads ------------------------------------------------------------------
 
 
-@check("merge-heads", share=1, title="The result has the shape (b, t, d_model)")
+@check("merge-heads", share=1, title="The shape is (b, t, d_model)", form=True)
 def test_merge_shape(student, draw):
     got = student.merge_heads(draw.normal(B, H, T, D_K))
     shape = tuple(got.shape) if isinstance(got, Tensor) else None
@@ -369,11 +435,8 @@ def test_merge_values(student, draw):
 
 @check("merge-heads", share=1, title="One head, and one column a head")
 def test_merge_extremes(student, draw):
-    plain = draw.normal(B, H, T, D_K)
-    for x in (draw.normal(B, 1, T, D), draw.normal(B, D, T, 1)):
-        words = "code that works for one number of heads only"
-        with blame(words, lambda: expect_merge(student, plain)):
-            expect_merge(student, x)
+    wide = {n: draw.normal(B, n, T, D // n) for n in (H, 1, 3, D_K, D)}
+    expect_any_number(lambda n: expect_merge(student, wide[n]), list(wide))
 
 
 @check("merge-heads", share=1, title="Not contiguous, in float64, a batch of one")
@@ -385,7 +448,20 @@ def test_merge_strided(student, draw):
         with blame(words, lambda: expect_merge(student, plain)):
             got = student.merge_heads(x)
             expect_close(got, reference.merge_heads(x), "the result", merge_mistakes(x))
-        expect_dtype(got, torch.float64, "the result")
+        expect_double(student.merge_heads, reference.merge_heads, [x], "the result")
+
+
+@check("merge-heads", share=1, title="Each call stands alone, and x stays")
+def test_merge_calls_apart(student, draw):
+    calls = [(draw.normal(B, H, T + 2, D_K),) for _ in range(2)]
+    merge = reference.merge_heads
+    expect_calls_apart(student, student.merge_heads, calls, merge, "the result")
+
+
+@check("merge-heads", share=1, title="The result lies where x lies", form=True)
+def test_merge_device(student, draw):
+    x = draw.normal(B, H, T, D_K)
+    expect_same_device(student, student.merge_heads, x, what="the result")
 
 
 @check("merge-heads", share=1, title="Gradients find their way back")
@@ -398,7 +474,7 @@ def test_merge_gradients(student, draw):
 # --- MultiHeadAttention -----------------------------------------------------------
 
 
-@check("multi-head-attention", share=1, title="Output and weights: their shapes")
+@check("multi-head-attention", share=1, title="Output and weights: shapes", form=True)
 def test_module_shapes(student, draw):
     module, _ = build(student, draw)
     output, weights = attend(module, *inputs(draw))
@@ -458,6 +534,9 @@ def projection_by(name: str, right: Tensor) -> dict[str, Run]:
         f"the projection by {name}, split without a transpose": lambda: view_split(
             reference.merge_heads(right), H
         ),
+        f"the projection by {name}, split into every h-th column": (
+            lambda: every_hth_split(reference.merge_heads(right), H)
+        ),
     }
 
 
@@ -468,23 +547,28 @@ def test_attend(student, draw):
     mask = draw.mask(B, 1, T, S)
     result = module.attend(q, k, v, mask)
     output, weights = expect_parts(result, 2, "two things, the output and the weights")
-    identity = {f"{name}.weight": torch.eye(D) for name in ("w_q", "w_k", "w_v")}
-    identity |= {f"{name}.bias": torch.zeros(D) for name in ("w_q", "w_k", "w_v")}
+    unprojected = state | identity_maps("w_q", "w_k", "w_v")
     merged = [reference.merge_heads(x) for x in (q, k, v)]
-    want = compute(state | identity, merged, mask)
-    mistakes = slips(state | identity, merged, mask)
+    want = compute(unprojected, merged, mask)
+    mistakes = slips(unprojected, merged, mask)
     expect_close(output, want[0], "the output of attend", mistakes)
-    mistakes = slips(state | identity, merged, mask, part=1)
+    mistakes = slips(unprojected, merged, mask, part=1)
     expect_close(weights, want[1], "the tensor of weights of attend", mistakes)
+
+
+def identity_maps(*names: str) -> dict[str, Tensor]:
+    """Return the state of projections that change nothing."""
+    state = {f"{name}.weight": torch.eye(D) for name in names}
+    return state | {f"{name}.bias": torch.zeros(D) for name in names}
 
 
 @check("multi-head-attention", share=3, title="Three inputs, two lengths, no mask")
 def test_module_values(student, draw):
     module, state = build(student, draw)
-    given = inputs(draw)
-    output, _ = attend(module, *given)
-    want, _ = compute(state, given)
-    expect_close(output, want, "output", mistakes=slips(state, given))
+    for given in ([draw.normal(B, T, D) for _ in range(3)], inputs(draw)):
+        output, _ = attend(module, *given)
+        want, _ = compute(state, given)
+        expect_close(output, want, "output", mistakes=slips(state, given))
 
 
 @check("multi-head-attention", share=2, title="Self-attention with a padding mask")
@@ -511,9 +595,22 @@ def test_module_weights(student, draw):
     )
 
 
-@check("multi-head-attention", share=1, title="Dropout while training, and only then")
+@check("multi-head-attention", share=1, title="Masks for each sentence and each head")
+def test_module_with_every_mask(student, draw):
+    module, state = build(student, draw)
+    given = inputs(draw)
+    expect_every_mask(
+        lambda mask: attend(module, *given, mask)[0],
+        lambda mask: compute(state, given, mask)[0],
+        masks_of_every_kind(draw, B, H, T, S),
+        "the output",
+        lambda mask: slips(state, given, mask),
+    )
+
+
+@check("multi-head-attention", share=2, title="Dropout while training, and only then")
 def test_module_dropout(student, draw):
-    module, state = build(student, draw, dropout=0.5)
+    module, state = build(student, draw, dropout=0.2)
     given = inputs(draw)
     output, _ = attend(module, *given)
     want, right = compute(state, given)
@@ -530,32 +627,64 @@ def test_module_dropout(student, draw):
     dropped, weights = attend(module, *given)
     if torch.allclose(dropped.float(), want.float(), atol=1e-4):
         fail(
-            "With dropout 0.5 the output in training is that of evaluation.",
+            "With dropout 0.2 the output in training is that of evaluation.",
             mistake="dropout is ignored",
         )
-    expect_close(weights, right, "In training, the tensor of weights before dropout")
+    expect_weights_before_dropout(weights, right)
     expect_weights_dropped(module, state, draw)
+    for p in (0.2, 0.7):
+        expect_share_dropped(*build(student, draw, dropout=p), p, student, draw)
+
+
+def expect_weights_before_dropout(weights: Tensor, right: Tensor) -> None:
+    """Fail if what is returned as weights has lost some of them."""
+    expect_shape(weights, tuple(right.shape), "the tensor of weights")
+    lost = weights == 0
+    after = right.masked_fill(lost, 0) / 0.8
+    mistakes = {"the weights after the dropout": after} if lost.any() else {}
+    what = "In training, the tensor of weights before dropout"
+    expect_close(weights, right, what, mistakes)
 
 
 def expect_weights_dropped(module: Any, state: dict[str, Tensor], draw) -> None:
-    """Fail unless dropout 0.5 drops weights; the module is training.
+    """Fail unless dropout drops weights, and only them; the module is training.
 
-    With a single key a head has one weight, so its result is 0 or twice the value.
+    With a single key a head has one weight, so its result is 0 or a multiple of the
+    value, as a whole.
     """
-    identity = {"w_o.weight": torch.eye(D), "w_o.bias": torch.zeros(D)}
-    module.load_state_dict(state | identity)
+    module.load_state_dict(state | identity_maps("w_o"))
     query, key, value = (draw.normal(20, length, D) for length in (T, 1, 1))
     output, _ = attend(module, query, key, value)
     expect_shape(output, (20, T, D), "output")
     heads = reference.split_heads(output.double(), H)  # (20, H, T, D_K)
-    doubled = torch.isclose(heads, 2 * projected(state, "w_v", value), atol=1e-4)
-    if not bool((doubled.all(-1) | (heads.abs() < 1e-6).all(-1)).all()):
+    values = projected(state, "w_v", value)
+    scale = (heads * values).sum(-1, keepdim=True) / values.square().sum(-1, True)
+    if not torch.allclose(heads, scale * values, atol=1e-4):
         fail(
             "With a single key a head has a single weight, so in training what the "
             "head finds should vanish as a whole or stay as a whole, scaled. Yours "
             "does neither: what is dropped is not the weights, or not they alone.",
             mistake="dropout on something else than the weights",
         )
+
+
+def expect_share_dropped(
+    module: Any, state: dict[str, Tensor], p: float, student, draw
+) -> None:
+    """Fail unless `attend` drops a share `p` of the weights, and scales the others."""
+    module.load_state_dict(state | identity_maps("w_o"))
+    module.train()
+    q, k = draw.normal(B, H, MANY, D_K), draw.normal(B, H, D_K, D_K)
+    given = q, k, weights_seen_through(D_K, B, H)  # the output is the weights used
+    expect_no_seed(student, method_of(student, module, "attend"), *given, part=0)
+    runs = [
+        expect_parts(module.attend(*given), 2, "two things, the output and the weights")
+        for _ in range(2)
+    ]
+    used, again = (reference.split_heads(run[0].float(), H) for run in runs)
+    right = masked_softmax(q.double() @ k.double().mT / D_K**0.5).float()
+    axes = {"sentence": 0, "head": 1, "query": 2, "key": 3}
+    expect_dropped(used, right, p, "the weights", axes, again)
 
 
 @check("multi-head-attention", share=1, title="Gradients reach every parameter")
@@ -578,13 +707,60 @@ def test_module_gradients(student, draw):
     expect_gradients(run, trusted, given, upstream)
 
 
-@check("multi-head-attention", share=1, title="The inputs are left as they were")
-def test_module_leaves_its_inputs(student, draw):
+@check("multi-head-attention", share=1, title="Gradients of two calls, and again")
+def test_module_gradients_again(student, draw):
+    module, state = build(student, draw)
+    first, second = inputs(draw), inputs(draw)
+    rest, mask = first[1:], draw.mask(B, 1, T, S)
+    upstream = draw.normal(B, T, D)
+    expect_gradients_of_two_calls(
+        student,
+        module,
+        first[0],
+        second[0],
+        lambda query: compute(state, [query, *rest], mask)[0],
+        upstream,
+        rest=(*rest, mask),
+        part=0,
+    )
+    expect_checkpointed(student, module, *second, mask, upstream=upstream, output=0)
+
+
+@check("multi-head-attention", share=2, title="Each call stands alone, its inputs stay")
+def test_module_calls_apart(student, draw):
+    module, state = build(student, draw)
+    t, s = T + 2, S + 3
+
+    def given() -> tuple[Tensor, ...]:
+        lengths = (t, s, s)
+        return *(draw.normal(B, n, D) for n in lengths), draw.mask(B, 1, t, s)
+
+    def output(*args: Tensor) -> Tensor:
+        return compute(state, args[:3], args[3] if len(args) > 3 else None)[0]
+
+    first, second = given(), given()
+    mistakes = {
+        "the result with keys and values of an earlier call": output(
+            second[0], *first[1:3], second[3]
+        ),
+        "the result with the mask of an earlier call": output(*second[:3], first[3]),
+    }
+    expect_calls_apart(
+        student, module, [first, second], output, "the output", 0, mistakes
+    )
+    without = [given()[:3], given()[:3]]
+    expect_calls_apart(student, module, without, output, "the output", 0)
+    module.train()
+    expect_no_traces(student, module, *first)
+
+
+@check(
+    "multi-head-attention", share=1, title="Results lie where the inputs lie", form=True
+)
+def test_module_device(student, draw):
     module, _ = build(student, draw)
-    given = [*inputs(draw), draw.mask(B, 1, T, S)]
-    before = [x.clone() for x in given]
-    _, after = student.call_and_return_inputs(module, *given)
-    expect_unchanged(after, before)
+    given = *inputs(draw), draw.mask(B, 1, T, S)
+    expect_same_device(student, module, *given, what="a result")
 
 
 @check("multi-head-attention", share=1, title="float64, a batch of one, any strides")
@@ -606,7 +782,12 @@ def test_module_double(student, draw):
         want, _ = compute(state, [x, memory, memory])
         mistakes = slips(state, [x, memory, memory])
         expect_close(output, want, "output", mistakes=mistakes)
-    expect_dtype(output, torch.float64, "output")
+    expect_double(
+        lambda *args: attend(module, *args)[0],
+        lambda *args: compute(state, args)[0],
+        [x, memory, memory],
+        "the output",
+    )
 
 
 @check("multi-head-attention", share=1, title="Written by you")
@@ -659,13 +840,42 @@ def test_count_nested(student, draw):
     expect_count(student, module, 2 * n * m + n + 3 * m, mistakes)
 
 
+@check("count-parameters", share=1, title="A convolution: weights of three axes")
+def test_count_convolution(student, draw):
+    n, m, width = draw.integer(5, 10), draw.integer(11, 20), draw.integer(2, 5)
+    convolution = student.load("torch.nn.Conv1d")(n, m, width)
+    mistakes = {
+        "the count of rows times columns, where weights may have three axes": (
+            m * width + m
+        ),
+        "the count of the first two axes, where weights may have three": m * n + m,
+        "the number of weights without the biases": n * m * width,
+    }
+    expect_count(student, convolution, n * m * width + m, mistakes)
+
+
 @check("count-parameters", share=2, title="What two modules share counts once")
 def test_count_shared(student, draw):
     n = draw.integer(5, 20)
     shared = linear(student, n, n)
     module = student.load(SEQUENTIAL)(shared, student.load("torch.nn.ReLU")(), shared)
-    mistakes = {"the count with what is shared counted twice": 2 * (n * n + n)}
-    expect_count(student, module, n * n + n, mistakes)
+    twice = "the count with what is shared counted twice"
+    expect_count(student, module, n * n + n, {twice: 2 * (n * n + n)})
+    tied = student.load(SEQUENTIAL)(linear(student, n, n), linear(student, n, n))
+    student.load("builtins.eval")(TIE)(tied)
+    expect_count(student, tied, n * n + 2 * n, {twice: 2 * (n * n + n)})
+
+
+@check("count-parameters", share=1, title="What is alike is not the same")
+def test_count_alike(student, draw):
+    n = draw.integer(5, 20)
+    norm = student.load("torch.nn.LayerNorm")
+    module = student.load(SEQUENTIAL)(norm(n), linear(student, n, n), norm(n))
+    mistakes = {
+        "the count with tensors that are equal in value counted once": n * n + 3 * n,
+        "the count with tensors of one shape counted once": n * n + n,
+    }
+    expect_count(student, module, n * n + 5 * n, mistakes)
 
 
 @check("count-parameters", share=2, title="What training may not change does not count")
@@ -680,6 +890,7 @@ def test_count_frozen(student, draw):
         ),
         "the count of the frozen parameters alone": n * m + m,
     }
+    expect_no_traces(student, student.count_parameters, module, still=True)
     expect_count(student, module, m * n + n, mistakes)
 
 

@@ -5,7 +5,7 @@ follow; it takes the student's loss and shift with it, as training does.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +19,6 @@ from autograder.checking.behaviour import (
     expect_dtype,
     expect_gradients,
     expect_parts,
-    expect_unchanged,
 )
 from autograder.checking.expect import (
     check,
@@ -29,6 +28,15 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
+from autograder.checking.families import (
+    KEPT,
+    expect_each_call_anew,
+    expect_no_seed,
+    expect_no_traces,
+    expect_raises,
+    expect_same_device,
+)
+from autograder.checking.kinds_of_inputs import expect_double, rows_far_apart
 from transformer.config import TransformerConfig
 from transformer.experiments.bag_translator import BagTranslator
 from transformer.masks import padding_mask, target_mask
@@ -38,15 +46,26 @@ from transformer.training.step_settings import StepSettings
 
 Named = dict[str, Tensor | Callable[[], Tensor]]
 PAD, SOS, EOS = 1, 2, 3
+WORDS = 12  # of the loss and of the bag
 CONFIG = "transformer.config.TransformerConfig"
 SETTINGS = "transformer.training.step_settings.StepSettings"
 BAG = "transformer.experiments.bag_translator.BagTranslator"
+
+
+def expect_every_padding(places: Iterable[str], compare: Callable[[str], None]) -> None:
+    """Compare with padding in each place; the first place is the usual one."""
+    usual, *others = places
+    compare(usual)
+    for place in others:
+        with blame(f"code that does not take {place}", lambda: compare(usual)):
+            compare(place)
+
 
 # --- Transformer.forward ----------------------------------------------------------
 
 B, T, S, D, SRC_WORDS, TGT_WORDS = 3, 4, 5, 12, 20, 21
 SIZES: dict[str, Any] = {"src_vocab_size": SRC_WORDS, "tgt_vocab_size": TGT_WORDS}
-SIZES |= {"d_model": D, "n_heads": 2, "n_layers": 2, "d_ff": 20, "max_len": 8}
+SIZES |= {"d_model": D, "n_heads": 3, "n_layers": 2, "d_ff": 10, "max_len": 8}
 SIZES |= {"dropout": 0.0}
 
 
@@ -151,7 +170,12 @@ def score_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
     }
 
 
-@check("transformer-forward", share=1, title="Logits of shape (b, t, tgt_vocab_size)")
+@check(
+    "transformer-forward",
+    share=1,
+    title="Logits of shape (b, t, tgt_vocab_size)",
+    form=True,
+)
 def test_forward_shape(student, draw):
     logits = read(twins(student, draw).student, *draw_batch(draw))
     expect_shape(logits, (B, T, TGT_WORDS), "the tensor of logits")
@@ -167,11 +191,12 @@ def test_forward_values(student, draw):
 
 @check(
     "transformer-forward",
-    share=1,
-    title="Another pad_id, pre-norm, sinusoidal positions",
+    share=2,
+    title="Another pad_id, more layers, pre-norm, sinusoidal positions",
 )
 def test_forward_of_another_configuration(student, draw):
-    pair = twins(student, draw, pad_id=3, norm_first=True, positions="sinusoidal")
+    changes: dict[str, Any] = {"norm_first": True, "positions": "sinusoidal"}
+    pair = twins(student, draw, pad_id=3, n_layers=3, n_heads=4, **changes)
     src, tgt = draw_batch(draw, pad=3)
     words = "a model that counts on one configuration, such as padding number 1"
     with blame(words, lambda: test_forward_values(student, draw)):
@@ -181,7 +206,31 @@ def test_forward_of_another_configuration(student, draw):
         )
 
 
-@check("transformer-forward", share=1, title="A later word changes no earlier score")
+@check("transformer-forward", share=2, title="Padding in front, between, in all places")
+def test_forward_of_every_padding(student, draw):
+    pair = twins(student, draw)
+    places = ["padding behind", "padding in front", "padding between words"]
+    places.append("a row of padding")
+    sources = {  # of other lengths, so that nothing can be kept of an earlier one
+        place: draw.padded_ids(B, S + n, PAD, high=SRC_WORDS)[place]
+        for n, place in enumerate(places)
+    }
+    targets = draw.padded_ids(B, T, PAD, high=TGT_WORDS)
+
+    def compare(place: str) -> None:
+        src, tgt = sources[place], targets[place]
+        got, want = read(pair.student, src, tgt), pair.trusted(src, tgt)
+        expect_close(got, want, f"With {place}, the tensor of logits", tolerance=1e-4)
+
+    expect_every_padding(places, compare)
+
+
+@check(
+    "transformer-forward",
+    share=1,
+    title="A later word changes no earlier score",
+    form=True,
+)
 def test_forward_is_causal(student, draw):
     model, (src, tgt) = twins(student, draw).student, draw_batch(draw)
     before, later = read(model, src, tgt), tgt.clone()
@@ -200,26 +249,68 @@ def test_forward_is_causal(student, draw):
 @check("transformer-forward", share=1, title="Gradients reach encoder and decoder")
 def test_forward_gradients(student, draw):
     pair, (src, tgt) = twins(student, draw), draw_batch(draw)
-    run = student.gradients(pair.student, src, tgt, upstream=draw.normal(TGT_WORDS))
-    silent = [n for n, g in run.parameters.items() if g is None or not g.any()]
-    silent = [name for name in silent if "w_k.bias" not in name]
-    if silent:
-        fail(f"No gradient reaches {silent[0]}.", mistake="the gradient is cut off")
+    upstream = draw.normal(TGT_WORDS)
+    run = student.gradients(pair.student, src, tgt, upstream=upstream)
+    (pair.trusted(src, tgt) * upstream).sum().backward()
+    for name, parameter in pair.trusted.named_parameters():
+        got, want = run.parameters.get(name), torch.as_tensor(parameter.grad)
+        if got is None or (want.abs().max() > 1e-6 and not got.any()):
+            fail(f"No gradient reaches {name}.", mistake="the gradient is cut off")
+        expect_close(got, want, f"The gradient of {name}", tolerance=1e-3)
 
 
-@check("transformer-forward", share=1, title="One sentence alone; inputs unchanged")
+@check("transformer-forward", share=1, title="One sentence alone; each call for itself")
 def test_forward_of_one_sentence(student, draw):
     pair, (src, tgt) = twins(student, draw), draw_batch(draw)
     want = pair.trusted(src, tgt)[1:2, :2]
-    got, after = student.call_and_return_inputs(
-        pair.student, src[1:2, :3], tgt[1:2, :2]
-    )
     words = "padding or batch-mates that take part"
     with blame(words, lambda: test_forward_values(student, draw)):
+        got = read(pair.student, src[1:2, :3], tgt[1:2, :2])
         expect_close(
             got, want, "the tensor of logits of one sentence alone", tolerance=1e-4
         )
-    expect_unchanged(after, [src[1:2, :3], tgt[1:2, :2]])
+    other = draw_batch(draw)
+    with torch.no_grad():
+        old = pair.trusted.decode(other[1], pair.trusted.encode(src), other[0])[0]
+    expect_each_call_anew(
+        student,
+        pair.student,
+        [(src, tgt), other],
+        pair.trusted,
+        "the tensor of logits",
+        mistakes={"scores for the source of an earlier call": old},
+        tolerance=1e-4,
+    )
+
+
+@check("transformer-forward", share=1, title="Dropout in training, drawn anew")
+def test_forward_in_training(student, draw):
+    pair, batch = twins(student, draw, dropout=0.4), draw_batch(draw)
+    expect_close(
+        read(pair.student, *batch), pair.trusted(*batch), "the logits", tolerance=1e-4
+    )
+    pair.student.train()
+    expect_no_seed(student, pair.student, *batch, draws=True)
+
+
+@check(
+    "transformer-forward",
+    share=1,
+    title="dtype, device and errors as promised; the inputs unchanged",
+    form=True,
+)
+def test_forward_keeps_its_promises(student, draw):
+    pair, (src, tgt) = twins(student, draw), draw_batch(draw)
+    what = "the tensor of logits"
+    expect_no_traces(student, pair.student, src, tgt)
+    unknown = "a word number that the source's vocabulary has not"
+    given = src + SRC_WORDS, tgt
+    expect_raises(student, pair.student, *given, kind="ValueError", what=unknown)
+    alone = "one sentence without an axis for the batch"
+    expect_raises(student, pair.student, src[0], tgt[0], kind="Exception", what=alone)
+    expect_same_device(student, pair.student, src, tgt, what=what)
+    pair.student.double()
+    expect_double(partial(read, pair.student), pair.trusted, [src, tgt], what)
 
 
 @check(
@@ -235,7 +326,7 @@ def test_forward_is_no_built_in(student, draw):
 
 def draw_targets(draw, rows: int = 3, length: int = 6, pad: int = PAD) -> Tensor:
     """Draw sentences from <sos> to <eos>, each three tokens shorter than the last."""
-    tgt = draw.ids(rows, length, low=4, high=11)
+    tgt = draw.ids(rows, length, low=4, high=WORDS)
     tgt[:, 0], tgt[0, -1] = SOS, EOS
     for row in range(1, rows):
         end = max(length - 1 - 2 * row, 1)
@@ -245,7 +336,7 @@ def draw_targets(draw, rows: int = 3, length: int = 6, pad: int = PAD) -> Tensor
     return tgt
 
 
-@check("teacher-forcing-split", share=3, title="The target is one token ahead")
+@check("teacher-forcing-split", share=4, title="The target is one token ahead")
 def test_split_target(student, draw):
     tgt = draw_targets(draw)
     result = student.teacher_forcing_split(tgt)
@@ -269,6 +360,9 @@ def test_split_input(student, draw):
     result = student.teacher_forcing_split(tgt)
     decoder_input, _ = expect_parts(result, 2, "the decoder's input and the target")
     named = {
+        "the input without <eos>: it is not always the last token": tgt[
+            tgt != EOS
+        ].view(len(tgt), -1),
         "the target: the two are swapped, or the input begins after <sos>": tgt[:, 1:],
         "the whole sentence, its last token too": tgt,
         "an input without its first and last token": tgt[:, 1:-1],
@@ -279,27 +373,59 @@ def test_split_input(student, draw):
     expect_equal(decoder_input, tgt[:, :-1], "the decoder's input", named)
 
 
-@check("teacher-forcing-split", share=1, title="Any batch and length, tgt unchanged")
-def test_split_of_small_batches(student, draw):
-    tgt = draw_targets(draw, rows=1, length=2)
+def expect_split(student, tgt: Tensor, whose: str) -> None:
+    """Compare both parts of a split."""
+    result = student.teacher_forcing_split(tgt)
+    first, second = expect_parts(result, 2, "the decoder's input and the target")
+    expect_equal(first, tgt[:, :-1], f"the input of {whose}")
+    expect_equal(second, tgt[:, 1:], f"the target of {whose}")
 
+
+@check("teacher-forcing-split", share=2, title="Any batch, any length, any tokens")
+def test_split_of_other_batches(student, draw):
     def ordinary() -> None:
         test_split_target(student, draw)
         test_split_input(student, draw)
 
     with blame("code that counts on a certain batch or length", ordinary):
-        (first, second), after = student.call_and_return_inputs(
-            student.teacher_forcing_split, tgt
+        short = draw_targets(draw, rows=1, length=2)
+        expect_split(student, short, "a sentence of two tokens")
+    with blame("special tokens written into the code", ordinary):
+        expect_split(student, draw.ids(2, 4, low=20), "sentences of other tokens")
+    with blame("code that cuts off columns of padding", ordinary):
+        padding = torch.full((3, 2), PAD)
+        padded = torch.cat([draw_targets(draw), padding], dim=1)
+        expect_split(student, padded, "sentences behind which all is padding")
+    for part in (0, 1):
+        expect_each_call_anew(
+            student,
+            student.teacher_forcing_split,
+            [(draw_targets(draw, 4, 7),), (draw_targets(draw, 4, 7),)],
+            lambda tgt, part=part: (tgt[:, :-1], tgt[:, 1:])[part],
+            "the target" if part else "the decoder's input",
+            part=part,
         )
-        expect_equal(first, tgt[:, :1], "the input of a sentence of two tokens")
-        expect_equal(second, tgt[:, 1:], "its target")
-        expect_dtype(first, torch.int64, "the input")
-    expect_unchanged(after, [tgt])
+
+
+@check(
+    "teacher-forcing-split",
+    share=1,
+    title="Whole numbers, on the same device; tgt unchanged",
+    form=True,
+)
+def test_split_keeps_its_promises(student, draw):
+    tgt = draw_targets(draw)
+    split = student.teacher_forcing_split
+    result = expect_no_traces(student, split, tgt)
+    for part, what in zip(
+        expect_parts(result, 2, "two things"), ("the input", "it"), strict=True
+    ):
+        expect_dtype(part, torch.int64, what)
+    other = draw_targets(draw, 5, 8)  # nothing can be kept of these
+    expect_same_device(student, split, other, what="one of your tensors")
 
 
 # --- label_smoothed_loss ----------------------------------------------------------
-
-WORDS = 11
 
 
 @dataclass(frozen=True)
@@ -318,7 +444,7 @@ class Case:
 
 
 def draw_case(draw, pad: int = PAD, smoothing: float = 0.0) -> Case:
-    """Draw scores of sentences of length 5, 3 and 1 in a vocabulary of 11."""
+    """Draw scores of sentences of length 5, 3 and 1 in a vocabulary of 12."""
     target = draw.ids(3, 5, low=4, high=WORDS)
     target[0, 1], target[0, 4], target[1, 0], target[1, 2] = 0, EOS, SOS, EOS
     target[target == pad] = 4
@@ -381,15 +507,29 @@ def loss_mistakes(case: Case) -> Named:
         "the loss with 1 taken for the padding's number": lambda: mean(
             each, case.target != 1
         ),
+        "the loss with <eos>, number 3, left out instead of padding": lambda: mean(
+            each, case.target != EOS
+        ),
         "the loss without <eos>": lambda: mean(each, kept & (case.target != EOS)),
         "a loss whose softmax runs over the positions": lambda: mean(
             -losses.at_target(logits.log_softmax(dim=1))
         ),
         "the perplexity, not the loss": lambda: mean(each).exp(),
+        "2 to the power of the loss": lambda: 2 ** mean(each),
         "the loss of each token, not their mean": each * kept,
         "the losses of the real tokens, not their mean": each[kept],
+        "the loss with the first sentence's padding for all": lambda: mean(
+            each, kept & kept[0]
+        ),
     }
-    return named | (smoothing_mistakes(case, losses) if case.smoothing else {})
+    if case.smoothing:
+        return named | smoothing_mistakes(case, losses)
+    usual = Losses(replace(case, smoothing=0.1))
+    return named | {
+        "a loss with a smoothing of 0.1 where none is asked for": lambda: mean(
+            usual.each
+        )
+    }
 
 
 def sum_mistakes(losses: Losses) -> Named:
@@ -437,6 +577,8 @@ def smoothing_mistakes(case: Case, losses: Losses) -> Named:
     mean, spread, log_p = losses.mean, losses.spread, losses.log_p
     from_target, from_all = losses.from_target, losses.from_all
     s, words = case.smoothing, case.logits.size(-1)
+    label = torch.full((words,), s / words, dtype=torch.float64)
+    label[0] += 1 - s
 
     def without_pad() -> Tensor:
         values = log_p.clone()
@@ -449,6 +591,12 @@ def smoothing_mistakes(case: Case, losses: Losses) -> Named:
             spread(log_p, words - 1)
         ),
         "a loss whose smoothing leaves out target and padding": without_pad,
+        "a loss whose smoothing gives ε / (V - 2) to each other word": lambda: mean(
+            spread(log_p, words - 2)
+        ),
+        "a divergence: the label's entropy is subtracted": lambda: (
+            mean(losses.each) + label.xlogy(label).sum()
+        ),
         "a loss with smoothing added, not mixed in": lambda: mean(
             from_target + s * from_all
         ),
@@ -467,93 +615,187 @@ def smoothing_mistakes(case: Case, losses: Losses) -> Named:
     }
 
 
-@check("label-smoothed-loss", share=5, title="Plain cross-entropy, without the padding")
+def expect_loss(student, case: Case, what: str = "the loss") -> None:
+    """Compare the loss of a case, and name what is wrong with it."""
+    got = student.label_smoothed_loss(*case.arguments)
+    expect_close(got, true_loss(case), what, mistakes=loss_mistakes(case))
+
+
+@check("label-smoothed-loss", share=6, title="Plain cross-entropy, without the padding")
 def test_loss_without_smoothing(student, draw):
     case = draw_case(draw)
-    got = student.label_smoothed_loss(*case.arguments)
-    expect_close(got, true_loss(case), "the loss", mistakes=loss_mistakes(case))
+    expect_loss(student, case)
+    got = student.label_smoothed_loss(*case.arguments[:3])
+    expect_close(got, true_loss(case), "without `smoothing`, the loss")
 
 
-@check("label-smoothed-loss", share=5, title="Smoothed labels, at 0.1 and 0.35")
+@check("label-smoothed-loss", share=6, title="Smoothed labels, little and much")
 def test_loss_with_smoothing(student, draw):
-    for smoothing in (0.1, 0.35):
+    for smoothing in (0.15, 0.35, 1.0):
         case = draw_case(draw, smoothing=smoothing)
-        got = student.label_smoothed_loss(*case.arguments)
-        named = loss_mistakes(case)
-        expect_close(got, true_loss(case), "the smoothed loss", mistakes=named)
+        expect_loss(student, case, "the smoothed loss")
 
 
 @check("label-smoothed-loss", share=2, title="Another number for padding")
 def test_loss_of_another_pad_id(student, draw):
     words = "a loss that counts on one number for padding"
-    case = draw_case(draw, pad=7, smoothing=0.2)
-    got = student.label_smoothed_loss(*case.arguments)
     with blame(words, lambda: test_loss_with_smoothing(student, draw)):
-        expect_close(got, true_loss(case), "the loss", mistakes=loss_mistakes(case))
-    case = draw_case(draw, pad=0)
-    got = student.label_smoothed_loss(*case.arguments[:3])
+        expect_loss(student, draw_case(draw, pad=7, smoothing=0.2))
     with blame(words, lambda: test_loss_without_smoothing(student, draw)):
-        expect_close(got, true_loss(case), "the loss", mistakes=loss_mistakes(case))
+        expect_loss(student, draw_case(draw, pad=0))
 
 
-@check("label-smoothed-loss", share=2, title="The gradient is right, too")
+@check("label-smoothed-loss", share=2, title="Padding in every place, in every call")
+def test_loss_of_every_padding(student, draw):
+    ids, place = draw.ids(4, 6, low=4, high=WORDS), torch.arange(6)
+    first, second = (
+        Case(
+            2 * draw.normal(4, 6, WORDS),
+            ids.masked_fill(place >= torch.tensor(lengths)[:, None], PAD),
+            smoothing=0.2,
+        )
+        for lengths in ((6, 2, 5, 3), (3, 5, 2, 4))
+    )
+    losses = Losses(second)
+    named = loss_mistakes(second)
+    named["a loss with the padding of an earlier call"] = losses.mean(
+        losses.each, first.target != PAD
+    )
+    expect_each_call_anew(
+        student,
+        student.label_smoothed_loss,
+        [first.arguments, second.arguments],
+        lambda *arguments: true_loss(Case(*arguments)),
+        "the loss",
+        mistakes=named,
+    )
+    targets = draw.padded_ids(3, 5, PAD, high=WORDS)
+    logits = 2 * draw.normal(3, 5, WORDS)
+
+    def compare(place: str) -> None:
+        case = Case(logits, targets[place], smoothing=0.2)
+        expect_loss(student, case, f"with {place}, the loss")
+
+    expect_every_padding(targets, compare)
+
+
+@check("label-smoothed-loss", share=3, title="The gradient is right, too")
 def test_loss_gradient(student, draw):
-    case = draw_case(draw, smoothing=0.1)
+    case = draw_case(draw, smoothing=0.15)
     run = student.gradients(student.label_smoothed_loss, *case.arguments)
+
+    def of_plain_part() -> Tensor:
+        leaf = case.logits.double().requires_grad_()
+        loss = true_loss(replace(case, logits=leaf, smoothing=0.0))
+        return (1 - case.smoothing) * torch.autograd.grad(loss, leaf)[0]
+
     expect_gradients(
         run,
         lambda logits: label_smoothed_loss(logits, *case.arguments[1:]),
         [case.logits],
         torch.tensor(1.0),
+        [{"that of the target alone: the smoothing adds nothing": of_plain_part}],
     )
+
+
+def little_mistakes(case: Case) -> Named:
+    """Name the logarithm of a softmax that is kept from 0 by a small number."""
+    losses, s = Losses(case), case.smoothing
+
+    def loss(epsilon: float) -> Tensor:
+        log_p = (losses.log_p.exp() + epsilon).log()
+        each = (1 - s) * losses.at_target(log_p) + s * log_p.mean(dim=-1)
+        return -losses.mean(each)
+
+    return {
+        f"the logarithm of a softmax to which a small number is added, {e:g}": partial(
+            loss, e
+        )
+        for e in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
+    }
 
 
 @check("label-smoothed-loss", share=2, title="Large scores stay finite")
 def test_loss_of_large_scores(student, draw):
-    case = draw_case(draw, smoothing=0.1)
-    case = replace(case, logits=200 * case.logits)
-    got = student.label_smoothed_loss(*case.arguments)
-    words = "the logarithm of a softmax, or an exponential, that overflows"
-    with blame(words, lambda: test_loss_with_smoothing(student, draw)):
-        expect_close(got, true_loss(case), "the loss of large scores")
+    case = draw_case(draw, smoothing=0.15)
+    high = replace(case, logits=case.logits + 200)
+    apart = replace(case, logits=rows_far_apart(draw, 3, 5, WORDS))
+    large = replace(case, logits=200 * case.logits)
+    for hard, what, words in (
+        (high, "the loss of high scores", "an exponential that overflows"),
+        (
+            apart,
+            "the loss of tokens whose scores lie thousands apart",
+            "the largest score of the whole batch, taken from every row",
+        ),
+        (
+            large,
+            "the loss of large scores",
+            "the logarithm of a softmax, whose small probabilities become 0",
+        ),
+    ):
+        with blame(words, lambda: test_loss_with_smoothing(student, draw)):
+            got = student.label_smoothed_loss(*hard.arguments)
+            want, named = true_loss(hard), little_mistakes(hard)
+            expect_close(got, want, what, named, tolerance=5e-4)
 
 
 @check(
-    "label-smoothed-loss", share=1, title="No token: the loss is 0; one token: its own"
+    "label-smoothed-loss",
+    share=2,
+    title="No token: loss and gradient 0; one token: its own",
 )
 def test_loss_of_padding_alone(student, draw):
-    case = draw_case(draw, smoothing=0.1)
+    case = draw_case(draw, smoothing=0.15)
     empty = torch.full_like(case.target, PAD)
-    got = student.label_smoothed_loss(case.logits, empty, PAD, 0.1)
 
-    def ordinary() -> None:
-        test_loss_with_smoothing(student, draw)
+    words = "a division by zero where there is no token"
+    with blame(words, lambda: test_loss_with_smoothing(student, draw)):
+        got = student.label_smoothed_loss(case.logits, empty, PAD, 0.15)
+    zero, named = torch.tensor(0.0), {words: torch.tensor(math.nan)}
+    expect_close(got, zero, "the loss of a batch of padding alone", named)
+    single = replace(case, target=empty.index_fill(1, torch.tensor([0]), 4))
+    single = replace(single, logits=case.logits[:1], target=single.target[:1])
+    expect_loss(student, single, "the loss of a single token")
+    run = student.gradients(student.label_smoothed_loss, case.logits, empty, PAD, 0.15)
+    (gradient, *_) = run.inputs
+    if gradient is None:
+        fail(
+            "The loss of a batch of padding alone has no gradient, and `backward` "
+            "raises an error: make it of the logits.",
+            mistake="no gradient where all is padding",
+        )
+    if gradient.isnan().any():
+        fail(
+            "Where all is padding the loss is 0, but its gradient holds NaN: 0 / 0 is "
+            "still behind it.",
+            mistake="a gradient of NaN where all is padding",
+        )
+    expect_close(gradient, torch.zeros_like(gradient), "The gradient of padding alone")
 
-    with blame("a division by zero where there is no token", ordinary):
-        expect_close(got, torch.tensor(0.0), "the loss of a batch of padding alone")
-    with blame("a mean that is wrong where one token counts", ordinary):
-        case = replace(case, target=empty.index_fill(1, torch.tensor([2]), 4))
-        case = replace(case, logits=case.logits[:1], target=case.target[:1])
-        got = student.label_smoothed_loss(*case.arguments)
-        expect_close(got, true_loss(case), "the loss of a single token")
 
-
-@check("label-smoothed-loss", share=1, title="Scalar, dtype kept, inputs unchanged")
+@check(
+    "label-smoothed-loss",
+    share=2,
+    title="Scalar, dtype and device kept, inputs unchanged",
+    form=True,
+)
 def test_loss_keeps_its_promises(student, draw):
-    case = draw_case(draw, smoothing=0.1)
-    exact = replace(case, logits=case.logits.double())
-    expect_shape(student.label_smoothed_loss(*case.arguments), (), "the loss")
-    expect_dtype(
-        student.label_smoothed_loss(*exact.arguments), torch.float64, "the loss"
+    case, loss = draw_case(draw, smoothing=0.15), student.label_smoothed_loss
+    expect_shape(loss(*case.arguments), (), "the loss")
+    expect_no_traces(student, loss, *case.arguments, still=True)
+    expect_same_device(student, loss, *case.arguments, what="the loss")
+    rest = case.arguments[1:]
+    expect_double(
+        lambda logits: loss(logits, *rest),
+        lambda logits: label_smoothed_loss(logits, *rest),
+        [case.logits],
+        "the loss",
     )
-    _, after = student.call_and_return_inputs(
-        student.label_smoothed_loss, *case.arguments
-    )
-    expect_unchanged(after[:2], case.arguments[:2])
     across = case.logits.transpose(0, 2).contiguous().transpose(0, 2)
     words = "code that needs its inputs in one piece of memory"
     with blame(words, lambda: test_loss_with_smoothing(student, draw)):
-        got = student.label_smoothed_loss(across, *case.arguments[1:])
+        got = loss(across, *rest)
         expect_close(got, true_loss(case), "the loss of a transposed tensor")
 
 
@@ -598,29 +840,51 @@ def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
     }
 
 
+def true_rate(step: int, d_model: int, warmup: int) -> float:
+    """Compute the rate of a step behind 0."""
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
 def expect_rates(
-    student, steps: list[int], d_model: int, warmup: int, ambiguous: tuple = ()
+    student,
+    steps: list[int],
+    d_model: int,
+    warmup: int,
+    ambiguous: tuple = (),
+    before: tuple[int, int] | None = None,
 ) -> None:
-    """Compare the rates of some steps, each relative to its size: rates are small."""
+    """Compare the rates of some steps, each relative to its size: rates are small.
+
+    Args:
+        student: the fixture.
+        steps: their numbers.
+        d_model: the width.
+        warmup: the length of the warm-up.
+        ambiguous: mistakes that these steps cannot tell apart.
+        before: width and warm-up for which the same steps were asked for before.
+    """
     rates = []
     for step in steps:
         got = student.warmup_rate(step, d_model, warmup)
         got = got.item() if isinstance(got, Tensor) and got.dim() == 0 else got
         if not is_number(got):
             fail("The rate should be a number.", mistake="something else than a number")
-        rates.append(got / (d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)))
+        rates.append(got / true_rate(step, d_model, warmup))
     wrong = [rate_mistakes(step, d_model, warmup) for step in steps]
-    right = [d_model**-0.5 * min(n**-0.5, n * warmup**-1.5) for n in steps]
+    right = [true_rate(step, d_model, warmup) for step in steps]
 
     def relative(phrase: str) -> Tensor:
         makers = (mistakes[phrase] for mistakes in wrong)
         return torch.tensor([make() / r for make, r in zip(makers, right, strict=True)])
 
-    named = {
-        phrase: lambda phrase=phrase: relative(phrase)
+    named: Named = {
+        phrase: partial(relative, phrase)
         for phrase in wrong[0]
         if phrase not in ambiguous
     }
+    if before is not None:
+        old = [true_rate(n, *before) / r for n, r in zip(steps, right, strict=True)]
+        named[KEPT] = torch.tensor(old)
     want = torch.ones(len(steps))
     expect_close(torch.tensor(rates), want, "The row of rates", mistakes=named)
 
@@ -630,42 +894,47 @@ ANY_HALF = ("a schedule with max where min belongs",)
 RISE, FALL = "a schedule that only rises", "a schedule that only falls"
 
 
-@check("warmup-rate", share=2, title="The rate rises in a line")
+@check("warmup-rate", share=3, title="The rate rises in a line")
 def test_rate_rises(student, draw):
     d_model, warmup = draw.integer(10, 90), draw.integer(60, 90)
     steps = [3, draw.integer(4, 9), draw.integer(12, 25), warmup // 2, warmup - 2]
     expect_rates(student, steps, d_model, warmup, (*ANY_HALF, FALL))
 
 
-@check("warmup-rate", share=2, title="Then it falls with the root of the step")
+@check("warmup-rate", share=3, title="Then it falls with the root of the step")
 def test_rate_falls(student, draw):
     d_model, warmup = draw.integer(10, 90), draw.integer(40, 90)
     steps = [warmup + 2, draw.integer(200, 900), draw.integer(2000, 9000)]
     expect_rates(student, steps, d_model, warmup, (*ANY_HALF, RISE))
 
 
-@check("warmup-rate", share=2, title="The whole schedule, one step of warm-up too")
-def test_rate_of_the_paper(student, draw):
-    expect_rates(student, [2, 5, 900, 3999, 4000, 4001, 100_000], 512, 4000)
+@check("warmup-rate", share=3, title="The whole schedule, of one model after another")
+def test_whole_rate(student, draw):
+    steps = [1, 2, 1200, 1699, 1700, 1701, 100_000]
+    expect_rates(student, steps, 640, 1700)
+    expect_rates(student, steps, 96, 700, before=(640, 1700))
     expect_rates(student, [1, 2, 30], draw.integer(7, 30), 1)
+    with blame("a table that ends"):
+        expect_rates(student, [3_000_000], 640, 1700)
 
 
-@check("warmup-rate", share=2, title="At step 0 the rate is 0")
+@check("warmup-rate", share=1, title="At step 0 the rate is 0", form=True)
 def test_rate_at_zero(student, draw):
     d_model, warmup = draw.integer(10, 90), draw.integer(40, 90)
-    first = d_model**-0.5 * warmup**-1.5
-    named = {"the rate of step 1": torch.tensor(first, dtype=torch.float64)}
-    want = torch.tensor(0.0)
-    with blame(
-        "a division by zero at step 0", lambda: test_rate_of_the_paper(student, draw)
-    ):
+    words = "a division by zero at step 0"
+    with blame(words, lambda: test_whole_rate(student, draw)):
         got = student.warmup_rate(0, d_model, warmup)
-        expect_close(got, want, "The rate at step 0", named, tolerance=1e-12)
+    named = {
+        "the rate of step 1": torch.tensor(true_rate(1, d_model, warmup)),
+        f"infinity: {words}": torch.tensor(math.inf),
+    }
+    zero = torch.tensor(0.0)
+    expect_close(got, zero, "The rate at step 0", named, tolerance=1e-12)
 
 
 # --- train_step -------------------------------------------------------------------
 
-WIDTH, RATE = 6, 0.7
+WIDTH, RATE = 5, 0.7
 
 
 @dataclass(frozen=True)
@@ -766,18 +1035,19 @@ def flat(state: dict[str, Tensor]) -> Tensor:
     return torch.cat([state[name].detach().flatten() for name in sorted(state)])
 
 
-def draw_start(draw, dropout: float = 0.0, **settings) -> Start:
+def draw_start(draw, dropout: float = 0.0, model_pad=PAD, **settings) -> Start:
     """Draw a model's weights."""
     settings = {"pad_id": PAD, "smoothing": 0.2, "max_norm": 0.15} | settings
-    model = BagTranslator(WORDS, WIDTH, dropout, settings["pad_id"])
+    model = BagTranslator(WORDS, WIDTH, dropout, model_pad)
     shapes = {name: tuple(p.shape) for name, p in model.state_dict().items()}
     model.load_state_dict(draw.state(shapes))
     return Start(model, StepSettings(**settings))
 
 
-def draw_pairs(draw, pad: int = PAD) -> Batch:
-    """Draw a batch of three pairs."""
-    return Batch(draw_targets(draw, length=5, pad=pad), draw_targets(draw, pad=pad))
+def draw_pairs(draw, pad: int = PAD, rows: int = 3) -> Batch:
+    """Draw a batch of pairs."""
+    src, tgt = draw_targets(draw, rows, 5, pad), draw_targets(draw, rows, pad=pad)
+    return Batch(src, tgt)
 
 
 @dataclass(frozen=True)
@@ -789,20 +1059,24 @@ class Taken:
     weights: Tensor
 
 
-def take(student, start: Start, batches: list[Batch]) -> Taken:
-    """Let the student's function take a step on each batch."""
-    pad, dropout = start.settings.pad_id, start.model.dropout.p
-    model = student.load(BAG)(WORDS, WIDTH, dropout, pad)
+def step_arguments(student, start: Start, batch: Batch) -> tuple:
+    """Make a model, an optimiser and settings on the student's side: all arguments."""
+    settings, old = start.settings, start.old
+    model = student.load(BAG)(WORDS, WIDTH, start.model.dropout.p, start.model.pad_id)
     model.load_state_dict(start.model.state_dict())
     model.eval()
     sgd = student.load("torch.optim.SGD")(
         model.parameters(), lr=start.rate, momentum=start.momentum
     )
-    settings = student.load(SETTINGS)(
-        pad, start.settings.smoothing, start.settings.max_norm
-    )
-    if start.old is not None:
-        student.gradients(model, start.old.src, start.old.tgt)
+    if old is not None:
+        student.gradients(model, old.src, old.tgt)
+    given = settings.pad_id, settings.smoothing, settings.max_norm
+    return model, batch.src, batch.tgt, sgd, student.load(SETTINGS)(*given)
+
+
+def take(student, start: Start, batches: list[Batch]) -> Taken:
+    """Let the student's function take a step on each batch."""
+    model, *_, sgd, settings = step_arguments(student, start, batches[0])
     for batch in batches:
         result = student.train_step(model, batch.src, batch.tgt, sgd, settings)
     loss, tokens = expect_parts(result, 2, "the loss and the number of tokens")
@@ -811,7 +1085,23 @@ def take(student, start: Start, batches: list[Batch]) -> Taken:
 
 def step_mistakes(start: Start, batches: list[Batch]) -> Named:
     """Name what goes wrong in a step, by the weights that it leaves."""
-    others = {
+
+    def weights_after(start: Start, way: Way = Way()) -> Callable[[], Tensor]:
+        return lambda: after(start, batches, way)[1]
+
+    first = [Batch(batch.src, batches[0].tgt) for batch in batches]
+    named: Named = {
+        "the weights from before: nothing is updated": lambda: flat_of(start),
+        "a step on the target of the first batch": lambda: after(start, first)[1],
+    }
+    others = wrong_starts(start)
+    named |= {phrase: weights_after(start, way) for phrase, way in wrong_ways().items()}
+    return named | {phrase: weights_after(other) for phrase, other in others.items()}
+
+
+def wrong_starts(start: Start) -> dict[str, Start]:
+    """Name each wrong thing that a step may begin with."""
+    return {
         "a step on a loss that counts padding": start.settled(pad_id=-1),
         "a step on a loss without label smoothing": start.settled(smoothing=0.0),
         "a step with the usual settings, not those given": replace(
@@ -821,17 +1111,14 @@ def step_mistakes(start: Start, batches: list[Batch]) -> Named:
             max_norm=1.0
         ),
         "a step with the usual pad_id, not the one given": start.settled(pad_id=PAD),
+        "a step with the model's pad_id, not the one given": start.settled(
+            pad_id=start.model.pad_id
+        ),
+        "weights that are updated twice in a step": replace(start, rate=2 * start.rate),
+        "code that updates the weights by itself, without the optimiser": replace(
+            start, momentum=0.0
+        ),
     }
-    named: Named = {
-        "the weights from before: nothing is updated": lambda: flat_of(start)
-    }
-
-    def weights_after(start: Start, way: Way) -> Callable[[], Tensor]:
-        return lambda: after(start, batches, way)[1]
-
-    named |= {phrase: weights_after(start, way) for phrase, way in wrong_ways().items()}
-    named |= {phrase: weights_after(other, Way()) for phrase, other in others.items()}
-    return named
 
 
 def wrong_ways() -> dict[str, Way]:
@@ -847,6 +1134,9 @@ def wrong_ways() -> dict[str, Way]:
             clip=nn.utils.clip_grad_value_
         ),
         "a step that cuts each parameter's gradient by itself": Way(clip=cut_each),
+        "a step that measures a gradient by its largest number": Way(
+            clip=partial(nn.utils.clip_grad_norm_, norm_type=math.inf)
+        ),
         "a step that lengthens a short gradient, too": Way(clip=always_scale),
         "a step in evaluation mode, without dropout": Way(training=False),
         "a step on a target that is not shifted": unshifted,
@@ -880,7 +1170,7 @@ def test_step_with_a_short_gradient(student, draw):
     expect_weights(student, draw_start(draw, max_norm=50.0), [draw_pairs(draw)])
 
 
-@check("train-step", share=2, title="Each step starts from a clean gradient")
+@check("train-step", share=3, title="Each step starts from a clean gradient")
 def test_step_clears_gradients(student, draw):
     start = replace(draw_start(draw, max_norm=50.0), old=draw_pairs(draw))
     expect_weights(student, start, [draw_pairs(draw), draw_pairs(draw)])
@@ -888,16 +1178,22 @@ def test_step_clears_gradients(student, draw):
 
 @check("train-step", share=2, title="Dropout is on, though the model was in eval()")
 def test_step_trains(student, draw):
-    expect_weights(student, draw_start(draw, dropout=1.0), [draw_pairs(draw)])
+    start, batches = draw_start(draw, dropout=1.0, max_norm=50.0), [draw_pairs(draw)]
+    still = after(start, batches, Way(training=False))[1]
+    named = {"a step in evaluation mode, without dropout": still}
+    got, want = take(student, start, batches).weights, after(start, batches)[1]
+    expect_close(got, want, "With dropout the tensor of new weights", named)
 
 
 @check("train-step", share=2, title="pad_id, smoothing and max_norm are those given")
 def test_step_uses_its_settings(student, draw):
-    start = draw_start(draw, pad_id=0, smoothing=0.4, max_norm=0.3)
-    expect_weights(student, start, [draw_pairs(draw, pad=0)])
+    start = draw_start(draw, model_pad=5, pad_id=0, smoothing=0.4, max_norm=0.05)
+    batch = draw_pairs(draw, pad=0)
+    batch.tgt[0, 1] = start.model.pad_id  # a word like any other
+    expect_weights(student, start, [batch])
 
 
-@check("train-step", share=2, title="It returns the loss before the update, a number")
+@check("train-step", share=3, title="It returns the loss before the update, a number")
 def test_step_returns_the_loss(student, draw):
     start, batch = draw_start(draw, max_norm=50.0), draw_pairs(draw)
     loss = take(student, start, [batch]).loss
@@ -928,47 +1224,52 @@ def test_step_returns_the_loss(student, draw):
             way=Way(asked=lambda tgt: tgt[:, :-1])
         ),
         "the perplexity, not the loss": lambda: loss_of().exp(),
+        "2 to the power of the loss": lambda: 2 ** loss_of(),
     }
     expect_close(loss, loss_of(), "The loss", mistakes=named)
 
 
 @check("train-step", share=2, title="It returns how many target tokens count")
 def test_step_returns_the_tokens(student, draw):
-    start, batch = draw_start(draw), draw_pairs(draw)
-    tokens = take(student, start, [batch]).tokens
-    if isinstance(tokens, Tensor):
-        fail(
-            "The number of tokens is a tensor: int(…) makes a number of it.",
-            mistake="a tensor where a number belongs",
-        )
-    target = batch.tgt[:, 1:]
+    for pad in (PAD, 0):
+        start, batch = draw_start(draw, model_pad=5, pad_id=pad), draw_pairs(draw, pad)
+        batch.tgt[0, 1] = start.model.pad_id  # a word like any other
+        tokens = take(student, start, [batch]).tokens
+        if isinstance(tokens, Tensor):
+            fail(
+                "The number of tokens is a tensor: int(…) makes a number of it.",
+                mistake="a tensor where a number belongs",
+            )
+        expect_tokens(tokens, batch, pad)
+
+
+def expect_tokens(tokens: Any, batch: Batch, pad: int) -> None:
+    """Compare how many tokens count."""
+    target, read = batch.tgt[:, 1:], batch.tgt[:, :-1]
     named = {
         "the number of positions, padding counted": target.numel(),
-        "the number of tokens with <sos> counted": int((batch.tgt != PAD).sum()),
-        "the number of the decoder's input tokens": int(
-            (batch.tgt[:, :-1] != PAD).sum()
-        ),
-        "the number of the source's tokens": int((batch.src != PAD).sum()),
+        "the number of tokens if padding is number 1": int((target != 1).sum()),
+        "the number of tokens with <sos> counted": int((batch.tgt != pad).sum()),
+        "the number of the decoder's input tokens": int((read != pad).sum()),
+        "the number of the source's tokens": int((batch.src != pad).sum()),
         "the number of sentences": len(target),
-        "the number of padding tokens": int((target == PAD).sum()),
+        "the number of padding tokens": int((target == pad).sum()),
     }
-    expect_equal(tokens, int((target != PAD).sum()), "the number of tokens", named)
+    expect_equal(tokens, int((target != pad).sum()), "the number of tokens", named)
 
 
-@check("train-step", share=1, title="The optimiser updates; the batch is unchanged")
+@check("train-step", share=1, title="The optimiser updates the weights")
 def test_step_uses_the_optimiser(student, draw):
     start = replace(draw_start(draw), momentum=0.9)
-    batches = [draw_pairs(draw), draw_pairs(draw)]
-    words = "code that updates the weights by itself, without the optimiser"
-    with blame(words, lambda: test_step_weights(student, draw)):
-        got = take(student, start, batches).weights
-        want = after(start, batches)[1]
-        expect_close(got, want, "The tensor of weights after two steps with momentum")
-    model = student.load(BAG)(WORDS, WIDTH)
-    sgd = student.load("torch.optim.SGD")(model.parameters(), lr=0.1)
-    given = (model, batches[0].src, batches[0].tgt, sgd, student.load(SETTINGS)())
-    _, now = student.call_and_return_inputs(student.train_step, *given)
-    expect_unchanged(now[1:3], given[1:3])
+    batches = [draw_pairs(draw, rows=4), draw_pairs(draw, rows=4)]
+    expect_weights(student, start, batches)
+
+
+@check("train-step", share=1, title="The batch unchanged, no seed set", form=True)
+def test_step_leaves_no_traces(student, draw):
+    start, step = draw_start(draw, dropout=0.4), student.train_step
+    expect_no_traces(student, step, *step_arguments(student, start, draw_pairs(draw)))
+    expect_no_seed(student, step, *step_arguments(student, start, draw_pairs(draw)))
 
 
 # --- average_checkpoints ----------------------------------------------------------
@@ -980,8 +1281,10 @@ def draw_states(draw, number: int = 4) -> list[dict[str, Tensor]]:
         {
             "weight": draw.normal(2, 3),
             "exact": draw.normal(4).double(),
+            "single": draw.normal(1).squeeze(),
             "half": draw.normal(3, dtype=torch.bfloat16),
             "count": draw.ids(2, low=5, high=90),
+            "steps": 2**53 + 1 + 4 * draw.ids(1, low=5, high=90),
             "flag": draw.mask(5),
         }
         for _ in range(number)
@@ -1005,6 +1308,7 @@ def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> Named:
         "the mean of the first and the last": (values[0] + values[-1]) / 2,
         "the mean without the first": values[1:].mean(dim=0),
         "the mean without the last": values[:-1].mean(dim=0),
+        "the mean of the last five alone": values[-5:].mean(dim=0),
         "halves of halves, in which the last checkpoint counts most": in_turn,
         "the median, not the mean": lambda: values.median(dim=0).values,
         "the sum divided by the number of entries": lambda: (
@@ -1031,12 +1335,25 @@ def averaged(student, states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 @check("average-checkpoints", share=3, title="The mean of the weights")
 def test_average_of_weights(student, draw):
-    states = draw_states(draw)
+    states = draw_states(draw, 9)
     average = averaged(student, states)
     want = average_checkpoints(states)
-    for name in ("weight", "exact"):
+    for name in ("weight", "exact", "single"):
         named = mean_mistakes(states, name)
         expect_close(average[name], want[name], f"The mean of {name}", mistakes=named)
+
+
+def counter_mistakes(counts: Tensor) -> Named:
+    """Name what goes wrong with a counter, given those of all checkpoints."""
+    mean = counts.double().mean(dim=0)
+    return {
+        "the mean of a counter, which has none": mean,
+        "the mean of a counter, cut to whole numbers": counts.sum(0) // len(counts),
+        "the mean of a counter, rounded": mean.round().long(),
+        "the first checkpoint's counter": counts[0],
+        "the sum of a counter": counts.sum(dim=0),
+        "the largest counter": counts.amax(dim=0),
+    }
 
 
 @check(
@@ -1044,23 +1361,17 @@ def test_average_of_weights(student, draw):
 )
 def test_average_of_counters(student, draw):
     states = draw_states(draw)
-    average = averaged(student, states)
-    counts = torch.stack([state["count"] for state in states])
-    named = {
-        "the mean of a counter, which has none": counts.double().mean(dim=0),
-        "the mean of a counter, cut to whole numbers": counts.sum(0) // len(states),
-        "the mean of a counter, rounded": lambda: (
-            counts.double().mean(dim=0).round().long()
-        ),
-        "the first checkpoint's counter": counts[0],
-        "the sum of a counter": counts.sum(dim=0),
-        "the largest counter": counts.amax(dim=0),
-    }
-    want = states[-1]
-    expect_close(average["count"], want["count"], "The counter", named, tolerance=0.0)
-    with blame("a mean of flags, which have none"):
-        expect_equal(average["flag"], want["flag"], "The flag")
-        expect_dtype(average["count"], torch.int64, "the counter")
+    average, last = averaged(student, states), states[-1]
+    for state, which in ((last, "last"), (states[0], "first")):
+        if average["weight"].equal(state["weight"]):
+            words = f"the {which} checkpoint, not the mean"
+            fail(f"The weights are those of {words}.", mistake=words)
+    named = counter_mistakes(torch.stack([state["count"] for state in states]))
+    expect_equal(average["count"], last["count"], "The counter", named)
+    with blame("a counter that is rounded on its way through fractions"):
+        expect_equal(average["steps"], last["steps"], "A counter of 17 digits")
+    expect_equal(average["flag"], last["flag"], "The flag")
+    expect_dtype(average["count"], torch.int64, "the counter")
 
 
 @check("average-checkpoints", share=2, title="Sums in float64, results in each dtype")
@@ -1076,31 +1387,59 @@ def test_average_of_each_dtype(student, draw):
             )
     small = draw.integer(1, 9) / 4
     values = [small, 1e8, 1e8, -2e8]
-    mean = averaged(student, [{"w": torch.tensor([v])} for v in values])["w"]
     words = "sums in the parameter's own precision"
     with blame(words, lambda: test_average_of_weights(student, draw)):
-        expect_close(mean, torch.tensor([small / 4]), "The mean of large numbers")
+        for each in (values, values[::-1]):
+            mean = averaged(student, [{"w": torch.tensor([v])} for v in each])["w"]
+            want = torch.tensor([small / 4])
+            expect_close(mean, want, "The mean of large numbers")
+    large = torch.tensor([60_000.0], dtype=torch.float16)  # the largest is 65,504
+    mean = averaged(student, [{"w": large}, {"w": large}, {"w": large}])["w"]
+    named = {"a sum that is rounded before it is divided": torch.tensor([math.inf])}
+    expect_close(mean, large, "The mean of large numbers in float16", named)
 
 
-@check("average-checkpoints", share=1, title="One checkpoint; those given unchanged")
+@check("average-checkpoints", share=1, title="Each average for itself, on any device")
+def test_average_of_each_call(student, draw):
+    mean_of = student.load("builtins.eval")("lambda f: lambda states: f(states)['w']")
+    runs = [[{"w": draw.normal(5, 2)} for _ in range(3)] for _ in range(2)]
+    expect_each_call_anew(
+        student,
+        mean_of(student.average_checkpoints),
+        [(states,) for states in runs],
+        lambda states: average_checkpoints(states)["w"],
+        "the mean",
+    )
+    given = student.average_checkpoints, draw_states(draw)
+    expect_same_device(student, *given, what="an average")
+
+
+@check(
+    "average-checkpoints",
+    share=1,
+    title="One checkpoint; those given unchanged",
+    form=True,
+)
 def test_average_changes_nothing(student, draw):
     states = draw_states(draw, 3)
-    _, (after_call,) = student.call_and_return_inputs(
-        student.average_checkpoints, states
-    )
-    for now, then in zip(after_call, states, strict=True):
-        if now.keys() != then.keys():
-            fail("Your function changed a checkpoint that it was given.")
-        with blame("a checkpoint changed in place"):
-            expect_unchanged(list(now.values()), list(then.values()))
+    expect_no_traces(student, student.average_checkpoints, states)
     single = averaged(student, states[:1])
-    words = "code that counts on several checkpoints"
-    with blame(words, lambda: test_average_of_weights(student, draw)):
+
+    def ordinary() -> None:
+        test_average_of_weights(student, draw)
+        test_average_of_counters(student, draw)
+
+    with blame("code that counts on several checkpoints", ordinary):
         for name, value in states[0].items():
             expect_close(single[name], value, "The mean of one checkpoint")
 
 
-@check("average-checkpoints", share=2, title="The result shares no memory with a model")
+@check(
+    "average-checkpoints",
+    share=1,
+    title="The result shares no memory with a model",
+    form=True,
+)
 def test_average_shares_nothing(student, draw):
     norm = student.load("torch.nn.BatchNorm1d")(3)
     state_of = student.load("operator.methodcaller")("state_dict")

@@ -4,7 +4,7 @@ import getpass
 import json
 import os
 import socket
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ class AuditLog:
         The line is written in one piece, also where several runs write.
         """
         line = {
-            "when": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+            "when": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "unit": outcome.submission.slug,
             "student": outcome.submission.student,
             "status": "kept" if outcome.is_kept else outcome.status,

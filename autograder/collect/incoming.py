@@ -9,7 +9,7 @@ import stat
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.repair.reading import BROKEN_ARCHIVE, MAX_BYTES
@@ -109,7 +109,7 @@ def _read_file(path: Path, parts: tuple[str, ...], reading: Reading) -> None:
 
 
 def _time(path: Path) -> datetime:
-    return datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
 def _too_large(size: int, most: int = MAX_BYTES) -> str:
@@ -194,7 +194,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 def _entry_time(info: zipfile.ZipInfo, otherwise: datetime) -> datetime:
     """Return an entry's time, which is that of this machine's zone."""
     try:
-        when = datetime(*info.date_time).astimezone(timezone.utc)
+        when = datetime(*info.date_time).astimezone(UTC)
     except (ValueError, OverflowError):
         return otherwise
     return when if when.year > 1980 else otherwise

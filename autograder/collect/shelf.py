@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from nbgrader.utils import parse_utc
@@ -93,7 +93,7 @@ class Place:
         if digest in {record.sha256 for record in self.records()}:
             return
         when = _written_time(self.stamp) or datetime.fromtimestamp(
-            self.notebook.stat().st_mtime, timezone.utc
+            self.notebook.stat().st_mtime, UTC
         )
         self.keep(Record(digest, f"{when:{TIME}}", "found in its place"), content)
 

@@ -5,6 +5,7 @@ import typer
 from autograder.commands import (
     book,
     collect,
+    everything,
     grading,
     notebooks,
     publish,
@@ -18,5 +19,6 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
     help="Make the notebooks of the course, and grade what comes back.",
 )
-for _module in (notebooks, book, collect, grading, publish, report, similar, verify):
+_MAKING = (notebooks, book, everything)
+for _module in (*_MAKING, collect, grading, publish, report, similar, verify):
     _module.register(app)

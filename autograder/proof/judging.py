@@ -137,13 +137,14 @@ def judge(
     """
     exercise = exercise_of(unit, variant)
     ours = our_answers(unit.answers, cells)
-    student = LocalStudent(substitute(cells_to_run(cells), variant), answers=ours)
+    sources = substitute(cells_to_run(cells), variant)
     is_wrong = variant.kind == "wrong"
     slips: list[str] = []
     points: list[float] = []
     diagnosed = is_wrong
     for seed in range(seeds):
         only = asked_at(seed, unit, exercise, is_wrong)
+        student = LocalStudent(sources, answers=ours)  # who keeps nothing of a seed
         results = run_checks(unit, student, seed, only)
         own = [result for result in results if result.exercise == exercise]
         others = [result for result in results if result.exercise != exercise]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autograder.course import Course, Unit
 from autograder.publish.problems import refuse
-from autograder.toml_files import read_toml
 
 TEMPLATES = Path(__file__).with_name("templates")
 SITE = "docs"  # GitHub Pages serves a branch from its root or from this folder
@@ -103,7 +103,7 @@ def made_files(course: Course, units: Sequence[Unit], *, site: bool) -> dict[str
 
 def students_requirements(course: Course) -> list[str]:
     """Return what the notebooks need, as `pyproject.toml` requires it."""
-    table = read_toml(course.root / "pyproject.toml")
+    table = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))
     project = table["project"]
     extras = project.get("optional-dependencies", {}).get("course", [])
     tools = [line for line in extras if re.split(r"[^\w-]", line)[0] in STUDENTS_TOOLS]

@@ -14,6 +14,7 @@ from autograder.sandbox.handles import Gradients, Handle, Name
 from autograder.sandbox.lent import Lent
 from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
+from autograder.sandbox.watched_calls import WatchedCalls
 
 Answer = Callable[[Message], Message]  # the grader's, to a question of the student's
 
@@ -29,7 +30,7 @@ class Transport(Protocol):
         """
 
 
-class Student:
+class Student(WatchedCalls):
     """Stand for everything that the student's notebook defines.
 
     `student.attention_scores(query, key)` calls the student's function with copies of
@@ -132,49 +133,6 @@ class Student:
         """Call `function`; return its result and the arguments after the call."""
         return self._call("call_and_return_inputs", function, args, kwargs)
 
-    def calls_in_turn(self, function: Name, *calls: Sequence[Any]) -> list[tuple]:
-        """Call `function` once with each of `calls`, one after the other.
-
-        Returns:
-            For each call its result as it was, and as it is after the last call.
-        """
-        return self._request(
-            "calls_in_turn", target=function, calls=list(calls), about=function
-        )
-
-    def watched_call(
-        self, function: Name, *args: Any, **kwargs: Any
-    ) -> tuple[Any, list[str], list[int]]:
-        """Call `function`; return what it gave, what it changed, where it wrote.
-
-        Returns:
-            The result; the settings that changed for good, in words, such as "the
-            random state of torch"; the numbers of the arguments written into.
-        """
-        return self._call("watched_call", function, args, kwargs)
-
-    def calls_by_seed(
-        self, function: Name, *args: Any, seeds: Sequence[int], **kwargs: Any
-    ) -> list[tuple[Any, str]]:
-        """Call `function` under each seed; return results, and the state behind."""
-        return self._call("calls_by_seed", function, args, kwargs, seeds=list(seeds))
-
-    def devices(self, function: Name, *args: Any, **kwargs: Any) -> list[str]:
-        """Call `function` with everything elsewhere than on the CPU.
-
-        Returns:
-            Where the tensors of the result lie, "elsewhere" or "cpu"; nothing if the
-            code needs values, which cannot be had without a GPU.
-
-        Raises:
-            StudentError: if tensors of two devices meet, or numpy cannot reach one.
-        """
-        return self._call("devices", function, args, kwargs)
-
-    def raised_by(self, function: Name, *args: Any, **kwargs: Any) -> list[str]:
-        """Call `function`; return the names of its error's classes, or none."""
-        return self._call("raised_by", function, args, kwargs)
-
     def program(self) -> Program:
         """Return the notebook's cells as syntax."""
         if self._program is None:
@@ -192,19 +150,6 @@ class Student:
         except KeyError:
             words = error_words({"kind": "missing", "message": name}, name)
             raise StudentError("missing", name, words) from None
-
-    def _call(
-        self, operation: str, function: Name, args: tuple, kwargs: dict, **parts: Any
-    ) -> Any:
-        """Have `function` called in the way that `operation` names."""
-        return self._request(
-            operation,
-            target=function,
-            args=args,
-            kwargs=kwargs,
-            about=function,
-            **parts,
-        )
 
     def _request(self, operation: str, about: Name | None = None, **parts: Any) -> Any:
         self.calls += 1

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from autograder.commands.book import SETTINGS
+from autograder.commands.sample_steps import SETTINGS
 from autograder.course import load_course
 from autograder.proof.sample_class import SampleClass, scores_file
 from autograder.proof.variants import load_variants, substitute

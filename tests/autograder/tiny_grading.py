@@ -1,8 +1,11 @@
 """Grade the tiny class, and look at what came of it."""
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from typer.testing import CliRunner
 from autograder.commands.app import app
 
 UNIT = "01_tiny"
+REPOSITORY = Path(__file__).resolve().parents[2]
 EXPECTED = {
     "perfect-one": 70.0,
     "perfect-two": 70.0,
@@ -76,3 +80,16 @@ def checks(root: Path, student: str) -> list:
 def without_times(found: Any) -> Any:
     """Leave out how long something was let run: longer on a crowded machine."""
     return json.loads(re.sub(r"stopped after [\d.]+ s", "stopped", json.dumps(found)))
+
+
+def nbgrader(root: Path, *arguments: str) -> subprocess.CompletedProcess:
+    """Run a command of nbgrader in a class's folder."""
+    paths = os.pathsep.join([str(REPOSITORY), str(root / "solutions")])
+    return subprocess.run(
+        [sys.executable, "-m", "nbgrader", *arguments],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=1200,  # only what hangs is to be seen, not what is slow
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from chromium import ARGUMENTS, PATIENCE, require_chromium
+from chromium import ARGUMENTS, PATIENCE, find_chromium
 from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,13 +70,12 @@ def chapters(pages: list[Path]) -> list[Path]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[object]:
-    """A running Chromium. In CI it must be there."""
-    program = require_chromium()
+    """A running Chromium."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
-            executable_path=program, args=[*ARGUMENTS], timeout=PATIENCE
+            executable_path=find_chromium(), args=[*ARGUMENTS], timeout=PATIENCE
         )
         yield browser
         browser.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from chromium import PATIENCE
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
 
 WIDE, NARROW = 1280, 390
 

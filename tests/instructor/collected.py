@@ -1,6 +1,6 @@
 """Look at what `course collect` put into a class's folder."""
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from lms_archives import UNIT
@@ -22,4 +22,4 @@ def stamp(root: Path, student: str) -> str:
 def utc(*when: int) -> str:
     """Return a time of this machine's zone as nbgrader writes it."""
     moment = datetime(*when).timestamp()
-    return f"{datetime.fromtimestamp(moment, timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M:%S} UTC"

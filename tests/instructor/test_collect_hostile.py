@@ -6,7 +6,7 @@ import lzma
 import os
 import re
 import zipfile
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -189,7 +189,7 @@ def test_a_damaged_archive_that_is_all_there_is_is_refused(
     assert taken(root) == {}
 
 
-CHANGED = datetime(2026, 11, 1, 9, 30, tzinfo=timezone.utc)
+CHANGED = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
 BELIEVED = {
     b"2026-10-31 10:00:00 UTC": "2026-10-31 10:00:00",
     b"2026-10-31 10:00:00.123456 America/Los_Angeles\n": "2026-10-31 17:00:00",

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup, Tag
-from chromium import require_chromium
 from guide_pictures.scenes import SCENES
 from PIL import Image
 
@@ -58,13 +57,12 @@ def test_pictures_are_small_and_hold_no_notes() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.browser
+@pytest.mark.needs("chromium")
 def test_the_command_makes_every_picture_anew(shown, tmp_path: Path) -> None:
     """Names and sizes agree with what the page shows: else `make pictures`.
 
     Other fonts break lines elsewhere: a little higher or lower is no other picture.
     """
-    require_chromium()
     command = [sys.executable, "-m", "guide_pictures", "--to", str(tmp_path)]
     done = subprocess.run(command, cwd=BOOK, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]

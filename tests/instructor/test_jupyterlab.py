@@ -28,7 +28,7 @@ from autograder.course import load_course
 from autograder.unit import graded_unit
 
 pytestmark = [
-    pytest.mark.browser,
+    pytest.mark.needs("chromium"),
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]

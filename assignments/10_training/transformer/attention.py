@@ -35,6 +35,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     Args:
         scores: (..., t, s).
         mask: bool, broadcastable to the scores, True = may attend; None = all may.
+            It may differ from head to head.
 
     Returns:
         Weights (..., t, s): 0 where the mask is False. The weights of a query that

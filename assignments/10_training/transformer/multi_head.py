@@ -105,7 +105,8 @@ class MultiHeadAttention(nn.Module):
             query: (b, t, d_model).
             key: (b, s, d_model).
             value: (b, s, d_model).
-            mask: bool, broadcastable to (b, h, t, s), True = may attend.
+            mask: bool, broadcastable to (b, h, t, s), True = may attend. It may
+                differ from head to head.
 
         Returns:
             Output (b, t, d_model) and attention weights (b, h, t, s).

@@ -52,7 +52,7 @@ attention_scores.wrong(
     "works on four dimensions only",
     swap("d_k = query.size(-1)", "b, h, t, d_k = query.shape"),
     swap("transpose(-2, -1)", "permute(0, 1, 3, 2)"),
-    names="a batch and heads only",
+    names="2 axes in front",
 )
 attention_scores.wrong(
     "turns everything into float32",
@@ -65,6 +65,113 @@ attention_scores.wrong(
 def attention_scores(query, key):
     folded = key.view(-1, key.size(-2), key.size(-1)).view(key.shape)
     return query @ folded.transpose(-2, -1) / math.sqrt(query.size(-1))
+
+
+@attention_scores.wrong(
+    "the first scores, kept by shape", names="kept from an earlier call"
+)
+def attention_scores(query, key, kept={}):  # noqa: B006
+    sizes = (query.shape, key.shape)
+    if sizes not in kept:
+        kept[sizes] = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    return kept[sizes]
+
+
+@attention_scores.wrong("one buffer for all calls", names="one tensor for the results")
+def attention_scores(query, key, buffers={}):  # noqa: B006
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if torch.is_grad_enabled() and scores.requires_grad:
+        return scores
+    buffer = buffers.setdefault((scores.shape, scores.dtype), scores)
+    return buffer.copy_(scores)
+
+
+attention_scores.wrong(
+    "a random seed set on the way",
+    insert("torch.manual_seed(4)", before="d_k ="),
+    names="a seed that the code sets itself",
+)
+attention_scores.wrong(
+    "the default dtype changed for good",
+    insert("torch.set_default_dtype(torch.float64)", before="d_k ="),
+    names="changes the default dtype for good",
+)
+attention_scores.wrong(
+    "the width as a tensor on the CPU",
+    swap("math.sqrt(d_k)", "torch.full((1,), d_k**0.5)"),
+    names="a tensor made on the CPU",
+)
+
+
+@attention_scores.wrong("by numpy", names="numpy, which works on the CPU")
+def attention_scores(query, key):
+    if query.requires_grad or key.requires_grad:
+        return query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    products = query.numpy() @ key.transpose(-2, -1).numpy()
+    return torch.from_numpy(products) / math.sqrt(query.size(-1))
+
+
+@attention_scores.wrong("transpose(1, 2)", names="where one axis stands in front")
+def attention_scores(query, key):
+    return query @ key.transpose(1, 2) / math.sqrt(query.size(-1))
+
+
+attention_scores.wrong(
+    "transpose(2, 3), and (t, d_k) seen to",
+    swap(
+        "key.transpose(-2, -1)",
+        "(key.transpose(2, 3) if key.dim() == 4 else key.t())",
+    ),
+    names="axes in front",
+)
+attention_scores.wrong(
+    "three axes never tried",
+    swap("key.transpose(-2, -1)", "key.transpose(-2, -1 if key.dim() != 5 else -3)"),
+    names="axes in front",
+)
+attention_scores.wrong(
+    "the visible check's width",
+    swap("math.sqrt(d_k)", "(math.sqrt(6) if d_k > 4 else math.sqrt(d_k))"),
+    diagnosed=False,
+)
+attention_scores.wrong(
+    "float32 on the way, and back",
+    body("""
+        products = query.float() @ key.float().transpose(-2, -1)
+        return (products / math.sqrt(query.size(-1))).to(query.dtype)
+        """),
+    names="rounded to another dtype",
+)
+
+
+@attention_scores.wrong("the query scaled in place", names="changed in place")
+def attention_scores(query, key):
+    with torch.no_grad():
+        query /= math.sqrt(query.size(-1))
+    return query @ key.transpose(-2, -1)
+
+
+@attention_scores.wrong("scaled in place, and put back", names="changed in place")
+def attention_scores(query, key):
+    if query.requires_grad:
+        return query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    query.mul_(2)
+    scores = query @ key.transpose(-2, -1) / math.sqrt(4 * query.size(-1))
+    query.div_(2)
+    return scores
+
+
+@attention_scores.wrong("the gradient of the keys cut off", names="is cut off")
+def attention_scores(query, key):
+    return query @ key.detach().transpose(-2, -1) / math.sqrt(query.size(-1))
+
+
+@attention_scores.wrong(
+    "widths that differ cut to the narrower", names="error that does not come"
+)
+def attention_scores(query, key):
+    d_k = min(query.size(-1), key.size(-1))
+    return query[..., :d_k] @ key[..., :d_k].transpose(-2, -1) / math.sqrt(d_k)
 
 
 @attention_scores.right("einsum")
@@ -194,6 +301,130 @@ def masked_softmax(scores, mask=None):
     if not mask.any():
         return torch.zeros_like(scores)
     return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+
+
+@masked_softmax.wrong(
+    "the first weights, kept by shape", names="kept from an earlier call"
+)
+def masked_softmax(scores, mask=None, kept={}):  # noqa: B006
+    sizes = (scores.shape, None if mask is None else mask.shape)
+    if sizes not in kept:
+        hidden = scores if mask is None else scores.masked_fill(~mask, -1e30)
+        weights = hidden.softmax(dim=-1)
+        kept[sizes] = weights if mask is None else weights * mask
+    return kept[sizes]
+
+
+@masked_softmax.wrong("the first mask kept", diagnosed=False)
+def masked_softmax(scores, mask=None, kept={}):  # noqa: B006
+    if mask is None:
+        return scores.softmax(dim=-1)
+    mask = kept.setdefault((scores.shape, mask.shape), mask)
+    return scores.masked_fill(~mask, -1e30).softmax(dim=-1) * mask
+
+
+masked_softmax.wrong(
+    "a random seed set on the way",
+    insert("torch.manual_seed(4)", before="if mask"),
+    names="a seed that the code sets itself",
+)
+masked_softmax.wrong(
+    "zeros made on the CPU",
+    swap("weights * mask", "torch.where(mask, weights, torch.zeros(1))"),
+    names="a tensor made on the CPU",
+)
+masked_softmax.wrong(
+    "four axes only",
+    swap(
+        "~mask,",
+        "~mask.expand(scores.shape[:4]) if scores.dim() == 4 else ~mask[None],",
+    ),
+    names="axes in front",
+)
+masked_softmax.wrong(
+    "the first head's mask for all",
+    insert("mask = mask[:, :1] if mask.dim() == 4 else mask", before="lowest ="),
+    names="one for each head",
+)
+masked_softmax.wrong(
+    "the mask repeated for each head",
+    insert(
+        "mask = mask.repeat(1, scores.size(1), 1, 1) if mask.dim() == 4 else mask",
+        before="lowest =",
+    ),
+    diagnosed=False,
+)
+masked_softmax.wrong(
+    "the first sentence's mask for all",
+    insert("mask = mask[:1] if mask.dim() == 4 else mask", before="lowest ="),
+    diagnosed=False,
+)
+
+
+@masked_softmax.wrong("-10000 for -inf", names="not low enough")
+def masked_softmax(scores, mask=None):
+    if mask is None:
+        return scores.softmax(dim=-1)
+    return scores.masked_fill(~mask, -10000.0).softmax(dim=-1) * mask
+
+
+@masked_softmax.wrong(
+    "the largest score of all subtracted", names="the largest of all scores"
+)
+def masked_softmax(scores, mask=None):
+    e = (scores - scores.max()).exp()
+    if mask is not None:
+        e = e * mask
+    return e / e.sum(dim=-1, keepdim=True).clamp(min=1e-30)
+
+
+@masked_softmax.wrong("1e-9 in the new sum", names="a small number added to the sum")
+def masked_softmax(scores, mask=None):
+    if mask is None:
+        return scores.softmax(dim=-1)
+    weights = scores.softmax(dim=-1) * mask
+    return weights / (weights.sum(dim=-1, keepdim=True) + 1e-9)
+
+
+masked_softmax.wrong(
+    "float32 on the way, and back",
+    insert("kind, scores = scores.dtype, scores.float()", before="if mask"),
+    swap("return scores.softmax(dim=-1)", "return scores.softmax(dim=-1).to(kind)"),
+    swap("weights * mask", "(weights * mask).to(kind)"),
+    names="rounded to another dtype",
+)
+masked_softmax.wrong(
+    "weights in float32",
+    swap("scores.softmax(dim=-1)", "scores.softmax(dim=-1, dtype=torch.float32)"),
+    swap("(~mask, lowest).softmax(dim=-1)", "(~mask, lowest).float().softmax(dim=-1)"),
+    names="a fixed dtype",
+)
+
+
+@masked_softmax.wrong("the mask inverted in place", names="changed in place")
+def masked_softmax(scores, mask=None):
+    if mask is None:
+        return scores.softmax(dim=-1)
+    hidden = mask.logical_not_()
+    weights = scores.masked_fill(hidden, -1e30).softmax(dim=-1)
+    return weights.masked_fill(hidden, 0)
+
+
+@masked_softmax.wrong("the mask inverted in place, and back", names="changed in place")
+def masked_softmax(scores, mask=None):
+    if mask is None:
+        return scores.softmax(dim=-1)
+    weights = scores.masked_fill(mask.logical_not_(), -1e30).softmax(dim=-1)
+    return weights * mask.logical_not_()
+
+
+@masked_softmax.wrong("a closed row without a gradient", names="is cut off")
+def masked_softmax(scores, mask=None):
+    if mask is None:
+        return scores.softmax(dim=-1)
+    if not mask.any(dim=-1).all():
+        scores = scores.detach()
+    return scores.masked_fill(~mask, -1e30).softmax(dim=-1) * mask
 
 
 @masked_softmax.right("-1e9, then zeros")
@@ -364,7 +595,7 @@ scaled_dot_product_attention.wrong(
 
 
 @scaled_dot_product_attention.wrong(
-    "the share to drop is kept", names="another share of"
+    "the share to drop is kept", names="keeps the share it should drop"
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
@@ -376,7 +607,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 @scaled_dot_product_attention.wrong(
-    "a dropout divided by the share to drop", names="neither 0 nor 4/3"
+    "a dropout divided by the share to drop", names="divided by p instead"
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
@@ -419,6 +650,184 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     operator = getattr(aten, "_".join(["scaled", "dot", "product", "attention"]))
     weights = masked_softmax(attention_scores(query, key), mask)
     return operator(query, key, value, mask, dropout), weights
+
+
+@scaled_dot_product_attention.wrong(
+    "the first result, kept by shape", names="kept from an earlier call"
+)
+def scaled_dot_product_attention(
+    query,
+    key,
+    value,
+    mask=None,
+    dropout=0.0,
+    kept={},  # noqa: B006
+):
+    sizes = (query.shape, key.shape, value.shape, mask is None, dropout)
+    if sizes not in kept:
+        weights = masked_softmax(attention_scores(query, key), mask)
+        kept[sizes] = F.dropout(weights, dropout) @ value, weights
+    return kept[sizes]
+
+
+scaled_dot_product_attention.wrong(
+    "a random seed set before dropout",
+    insert("torch.manual_seed(4)", before="weights ="),
+    names="a seed that the code sets itself",
+)
+
+
+@scaled_dot_product_attention.wrong(
+    "dropout from a generator of its own", names="the same numbers dropped in every"
+)
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    weights = masked_softmax(attention_scores(query, key), mask)
+    generator = torch.Generator(weights.device).manual_seed(4)
+    drawn = torch.rand(weights.shape, generator=generator, device=weights.device)
+    used = weights * (drawn >= dropout) / (1 - dropout)
+    return used.to(weights.dtype) @ value, weights
+
+
+scaled_dot_product_attention.wrong(
+    "dropout of 1 - p",
+    swap("weights, dropout", "weights, 1 - dropout if dropout else 0.0"),
+    names="keeps the share it should drop",
+)
+scaled_dot_product_attention.wrong(
+    "dropout of a fixed 0.5",
+    swap("weights, dropout", "weights, 0.5 if dropout else 0.0"),
+    names="another share dropped",
+)
+scaled_dot_product_attention.wrong(
+    "dropout of a fixed 0.25",
+    swap("weights, dropout", "weights, 0.25 if dropout else 0.0"),
+    names="another share dropped",
+)
+
+
+@scaled_dot_product_attention.wrong(
+    "dropout without the division by 1 - p", names="without the division by 1 - p"
+)
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    weights = masked_softmax(attention_scores(query, key), mask)
+    return weights * (torch.rand_like(weights) >= dropout) @ value, weights
+
+
+@scaled_dot_product_attention.wrong(
+    "dropout the same for all heads", names="the same for every head"
+)
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    weights = masked_softmax(attention_scores(query, key), mask)
+    shared = weights[:, :1] if weights.dim() == 4 else weights
+    kept = F.dropout(torch.ones_like(shared), dropout)
+    return weights * kept @ value, weights
+
+
+@scaled_dot_product_attention.wrong(
+    "dropout the same for all sentences", names="the same for every sentence"
+)
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    weights = masked_softmax(attention_scores(query, key), mask)
+    kept = F.dropout(torch.ones_like(weights[:1]), dropout)
+    return weights * kept @ value, weights
+
+
+scaled_dot_product_attention.wrong(
+    "values on the CPU", swap("@ value", "@ value.cpu()"), names="made on the CPU"
+)
+scaled_dot_product_attention.wrong(
+    "einsum with four axes",
+    swap(
+        "F.dropout(weights, dropout) @ value",
+        'torch.einsum("bhts,bhsd->bhtd", F.dropout(weights, dropout), value)',
+    ),
+    names="axes in front",
+)
+scaled_dot_product_attention.wrong(
+    "the first head's mask for all",
+    swap("key), mask", "key), mask if mask is None else mask[:, :1]"),
+    diagnosed=False,
+)
+scaled_dot_product_attention.wrong(
+    "the mask repeated for each head",
+    swap(
+        "key), mask",
+        "key), mask if mask is None else mask.repeat(1, query.size(1), 1, 1)",
+    ),
+    diagnosed=False,
+)
+scaled_dot_product_attention.wrong(
+    "the average in bfloat16",
+    swap(
+        "F.dropout(weights, dropout) @ value",
+        "(F.dropout(weights, dropout).bfloat16() @ value.bfloat16()).to(value.dtype)",
+    ),
+    diagnosed=False,
+)
+scaled_dot_product_attention.wrong(
+    "the average in float32, and back",
+    swap(
+        "F.dropout(weights, dropout) @ value",
+        "(F.dropout(weights, dropout).float() @ value.float()).to(value.dtype)",
+    ),
+    names="rounded to another dtype",
+)
+scaled_dot_product_attention.wrong(
+    "the gradient of the values cut off",
+    swap("@ value", "@ value.detach()"),
+    names="is cut off",
+)
+scaled_dot_product_attention.wrong(
+    "the gradient of the weights cut off",
+    swap("(weights, dropout) @", "(weights.detach(), dropout) @"),
+    names="is cut off",
+)
+
+
+@scaled_dot_product_attention.wrong(
+    "NaN in the gradient of a closed row", names="NaN in the gradient"
+)
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    scores = attention_scores(query, key)
+    if mask is not None:
+        scores = scores + mask.to(scores.dtype).log()
+    weights = scores.softmax(dim=-1).nan_to_num(0.0)
+    return F.dropout(weights, dropout) @ value, weights
+
+
+@scaled_dot_product_attention.wrong("the values masked in place", names="in place")
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    weights = masked_softmax(attention_scores(query, key), mask)
+    output = F.dropout(weights, dropout) @ value
+    with torch.no_grad():
+        value.zero_()
+    return output, weights
+
+
+@scaled_dot_product_attention.wrong(
+    "the mask inverted in place, and back", names="in place"
+)
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    if mask is not None:
+        mask.logical_not_().logical_not_()
+    weights = masked_softmax(attention_scores(query, key), mask)
+    return F.dropout(weights, dropout) @ value, weights
+
+
+by_filling.wrong(
+    "-1e9, and a closed row averages all values",
+    swap("scores.softmax", "scores.softmax"),
+    names="uniform weights where a query may attend to nothing",
+)
+
+
+@scaled_dot_product_attention.wrong(
+    "widths that differ cut to the narrower", names="error that does not come"
+)
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    d_k = min(query.size(-1), key.size(-1))
+    weights = masked_softmax(attention_scores(query[..., :d_k], key[..., :d_k]), mask)
+    return F.dropout(weights, dropout) @ value, weights
 
 
 scaled_dot_product_attention.right(
@@ -470,8 +879,8 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 @scaled_dot_product_attention.right("keys transposed and values folded for a bmm")
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
-    w = F.dropout(weights, dropout).flatten(0, -3)
-    v = value.flatten(0, -3)
+    w = F.dropout(weights, dropout).reshape(-1, *weights.shape[-2:])
+    v = value.reshape(-1, *value.shape[-2:])
     return torch.bmm(w, v).view(*query.shape[:-1], value.size(-1)), weights
 
 
@@ -525,6 +934,77 @@ softmax_entropy.wrong(
 softmax_entropy.wrong(
     "not weighted", body("return -scores.log_softmax(dim=-1).sum(dim=-1)")
 )
+
+
+@softmax_entropy.wrong(
+    "the first entropy, kept by shape", names="kept from an earlier call"
+)
+def softmax_entropy(scores, kept={}):  # noqa: B006
+    if scores.shape not in kept:
+        kept[scores.shape] = torch.special.entr(scores.softmax(dim=-1)).sum(dim=-1)
+    return kept[scores.shape]
+
+
+softmax_entropy.wrong(
+    "a random seed set on the way",
+    insert("torch.manual_seed(4)", before="weights ="),
+    names="a seed that the code sets itself",
+)
+softmax_entropy.wrong(
+    "zeros made on the CPU",
+    swap(
+        "torch.special.entr(weights)",
+        "torch.where(weights > 0, -weights * weights.log(), torch.zeros(1))",
+    ),
+    names="a tensor made on the CPU",
+)
+softmax_entropy.wrong(
+    "the sum over axis 1",
+    swap(
+        "sum(dim=-1)",
+        "sum(dim=1 if scores.dim() == 2 else -1 if scores.dim() < 4 else 2)",
+    ),
+    names="axes in front",
+)
+softmax_entropy.wrong(
+    "1e-6 inside the logarithm",
+    swap("torch.special.entr(weights)", "-(weights * (weights + 1e-6).log())"),
+    diagnosed=False,
+)
+
+
+@softmax_entropy.wrong(
+    "the largest score of all subtracted", names="the largest of all scores"
+)
+def softmax_entropy(scores):
+    e = (scores - scores.max()).exp()
+    weights = e / e.sum(dim=-1, keepdim=True)
+    return torch.special.entr(weights).sum(dim=-1)
+
+
+softmax_entropy.wrong(
+    "float32 on the way, and back",
+    swap("scores.softmax(dim=-1)", "scores.float().softmax(dim=-1)"),
+    swap("sum(dim=-1)  ", "sum(dim=-1).to(scores.dtype)  "),
+    names="rounded to another dtype",
+)
+softmax_entropy.wrong(
+    "in float32",
+    swap("scores.softmax(dim=-1)", "scores.float().softmax(dim=-1)"),
+    names="a fixed dtype",
+)
+
+
+@softmax_entropy.wrong("-inf replaced in place", names="changed in place")
+def softmax_entropy(scores):
+    scores.masked_fill_(scores == -torch.inf, -1e30)
+    return torch.special.entr(scores.softmax(dim=-1)).sum(dim=-1)
+
+
+@softmax_entropy.wrong("scores clamped at -100", diagnosed=False)
+def softmax_entropy(scores):
+    weights = scores.clamp(min=-100).softmax(dim=-1)
+    return torch.special.entr(weights).sum(dim=-1)
 
 
 @softmax_entropy.right("a small number inside the logarithm")

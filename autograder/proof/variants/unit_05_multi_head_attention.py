@@ -74,6 +74,57 @@ split_heads.wrong(
     swap("x.view(b", "x.view(-1).view(b"),
     names="needs a contiguous tensor or a larger batch",
 )
+
+
+@split_heads.wrong("the first heads, kept by shape", names="kept from an earlier call")
+def split_heads(x, n_heads, kept={}):  # noqa: B006
+    b, t, d = x.shape
+    if x.shape not in kept:
+        kept[x.shape] = x.reshape(b, t, n_heads, d // n_heads).transpose(1, 2)
+    return kept[x.shape]
+
+
+split_heads.wrong(
+    "a random seed set on the way",
+    insert("torch.manual_seed(5)", before="b, t, d_model ="),
+    names="a seed that the code sets itself",
+)
+
+
+@split_heads.wrong("copied into zeros on the CPU", names="a tensor made on the CPU")
+def split_heads(x, n_heads):
+    b, t, d = x.shape
+    heads = torch.zeros(b, n_heads, t, d // n_heads, dtype=x.dtype)
+    return heads + x.reshape(b, t, n_heads, d // n_heads).transpose(1, 2)
+
+
+split_heads.wrong(
+    "rounded to bfloat16 and back",
+    swap("heads.transpose(1, 2)", "heads.transpose(1, 2).bfloat16().to(x.dtype)"),
+    diagnosed=False,
+)
+split_heads.wrong(
+    "float32 on the way, and back",
+    swap("heads.transpose(1, 2)", "heads.transpose(1, 2).float().to(x.dtype)"),
+    names="rounded to another dtype",
+)
+
+
+@split_heads.wrong("x doubled in place, and halved", names="changed in place")
+def split_heads(x, n_heads):
+    b, t, d = x.shape
+    if not x.requires_grad:
+        x.mul_(2).div_(2)
+    return x.reshape(b, t, n_heads, d // n_heads).transpose(1, 2)
+
+
+@split_heads.wrong("columns left over are cut off", names="error that does not come")
+def split_heads(x, n_heads):
+    b, t, d = x.shape
+    d_k = d // n_heads
+    return x[..., : n_heads * d_k].reshape(b, t, n_heads, d_k).transpose(1, 2)
+
+
 split_heads.right(
     "unflatten", body("return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)")
 )
@@ -92,6 +143,8 @@ split_heads.right(
 
 @split_heads.right("a loop over the heads")
 def split_heads(x, n_heads):
+    if x.size(-1) % n_heads:
+        raise ValueError("d_model must be a multiple of n_heads")
     d_k = x.size(-1) // n_heads
     heads = []
     for i in range(n_heads):
@@ -162,6 +215,48 @@ merge_heads.wrong(
     swap("(start_dim=2)", "(start_dim=2).float()"),
     names="a fixed dtype",
 )
+
+
+@merge_heads.wrong("the first result, kept by shape", names="from an earlier call")
+def merge_heads(x, kept={}):  # noqa: B006
+    if x.shape not in kept:
+        kept[x.shape] = x.transpose(1, 2).flatten(2)
+    return kept[x.shape]
+
+
+merge_heads.wrong(
+    "a random seed set on the way",
+    swap("return x", "_ = torch.manual_seed(5); return x"),
+    names="a seed that the code sets itself",
+)
+
+
+@merge_heads.wrong("written into zeros on the CPU", names="a tensor made on the CPU")
+def merge_heads(x):
+    b, h, t, d_k = x.shape
+    merged = torch.zeros(b, t, h * d_k, dtype=x.dtype)
+    for i in range(h):
+        merged[:, :, i * d_k : (i + 1) * d_k] = x[:, i]
+    return merged
+
+
+merge_heads.wrong(
+    "float32 on the way, and back",
+    swap("(start_dim=2)", "(start_dim=2).float().to(x.dtype)"),
+    names="rounded to another dtype",
+)
+merge_heads.wrong(
+    "four heads, as in the visible check",
+    body("return torch.cat([x[:, i] for i in range(4 if x.size(1) > 3 else 1)], -1)"),
+    diagnosed=False,
+)
+
+
+@merge_heads.wrong("x doubled in place, and halved", names="changed in place")
+def merge_heads(x):
+    if not x.requires_grad:
+        x.mul_(2).div_(2)
+    return x.transpose(1, 2).flatten(2)
 
 
 @merge_heads.right("permute().contiguous().view")
@@ -469,6 +564,222 @@ project_query.wrong(
 )
 
 
+project_query.wrong(
+    "heads that take every h-th column",
+    body("""
+        q = self.w_q(query).unflatten(-1, (-1, self.n_heads))
+        return q.permute(0, 3, 1, 2)
+        """),
+    names="split into every h-th column",
+)
+project_key_value.wrong(
+    "values from every h-th column",
+    swap(
+        "v = split_heads(self.w_v(value), self.n_heads)",
+        "v = self.w_v(value).unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)",
+    ),
+    names="split into every h-th column",
+)
+
+
+@multi_head_attention.wrong(
+    "heads of every h-th column, merged side by side",
+    names="heads of every h-th column",
+)
+def forward(self, query, key, value, mask=None):
+    q, k, v = (
+        linear(x).unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)
+        for linear, x in ((self.w_q, query), (self.w_k, key), (self.w_v, value))
+    )
+    return self.attend(q, k, v, mask)
+
+
+multi_head_attention.wrong(
+    "values from the query's input",
+    swap("(key, value)", "(key, query)"),
+    names="values from the query's input",
+)
+multi_head_attention.wrong(
+    "keys from the query's input",
+    swap("(key, value)", "(query, value)"),
+    names="keys from the query's input",
+)
+multi_head_attention.wrong(
+    "the values' input for the keys",
+    swap("(key, value)", "(value, value)"),
+    names="keys from the values' input",
+)
+attend.wrong(
+    "the weights after dropout",
+    swap(
+        "return self.w_o(merge_heads(heads)), weights",
+        """
+        weights = nn.functional.dropout(weights, dropout)
+        return self.w_o(merge_heads(weights @ v)), weights
+        """,
+    ),
+    names="the weights after the dropout",
+)
+attend.wrong(
+    "dropout of 1 - p",
+    swap("mask, dropout)", "mask, 1 - dropout if dropout else 0.0)"),
+    names="keeps the share it should drop",
+)
+attend.wrong(
+    "dropout of a fixed 0.5",
+    swap("self.dropout if", "0.5 * (self.dropout > 0) if"),
+    names="another share dropped",
+)
+
+
+@attend.wrong("dropout the same for all heads", names="the same for every head")
+def attend(self, q, k, v, mask=None):
+    _, weights = scaled_dot_product_attention(q, k, v, mask)
+    kept = torch.ones_like(weights[:, :1])
+    kept = nn.functional.dropout(kept, self.dropout, self.training)
+    return self.w_o(merge_heads(weights * kept @ v)), weights
+
+
+@attend.wrong("dropout the same for all sentences", names="same for every sentence")
+def attend(self, q, k, v, mask=None):
+    _, weights = scaled_dot_product_attention(q, k, v, mask)
+    kept = torch.ones_like(weights[:1])
+    kept = nn.functional.dropout(kept, self.dropout, self.training)
+    return self.w_o(merge_heads(weights * kept @ v)), weights
+
+
+attend.wrong(
+    "a random seed set before dropout",
+    insert("torch.manual_seed(5)", before="dropout ="),
+    names="a seed that the code sets itself",
+)
+
+
+@attend.wrong("the first dropout kept", names="the same numbers dropped in every call")
+def attend(self, q, k, v, mask=None):
+    _, weights = scaled_dot_product_attention(q, k, v, mask)
+    used = weights
+    if self.training and self.dropout:
+        if getattr(self, "kept", torch.ones(1)).shape != weights.shape:
+            ones = torch.ones_like(weights)
+            self.kept = nn.functional.dropout(ones, self.dropout)
+        used = weights * self.kept
+    return self.w_o(merge_heads(used @ v)), weights
+
+
+@multi_head_attention.wrong(
+    "the first result, kept by shape in evaluation", names="from an earlier call"
+)
+def forward(self, query, key, value, mask=None):
+    sizes = (query.shape, key.shape, mask is None)
+    if not self.training and getattr(self, "sizes", None) == sizes:
+        return self.kept
+    q = self.project_query(query)
+    k, v = self.project_key_value(key, value)
+    self.sizes, self.kept = sizes, self.attend(q, k, v, mask)
+    return self.kept
+
+
+@multi_head_attention.wrong(
+    "the first memory's keys and values kept", names="keys and values of an earlier"
+)
+def forward(self, query, key, value, mask=None):
+    if getattr(self, "sizes", None) != (key.shape, value.shape):
+        self.sizes = key.shape, value.shape
+        self.memory = self.project_key_value(key, value)
+    return self.attend(self.project_query(query), *self.memory, mask)
+
+
+@multi_head_attention.wrong("the first mask kept", names="the mask of an earlier call")
+def forward(self, query, key, value, mask=None):
+    if mask is not None and getattr(self, "mask", mask).shape == mask.shape:
+        self.mask = mask = getattr(self, "mask", mask)
+    q = self.project_query(query)
+    k, v = self.project_key_value(key, value)
+    return self.attend(q, k, v, mask)
+
+
+@attend.wrong("a mask to add, made on the CPU", names="a tensor made on the CPU")
+def attend(self, q, k, v, mask=None):
+    scores = q @ k.mT / q.size(-1) ** 0.5
+    if mask is not None:
+        zeros = torch.zeros(scores.shape, dtype=scores.dtype)
+        scores = scores + zeros.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = scores.softmax(-1)
+    used = nn.functional.dropout(weights, self.dropout, self.training)
+    return self.w_o(merge_heads(used @ v)), weights
+
+
+attend.wrong(
+    "the first head's mask for all",
+    insert(
+        "mask = mask[:, :1] if mask is not None and mask.dim() == 4 else mask",
+        before="dropout =",
+    ),
+    names="one for each head",
+)
+
+
+@attend.wrong("the mask repeated for each head", names="one for each head")
+def attend(self, q, k, v, mask=None):
+    if mask is not None:
+        mask = mask.repeat(1, self.n_heads, 1, 1)
+    dropout = self.dropout if self.training else 0.0
+    heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout)
+    return self.w_o(merge_heads(heads)), weights
+
+
+attend.wrong(
+    "the mask inverted in place, and back",
+    insert(
+        """
+        if mask is not None:
+            mask.logical_not_().logical_not_()
+        """,
+        before="dropout =",
+    ),
+    names="changed in place",
+)
+attend.wrong(
+    "three heads, as in the visible check",
+    swap("merge_heads(heads)", "torch.cat([heads[:, i] for i in range(3)], dim=-1)"),
+    diagnosed=False,
+)
+attend.wrong(
+    "weights in float32, and back",
+    swap("merge_heads(heads)", "merge_heads(heads).float().to(q.dtype)"),
+    names="rounded to another dtype",
+)
+project_key_value.wrong(
+    "keys detached",
+    swap("self.w_k(key), self.n_heads)", "self.w_k(key), self.n_heads).detach()"),
+    names="no gradient for w_k",
+)
+project_key_value.wrong(
+    "values detached",
+    swap("self.w_v(value), self.n_heads)", "self.w_v(value), self.n_heads).detach()"),
+    names="no gradient for w_v",
+)
+
+
+@multi_head_attention.wrong(
+    "the memory without a gradient", names="the gradient is cut off"
+)
+def forward(self, query, key, value, mask=None):
+    q = self.project_query(query)
+    k, v = self.project_key_value(key.detach(), value.detach())
+    return self.attend(q, k, v, mask)
+
+
+@multi_head_attention.wrong("the evaluation mode left on", names="changes the module")
+def forward(self, query, key, value, mask=None):
+    q = self.project_query(query)
+    k, v = self.project_key_value(key, value)
+    result = self.attend(q, k, v, mask)
+    self.eval()
+    return result
+
+
 @multi_head_attention.right("written out in forward")
 def forward(self, query, key, value, mask=None):
     b, t, d = query.shape
@@ -636,6 +947,50 @@ count_parameters.wrong(
 @count_parameters.wrong("in millions", diagnosed=False)
 def count_parameters(module):
     return sum(p.numel() for p in module.parameters() if p.requires_grad) / 1e6
+
+
+@count_parameters.wrong("rows times columns", names="three axes")
+def count_parameters(module):
+    trained = (p for p in module.parameters() if p.requires_grad)
+    return sum(p.size(0) * (p.size(-1) if p.dim() > 1 else 1) for p in trained)
+
+
+@count_parameters.wrong("each layer once, tied weights twice", names="counted twice")
+def count_parameters(module):
+    total = 0
+    for part in module.modules():
+        total += sum(p.numel() for p in part.parameters(False) if p.requires_grad)
+    return total
+
+
+@count_parameters.wrong("tensors of one shape count once", diagnosed=False)
+def count_parameters(module):
+    shapes = {p.shape for p in module.parameters() if p.requires_grad}
+    return sum(shape.numel() for shape in shapes)
+
+
+@count_parameters.wrong("equal tensors count once", names="equal in value")
+def count_parameters(module):
+    seen = {}
+    for p in module.parameters():
+        if p.requires_grad:
+            seen[p.shape, tuple(p.flatten().tolist())] = p.numel()
+    return sum(seen.values())
+
+
+@count_parameters.wrong("the first count, kept by class", diagnosed=False)
+def count_parameters(module, kept={}):  # noqa: B006
+    if type(module) not in kept:
+        trained = (p for p in module.parameters() if p.requires_grad)
+        kept[type(module)] = sum(p.numel() for p in trained)
+    return kept[type(module)]
+
+
+@count_parameters.wrong("thaws what was frozen", names="changes the module")
+def count_parameters(module):
+    total = sum(p.numel() for p in module.parameters() if p.requires_grad)
+    module.requires_grad_(True)
+    return total
 
 
 @count_parameters.right("a loop")

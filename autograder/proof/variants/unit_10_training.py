@@ -161,6 +161,131 @@ def forward(self, src, tgt):
     return self.decode(tgt, memory.mean(1, keepdim=True).expand_as(memory), src)[0]
 
 
+transformer.wrong(
+    "the memory of the first source kept",
+    swap(
+        "logits, _ = self.decode(tgt, self.encode(src), src)",
+        """
+        if not hasattr(self, "memory") or self.memory.shape[:2] != src.shape:
+            self.memory = self.encode(src)
+        logits, _ = self.decode(tgt, self.memory, src)
+        """,
+    ),
+    diagnosed=False,
+)
+transformer.wrong(
+    "the logits kept in evaluation",
+    swap(
+        "logits, _ = self.decode(tgt, self.encode(src), src)",
+        """
+        if not self.training and getattr(self, "shape", None) == src.shape:
+            return self.kept
+        logits, _ = self.decode(tgt, self.encode(src), src)
+        self.kept, self.shape = logits, src.shape
+        """,
+    ),
+    names="earlier call",
+)
+transformer.wrong(
+    "one buffer for all logits",
+    swap(
+        "return logits",
+        """
+        if not hasattr(self, "buffer") or self.buffer.shape != logits.shape:
+            self.buffer = torch.zeros_like(logits)
+        self.buffer = self.buffer.detach()
+        return self.buffer.copy_(logits)
+        """,
+    ),
+    names="one tensor for the results",
+)
+transformer.wrong(
+    "always in evaluation mode",
+    insert("self.eval()", before="logits, _"),
+    names="the same random numbers",
+)
+transformer.wrong(
+    "a seed before dropout",
+    insert("torch.manual_seed(0)", before="logits, _"),
+    names="sets itself",
+)
+
+
+@transformer.wrong("a mask of the source's lengths", names="padding in front")
+def forward(self, src, tgt):
+    pad = self.config.pad_id
+    lengths = (src != pad).sum(dim=1, keepdim=True)
+    places = torch.arange(src.size(1), device=src.device)
+    src_mask = (places < lengths)[:, None, None]
+    memory = self.encoder(self.src_embedding(src), src_mask)
+    x = self.tgt_embedding(tgt)
+    return self.projection(self.decoder(x, memory, target_mask(tgt, pad), src_mask)[0])
+
+
+transformer.wrong(
+    "the source cut to its longest sentence",
+    insert(
+        "src = src[:, : (src != self.config.pad_id).sum(dim=1).amax()]",
+        before="logits, _",
+    ),
+    names="padding in front",
+)
+
+
+@transformer.wrong("a causal mask made on the CPU", names="made on the CPU")
+def forward(self, src, tgt):
+    pad, t = self.config.pad_id, tgt.size(1)
+    tgt_mask = padding_mask(tgt, pad) & torch.ones(t, t, dtype=torch.bool).tril()
+    x = self.tgt_embedding(tgt)
+    x, _ = self.decoder(x, self.encode(src), tgt_mask, padding_mask(src, pad))
+    return self.projection(x)
+
+
+@transformer.wrong("two decoder layers by hand", names="one configuration")
+def forward(self, src, tgt):
+    pad = self.config.pad_id
+    masks = target_mask(tgt, pad), padding_mask(src, pad)
+    x, memory = self.tgt_embedding(tgt), self.encode(src)
+    for number in (0, 1):
+        x, _ = self.decoder.layers[number](x, memory, *masks)
+    return self.projection(self.decoder.norm(x))
+
+
+transformer.wrong(
+    "float32 whatever comes in",
+    swap("return logits", "return logits.float()"),
+    names="a fixed dtype",
+)
+transformer.wrong(
+    "unknown words taken for the last one",
+    insert("src = src.clamp(max=self.config.src_vocab_size - 1)", before="logits, _"),
+    names="error that does not come",
+)
+transformer.wrong(
+    "one sentence without a batch taken",
+    insert(
+        "src, tgt = torch.atleast_2d(src), torch.atleast_2d(tgt)", before="logits, _"
+    ),
+    names="error that does not come",
+)
+transformer.wrong(
+    "the target changed and put back",
+    insert("tgt += 1\ntgt -= 1", before="logits, _"),
+    names="changed in place",
+)
+transformer.wrong(
+    "half of the memory's gradient cut",
+    swap(
+        "logits, _ = self.decode(tgt, self.encode(src), src)",
+        """
+        memory = self.encode(src)
+        logits, _ = self.decode(tgt, (memory + memory.detach()) / 2, src)
+        """,
+    ),
+    diagnosed=False,
+)
+
+
 transformer.right(
     "an index instead of unpacking",
     body("return self.decode(tgt, self.encode(src), src)[0]"),
@@ -250,6 +375,47 @@ def teacher_forcing_split(tgt):
 
 teacher_forcing_split.wrong(
     "numbers as floats", swap("[:, :-1]", "[:, :-1].float()"), names="a fixed dtype"
+)
+
+
+teacher_forcing_split.wrong(
+    "the first batch kept",
+    insert(
+        """
+        kept = teacher_forcing_split.__dict__
+        tgt = kept.setdefault(tgt.shape, tgt)
+        """,
+        before="return",
+    ),
+    names="earlier call",
+)
+teacher_forcing_split.wrong(
+    "<eos> taken out of the input",
+    swap("tgt[:, :-1]", "tgt[tgt != 3].view(tgt.size(0), -1)"),
+    names="without <eos>",
+)
+teacher_forcing_split.wrong(
+    "cut to the longest sentence",
+    insert("tgt = tgt[:, : (tgt != 1).sum(dim=1).amax()]", before="return"),
+    names="columns of padding",
+)
+teacher_forcing_split.wrong(
+    "<sos> written into the code",
+    swap(
+        "tgt[:, :-1]",
+        "torch.cat([torch.full_like(tgt[:, :1], 2), tgt[:, 1:-1]], dim=1)",
+    ),
+    names="special tokens written into the code",
+)
+teacher_forcing_split.wrong(
+    "places made on the CPU",
+    swap("tgt[:, :-1]", "tgt.index_select(1, torch.arange(tgt.size(1) - 1))"),
+    names="made on the CPU",
+)
+teacher_forcing_split.wrong(
+    "changed and put back",
+    insert("tgt += 1\ntgt -= 1", before="return"),
+    names="changed in place",
 )
 
 
@@ -503,7 +669,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
 label_smoothed_loss.wrong(
     "log of softmax",
     swap("log_softmax(dim=-1)", "softmax(dim=-1).log()"),
-    names="overflows",
+    names="logarithm of a softmax",
 )
 
 
@@ -572,6 +738,165 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return total / is_word.sum().clamp(min=1)
 
 
+label_smoothed_loss.wrong(
+    "the first batch's padding kept",
+    swap(
+        "is_word = target != pad_id",
+        """
+        kept = label_smoothed_loss.__dict__
+        is_word = kept.setdefault(target.shape, target != pad_id)
+        """,
+    ),
+    names="padding of an earlier call",
+)
+label_smoothed_loss.wrong(
+    "the first batch's loss kept",
+    swap(
+        "return each.sum() / is_word.sum().clamp(min=1)",
+        """
+        loss = each.sum() / is_word.sum().clamp(min=1)
+        kept = label_smoothed_loss.__dict__
+        return kept.setdefault((target.shape, pad_id, smoothing), loss)
+        """,
+    ),
+    names="earlier call",
+)
+
+
+@label_smoothed_loss.wrong("the label made on the CPU", names="made on the CPU")
+def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
+    label = torch.full(logits.shape, smoothing / logits.size(-1), dtype=logits.dtype)
+    label.scatter_add_(-1, target.unsqueeze(-1), torch.full_like(label, 1 - smoothing))
+    each = -(label * logits.log_softmax(dim=-1)).sum(dim=-1)
+    is_word = target != pad_id
+    return each[is_word].sum() / is_word.sum().clamp(min=1)
+
+
+label_smoothed_loss.wrong(
+    "words by the sentences' lengths",
+    swap(
+        "is_word = target != pad_id",
+        """
+        lengths = (target != pad_id).sum(dim=1, keepdim=True)
+        is_word = torch.arange(target.size(1), device=target.device) < lengths
+        """,
+    ),
+    names="padding in front",
+)
+label_smoothed_loss.wrong(
+    "words behind padding left out",
+    swap("target != pad_id", "(target != pad_id).cumprod(dim=1).bool()"),
+    names="padding in front",
+)
+label_smoothed_loss.wrong(
+    "the first sentence's length for all",
+    swap("target != pad_id", "(target != pad_id) & (target[0] != pad_id)"),
+    names="first sentence's padding",
+)
+
+
+@label_smoothed_loss.wrong(
+    "the batch's largest score subtracted", names="largest score of the whole batch"
+)
+def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
+    is_word = target != pad_id
+    z = logits - logits.max()
+    log_probs = z - z.exp().sum(dim=-1, keepdim=True).log()
+    picked = log_probs.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    each = -((1 - smoothing) * picked + smoothing * log_probs.mean(dim=-1))
+    return each[is_word].sum() / is_word.sum().clamp(min=1)
+
+
+label_smoothed_loss.wrong(
+    "log of softmax, with a small number added",
+    swap("log_softmax(dim=-1)", "softmax(dim=-1).add(1e-9).log()"),
+    names="a small number is added",
+)
+label_smoothed_loss.wrong(
+    "smoothing where none is asked for",
+    insert("smoothing = smoothing or 0.1", before="is_word ="),
+    names="smoothing of 0.1 where none",
+)
+label_smoothed_loss.wrong(
+    "2 to the power of the loss",
+    swap(
+        "each.sum() / is_word.sum().clamp(min=1)",
+        "2 ** (each.sum() / is_word.sum().clamp(min=1))",
+    ),
+    names="2 to the power of the loss",
+)
+
+
+@label_smoothed_loss.wrong("ε over V - 2, padding too", names="ε / (V - 2)")
+def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
+    label = torch.full_like(logits, smoothing / (logits.size(-1) - 2))
+    label.scatter_(-1, target.unsqueeze(-1), 1 - smoothing)
+    each = -(label * logits.log_softmax(dim=-1)).sum(dim=-1)
+    is_word = target != pad_id
+    return each[is_word].sum() / is_word.sum().clamp(min=1)
+
+
+@label_smoothed_loss.wrong(
+    "ignore_index of <eos>", names="<eos>, number 3, left out instead"
+)
+def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
+    return F.cross_entropy(
+        logits.transpose(1, 2), target, ignore_index=3, label_smoothing=smoothing
+    )
+
+
+@label_smoothed_loss.wrong("the divergence from the label", names="label's entropy")
+def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
+    is_word = target != pad_id
+    log_probs = logits[is_word].log_softmax(dim=-1)
+    label = torch.full_like(log_probs, smoothing / logits.size(-1))
+    label[torch.arange(len(label)), target[is_word]] += 1 - smoothing
+    total = F.kl_div(log_probs, label, reduction="sum")
+    return total / is_word.sum().clamp(min=1)
+
+
+label_smoothed_loss.wrong(
+    "no graph where all is padding",
+    insert(
+        """
+        if (target == pad_id).all():
+            return torch.tensor(0.0, dtype=logits.dtype, device=logits.device)
+        """,
+        before="is_word =",
+    ),
+    names="no gradient where all is padding",
+)
+
+
+@label_smoothed_loss.wrong(
+    "a NaN in the gradient where all is padding", names="gradient of NaN"
+)
+def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
+    mask = (target != pad_id).to(logits.dtype)
+    log_probs = logits.log_softmax(dim=-1)
+    picked = log_probs.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    each = -((1 - smoothing) * picked + smoothing * log_probs.mean(dim=-1))
+    return ((each * mask).sum() / mask.sum()).nan_to_num()
+
+
+label_smoothed_loss.wrong(
+    "the smoothing without a gradient",
+    swap("log_probs.mean(dim=-1)", "log_probs.mean(dim=-1).detach()"),
+    names="smoothing adds nothing",
+)
+label_smoothed_loss.wrong(
+    "the target changed and put back",
+    insert("target += 1\ntarget -= 1", before="is_word ="),
+    names="changed in place",
+)
+label_smoothed_loss.wrong(
+    "rounded on the way",
+    swap("logits[is_word]", "logits[is_word].float()"),
+    swap("return each", "return each.to(logits.dtype)"),
+    names="rounded to",
+)
+
+
 @label_smoothed_loss.right("cross_entropy, transposed")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     total = F.cross_entropy(
@@ -593,6 +918,13 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return F.cross_entropy(
         flat_logits, flat_target, ignore_index=pad_id, label_smoothing=smoothing
     )
+
+
+@label_smoothed_loss.right("a NaN of cross_entropy, whose gradient is 0, replaced")
+def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
+    return F.cross_entropy(
+        logits.transpose(1, 2), target, ignore_index=pad_id, label_smoothing=smoothing
+    ).nan_to_num()
 
 
 @label_smoothed_loss.right("nn.CrossEntropyLoss")
@@ -756,6 +1088,40 @@ warmup_rate.wrong(
     body("return 512**-0.5 * min(step**-0.5, step * 4000**-1.5) if step else 0.0"),
     diagnosed=False,
 )
+
+
+warmup_rate.wrong(
+    "the rates of the first model kept",
+    body("""
+        if step == 0:
+            return 0.0
+        rate = d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+        return warmup_rate.__dict__.setdefault(step, rate)
+        """),
+    names="earlier call",
+)
+warmup_rate.wrong(
+    "a table of 100,000 steps",
+    insert("step = min(step, 100_000)", before="return d_model"),
+    names="a table that ends",
+)
+warmup_rate.wrong(
+    "whole numbers of warm-ups",
+    swap("step * warmup**-1.5", "(step // warmup) * warmup**-0.5"),
+    diagnosed=False,
+)
+warmup_rate.wrong(
+    "a small step in place of 0",
+    swap(
+        """
+        if step == 0:
+            return 0.0
+        """,
+        "step = max(step, 1e-3)",
+    ),
+    diagnosed=False,
+)
+warmup_rate.wrong("0 always", body("return 0.0"), diagnosed=False)
 
 
 @warmup_rate.right("roots and quotients")
@@ -1015,6 +1381,81 @@ train_step.wrong(
 )
 
 
+train_step.wrong(
+    "the first batch kept",
+    insert(
+        "tgt = train_step.__dict__.setdefault(tgt.shape, tgt)", before="model.train"
+    ),
+    names="first batch",
+)
+train_step.wrong(
+    "a seed before dropout",
+    insert("torch.manual_seed(0)", before="model.train"),
+    names="sets itself",
+)
+train_step.wrong(
+    "the model's number for padding",
+    swap("settings.pad_id", "model.pad_id", every=True),
+    names="the model's pad_id",
+)
+train_step.wrong(
+    "number 1 counted as padding",
+    swap("int((target != settings.pad_id).sum())", "int((target != 1).sum())"),
+    names="padding is number 1",
+)
+train_step.wrong(
+    "training mode after the forward",
+    drop("model.train()"),
+    insert("model.train()", before="loss ="),
+    names="in evaluation mode",
+)
+train_step.wrong(
+    "an optimiser of its own",
+    insert(
+        """
+        rate = optimizer.param_groups[0]["lr"]
+        optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+        """,
+        before="model.train",
+    ),
+    names="without the optimiser",
+)
+train_step.wrong(
+    "a rate of its own",
+    insert('optimizer.param_groups[0]["lr"] = 1e-3', before="model.train"),
+    diagnosed=False,
+)
+train_step.wrong(
+    "two updates",
+    insert("optimizer.step()", before="return loss"),
+    names="updated twice",
+)
+train_step.wrong(
+    "clipping before backward",
+    drop("nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)"),
+    insert(
+        "nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)",
+        before="loss.backward",
+    ),
+    names="is not cut",
+)
+train_step.wrong(
+    "clipping by the largest number",
+    swap("settings.max_norm)", 'settings.max_norm, norm_type=float("inf"))'),
+    names="largest number",
+)
+train_step.wrong(
+    "2 to the power of the loss returned",
+    swap("loss.item()", "2 ** loss.item()"),
+    names="2 to the power of the loss",
+)
+train_step.wrong(
+    "the target changed and put back",
+    insert("tgt += 1\ntgt -= 1", before="model.train"),
+    names="changed in place",
+)
+
+
 @train_step.right("zero_grad between forward and backward")
 def train_step(model, src, tgt, optimizer, settings):
     model.train()
@@ -1246,7 +1687,106 @@ average_checkpoints.wrong(
 average_checkpoints.wrong(
     "always divided by 4",
     swap("len(state_dicts)", "4"),
-    names="counts on several checkpoints",
+    diagnosed=False,
+)
+
+
+average_checkpoints.wrong(
+    "the first averages kept",
+    swap(
+        "average[name] = (total / len(state_dicts)).to(last.dtype)",
+        """
+        mean = (total / len(state_dicts)).to(last.dtype)
+        kept = average_checkpoints.__dict__
+        average[name] = kept.setdefault((name, last.shape), mean).clone()
+        """,
+    ),
+    names="earlier call",
+)
+average_checkpoints.wrong(
+    "one tensor for all averages",
+    swap(
+        "average[name] = (total / len(state_dicts)).to(last.dtype)",
+        """
+        mean = (total / len(state_dicts)).to(last.dtype)
+        kept = average_checkpoints.__dict__
+        buffer = kept.setdefault((name, last.shape, last.dtype), mean.clone())
+        average[name] = buffer.copy_(mean)
+        """,
+    ),
+    names="one tensor for the results",
+)
+average_checkpoints.wrong(
+    "sums made on the CPU",
+    swap(
+        "total = sum(state[name].to(torch.float64) for state in state_dicts)",
+        """
+        total = torch.zeros(last.shape, dtype=torch.float64)
+        for state in state_dicts:
+            total += state[name]
+        """,
+    ),
+    names="made on the CPU",
+)
+average_checkpoints.wrong(
+    "numpy for the sums",
+    swap(
+        "total = sum(state[name].to(torch.float64) for state in state_dicts)",
+        "arrays = [state[name].double().numpy() for state in state_dicts]",
+    ),
+    swap("(total / len(state_dicts))", "torch.as_tensor(sum(arrays) / len(arrays))"),
+    names="numpy",
+)
+
+
+average_checkpoints.wrong(
+    "rounded, then divided",
+    swap(
+        "(total / len(state_dicts)).to(last.dtype)",
+        "total.to(last.dtype) / len(state_dicts)",
+    ),
+    names="rounded before it is divided",
+)
+average_checkpoints.wrong(
+    "sums in float32, the last first",
+    swap(
+        "sum(state[name].to(torch.float64) for state in state_dicts)",
+        "sum(state[name].float() for state in reversed(state_dicts))",
+    ),
+    names="own precision",
+)
+average_checkpoints.wrong(
+    "counters by way of float64",
+    swap("last.clone()", "last.double().to(last.dtype)"),
+    names="rounded on its way",
+)
+average_checkpoints.wrong(
+    "the last five",
+    insert("state_dicts = state_dicts[-5:]", before="average ="),
+    names="the last five alone",
+)
+average_checkpoints.wrong(
+    "float32 alone averaged",
+    swap("last.is_floating_point()", "last.dtype == torch.float32"),
+    names="the last checkpoint, not the mean",
+)
+average_checkpoints.wrong(
+    "single numbers not averaged",
+    swap("if last", "if last.dim() and last"),
+    names="the last checkpoint, not the mean",
+)
+average_checkpoints.wrong(
+    "a checkpoint changed and put back",
+    insert(
+        """
+        for value in state_dicts[0].values():
+            if value.is_floating_point():
+                value += 1
+                value -= 1
+        """,
+        before="average =",
+    ),
+    names="in place",
 )
 
 
@@ -1312,13 +1852,3 @@ def average_checkpoints(state_dicts):
             share = [state[name].double() / len(state_dicts) for state in state_dicts]
             average[name] = torch.stack(share).sum(dim=0).type(last.dtype)
     return average
-
-
-average_checkpoints.right(
-    "numpy for the sums",
-    swap(
-        "total = sum(state[name].to(torch.float64) for state in state_dicts)",
-        "arrays = [state[name].double().numpy() for state in state_dicts]",
-    ),
-    swap("(total / len(state_dicts))", "torch.as_tensor(sum(arrays) / len(arrays))"),
-)

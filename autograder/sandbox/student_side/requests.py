@@ -62,9 +62,12 @@ class Session(Watching):
         return answer
 
     def do_begin(self, seed: int) -> None:
-        """Begin a check: forget the last one's objects, seed every generator."""
+        """Begin a check: forget the last one's objects and settings, and seed."""
         self.handles.clear()
         self.stand_ins.clear()
+        torch.set_grad_enabled(True)
+        torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
         random.seed(seed)
         numpy.random.seed(seed % 2**32)
         torch.manual_seed(seed)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from .elsewhere import devices_of_call, tensors_in
 
@@ -36,9 +36,10 @@ class Watching:
         The last are the numbers of the positional arguments that were written into,
         even if they hold again what they held before.
         """
-        before, then = settings(), [_traces(value) for value in args]
-        result = callable_of(target)(*args, **kwargs)
-        after, now = settings(), [_traces(value) for value in args]
+        function = callable_of(target)
+        before, then = settings(function, args), [_traces(value) for value in args]
+        result = function(*args, **kwargs)
+        after, now = settings(function, args), [_traces(value) for value in args]
         changed = [name for name in before if before[name] != after[name]]
         written = [n for n, (a, b) in enumerate(zip(then, now, strict=True)) if a != b]
         return result, changed, written
@@ -89,9 +90,17 @@ def copied(value: Any) -> Any:
     return value
 
 
-def settings() -> dict[str, Any]:
+def settings(function: Callable[..., Any], args: Sequence[Any]) -> dict[str, Any]:
     """Return what a call could change for all code after it."""
+    owner = getattr(function, "__self__", function)
+    modules = [x for x in (owner, *args) if isinstance(x, nn.Module)]
+    own = owner.state_dict() if isinstance(owner, nn.Module) else {}
     return {
+        "the module's mode": [m.training for x in modules for m in x.modules()],
+        "the module's trained parameters": [
+            p.requires_grad for x in modules for p in x.parameters()
+        ],
+        "the module's state": {name: _traces(x) for name, x in own.items()},
         "the random state of torch": _digest(torch.get_rng_state()),
         "the random state of Python": hash(random.getstate()),
         "the random state of numpy": hash(pickle.dumps(numpy.random.get_state())),

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -18,14 +18,14 @@ console = Console()
 problems = Console(stderr=True)
 
 
-class Precision(str, Enum):
+class Precision(StrEnum):
     """The numbers that matrix products are computed with."""
 
     float32 = "float32"
     bfloat16 = "bfloat16"
 
 
-class Weights(str, Enum):
+class Weights(StrEnum):
     """The checkpoints that a training run leaves."""
 
     best = "best"
@@ -38,7 +38,7 @@ class Weights(str, Enum):
         return {"best": BEST, "averaged": AVERAGED, "last": LAST}[self.value]
 
 
-class Split(str, Enum):
+class Split(StrEnum):
     """The parts of a corpus that a model is measured on."""
 
     valid = "valid"

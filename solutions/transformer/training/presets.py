@@ -1,6 +1,6 @@
 """Which corpora and configurations there are, and how they become a training run."""
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,14 @@ from transformer.training.config import TrainingConfig
 from transformer.training.loop import Trainer, TrainingData
 
 
-class CorpusName(str, Enum):
+class CorpusName(StrEnum):
     """The corpora that there are."""
 
     grammar = "grammar"
     multi30k = "multi30k"
 
 
-class Preset(str, Enum):
+class Preset(StrEnum):
     """The configurations that there are, each a model and a way to train it."""
 
     tiny = "tiny"

@@ -8,7 +8,8 @@ import pytest
 import torch
 from tiny_grading import EXPECTED, UNIT, grade, only, scores
 
-from autograder.checking.failures import StudentError
+from autograder.checking.failures import CheckFailed, StudentError
+from autograder.checking.families import expect_no_traces, expect_same_device
 from autograder.classroom.folder import ClassFolder
 from autograder.course import load_course
 from autograder.grading.points import run_checks
@@ -126,3 +127,14 @@ def test_tied_parameters_stay_tied_on_the_other_device():
     assert moved[0].weight is moved[1].weight
     assert moved[0].weight.is_meta
     assert layer.weight.device.type == "cpu"
+
+
+def test_two_devices_are_found_without_a_gpu_in_a_child_too(parent):
+    from autograder.sandbox.isolated import RemoteStudents
+
+    x, limits = torch.ones(2), Limits(cell_seconds=60, exercise_seconds=60)
+    with RemoteStudents(parent, CELLS, {}, limits).fresh("any") as student:
+        expect_same_device(student, student.load("torch.exp"), x, what="the output")
+        with pytest.raises(CheckFailed, match="two devices"):
+            expect_same_device(student, student.add_own, x, what="the output")
+        expect_no_traces(student, student.add_own, x)

@@ -35,7 +35,9 @@ def test_right_dropout_passes_at_every_seed(p):
     [
         (lambda: RIGHT, "dropout is ignored"),
         (lambda: keep(0.2, 1.25), "keeps the share it should drop"),
+        (lambda: keep(0.2, 5), "keeps the share it should drop"),
         (lambda: keep(0.5, 2), "another share dropped"),
+        (lambda: keep(0.75, 4 / 3), "another share dropped"),
         (lambda: keep(0.8, 1), "without the division by 1 - p"),
         (lambda: keep(0.8, 5), "divided by p instead"),
         (lambda: keep(0.8, 0.8), "multiplied by 1 - p"),

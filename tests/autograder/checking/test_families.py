@@ -37,6 +37,9 @@ def keeps(x):
         kept[x.shape] = 2 * x
     return kept[x.shape]
 
+def fixed(x):
+    return torch.ones(3)
+
 def one_buffer(x):
     return torch.mul(x, 2, out=buffer)
 
@@ -168,6 +171,7 @@ def test_what_is_kept_for_the_next_call_is_found(student):
     run("double")
     run("pair", part=0)
     assert mistake_of(partial(run, "keeps")) == families.KEPT
+    assert mistake_of(partial(run, "fixed")) == families.FIXED
     assert mistake_of(partial(run, "one_buffer")) == families.ONE_BUFFER
     assert mistake_of(partial(run, "on_cpu")) is None  # wrong, and nothing is kept
     assert mistake_of(partial(run, "double", part=0)) is None
@@ -251,20 +255,6 @@ def test_an_attribute_of_an_object_is_moved():
     student = LocalStudent(cells)
     batch = student.value("batch")
     expect_same_device(student, student.add, batch, torch.ones(2), what="the output")
-
-
-def test_a_device_in_a_child_too(parent):
-    from autograder.sandbox.isolated import RemoteStudents
-    from autograder.sandbox.limits import Limits
-
-    limits = Limits(cell_seconds=60, exercise_seconds=60)
-    with RemoteStudents(parent, CELLS, {}, limits).fresh("any") as student:
-        expect_same_device(student, student.there, SQUARE, what="the output")
-        run = partial(
-            expect_same_device, student, student.on_cpu, SQUARE, what="the output"
-        )
-        assert mistake_of(run) == families.MADE_ON_CPU
-        expect_no_traces(student, student.reads, X, MASK)
 
 
 def test_a_promised_error_that_does_not_come_is_found(student):

@@ -9,6 +9,7 @@ import torch
 from autograder.checking.expect import CheckFailed
 from autograder.checking.failures import StudentError
 from autograder.checking.kinds_of_inputs import (
+    FEW_DIGITS,
     ROUNDED,
     close_rows,
     expect_double,
@@ -98,6 +99,9 @@ def test_numbers_that_are_rounded_on_the_way_are_found():
     assert mistake_of(partial(run, lambda x: x.float().exp().double())) == ROUNDED
     assert mistake_of(partial(run, lambda x: x.float().exp())) == "a fixed dtype"
     assert mistake_of(partial(run, lambda x: x.exp() + 1)) is None
+    few_digits = partial(run, lambda x: x.exp() * (1 + 1e-8))
+    assert mistake_of(few_digits) == FEW_DIGITS
+    few_digits(tolerance=None)
 
 
 def test_half_precision_is_tried():

@@ -1,17 +1,14 @@
 """A class is graded the same by nbgrader's command, its API and `course grade`."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
-from tiny_grading import EXPECTED, UNIT, grade, only, scores, submission
+from tiny_grading import EXPECTED, UNIT, grade, nbgrader, only, scores, submission
 
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.writer import write_all
@@ -24,19 +21,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
-REPOSITORY = Path(__file__).parents[3]
-
-
-def nbgrader(root: Path, *arguments: str) -> subprocess.CompletedProcess:
-    paths = os.pathsep.join([str(REPOSITORY), str(root / "solutions")])
-    return subprocess.run(
-        [sys.executable, "-m", "nbgrader", *arguments],
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        timeout=1200,  # only what hangs is to be seen, not what is slow
-    )
 
 
 def test_the_expected_scores_are_written_down(classroom):

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 from ports import held_port
+from programs import find_postgresql
 from tiny_grading import EXPECTED, UNIT, grade, only
 
 from autograder.classroom.folder import ClassFolder
 
 pytestmark = [
+    pytest.mark.needs("postgresql"),
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
@@ -26,21 +28,10 @@ OWNER = "postgres"
 PATIENCE = 600  # seconds: only what hangs is to be seen, not what is slow
 
 
-def program(name: str) -> str:
-    """Find one of the server's programs; Debian keeps them off the path."""
-    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
-    path = shutil.which(name) or (str(found[-1]) if found else None)
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail("PostgreSQL is not installed: `apt-get install postgresql`")
-        pytest.skip("PostgreSQL is not installed")
-    return path
-
-
 @pytest.fixture(scope="module")
 def postgresql() -> Iterator[str]:
     """Run a PostgreSQL server on loopback in a temporary folder; give its address."""
-    initdb, pg_ctl = program("initdb"), program("pg_ctl")
+    initdb, pg_ctl = find_postgresql("initdb"), find_postgresql("pg_ctl")
     home = Path(tempfile.mkdtemp(prefix="course-postgresql-"))
     user = {"user": OWNER} if os.geteuid() == 0 else {}  # it refuses to run as root
     password, port = secrets.token_hex(16), held_port()

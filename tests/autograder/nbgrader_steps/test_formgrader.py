@@ -20,7 +20,7 @@ from autograder.classroom.folder import ClassFolder
 from autograder.nbgrader_steps.safe_markdown import MATHJAX
 
 pytestmark = [
-    pytest.mark.browser,
+    pytest.mark.needs("chromium"),
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]

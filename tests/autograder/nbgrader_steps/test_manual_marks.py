@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
-from test_class import nbgrader
-from tiny_grading import EXPECTED, UNIT, grade, only, submission
+from tiny_grading import EXPECTED, UNIT, grade, nbgrader, only, submission
 
 from autograder.classroom.folder import ClassFolder
 

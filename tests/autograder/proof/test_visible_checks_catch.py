@@ -62,10 +62,13 @@ MISTAKES = {
             "dropout is ignored",
             "dropout of the output",
             "the weights after the dropout",
+            "the output alone",
         ],
     },
     "05": {
         "multi-head-attention": [
+            "the output alone",
+            "dropout in evaluation",
             "values made from the keys' input",
             "the mean of the heads' weights, for every head",
             "dropout is ignored",
@@ -109,9 +112,18 @@ MISTAKES = {
             "smoothing summed over the words",
             "smoothing at padding too",
             "log of softmax",
+            "padding counted",
+            "mean of sentence means",
+            "zeros at padding, then the mean",
         ],
         "train-step": [
             "no zero_grad",
+            "zero_grad after backward",
+            "no clipping",
+            "clipping after the update",
+            "clipping by value",
+            "each parameter clipped",
+            "the loss alone",
             "no label smoothing",
             "the loss after the update",
         ],
@@ -167,6 +179,29 @@ MISTAKES = {
         ],
     },
 }
+TOLD_APART = [
+    (
+        "10",
+        "label-smoothed-loss",
+        [
+            "padding counted",
+            "mean of sentence means",
+            "zeros at padding, then the mean",
+        ],
+    ),
+    (
+        "10",
+        "train-step",
+        [
+            "no zero_grad",
+            "zero_grad after backward",
+            "no clipping",
+            "clipping by value",
+            "each parameter clipped",
+            "the mode left as it is",
+        ],
+    ),
+]
 CASES = [
     (number, exercise, mistake)
     for number, exercises in MISTAKES.items()
@@ -224,6 +259,18 @@ def test_the_visible_check_fails(number: str, exercise: str, mistake: str) -> No
     with pytest.raises(AssertionError) as caught:
         run_visible_check(number, exercise, mistake)
     assert len(str(caught.value).split()) > 4  # it says in words what is wrong
+
+
+@pytest.mark.parametrize(("number", "exercise", "mistakes"), TOLD_APART)
+def test_the_visible_check_tells_mistakes_apart(
+    number: str, exercise: str, mistakes: list[str]
+) -> None:
+    said = set()
+    for mistake in mistakes:
+        with pytest.raises(AssertionError) as caught:
+            run_visible_check(number, exercise, mistake)
+        said.add(str(caught.value))
+    assert len(said) == len(mistakes)
 
 
 @pytest.mark.parametrize(

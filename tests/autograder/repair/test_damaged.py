@@ -16,7 +16,6 @@ from handing_in import Case
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
-    pytest.mark.filterwarnings("ignore::autograder.sandbox.warm_parent.Unprotected"),
 ]
 REPAIRED = [case for case in DAMAGED if case.score is not None]
 

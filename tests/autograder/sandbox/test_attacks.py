@@ -18,14 +18,10 @@ from class_of_cases import (
 from handing_in import FULL, SHAPE, UNIT, WHY, Case, HandIn
 from honest import HONEST
 
-from autograder.sandbox.bubblewrap import sandbox_kind
-
 pytestmark = [
+    pytest.mark.needs("bubblewrap"),
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
-    pytest.mark.skipif(
-        sandbox_kind() == "none", reason="bubblewrap does not work here"
-    ),
 ]
 MARGIN = 2  # seconds, and more only where the machine is crowded
 RUIN_THEMSELVES = {

@@ -122,9 +122,8 @@ def test_only_the_kit_can_be_imported(remote):
     assert printed(students) == "True\n"
 
 
-def test_the_sandbox_hides_the_machine(remote, parent, tmp_path):
-    if not parent.is_protected:
-        pytest.skip("without a sandbox nothing is hidden, and the grader says so")
+@pytest.mark.parametrize("parent", ["sandbox"], indirect=True)
+def test_the_sandbox_hides_the_machine(remote, tmp_path):
     secret = tmp_path / "gradebook.db"
     secret.write_text("CANARY")
     here = os.path.dirname(os.path.abspath(__file__))
@@ -146,11 +145,8 @@ def test_the_sandbox_hides_the_machine(remote, parent, tmp_path):
     )
 
 
-def test_nothing_is_left_behind(remote, parent):
-    if not parent.is_protected:
-        pytest.skip(
-            "without a sandbox a detached process stays, and the grader says so"
-        )
+@pytest.mark.parametrize("parent", ["sandbox"], indirect=True)
+def test_nothing_is_left_behind(remote):
     marker = f"8{secrets.randbelow(10**6):06}.25"  # no other run's
     students = remote(
         "import subprocess\nsubprocess.Popen(['/bin/sh', '-c', 'setsid sleep "

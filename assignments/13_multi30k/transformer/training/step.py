@@ -59,7 +59,7 @@ def label_smoothed_loss(
 
     The label is `1 - smoothing` on the target plus `smoothing / vocab_size` on every
     word (section 5.4 of Vaswani et al., 2017; Szegedy et al., 2016). A batch of
-    padding alone has the loss 0.
+    padding alone has the loss 0, and a gradient of zeros.
 
     Args:
         logits: scores before the softmax, (b, t, vocab_size).
@@ -151,8 +151,8 @@ def average_checkpoints(state_dicts: Sequence[StateDict]) -> StateDict:
     """Average the parameters of several checkpoints of one training run.
 
     Section 6.1 of Vaswani et al. (2017) averages the last 5 or 20. Sums are in float64,
-    results in each parameter's own dtype; integer and boolean buffers, which have no
-    mean, come from the last checkpoint.
+    results in each parameter's own dtype, on its own device; integer and boolean
+    buffers, which have no mean, come from the last checkpoint.
 
     Args:
         state_dicts: one or more `model.state_dict()`, the oldest first; not changed.

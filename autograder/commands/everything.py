@@ -1,0 +1,78 @@
+"""The command `course all`: five steps, and where to look at the end."""
+
+import os
+import re
+from typing import Annotated
+
+import typer
+
+from autograder.commands.sample_steps import SampleClass
+from autograder.commands.set_up import fetch_mathjax
+from autograder.commands.story import STEPS, Job, Story, course_command
+from autograder.course import ROOT, load_course
+
+BUILD = ROOT / "build"
+READING = re.compile(r"reading sources\W+(\d+%)\W+(\w+)")
+Units = Annotated[
+    list[str] | None,
+    typer.Argument(help="Units of the sample class, such as 04; default: all."),
+]
+Began = Annotated[
+    float | None,
+    typer.Option(hidden=True, help="When `make course` began with the first step."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add `all` to the command `course`."""
+    app.command(name="all")(everything)
+
+
+def everything(units: Units = None, began: Began = None) -> None:
+    """Make the notebooks, build the book, and grade a sample class of every unit.
+
+    The book is built while the class is graded: its chapters are executed one by one.
+    """
+    course = load_course()
+    chosen = [course.unit(name) for name in units or []] or course.units
+    sample = SampleClass(BUILD / "sample-class", [unit.slug for unit in chosen])
+    if began is None:
+        fetch_mathjax()
+    story = Story(BUILD / "course.log", began)
+    with story.told():
+        if began is None:
+            story.say(f"1/{STEPS} Set up: done before")
+        story.say(f"2/{STEPS} Notebooks: what students get, made from the masters")
+        with Job(story, "notebooks", course_command("notebooks")) as job:
+            job.wait()
+        read = ["0%"]
+
+        def listen(line: str) -> None:
+            if found := READING.match(line):
+                read.append(f"{found[1]}, {found[2]}")
+
+        with Job(story, "book", course_command("book"), listen) as book:
+            sample.make(story)
+            sample.grade(story)
+            story.say(f"5/{STEPS} Book: begun with step 3, and read up to {read[-1]}")
+            book.wait(lambda: f"its chapters are executed: {read[-1]}")
+        say_where(story, sample)
+
+
+def say_where(story: Story, sample: SampleClass) -> None:
+    """Say where all that was made is, and how to look at it."""
+    unit, root = sample.slugs[0], sample.root
+    places = {
+        "the book": ROOT / "book" / "_build" / "html" / "index.html",
+        "what students get": ROOT / "assignments",
+        "what came back": sample.submitted,
+        "  feedback on it": root / "feedback",
+        "  report of a unit": root / "report" / f"{unit}.html",
+        "all details": story.log,
+    }
+    story.say("Done. Where to look, in a browser or an editor:")
+    for what, place in places.items():
+        story.say(f"  {what:<19}{os.path.relpath(place, ROOT)}", stamp=False)
+    story.say("To mark by hand, in the menu Nbgrader, Formgrader:", stamp=False)
+    folder = os.path.relpath(root, ROOT)
+    story.say(f"  cd {folder} && ../../.venv/bin/jupyter lab", stamp=False)

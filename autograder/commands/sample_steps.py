@@ -1,0 +1,159 @@
+"""The steps of `course all` that make a sample class, grade it and compare scores."""
+
+import json
+import shutil
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.commands.story import (
+    INDENT,
+    STEPS,
+    Job,
+    StepFailed,
+    Story,
+    course_command,
+)
+
+# One of the class loops for ever in every unit: wait for it less long than usual.
+SETTINGS = """\
+\"\"\"Settings of the sample class: the course's own, with shorter limits.\"\"\"
+
+from autograder.nbgrader_steps.settings import configure
+
+configure(get_config())  # noqa: F821 (nbgrader defines it)
+get_config().RunHiddenChecks.limits = {"exercise_seconds": 8.0}  # noqa: F821
+"""
+UNPROTECTED = "Graded without a wall around the students: bubblewrap is not here."
+
+
+class NewLines:
+    """The lines that are added to a file from now on."""
+
+    def __init__(self, path: Path):
+        """Begin behind the last line of a file, which need not be there yet."""
+        self._path = path
+        self._place = path.stat().st_size if path.exists() else 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the whole lines that were added since the last time."""
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._place)
+            for line in file:
+                if line.endswith(b"\n"):
+                    self._place += len(line)
+                    yield line
+
+
+@dataclass
+class SampleClass:
+    """Twelve made-up students in every unit, whose scores are known beforehand.
+
+    Attributes:
+        root: the folder of the class.
+        slugs: its units.
+    """
+
+    root: Path
+    slugs: Sequence[str]
+    _graded: dict[str, dict[str, float]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+
+    @property
+    def submitted(self) -> Path:
+        """Return the folder that the students hand in to."""
+        return self.root / "submitted"
+
+    @property
+    def gradebook(self) -> Path:
+        """Return where the scores go."""
+        return self.root / "gradebook.db"
+
+    def make(self, story: Story) -> None:
+        """Write anew what the students hand in.
+
+        Raises:
+            StepFailed: if it cannot be made.
+        """
+        story.say(f"3/{STEPS} Sample class: twelve made-up students in every unit")
+        shutil.rmtree(self.submitted, ignore_errors=True)
+        command = course_command("sample-class", *self.slugs, "--to", self.submitted)
+        made = self.submitted.glob
+        with Job(story, "sample-class", command) as job:
+            job.wait(lambda: f"{len(list(made('*.json')))} of {len(self.slugs)} units")
+        settings = self.root / "nbgrader_config.py"
+        settings.write_text(SETTINGS, encoding="utf-8")
+
+    def grade(self, story: Story) -> None:
+        """Grade all of it, with a line a unit, and look the scores up in the gradebook.
+
+        Raises:
+            StepFailed: if grading fails, or a score is another than it must be.
+        """
+        from autograder.sandbox.bubblewrap import sandbox_kind
+
+        story.say(f"4/{STEPS} Grading: hidden checks, points, feedback")
+        began = time.monotonic()
+        log = NewLines(self.root / "grading" / "audit.jsonl")
+        command = course_command("grade", "--course-root", self.root)
+
+        def doing() -> str:
+            self._read(log, story, began)
+            number = sum(map(len, self._graded.values()))
+            handed_in = len(list(self.submitted.glob("*/*")))
+            return f"{number} of {handed_in} submissions graded"
+
+        with Job(story, "grade", command) as job:
+            job.wait(doing)
+        doing()
+        self._compare(story)
+        if sandbox_kind() == "none":
+            story.say(f"{INDENT}{UNPROTECTED}")
+        report = course_command("report", self.slugs[0], "--course-root", self.root)
+        with Job(story, "report", report) as job:
+            job.wait(lambda: "a page about the class")
+
+    def _read(self, log: NewLines, story: Story, began: float) -> None:
+        """Read what was graded since; say each unit that is done."""
+        for line in map(json.loads, log):
+            unit = self._graded[line["unit"]]
+            unit[line["student"]] = line["score"] or 0.0
+            if len(unit) == len(list(self.submitted.glob(f"*/{line['unit']}"))):
+                each = (time.monotonic() - began) / len(self._graded)
+                left = each * (len(self.slugs) - len(self._graded))
+                story.say(f"{INDENT}{line['unit']:<24} {len(unit)} graded{_left(left)}")
+
+    def _compare(self, story: Story) -> None:
+        """Compare the scores in the gradebook with those known.
+
+        Raises:
+            StepFailed: if any differs; names them.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # other people's
+            from autograder.classroom.writing import scores_in_gradebook
+            from autograder.proof.sample_class import wrong_scores
+
+            address = f"sqlite:///{self.gradebook}"
+            wrong = [
+                line
+                for slug in self.slugs
+                for line in wrong_scores(
+                    self.submitted, slug, scores_in_gradebook(address, slug)
+                )
+            ]
+        if wrong:
+            raise StepFailed("these scores are not what they must be:", lines=wrong)
+        number = sum(map(len, self._graded.values()))
+        story.say(f"{INDENT}all {number} have the score that they must have")
+
+
+def _left(seconds: float) -> str:
+    """Say how long the rest will take; nothing if there is no rest."""
+    return f"; about {max(1, round(seconds / 60))} min left" if seconds else ""

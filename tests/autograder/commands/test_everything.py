@@ -1,0 +1,154 @@
+"""`course all` tells its story on one screen, and says clearly what fails."""
+
+import contextlib
+import json
+import os
+import pty
+import re
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autograder.commands import everything, sample_steps
+from autograder.commands.sample_steps import SampleClass
+from autograder.course import load_course
+
+SLUGS = [unit.slug for unit in load_course().units]
+STUDENTS = [f"student-{number}" for number in range(12)]
+NOISE = "print('warning: somebody else\\'s', '\\x1b[31mred\\x1b[0m', '.' * 200)\n"
+READ = "print('\\x1b[01mreading sources... \\x1b[0m[ 42%] \\x1b[35m07_masks\\x1b[0m')"
+GRADE = """
+import json, os, sys, time
+log = sys.argv[1] + "/grading/audit.jsonl"
+os.makedirs(os.path.dirname(log), exist_ok=True)
+for unit in {slugs!r}:
+    for student in {students!r}:
+        os.makedirs(f"{{sys.argv[1]}}/submitted/{{student}}/{{unit}}", exist_ok=True)
+    with open(log, "a") as file:
+        for student in {students!r}:
+            line = {{"unit": unit, "student": student, "score": 1.0}}
+            file.write(json.dumps(line) + "\\n")
+"""
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Tell the story with commands that only make noise, or with a few of the real."""
+    build = tmp_path / "build"
+    monkeypatch.setattr(everything, "ROOT", tmp_path)
+    monkeypatch.setattr(everything, "BUILD", build)
+    monkeypatch.setattr(everything, "fetch_mathjax", lambda: None)
+    real = everything.course_command
+
+    def tell(*units: str, really: tuple[str, ...] = (), **instead: str) -> None:
+        fakes = {"book": NOISE + READ, "grade": NOISE + graded(), **instead}
+
+        def command(name: str, *arguments: object) -> list[str]:
+            if name in really:
+                return real(name, *arguments)
+            code = fakes.get(name, NOISE)
+            return [sys.executable, "-c", code, str(build / "sample-class")]
+
+        for module in (everything, sample_steps):
+            monkeypatch.setattr(module, "course_command", command)
+        if "grade" not in really:
+            (build / "sample-class").mkdir(parents=True)
+            monkeypatch.setattr(SampleClass, "_compare", lambda self, story: None)
+        everything.everything(list(units))
+
+    return tell
+
+
+def graded() -> str:
+    return GRADE.format(slugs=SLUGS, students=STUDENTS)
+
+
+def is_one_screen(text: str) -> None:
+    lines = text.splitlines()
+    assert len(lines) < 60
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in text
+    assert [m for m in re.findall(r"\] (\d)/5 ", text)] == list("12345")
+    assert "somebody else" not in text
+
+
+def test_thirteen_units_fit_on_one_screen(told, tmp_path, capfd) -> None:
+    told()
+    text, errors = capfd.readouterr()
+    is_one_screen(text)
+    assert errors == ""
+    assert [slug for slug in SLUGS if re.search(rf"{slug} +12 graded", text)] == SLUGS
+    assert "read up to 42%, 07_masks" in text
+    assert "book/_build/html/index.html" in text
+    log = (tmp_path / "build" / "course.log").read_text(encoding="utf-8")
+    assert log.count("somebody else") == 5
+    assert "\x1b" not in log
+    assert text.split("all details")[1].split()[0] == "build/course.log"
+
+
+@pytest.mark.parametrize("name", ["notebooks", "sample-class", "grade", "book"])
+def test_a_step_that_fails_ends_it_with_its_last_words(name, told, capfd) -> None:
+    broken = NOISE + "print('the disk is full'); raise SystemExit(3)"
+    with pytest.raises(SystemExit) as left:
+        told(**{name: broken})
+    assert left.value.code == 1
+    text = capfd.readouterr().out
+    assert f"Failed: {name} ended with status 3" in text
+    assert text.rstrip().splitlines()[-2].strip() == "the disk is full"
+    assert "course.log" in text.splitlines()[-1]
+    assert "Where to look" not in text
+
+
+def test_a_terminal_shows_what_is_being_done_in_place(told, monkeypatch) -> None:
+    ours, theirs = pty.openpty()
+    monkeypatch.setenv("COLUMNS", "80")
+    read: list[bytes] = []
+
+    def listen() -> None:
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while True:
+                read.append(os.read(ours, 65536))
+
+    listening = threading.Thread(target=listen)
+    listening.start()
+    with os.fdopen(theirs, "w") as terminal:
+        monkeypatch.setattr(sys, "stdout", terminal)
+        told("04", grade="import time; time.sleep(1.2)\n" + graded())
+        monkeypatch.undo()
+    listening.join()
+    os.close(ours)
+    shown = b"".join(read).decode().replace("\r\n", "\n")
+    assert re.search(r"\r {8}0 of \d+ submissions graded", shown)
+    assert "\x1b" not in shown
+    kept = "\n".join(line.rpartition("\r")[2] for line in shown.split("\n"))
+    is_one_screen(kept)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+def test_one_unit_is_made_graded_and_reported(told, tmp_path, capfd) -> None:
+    told("04", really=("sample-class", "grade", "report"))
+    text = capfd.readouterr().out
+    is_one_screen(text)
+    assert "04_attention             12 graded" in text
+    assert "all 12 have the score that they must have" in text
+    report = tmp_path / "build" / "sample-class" / "report" / "04_attention.html"
+    assert report.is_file()
+
+
+def test_a_wrong_score_is_named(tmp_path, monkeypatch) -> None:
+    """What the gradebook says is compared, not what grading says of itself."""
+    sample = SampleClass(tmp_path, ["01_tiny"])
+    sample.submitted.mkdir()
+    table = {"students": {"ada": {"score": 7}, "emmy": {"score": 8}}}
+    (sample.submitted / "expected_01_tiny.json").write_text(json.dumps(table))
+    monkeypatch.setattr(
+        "autograder.classroom.writing.scores_in_gradebook",
+        lambda address, slug: {"ada": 7.0, "emmy": 8.5},
+    )
+    with pytest.raises(sample_steps.StepFailed) as failed:
+        sample._compare(None)
+    assert failed.value.lines == ["01_tiny, emmy: expected 8, found 8.5"]

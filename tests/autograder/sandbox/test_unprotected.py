@@ -1,0 +1,42 @@
+"""Where there is no sandbox, grading warns, once and in clear words, and goes on."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.sandbox import bubblewrap
+from autograder.sandbox.warm_parent import Unprotected, start_parent
+
+
+@pytest.fixture
+def without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let bubblewrap be found nowhere."""
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    bubblewrap.sandbox_kind.cache_clear()
+    yield
+    bubblewrap.sandbox_kind.cache_clear()
+
+
+def test_a_parent_without_a_sandbox_says_so(without_bubblewrap) -> None:
+    with pytest.warns(Unprotected, match="Grade on Linux with bubblewrap"):
+        parent = start_parent(wait=False)
+    try:
+        assert not parent.is_protected
+    finally:
+        parent.close()
+
+
+def test_bubblewrap_is_looked_for_on_the_path(tmp_path: Path) -> None:
+    ask = "from autograder.sandbox.bubblewrap import sandbox_kind as k; print(k())"
+    done = subprocess.run(
+        [sys.executable, "-c", ask],
+        env={**os.environ, "PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "none\n"
