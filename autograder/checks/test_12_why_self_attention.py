@@ -13,6 +13,7 @@ from autograder.checking.compare import describe
 from autograder.checking.expect import check, expect_equal, expect_shape, fail
 from autograder.checking.expect import expect_close as expect_number
 from autograder.checking.failures import StudentError
+from autograder.checking.families import KEPT
 from autograder.checking.masks import (
     Mistakes,
     expect_bool,
@@ -213,6 +214,17 @@ def test_cost_of_other_sizes(student, draw):
             expect_whole(got, want, what, named)
 
 
+@check("layer-cost", share=1, title="Large sizes, counted exactly")
+def test_cost_of_large_sizes(student):
+    for kind in reference.LAYER_KINDS:
+        usual = partial(expect_cost, student, kind, 16, 5, 7)
+        words = "numbers of too few digits: count with Python's integers"
+        with blame(words, usual):
+            got = student.layer_cost(kind, 65_537, 4_099, 9)
+            want = reference.layer_cost(kind, 65_537, 4_099, 9)
+            expect_whole(got, want, f"The cost of {kind} at a large size", {})
+
+
 # --- path_length ------------------------------------------------------------------
 
 
@@ -363,7 +375,7 @@ def telling_lengths(draw, width: int, step: int) -> list[int]:
     return [whole - 1, whole, whole + 1, width * draw.integer(4, 9) + 1, 2, long]
 
 
-@check("path-length", share=1, title="Self-attention: one step, always")
+@check("path-length", share=1, title="Self-attention: one step, always", form=True)
 def test_path_of_self_attention(student, draw):
     lengths = [2, draw.integer(5, 20), 1000]
     expect_paths(student, "self_attention", lengths, 5)
@@ -385,9 +397,9 @@ def test_path_of_restricted_attention(student, draw):
 @check("path-length", share=2, title="Convolutions, separable or not: k - 1 back")
 def test_path_of_convolutions(student, draw):
     for kind in ("convolution", "separable_convolution"):
-        width = draw.choice([7, 9, 11])  # with 5, half is as with 3
-        lengths = telling_lengths(draw, width, width - 1)
-        expect_paths(student, kind, lengths, width)
+        for width in (draw.choice([7, 9, 11]), 8):  # with 5, half is as with 3
+            lengths = telling_lengths(draw, width, width - 1)
+            expect_paths(student, kind, lengths, width)
 
 
 @check("path-length", share=2, title="Dilated convolutions: the reach grows as k^l")
@@ -400,7 +412,7 @@ def test_path_of_dilated_convolution(student, draw):
 
 @check("path-length", share=1, title="Exactly at a power of k, however large")
 def test_path_at_powers(student):
-    for width, power in ((5, 3), (6, 3), (3, 5), (10, 3), (7, 6)):
+    for width, power in ((5, 3), (6, 3), (3, 5), (10, 3), (7, 6), (3, 20)):
         lengths = [width**power, width**power + 1]
         expect_paths(student, "dilated_convolution", lengths, width)
 
@@ -508,7 +520,7 @@ def expect_band(student, n: int, r: int) -> None:
     expect_mask(got, want, "The restricted mask", band_mistakes(n, r))
 
 
-@check("restricted-mask", share=1, title="The shape is (1, 1, t, t)")
+@check("restricted-mask", share=1, title="The shape is (1, 1, t, t)", form=True)
 def test_restricted_shape(student, draw):
     n = draw.integer(6, 12)
     expect_shape(student.restricted_mask(n, 3), (1, 1, n, n), "The restricted mask")
@@ -518,6 +530,22 @@ def test_restricted_shape(student, draw):
 def test_restricted_values(student, draw):
     for r in (5, 7):
         expect_band(student, draw.integer(2 * r + 1, 2 * r + 6), r)
+
+
+@check("restricted-mask", share=1, title="The same length, another r; a long sentence")
+def test_restricted_each_call(student):
+    n = 37  # of no other check
+    calls = [(n, 7), (n, 5), (n, 9)]
+    results = student.calls_in_turn(student.restricted_mask, *calls)
+    earlier: dict[str, torch.Tensor] = {}
+    for (then, now), (length, r) in zip(results, calls, strict=True):
+        want = reference.restricted_mask(length, r)
+        named = {**earlier, **band_mistakes(length, r)}
+        expect_mask(then, want, "The restricted mask", named)
+        expect_mask(now, want, "The mask, after further calls,", {})
+        earlier = {KEPT: want}
+    with blame("a table of too few positions", partial(expect_band, student, n, 5)):
+        expect_band(student, 300, 5)
 
 
 @check("restricted-mask", share=1, title="r = 1, and r longer than the sentence")
@@ -541,14 +569,19 @@ def expect_worked_out(mask: torch.Tensor) -> None:
         )
 
 
-@check("restricted-mask", share=1, title="The mask holds bools")
+@check("restricted-mask", share=1, title="The mask holds bools", form=True)
 def test_restricted_is_bool(student, draw):
     mask = student.restricted_mask(draw.integer(4, 8), 3)
     expect_bool(mask, "The restricted mask")
     expect_worked_out(mask)
 
 
-@check("restricted-mask", share=1, title="It is made on the device that is asked for")
+@check(
+    "restricted-mask",
+    share=1,
+    title="It is made on the device that is asked for",
+    form=True,
+)
 def test_restricted_device(student):
     expect_worked_out(student.restricted_mask(5, 3))
     expect_on_cpu(student, lambda: student.restricted_mask(5, 3, "cpu"), "The mask")

@@ -4,16 +4,17 @@ Nothing is trained: the Transformer is a small one of random weights, and transl
 are made up of a few words.
 """
 
+import copy
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.checking.behaviour import blame, expect_parts
+from autograder.checking.behaviour import blame, expect_parts, expect_unchanged
 from autograder.checking.expect import (
     Callback,
     check,
@@ -22,6 +23,8 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
+from autograder.checking.families import WRITTEN as CHANGED
+from autograder.checking.families import expect_no_traces
 from transformer.config import TransformerConfig
 from transformer.data import Batch
 from transformer.experiments import report as reference
@@ -64,8 +67,9 @@ def draw_batch(draw, lengths: Sequence[int], places: Sequence[int], pad: int) ->
     """Draw sentences of these target lengths, padded."""
     b = len(lengths)
     src = draw.ids(b, 5, low=5, high=13)
-    tgt = draw.ids(b, max(lengths), low=5, high=11)
+    tgt = draw.ids(b, max(lengths) + 1, low=5, high=11)  # a column of padding alone
     tgt[:, 0] = SOS
+    tgt[0, 1], tgt[0, 2] = 0, 4 if pad == PAD else PAD  # words, not padding
     for row, length in enumerate(lengths):
         src[row, 5 - row :] = pad
         tgt[row, length - 1] = EOS
@@ -74,16 +78,26 @@ def draw_batch(draw, lengths: Sequence[int], places: Sequence[int], pad: int) ->
 
 
 def losses_case(
-    student, draw, pad: int = PAD, lengths=LENGTHS, places=PLACES, dropout=0.0
+    student, draw, pad=PAD, lengths=LENGTHS, places=PLACES, dropout=0.0, sure=1.0
 ) -> Case:
-    """Build the student's and the trusted model with the same weights, and batches."""
+    """Build the student's and the trusted model with the same weights, and batches.
+
+    Args:
+        student: the fixture.
+        draw: the fixture.
+        pad: id of the padding token.
+        lengths: of the targets, batch by batch.
+        places: in the corpus, batch by batch.
+        dropout: of the student's model.
+        sure: what the weights of the last layer are multiplied by.
+    """
     options = SIZES | {"pad_id": pad, "dropout": dropout}
     trusted = Transformer(TransformerConfig(**options))
     shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
     state = trusted.state_dict()
     for name, value in draw.state(shapes).items():
         if not name.endswith("encoding"):
-            state[name] = 0.4 * value
+            state[name] = 0.4 * value * (sure if "projection" in name else 1.0)
     trusted.load_state_dict(state)
     theirs = student.load(MODEL)(student.load(CONFIG)(**options))
     theirs.load_state_dict(state)
@@ -102,6 +116,7 @@ def losses_with(
     of_batch: Callable[[Tensor, Tensor], Tensor] = lambda each, kept: each.sum(1),
     kept: Callable[[Tensor, int], Tensor] = lambda target, pad: target != pad,
     in_order: bool = True,
+    smoothing: float = 0.0,
 ) -> Tensor:
     """Compute the losses, rightly or with one of the parts exchanged."""
     places: list[int] = []
@@ -112,7 +127,9 @@ def losses_with(
         target = wanted(batch.tgt)
         logits = logits[:, : target.size(1)]
         counted = kept(target, case.pad)
-        each = F.cross_entropy(logits.transpose(1, 2), target, reduction="none")
+        each = F.cross_entropy(
+            logits.transpose(1, 2), target, reduction="none", label_smoothing=smoothing
+        )
         losses += [of_batch(each * counted, counted)]
         places += batch.indices
     result = torch.cat(losses)
@@ -170,6 +187,7 @@ def loss_mistakes(case: Case) -> Named:
             read=lambda tgt: tgt[:, 1:]
         ),
         "losses after a second softmax": with_(change=lambda x: x.softmax(-1)),
+        "losses with label smoothing, which is for training": with_(smoothing=0.1),
         "losses without the one of <eos>": with_(
             kept=lambda t, pad: (t != pad) & (t != EOS)
         ),
@@ -209,7 +227,9 @@ def run_losses(student, case: Case) -> tuple[Any, Any]:
     return losses, counts
 
 
-@check("sentence-losses", share=1, title="A loss and a count for each sentence")
+@check(
+    "sentence-losses", share=1, title="A loss and a count for each sentence", form=True
+)
 def test_losses_shapes(student, draw):
     losses, counts = run_losses(student, losses_case(student, draw))
     expect_shape(losses, (N,), "the tensor of losses")
@@ -220,10 +240,8 @@ def test_losses_shapes(student, draw):
 def test_losses_values(student, draw):
     case = losses_case(student, draw)
     losses, _ = run_losses(student, case)
-    named = loss_mistakes(case)
-    expect_close(
-        losses, losses_with(case), "the tensor of losses", named, tolerance=3e-5
-    )
+    want, named = losses_with(case), loss_mistakes(case)
+    expect_close(losses, want, "the tensor of losses", named, tolerance=3e-5)
 
 
 @check("sentence-losses", share=2, title="The number of target tokens of each sentence")
@@ -232,8 +250,11 @@ def test_losses_counts(student, draw):
     _, counts = run_losses(student, case)
     want = counts_with(case)
     expect_close(counts, want, "the tensor of counts", count_mistakes(case))
-    if counts.is_floating_point():
-        fail("The counts should be integers.", mistake="counts that are no integers")
+    if counts.dtype != torch.int64:
+        fail(
+            f"The counts should be of int64, not {counts.dtype}.",
+            mistake="counts that are no integers of 64 bits",
+        )
 
 
 @check("sentence-losses", share=3, title="No dropout while measuring")
@@ -246,7 +267,7 @@ def test_losses_without_dropout(student, draw):
         expect_close(losses, losses_with(case), "the tensor of losses", tolerance=3e-5)
 
 
-@check("sentence-losses", share=1, title="No gradients while measuring")
+@check("sentence-losses", share=1, title="No gradients while measuring", form=True)
 def test_losses_without_gradients(student, draw):
     case = losses_case(student, draw)
     asked: list[bool] = []
@@ -271,7 +292,12 @@ def test_losses_without_gradients(student, draw):
         )
 
 
-@check("sentence-losses", share=1, title="The model keeps the mode in which it came")
+@check(
+    "sentence-losses",
+    share=1,
+    title="The model keeps the mode in which it came",
+    form=True,
+)
 def test_losses_keep_the_mode(student, draw):
     case = losses_case(student, draw, dropout=0.5)
     for training in (True, False):
@@ -290,17 +316,47 @@ def test_losses_with_another_padding(student, draw):
     lengths, places = ((5, 3), (4,)), ((2, 0), (1,))
     case = losses_case(student, draw, 4, lengths, places)
     losses, counts = run_losses(student, case)
-    named, other = (
-        loss_mistakes(case),
-        "losses that leave out another token than pad_id",
-    )
-    named = {other: named[other], **named}  # with this padding it is the likelier one
+    named = loss_mistakes(case)
     expect_close(
         losses, losses_with(case), "the tensor of losses", named, tolerance=3e-5
     )
     expect_close(
         counts, counts_with(case), "the tensor of counts", count_mistakes(case)
     )
+
+
+@check("sentence-losses", share=1, title="A model that is sure, and wrong")
+def test_losses_of_the_sure(student, draw):
+    case = losses_case(student, draw, sure=60.0)
+    words = "a logarithm of probabilities that were rounded to 0 or had something added"
+    with blame(words, lambda: test_losses_values(student, draw)):
+        losses, _ = run_losses(student, case)
+        want = losses_with(case)
+        expect_close(losses, want, "the tensor of losses", tolerance=1e-3)
+
+
+@check("sentence-losses", share=1, title="Batches that can be walked through once")
+def test_losses_of_a_generator(student, draw):
+    case = losses_case(student, draw)
+    once = replace(case, batches=student.load("builtins.iter")(case.batches))
+    words = "code that walks through the batches twice"
+    with blame(words, lambda: test_losses_values(student, draw)):
+        losses, counts = run_losses(student, once)
+        want = losses_with(case)
+        expect_close(losses, want, "the tensor of losses", tolerance=3e-5)
+        expect_close(counts, counts_with(case), "the tensor of counts")
+
+
+@check("sentence-losses", share=1, title="Nothing else is left changed", form=True)
+def test_losses_leave_no_traces(student, draw):
+    case = losses_case(student, draw)
+    given = (case.model, case.batches, case.pad)
+    student.load("torch.set_grad_enabled")(True)  # whatever earlier calls left
+    expect_no_traces(student, student.sentence_losses, *given, still=True)
+    for batch, before in zip(case.batches, case.given, strict=True):
+        expect_unchanged(
+            [batch.attribute("src"), batch.attribute("tgt")], [before.src, before.tgt]
+        )
 
 
 # --- corpus_perplexity ------------------------------------------------------------
@@ -362,7 +418,28 @@ def test_perplexity_of_one(student, draw):
         expect_close(got, want, "the perplexity of one sentence")
 
 
-@check("corpus-perplexity", share=1, title="A model that is always right has 1")
+@check("corpus-perplexity", share=1, title="A large corpus; sums stay as they were")
+def test_perplexity_of_a_large_corpus(student, draw):
+    losses, counts = draw_losses(draw, 300)
+    given = losses.clone(), counts.clone()
+    words = (
+        "a product of probabilities, or a sum in the exponent, that leaves the range"
+    )
+    with blame(words, lambda: test_perplexity_value(student, draw)):
+        got, after = student.call_and_return_inputs(
+            student.corpus_perplexity, losses, counts
+        )
+        want = math.exp(losses.double().sum().item() / counts.sum().item())
+        expect_close(got, want, "the perplexity")
+    expect_unchanged(after, given)
+
+
+@check(
+    "corpus-perplexity",
+    share=1,
+    title="A model that is always right has 1",
+    form=True,
+)
 def test_perplexity_of_the_sure(student, draw):
     counts = draw.ids(5, low=3, high=9)
     words = "code that adds something to the loss"
@@ -409,8 +486,9 @@ def words_of(draw, count: int) -> list[str]:
 
 
 def draw_corpus(draw, lengths: Sequence[int]) -> Corpus:
-    """Draw sentences whose sources have these lengths."""
-    sources = [words_of(draw, length) for length in lengths]
+    """Draw sentences whose sources have these lengths; of one length, the same."""
+    of_length = {length: words_of(draw, length) for length in lengths}
+    sources = [of_length[length] for length in lengths]  # some of them twice
     references = [words_of(draw, draw.integer(7, 13)) for _ in lengths]
     hypotheses = []
     for reference_ in references:
@@ -418,6 +496,16 @@ def draw_corpus(draw, lengths: Sequence[int]) -> Corpus:
         written[draw.integer(0, 3)] = draw.choice(WORDS)
         hypotheses.append(written[: len(written) - draw.integer(0, 3)])
     return Corpus(sources, hypotheses, references)
+
+
+def expect_left(student, function: Any, *given: Any) -> None:
+    """Fail if a call changes one of the lists and tensors that it is given."""
+    before = copy.deepcopy(given)
+    _, after = student.call_and_return_inputs(function, *given)
+    for number, (now, then) in enumerate(zip(after, before, strict=True), start=1):
+        same = now.equal(then) if isinstance(then, Tensor) else list(now) == list(then)
+        if not same:
+            fail(f"Your function changed its argument {number}.", mistake=CHANGED)
 
 
 # --- bleu_by_length ---------------------------------------------------------------
@@ -479,6 +567,9 @@ def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
             below=lambda length, limit: length + 2 <= limit
         ),
         "groups of which each holds the shorter ones too": cumulative,
+        "groups that all hold every sentence: [[]] * n is one list, n times": lambda: (
+            table_of(corpus, [range(len(corpus.sources))] * (len(limits) + 1))
+        ),
     }
 
 
@@ -533,6 +624,9 @@ def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
         "0 as the BLEU of a group without a sentence": lambda: [
             (n, bleu or 0.0) for n, bleu in right
         ],
+        "None as the BLEU of a group that scores 0": lambda: [
+            (n, bleu or None) for n, bleu in right
+        ],
         "NaN as the BLEU of a group without a sentence": lambda: [
             (n, math.nan if bleu is None else bleu) for n, bleu in right
         ],
@@ -585,7 +679,12 @@ def by_length(student, corpus: Corpus, limits: Sequence[int] = LIMITS) -> Any:
     )
 
 
-@check("bleu-by-length", share=1, title="A row for each group, a pair in each row")
+@check(
+    "bleu-by-length",
+    share=1,
+    title="A row for each group, a pair in each row",
+    form=True,
+)
 def test_table_shape(student, draw):
     corpus = draw_corpus(draw, SOURCE_LENGTHS)
     got = by_length(student, corpus)
@@ -619,18 +718,34 @@ def test_table_with_an_empty_group(student, draw):
         expect_table(by_length(student, corpus), corpus)
 
 
-@check("bleu-by-length", share=1, title="One limit, or none")
+@check("bleu-by-length", share=1, title="A group without a right word has 0")
+def test_table_with_a_zero(student, draw):
+    corpus = draw_corpus(draw, (3, 8, 5, 12))
+    corpus.hypotheses[0][:] = ["nonsense"] * 5
+    expect_table(by_length(student, corpus), corpus)
+
+
+@check(
+    "bleu-by-length", share=1, title="Sentences and limits stay as they were", form=True
+)
+def test_table_changes_nothing(student, draw):
+    corpus = draw_corpus(draw, SOURCE_LENGTHS)
+    given = (corpus.sources, corpus.hypotheses, corpus.references, LIMITS)
+    expect_left(student, student.bleu_by_length, *given)
+
+
+@check("bleu-by-length", share=1, title="One limit, many, or none")
 def test_table_of_other_limits(student, draw):
     corpus = draw_corpus(draw, SOURCE_LENGTHS)
     words = "code that counts on a certain number of groups"
     with blame(words, lambda: test_table_scores(student, draw)):
-        expect_table(by_length(student, corpus, (7,)), corpus, (7,))
-        expect_table(by_length(student, corpus, ()), corpus, ())
+        for limits in ((7,), (3, 5, 6, 8, 9, 10), ()):
+            expect_table(by_length(student, corpus, limits), corpus, limits)
 
 
 # --- bootstrap_interval -----------------------------------------------------------
 
-R, SENTENCES = 23, 6
+R, SENTENCES = 71, 8  # with 71, no way to round a percentile's place is like another
 
 
 def interval_with(
@@ -640,13 +755,25 @@ def interval_with(
     score: Callable[[list[int]], float] | None = None,
 ) -> Tensor:
     """Compute the interval, rightly or with one of its parts exchanged."""
+    return quantiles(scores_of(corpus, draws, score), ends)
+
+
+def scores_of(
+    corpus: Corpus, draws: Tensor, score: Callable[[list[int]], float] | None = None
+) -> Tensor:
+    """Score the test sets that are drawn, by BLEU if nothing else is said."""
     score = score or corpus.bleu
-    scores = torch.tensor([score(row) for row in draws.tolist()], dtype=torch.float64)
+    return torch.tensor([score(row) for row in draws.tolist()], dtype=torch.float64)
+
+
+def quantiles(scores: Tensor, ends: Sequence[float]) -> Tensor:
+    """Return two percentiles, interpolated."""
     return scores.quantile(torch.tensor(ends, dtype=torch.float64))
 
 
-def interval_mistakes(corpus: Corpus, draws: Tensor) -> Named:
+def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
     """Name what goes wrong with an interval."""
+    everything = list(range(len(corpus.references)))
 
     def of(**changes: Any) -> Callable[[], Tensor]:
         return lambda: interval_with(corpus, draws, **changes)
@@ -661,12 +788,6 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> Named:
         return corpus_bleu(corpus.hypotheses, corpus.part(row)[1])
 
     return {
-        "an interval whose ends are swapped": of(ends=(0.975, 0.025)),
-        "the interval that holds 90 of 100 scores": of(ends=(0.05, 0.95)),
-        "the interval that holds 99 of 100 scores": of(ends=(0.005, 0.995)),
-        "the interval from the 5th to the 97.5th percentile": of(ends=(0.05, 0.975)),
-        "the interval that holds half of the scores": of(ends=(0.25, 0.75)),
-        "the least and the greatest score": of(ends=(0.0, 1.0)),
         "an interval without the references drawn along": of(score=half_drawn),
         "an interval without the translations drawn along": of(score=references_drawn),
         "an interval of means of the sentences' scores": of(score=mean_of_sentences),
@@ -676,48 +797,77 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> Named:
         "an interval that swaps hypotheses and references": of(
             score=corpus.bleu_swapped
         ),
-        **end_mistakes(corpus, draws),
-    }
-
-
-def end_mistakes(corpus: Corpus, draws: Tensor) -> Named:
-    """Name ends that are no percentiles of the scores, or are rounded to scores."""
-    everything = list(range(len(corpus.references)))
-
-    def spread(times: float, around: str, error: bool = False) -> Tensor:
-        scores = torch.tensor([corpus.bleu(row) for row in draws.tolist()])
-        middle = scores.mean() if around == "mean" else corpus.bleu(everything)
-        deviation = scores.std() / (math.sqrt(len(scores)) if error else 1.0)
-        return torch.stack([middle - times * deviation, middle + times * deviation])
-
-    def nearest(how: str) -> Tensor:
-        scores = torch.tensor(sorted(corpus.bleu(row) for row in draws.tolist()))
-        ends = torch.tensor([0.025, 0.975])
-        return scores.quantile(ends, interpolation=how)
-
-    return {
-        "the mean and 1.96 standard deviations": lambda: spread(1.96, "mean"),
-        "the mean and two standard deviations": lambda: spread(2.0, "mean"),
-        "the score and 1.96 standard deviations": lambda: spread(1.96, "all"),
-        "the mean and 1.96 standard errors, which shrink with every draw": lambda: (
-            spread(1.96, "mean", error=True)
-        ),
         "the score of the test set twice, not redrawn": lambda: torch.tensor(
             [corpus.bleu(everything)] * 2
         ),
-        "the fractions of BLEU, not times 100": lambda: (
-            interval_with(corpus, draws) / 100
-        ),
-        "percentiles that are not interpolated": lambda: nearest("nearest"),
-        "percentiles that are rounded down": lambda: nearest("lower"),
-        "percentiles rounded to scores that occur": lambda: nearest("higher"),
+        **end_mistakes(scores_of(corpus, draws), corpus.bleu(everything)),
     }
 
 
-def draw_test_sets(draw) -> tuple[Corpus, Tensor]:
-    """Draw a corpus and draws of its sentences in which many come twice."""
+def end_mistakes(scores: Tensor, whole: float) -> dict[str, Tensor]:
+    """Name other ends of the scores than these percentiles, interpolated.
+
+    Args:
+        scores: of the test sets that were drawn, (r,).
+        whole: the score of the test set itself.
+    """
+    rank = scores.sort().values
+    mean, deviation = scores.mean(), scores.std()
+    error = deviation / math.sqrt(len(scores))
+
+    def around(middle: Tensor | float, half: Tensor) -> Tensor:
+        return torch.stack([middle - half, middle + half])
+
+    def nearest(how: str) -> Tensor:
+        ends = torch.tensor([0.025, 0.975], dtype=scores.dtype)
+        return scores.quantile(ends, interpolation=how)
+
+    return {
+        "an interval whose ends are swapped": quantiles(scores, (0.975, 0.025)),
+        "the interval that holds 90 of 100 scores": quantiles(scores, (0.05, 0.95)),
+        "the interval that holds 99 of 100 scores": quantiles(scores, (0.005, 0.995)),
+        "the interval from the 5th to the 97.5th percentile": quantiles(
+            scores, (0.05, 0.975)
+        ),
+        "the interval that holds half of the scores": quantiles(scores, (0.25, 0.75)),
+        "the least and the greatest score": rank[[0, -1]],
+        "the mean and 1.96 standard deviations": around(mean, 1.96 * deviation),
+        "the mean and two standard deviations": around(mean, 2 * deviation),
+        "the score and 1.96 standard deviations": around(whole, 1.96 * deviation),
+        "the mean and 1.96 standard errors, which shrink with every draw": around(
+            mean, 1.96 * error
+        ),
+        "the fractions of BLEU, not times 100": quantiles(scores, (0.025, 0.975)) / 100,
+        "percentiles that are not interpolated": nearest("nearest"),
+        "percentiles that are rounded down": nearest("lower"),
+        "percentiles rounded to scores that occur": nearest("higher"),
+        "the scores at places 0.025 r and 0.975 r, rounded down, not interpolated": (
+            rank[[int(0.025 * len(rank)), int(0.975 * len(rank))]]
+        ),
+    }
+
+
+def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
+    """Draw a corpus and r draws of its sentences in which many come twice."""
     corpus = draw_corpus(draw, [5] * SENTENCES)
-    return corpus, draw.ids(R, SENTENCES, low=0, high=SENTENCES)
+    corpus.hypotheses[1][:] = corpus.hypotheses[0]  # only their places tell them apart
+    corpus.references[3][:] = corpus.references[2]
+    draws = draw.ids(r, SENTENCES, low=0, high=SENTENCES)
+    draws[0, :4] = torch.tensor([1, 1, 3, 3])
+    return corpus, draws
+
+
+def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
+    """Draw test sets on which no two of the mistaken ends are alike."""
+    for _ in range(50):
+        corpus, draws = draw_test_sets(draw, R)
+        scores, whole = scores_of(corpus, draws), corpus.bleu(range(SENTENCES))
+        right = quantiles(scores, (0.025, 0.975))
+        ends = torch.stack([right, *end_mistakes(scores, whole).values()])
+        apart = torch.cdist(ends, ends, p=1)
+        if bool((apart + torch.eye(len(ends)) > 0.01).all()):
+            return corpus, draws
+    raise RuntimeError("no test sets were drawn that tell the mistakes apart")
 
 
 def run_interval(student, corpus: Corpus, draws: Tensor) -> Tensor:
@@ -734,7 +884,9 @@ def run_interval(student, corpus: Corpus, draws: Tensor) -> Tensor:
     return torch.tensor([float(low), float(high)])
 
 
-@check("bootstrap-interval", share=1, title="Two numbers, the lower one first")
+@check(
+    "bootstrap-interval", share=1, title="Two numbers, the lower one first", form=True
+)
 def test_interval_shape(student, draw):
     ends = run_interval(student, *draw_test_sets(draw))
     if not bool(ends[0] <= ends[1]):
@@ -746,7 +898,7 @@ def test_interval_shape(student, draw):
 
 @check("bootstrap-interval", share=5, title="The percentiles of the redrawn scores")
 def test_interval_value(student, draw):
-    corpus, draws = draw_test_sets(draw)
+    corpus, draws = draw_telling_sets(draw)
     got = run_interval(student, corpus, draws)
     want = interval_with(corpus, draws)
     named = interval_mistakes(corpus, draws)
@@ -763,6 +915,19 @@ def test_interval_of_one_draw(student, draw):
         expect_close(got, want, "the interval of one draw", tolerance=2e-5)
 
 
+@check(
+    "bootstrap-interval",
+    share=1,
+    title="Sentences, draws and the random state stay as they were",
+    form=True,
+)
+def test_interval_changes_nothing(student, draw):
+    corpus, draws = draw_test_sets(draw)
+    given = (corpus.hypotheses, corpus.references, draws)
+    expect_no_traces(student, student.bootstrap_interval, *given, still=True)
+    expect_left(student, student.bootstrap_interval, *given)
+
+
 @check("bootstrap-interval", share=1, title="Only the places that were handed over")
 def test_interval_of_other_sizes(student, draw):
     corpus, _ = draw_test_sets(draw)
@@ -776,9 +941,23 @@ def test_interval_of_other_sizes(student, draw):
 
 # --- copy_unknown_words -----------------------------------------------------------
 
-SOURCE = ["die", "junge", "dirigentin", "ruft", "herrn", "nowak", "an", "."]
-LAYERS, HEADS, WRITTEN = 3, 4, 7
+SOURCE = [
+    "die",
+    "junge",
+    "dirigentin",
+    "ruft",
+    "herrn",
+    "nowak",
+    "aus",
+    "dem",
+    "park",
+    "morgen",
+    "an",
+    ".",
+]
+LAYERS, HEADS, WRITTEN = 3, 4, 24
 UNKNOWN = "<unk>"
+KNOWN = (3, 6, 7, 13, 18, 23)  # places of words that are known
 
 
 @dataclass(frozen=True)
@@ -797,17 +976,28 @@ class Copying:
         ]
 
 
-def draw_copying(draw, unknown: Sequence[int] = (1, 2, 5)) -> Copying:
-    """Draw attention in which every likely mistake looks at other words."""
-    s = len(SOURCE) + 2
-    target = [word for word in words_of(draw, WRITTEN - 1)] + ["<eos>"]
+def draw_copying(draw, known: Sequence[int] = KNOWN) -> Copying:
+    """Draw attention in which every likely mistake looks at other words.
+
+    Heads disagree, and each gives another share to `<sos>` and `<eos>`.
+    """
+    target = [*words_of(draw, WRITTEN - 1), "<eos>"]
+    target[3] = "trunk"
+    unknown = sorted(set(range(WRITTEN)) - set(known))
     for place in unknown:
         target[place] = UNKNOWN
-    weights = (1.5 * draw.normal(LAYERS, HEADS, WRITTEN, s)).softmax(dim=-1)
-    weights[..., 0] += 0.4  # much goes to <sos> and <eos>, as in trained models
-    weights[..., -1] += 0.5
-    weights = weights / weights.sum(dim=-1, keepdim=True)
-    return Copying(target, weights, SOURCE)
+    heads = (LAYERS, HEADS, WRITTEN)
+    words = (1.5 * draw.normal(*heads, len(SOURCE))).softmax(dim=-1)
+    share = 0.1 + 0.8 * draw.uniform(*heads, 1)  # of the words
+    start = 0.2 + 0.6 * draw.uniform(*heads, 1)  # of <sos>, in what is left
+    words = share * words
+    order = torch.randperm(len(SOURCE), generator=draw.generator)
+    for number, row in enumerate(unknown):  # each word is looked at most in some row
+        now = int(words[:, :, row].mean(dim=(0, 1)).argmax())
+        turns = int(order[number % len(SOURCE)]) - now
+        words[:, :, row] = words[:, :, row].roll(turns, -1)
+    ends = [(1 - share) * start, words, (1 - share) * (1 - start)]
+    return Copying(target, torch.cat(ends, dim=-1), SOURCE)
 
 
 def copying_mistakes(case: Copying) -> Named:
@@ -818,6 +1008,11 @@ def copying_mistakes(case: Copying) -> Named:
 def looked_at(weights: Tensor) -> list[int]:
     """Return the place of the greatest weight in each row, <sos> and <eos> apart."""
     return weights[:, 1:-1].argmax(dim=-1).tolist()
+
+
+def without_ends(weights: Tensor) -> Tensor:
+    """Let each head's weights of the words add up to 1."""
+    return weights / weights[..., 1:-1].sum(dim=-1, keepdim=True)
 
 
 def place_mistakes(case: Copying) -> Named:
@@ -840,6 +1035,9 @@ def place_mistakes(case: Copying) -> Named:
         ),
         "copies of <sos> and <eos>, moved to the nearest word": lambda: case.filled(
             clipped
+        ),
+        "copies of word i for column i of the weights, where column 0 is <sos>": (
+            lambda: case.filled(average[:, :n].argmax(dim=-1).tolist())
         ),
         "copies of the word before the one looked at": lambda: case.filled(
             [(place - 1) % n for place in looked_at(average)]
@@ -872,6 +1070,15 @@ def weight_mistakes(case: Copying) -> Named:
         ),
         "copies by the greatest weight of any head": lambda: case.filled(
             looked_at(case.weights.amax(dim=(0, 1)))
+        ),
+        "copies of the word that most heads look at": lambda: case.filled(
+            case.weights[..., 1:-1].argmax(dim=-1).flatten(0, 1).mode(dim=0)[0].tolist()
+        ),
+        "copies by the product of the heads' weights": lambda: case.filled(
+            looked_at(case.weights.log().sum(dim=(0, 1)))
+        ),
+        "copies by weights divided by what <sos> and <eos> leave of them": lambda: (
+            case.filled(looked_at(without_ends(case.weights).mean(dim=(0, 1))))
         ),
         "copies by the next token's weights": lambda: case.filled(
             looked_at(average.roll(-1, 0))
@@ -916,9 +1123,15 @@ def word_mistakes(case: Copying) -> Named:
 
 
 def draw_telling(draw) -> Copying:
-    """Draw a case in which each mistake gives other words than all the others."""
-    for _ in range(3000):
+    """Draw a case in which each mistake gives other words than all the others.
+
+    No two words are looked at alike: rounding decides nothing.
+    """
+    for _ in range(300):
         case = draw_copying(draw)
+        best = case.weights.mean(dim=(0, 1))[:, 1:-1].topk(2, dim=-1).values
+        if bool((best[:, 0] - best[:, 1]).min() < 1e-4):
+            continue
         right = reference.copy_unknown_words(case.target, case.weights, case.source)
         made = [right, *(make() for make in copying_mistakes(case).values())]
         if len(set(map(repr, made))) == len(made):
@@ -938,7 +1151,12 @@ def run_copying(student, case: Copying) -> Any:
     return student.copy_unknown_words(case.target, case.weights, case.source)
 
 
-@check("copy-unknown-words", share=1, title="A token for each token, and no <unk>")
+@check(
+    "copy-unknown-words",
+    share=1,
+    title="A token for each token, and no <unk>",
+    form=True,
+)
 def test_copies_shape(student, draw):
     case = draw_telling(draw)
     got = run_copying(student, case)
@@ -955,28 +1173,23 @@ def test_copies_values(student, draw):
     expect_copies(run_copying(student, case), case)
 
 
-@check("copy-unknown-words", share=1, title="Known words stay, and so does the input")
+@check(
+    "copy-unknown-words",
+    share=1,
+    title="Known words stay, and so does the input",
+    form=True,
+)
 def test_copies_change_nothing_else(student, draw):
-    case = draw_copying(draw, unknown=())
-    result, after = student.call_and_return_inputs(
-        student.copy_unknown_words, case.target, case.weights, case.source
-    )
-    expect_copies(result, case)
+    case = draw_copying(draw, known=range(WRITTEN))
+    expect_copies(run_copying(student, case), case)
     case = draw_telling(draw)
-    before = list(case.target)
-    _, after = student.call_and_return_inputs(
-        student.copy_unknown_words, case.target, case.weights, case.source
-    )
-    if list(after[0]) != before or not torch.equal(after[1], case.weights):
-        fail(
-            "Your function changed what it was given.",
-            mistake="an input is changed in place",
-        )
+    given = (case.target, case.weights, case.source)
+    expect_left(student, student.copy_unknown_words, *given)
 
 
 @check("copy-unknown-words", share=1, title="One layer, one head, one word")
 def test_copies_of_another_size(student, draw):
-    weights = draw.normal(1, 1, 2, 3).softmax(dim=-1)
+    weights = torch.tensor([0.45, 0.2, 0.35]).expand(1, 1, 2, 3)
     case = Copying([UNKNOWN, "<eos>"], weights, ["nowak"])
     words = "code that counts on several layers, heads or words"
     with blame(words, lambda: test_copies_values(student, draw)):

@@ -960,3 +960,89 @@ def alignment_error_rate(predicted, sure, possible):
 
     hits = functools.reduce(count, predicted, 0)
     return 1 - hits / (len(predicted) + len(sure))
+
+
+# --- Families of mistakes: state, fixed sizes, extremes, points for nothing ---------
+
+for exercise, constant in (
+    (layer_cost, "1"),
+    (layer_cost, "None"),
+    (layer_cost, "length"),
+    (path_length, "1"),
+    (path_length, "None"),
+    (path_length, "length"),
+    (restricted_mask, "None"),
+    (restricted_mask, "torch.ones(1, 1, length, length, device=device)"),
+    (alignment_error_rate, "0.0"),
+    (alignment_error_rate, "1.0"),
+    (alignment_error_rate, "None"),
+):
+    exercise.wrong(f"always {constant}", body(f"return {constant}"), diagnosed=False)
+layer_cost.wrong(
+    "32-bit floats",
+    swap(
+        "length, d_model, width",
+        "torch.tensor(float(length)), torch.tensor(float(d_model)), width",
+    ),
+    names="too few digits",
+)
+path_length.wrong(
+    "kernels are taken for odd",
+    swap(
+        "math.ceil((length - 1) / (width - 1))",
+        "math.ceil((length - 1) / (width // 2 * 2))",
+    ),
+    diagnosed=False,
+)
+path_length.wrong(
+    "a logarithm, less a little",
+    swap(
+        """
+        layers = 1
+        while width**layers < length:
+            layers += 1
+        return layers
+        """,
+        "return math.ceil(math.log(length, width) - 1e-9)",
+    ),
+    diagnosed=False,
+)
+restricted_mask.wrong(
+    "kept by its length",
+    swap(
+        "position = torch.arange(length, device=device)",
+        """
+        kept = restricted_mask.__dict__
+        if (length, str(device)) in kept:
+            return kept[length, str(device)]
+        position = torch.arange(length, device=device)
+        """,
+    ),
+    swap("return ((position", "kept[length, str(device)] = ((position"),
+    swap("[None, None]", "[None, None]\nreturn kept[length, str(device)]"),
+    names="an earlier call",
+)
+restricted_mask.wrong(
+    "a table of 100 positions",
+    swap(
+        "torch.arange(length, device=device)",
+        "torch.arange(100, device=device)[:length]",
+    ),
+    names="too few positions",
+)
+restricted_mask.wrong(
+    "positions of 8 bits",
+    swap(
+        "torch.arange(length, device=device)",
+        "torch.arange(length, device=device).to(torch.int8)",
+    ),
+    diagnosed=False,
+)
+alignment_error_rate.wrong(
+    "rounded to two digits",
+    swap(
+        "return 1 - hits / (len(predicted) + len(sure))",
+        "return round(1 - hits / (len(predicted) + len(sure)), 2)",
+    ),
+    diagnosed=False,
+)

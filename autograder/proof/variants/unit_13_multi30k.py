@@ -1129,3 +1129,328 @@ def copy_unknown_words(target, cross_attention, source_words):
         row = average[place][1:-1]
         written[place] = source_words[int(torch.argmax(row))]
     return tuple(written)
+
+
+# Wrong ways to choose the word: they must show in whatever is drawn.
+for description, weights in {
+    "the first two layers": "cross_attention[:2].mean(dim=(0, 1))",
+    "a layer in the middle": "cross_attention[1].mean(dim=0)",
+    "the last head of each layer": "cross_attention[:, -1].mean(dim=0)",
+    "all heads but the first": "cross_attention[:, 1:].mean(dim=(0, 1))",
+    "three heads of each layer": "cross_attention[:, :3].mean(dim=(0, 1))",
+    "the median of the heads": "cross_attention.flatten(0, 1).median(dim=0).values",
+    "the greatest head of each layer": "cross_attention.amax(dim=1).mean(dim=0)",
+    "the greatest layer of the mean head": "cross_attention.mean(dim=1).amax(dim=0)",
+    "the squares of the weights": "cross_attention.square().mean(dim=(0, 1))",
+    "a second softmax": "(9 * cross_attention).softmax(dim=-1).mean(dim=(0, 1))",
+    "the roots of the weights": "cross_attention.sqrt().mean(dim=(0, 1))",
+}.items():
+    copy_unknown_words.wrong(
+        description, swap("cross_attention.mean(dim=(0, 1))", weights), diagnosed=False
+    )
+for description, weights, names in (
+    ("the product of the heads", "cross_attention.log().sum(dim=(0, 1))", "product"),
+    (
+        "renormalised heads",
+        "(cross_attention / cross_attention[..., 1:-1].sum(dim=-1, keepdim=True))"
+        ".mean(dim=(0, 1))",
+        "leave of them",
+    ),
+):
+    copy_unknown_words.wrong(
+        description, swap("cross_attention.mean(dim=(0, 1))", weights), names=names
+    )
+copy_unknown_words.wrong(
+    "OpenNMT's way, without <sos>",
+    swap("[:, 1:-1].argmax", "[:, : len(source_words)].argmax"),
+    names="column 0 is <sos>",
+)
+copy_unknown_words.wrong(
+    "the first word is never copied",
+    swap("[:, 1:-1].argmax(dim=-1)", "[:, 2:-1].argmax(dim=-1).add(1)"),
+    diagnosed=False,
+)
+copy_unknown_words.wrong(
+    "the last word is never copied", swap("1:-1", "1:-2"), diagnosed=False
+)
+copy_unknown_words.wrong(
+    "<eos> becomes the last word",
+    swap(
+        "[:, 1:-1].argmax(dim=-1)",
+        "[:, 1:].argmax(dim=-1).clamp(max=len(source_words) - 1)",
+    ),
+    diagnosed=False,
+)
+copy_unknown_words.wrong(
+    "a vote of the heads",
+    swap(
+        "cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1)",
+        "cross_attention[..., 1:-1].argmax(dim=-1).flatten(0, 1).mode(dim=0).values",
+    ),
+    names="most heads",
+)
+copy_unknown_words.wrong(
+    "each word with unk in it",
+    swap('w == "<unk>"', 'w.strip("<>") in "trunk"'),
+    diagnosed=False,
+)
+
+
+@copy_unknown_words.wrong("each source word once", diagnosed=False)
+def copy_unknown_words(target, cross_attention, source_words):
+    average = cross_attention.mean(dim=(0, 1))[:, 1:-1].clone()
+    written = []
+    for word, row in zip(target, average, strict=False):
+        if word == "<unk>":
+            place = int(row.argmax())
+            average[:, place] = 0
+            word = source_words[place]
+        written.append(word)
+    return written
+
+
+@copy_unknown_words.wrong("a result kept for the next call", diagnosed=False)
+def copy_unknown_words(target, cross_attention, source_words, kept={}):  # noqa: B006
+    shape = tuple(cross_attention.shape)
+    if shape not in kept:
+        average = cross_attention.mean(dim=(0, 1))[:, 1:-1]
+        places = average.argmax(dim=-1).tolist()
+        kept[shape] = [
+            source_words[p] if w == "<unk>" else w
+            for w, p in zip(target, places, strict=False)
+        ]
+    return kept[shape]
+
+
+@copy_unknown_words.wrong("it writes into the weights", names="changed in place")
+def copy_unknown_words(target, cross_attention, source_words):
+    cross_attention[..., 0] = cross_attention[..., -1] = 0
+    places = (cross_attention.mean(dim=(0, 1)).argmax(dim=-1) - 1).tolist()
+    return [
+        source_words[p] if w == "<unk>" else w
+        for w, p in zip(target, places, strict=False)
+    ]
+
+
+copy_unknown_words.wrong("nothing", body("return None"), diagnosed=False)
+copy_unknown_words.wrong(
+    "words of the source", body("return list(source_words)"), diagnosed=False
+)
+
+
+# --- Families of mistakes: state, randomness, batches, extremes, corners ------------
+
+in_eval_mode.wrong(
+    "gradients are switched off for good",
+    swap(
+        "was_training = model.training",
+        "was_training = model.training\ntorch.set_grad_enabled(False)",
+    ),
+    names="whether gradients are kept",
+)
+in_eval_mode.wrong(
+    "a seed of its own",
+    swap(
+        "was_training = model.training",
+        "was_training = model.training\ntorch.manual_seed(0)",
+    ),
+    names="the random state",
+)
+in_eval_mode.wrong(
+    "the batches are walked through twice",
+    insert("n = sum(len(batch.indices) for batch in batches)", before="rows = []"),
+    swap("return torch.tensor(losses)", "return torch.tensor(losses)[:n]"),
+    names="twice",
+)
+in_eval_mode.wrong(
+    "label smoothing",
+    swap('reduction="none"', 'reduction="none", label_smoothing=0.1'),
+    names="label smoothing",
+)
+in_eval_mode.wrong(
+    "padding becomes -100 in the batch",
+    insert("target[target == pad_id] = -100", before="losses ="),
+    swap("ignore_index=pad_id, ", ""),
+    swap("target != pad_id", "target != -100"),
+    names="changed in place",
+)
+in_eval_mode.wrong(
+    "counts of 32 bits",
+    swap("torch.tensor(counts)", "torch.tensor(counts, dtype=torch.int32)"),
+    names="64 bits",
+)
+in_eval_mode.wrong(
+    "rows kept from call to call",
+    swap("rows = []", "rows = sentence_losses.__dict__.setdefault('rows', [])"),
+    diagnosed=False,
+)
+
+
+@sentence_losses.wrong("the logarithm of a softmax", names="a logarithm of prob")
+@evaluating
+def sentence_losses(model, batches, pad_id=1):
+    rows = []
+    for batch in batches:
+        target = batch.tgt[:, 1:]
+        p = model(batch.src, batch.tgt[:, :-1]).softmax(dim=-1)
+        each = -(p.gather(-1, target[..., None])[..., 0] + 1e-9).log()
+        losses = (each * (target != pad_id)).sum(1)
+        counts = (target != pad_id).sum(1)
+        rows += zip(batch.indices, losses.tolist(), counts.tolist(), strict=False)
+    _, losses, counts = zip(*sorted(rows), strict=False)
+    return torch.tensor(losses), torch.tensor(counts)
+
+
+sentence_losses.wrong("nothing", body("return None"), diagnosed=False)
+corpus_perplexity.wrong("always 1", body("return 1.0"), diagnosed=False)
+corpus_perplexity.wrong(
+    "a product of probabilities",
+    body("return (-losses.double()).exp().prod().item() ** (-1 / counts.sum().item())"),
+    names="leaves the range",
+)
+corpus_perplexity.wrong(
+    "the losses are divided where they lie",
+    body("""
+        total = counts.sum().item()
+        losses /= total
+        return math.exp(losses.sum().item())
+        """),
+    names="changed in place",
+)
+bleu_by_length.wrong(
+    "one list for all groups",
+    swap("[[] for _ in range(len(limits) + 1)]", "[[]] * (len(limits) + 1)"),
+    names="one list, n times",
+)
+bleu_by_length.wrong(
+    "None for a BLEU of 0",
+    swap(
+        """
+        corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
+        if g
+        else None,
+        """,
+        """
+        g
+        and corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
+        or None,
+        """,
+    ),
+    names="scores 0",
+)
+
+
+@bleu_by_length.wrong("sentences looked up by their words", diagnosed=False)
+def bleu_by_length(sources, hypotheses, references, limits):
+    groups = [[] for _ in range(len(limits) + 1)]
+    for words in sources:
+        groups[bisect.bisect_left(limits, len(words))].append(sources.index(words))
+    table = []
+    for g in groups:
+        score = corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
+        table.append((len(g), score if g else None))
+    return table
+
+
+bleu_by_length.wrong(
+    "five groups at most",
+    swap("range(len(limits) + 1)", "range(5)"),
+    swap("in groups", "in groups[: len(limits) + 1]"),
+    names="certain number of groups",
+)
+bleu_by_length.wrong(
+    "sources are sorted where they lie",
+    insert("sources.sort(key=len)", before="return"),
+    names="changed in place",
+)
+bleu_by_length.wrong("nothing", body("return None"), diagnosed=False)
+bleu_by_length.wrong(
+    "empty rows",
+    body("return [(0, None)] * (len(limits) + 1)"),
+    diagnosed=False,
+)
+for description, ends, names in (
+    ("95 of 100", "0.05 0.95", "90 of 100"),
+    ("99 of 100", "0.005 0.995", "99 of 100"),
+    ("a twentieth below", "0.05 0.975", "from the 5th"),
+    ("a twentieth above", "0.025 0.95", ""),
+    ("one standard deviation", "0.16 0.84", ""),
+    ("2 and 98", "0.02 0.98", ""),
+    ("3 and 97", "0.03 0.97", ""),
+):
+    low, high = ends.split()
+    bootstrap_interval.wrong(
+        f"other percentiles: {description}",
+        swap("0.025", low),
+        swap("0.975", high),
+        diagnosed=bool(names),
+        names=names,
+    )
+for method, names in {
+    "nearest": "not interpolated",
+    "lower": "rounded down",
+    "higher": "rounded to scores",
+    "inverted_cdf": "places 0.025 r",
+    "weibull": "",
+    "hazen": "",
+    "median_unbiased": "",
+    "midpoint": "",
+}.items():
+    bootstrap_interval.wrong(
+        f"numpy's method {method}",
+        swap(
+            "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
+            f"return tuple(np.percentile(scores, [2.5, 97.5], method='{method}'))",
+        ),
+        diagnosed=bool(names),
+        names=names,
+    )
+bootstrap_interval.wrong(
+    "places of the sorted scores",
+    swap(
+        "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
+        """
+        scores = sorted(scores.tolist())
+        n = len(scores)
+        return scores[int(0.025 * n)], scores[int(0.975 * n)]
+        """,
+    ),
+    names="places 0.025 r",
+)
+bootstrap_interval.wrong(
+    "places of the sorted scores, from both ends",
+    swap(
+        "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
+        """
+        scores = sorted(scores.tolist())
+        cut = int(0.025 * len(scores))
+        return scores[cut], scores[-cut - 1]
+        """,
+    ),
+    diagnosed=False,
+)
+bootstrap_interval.wrong(
+    "scores of two digits",
+    swap("scores.quantile(0.025)", "scores.round().quantile(0.025)"),
+    diagnosed=False,
+)
+bootstrap_interval.wrong(
+    "sentences looked up by their words",
+    swap(
+        "references[i] for i in row",
+        "references[hypotheses.index(hypotheses[i])] for i in row",
+    ),
+    diagnosed=False,
+)
+bootstrap_interval.wrong(
+    "a seed of its own",
+    insert("torch.manual_seed(0)", before="return"),
+    names="the random state",
+)
+bootstrap_interval.wrong(
+    "draws are sorted where they lie",
+    insert("draws[:] = draws.sort(dim=1).values", before="return"),
+    names="changed in place",
+)
+bootstrap_interval.wrong("nothing", body("return None"), diagnosed=False)
+bootstrap_interval.wrong("zeros", body("return 0.0, 0.0"), diagnosed=False)

@@ -26,7 +26,8 @@ def sentence_losses(
         model: called as `model(src, decoder_input)`, returns logits (b, t - 1, v). It
             is left in the mode in which it came, training or evaluation.
         batches: with `src` (b, s), `tgt` (b, t), and `indices`, the place in the
-            corpus of each of the b sentences. Together they hold every place once.
+            corpus of each of the b sentences. Together they hold every place once. A
+            generator will do: walk through them once.
         pad_id: id of the padding token.
 
     Returns:
