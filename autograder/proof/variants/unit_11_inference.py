@@ -1474,6 +1474,28 @@ def corpus_bleu(hypotheses, references, max_n=4):
     return 100 * bleu_score(written, known, max_n, [1 / max_n] * max_n)
 
 
+corpus_bleu.wrong(
+    "short sentences left out",
+    insert(
+        """
+        pairs = [(h, known) for h, known in pairs if len(h) >= 4] or pairs
+        hypotheses, references = zip(*pairs)
+        """,
+        before="counts =",
+    ),
+    names="fewer than four words",
+)
+corpus_bleu.wrong(
+    "empty hypotheses left out",
+    insert(
+        """
+        pairs = [(h, known) for h, known in pairs if h] or pairs
+        hypotheses, references = zip(*pairs)
+        """,
+        before="counts =",
+    ),
+    names="without the empty hypotheses",
+)
 corpus_bleu.wrong("always 0", body("return 0.0"), diagnosed=False)
 
 
