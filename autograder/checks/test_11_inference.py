@@ -182,9 +182,9 @@ def alike(one: Any, other: Any) -> bool:
         return one.shape == other.shape and torch.allclose(
             one.double(), other.double(), rtol=1e-5, atol=1e-5
         )
-    return one == other or (
-        isinstance(one, float) and math.isclose(one, other, rel_tol=1e-5)
-    )
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-5)
+    return bool(one == other)
 
 
 # --- greedy_decode ----------------------------------------------------------------
@@ -232,6 +232,9 @@ def greedy_mistakes(
 ) -> dict[str, Callable[[], Tensor]]:
     """Name what goes wrong in greedy search."""
     _, start, end = model.special
+    ends = bool((greedy(model, src, max_len) == end).any())
+    last = "the words without the last token"
+    last = last if ends else f"one word less than max_len, or {last}"
 
     def found(**changes: Any) -> Callable[[], Tensor]:
         return lambda: greedy(model, src, **({"max_len": max_len} | changes))
@@ -249,15 +252,13 @@ def greedy_mistakes(
         "zeros after the end, where padding belongs": found(fill=UNK),
         "padding with number 1, where the model has another pad_id": found(fill=PAD),
         "the argmax of the first position": found(place=0),
-        "the argmax of the first position without an end": found(place=0, freeze=False),
         "what is written when only the last token is fed, without a cache": found(
             alone=True
         ),
         "the least probable words": found(pick=lambda scores: scores.argmin(dim=-1)),
         "<sos> alone: no token was appended": lambda: torch.full((len(src), 1), start),
         "the words without <sos>": lambda: found()()[:, 1:],
-        "one word less than max_len": found(max_len=max_len - 1),
-        "the words without the last token": lambda: found()()[:, :-1],
+        last: lambda: found()()[:, :-1],
         "one word more than max_len": found(max_len=max_len + 1),
         "a search that counts on the usual numbers of <sos> and <eos>": found(
             ids=(SOS, EOS)
