@@ -1054,7 +1054,7 @@ def test_beam_calls(student, draw):
 
 @check("beam-search", share=2, title="Other numbers for <sos>, <eos> and padding")
 def test_beam_other_numbers(student, draw):
-    expect_found(student, draw_problem(draw, "numbers"), EVERY | USUAL)
+    expect_found(student, problem_of("numbers", 0), EVERY | USUAL)
 
 
 @check("beam-search", share=2, title="A cached model works too: its rows move along")
