@@ -7,15 +7,15 @@ earlier word, on the source and on its padding, and that notes how it was called
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import combinations
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from autograder.checking.behaviour import blame, expect_parts, expect_unchanged
+from autograder.checking.behaviour import blame, expect_parts
 from autograder.checking.expect import (
     Callback,
     check,
@@ -25,6 +25,12 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
+from autograder.checking.families import (
+    expect_each_call_anew,
+    expect_no_traces,
+    expect_same_device,
+)
+from autograder.checking.random_inputs import Draw
 from transformer.config import TransformerConfig
 from transformer.decoder import DecoderLayer
 from transformer.feed_forward import AddNorm
@@ -34,6 +40,8 @@ from transformer.translation import bleu
 from transformer.translation.beams import SearchSettings
 
 UNK, PAD, SOS, EOS = 0, 1, 2, 3
+OTHER_IDS = (4, 9, 10)  # of padding, <sos> and <eos>
+POOL = 8  # so many models of a kind are looked for, at most, and each only once
 SRC_WORDS, TGT_WORDS = 12, 11
 CONFIG = "transformer.config.TransformerConfig"
 SETTINGS = "transformer.translation.beams.SearchSettings"
@@ -86,9 +94,10 @@ class TableModel:
         if not self.cached:
             return memory
         empty: list[list[int]] = [[] for _ in range(len(src))]
-        return Callback(Rows(empty, self._about(memory, src)), ["__getitem__"])
+        return Callback(Rows(empty, self.about(memory, src)), ["__getitem__"])
 
-    def _about(self, memory: Tensor, src: Tensor) -> Tensor:
+    def about(self, memory: Tensor, src: Tensor) -> Tensor:
+        """Average the scores by the words of each source."""
         kept = (src != self.special[0]).unsqueeze(-1)
         return (memory * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
 
@@ -96,7 +105,7 @@ class TableModel:
         """Score the next word after each of `tgt` (b, t), or after its last."""
         self.calls.append(tuple(tgt.shape))
         if not self.cached:
-            return self.scores(tgt, self._about(memory, src)), []
+            return self.scores(tgt, self.about(memory, src)), []
         if any(len(row) + 1 != tgt.size(1) for row in memory.words):
             raise ValueError("the cache takes a sentence that is one word longer")
         for row, word in zip(memory.words, tgt[:, -1].tolist(), strict=True):
@@ -148,10 +157,34 @@ def draw_model(draw, **options) -> TableModel:
 
 
 def draw_sources(draw, pad: int = PAD) -> Tensor:
-    """Draw sources of length 5, 3 and 1."""
-    src = draw.ids(3, 5, low=4, high=9)
-    src[1, 3:], src[2, 1:] = pad, pad
-    return src
+    """Draw sources of length 3, 4 and 1, with a column of padding."""
+    src = draw.ids(3, 5, low=5, high=9)
+    return src.masked_fill(torch.arange(5) >= torch.tensor([[3], [4], [1]]), pad)
+
+
+def sole(named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the mistakes, with their values, whose result no other mistake has."""
+    values = {}
+    for phrase, value in named.items():
+        with suppress(ZeroDivisionError):  # it has no result here
+            values[phrase] = value() if callable(value) else value
+
+    def alone(phrase: str) -> bool:
+        others = (value for other, value in values.items() if other != phrase)
+        return not any(alike(values[phrase], other) for other in others)
+
+    return {phrase: value for phrase, value in values.items() if alone(phrase)}
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Tell whether two results could be taken for each other."""
+    if isinstance(one, Tensor):
+        return one.shape == other.shape and torch.allclose(
+            one.double(), other.double(), rtol=1e-5, atol=1e-5
+        )
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-5)
+    return bool(one == other)
 
 
 # --- greedy_decode ----------------------------------------------------------------
@@ -167,11 +200,13 @@ def greedy(
     alone: bool = False,
     freeze: bool = True,
     fill: int | None = None,
+    ids: tuple[int, int] | None = None,
     stop: Callable[[Tensor], Tensor | bool] = torch.all,
     pick: Callable[[Tensor], Tensor] = lambda scores: scores.argmax(dim=-1),
 ) -> Tensor:
     """Search greedily, rightly or with one of its parts exchanged."""
     pad, start, end = model.special
+    start, end = ids or (start, end)
     memory = model.encode(src)
     tgt = torch.full((len(src), 1), start)
     ended = torch.zeros(len(src), dtype=torch.bool)
@@ -192,42 +227,43 @@ def never(_ended: Tensor) -> bool:
     return False
 
 
-def greedy_mistakes(model: TableModel, src: Tensor) -> dict[str, Callable[[], Tensor]]:
+def greedy_mistakes(
+    model: TableModel, src: Tensor, max_len: int = MAX_LEN
+) -> dict[str, Callable[[], Tensor]]:
     """Name what goes wrong in greedy search."""
-    nothing = torch.full((len(src), 1), model.special[1])
+    _, start, end = model.special
+    ends = bool((greedy(model, src, max_len) == end).any())
+    last = "the words without the last token"
+    last = last if ends else f"one word less than max_len, or {last}"
+
+    def found(**changes: Any) -> Callable[[], Tensor]:
+        return lambda: greedy(model, src, **({"max_len": max_len} | changes))
+
     return {
-        "the words of a search that never stops at <eos>": lambda: greedy(
-            model, src, freeze=False, stop=never
+        "the words of a search that never stops at <eos>": found(
+            freeze=False, stop=never
         ),
-        "a search that goes on writing after <eos> in a batch": lambda: greedy(
-            model, src, freeze=False
+        "a search that goes on writing after <eos> in a batch": found(freeze=False),
+        "a search that pads to max_len after all sentences have ended": found(
+            stop=never
         ),
-        "a search that pads to max_len after all sentences have ended": lambda: greedy(
-            model, src, stop=never
+        "a search that stops when the first sentence ends": found(stop=torch.any),
+        "<eos> again and again after the end, where padding belongs": found(fill=end),
+        "zeros after the end, where padding belongs": found(fill=UNK),
+        "padding with number 1, where the model has another pad_id": found(fill=PAD),
+        "the argmax of the first position": found(place=0),
+        "what is written when only the last token is fed, without a cache": found(
+            alone=True
         ),
-        "a search that stops when the first sentence ends": lambda: greedy(
-            model, src, stop=torch.any
+        "the least probable words": found(pick=lambda scores: scores.argmin(dim=-1)),
+        "<sos> alone: no token was appended": lambda: torch.full((len(src), 1), start),
+        "the words without <sos>": lambda: found()()[:, 1:],
+        last: lambda: found()()[:, :-1],
+        "one word more than max_len": found(max_len=max_len + 1),
+        "a search that counts on the usual numbers of <sos> and <eos>": found(
+            ids=(SOS, EOS)
         ),
-        "<eos> again and again after the end, where padding belongs": lambda: greedy(
-            model, src, fill=model.special[2]
-        ),
-        "zeros after the end, where padding belongs": lambda: greedy(
-            model, src, fill=UNK
-        ),
-        "the argmax of the first position": lambda: greedy(model, src, place=0),
-        "the argmax of the first position without an end": lambda: greedy(
-            model, src, place=0, freeze=False
-        ),
-        "what is written when only the last token is fed, without a cache": lambda: (
-            greedy(model, src, alone=True)
-        ),
-        "the least probable words": lambda: greedy(
-            model, src, pick=lambda scores: scores.argmin(dim=-1)
-        ),
-        "<sos> alone: no token was appended": lambda: nothing,
-        "the words without <sos>": lambda: greedy(model, src)[:, 1:],
-        "the words without the last token": lambda: greedy(model, src)[:, :-1],
-        "one word less than max_len": lambda: greedy(model, src, MAX_LEN - 1),
+        "a search that counts on the usual number of <eos>": found(ids=(start, EOS)),
     }
 
 
@@ -239,65 +275,89 @@ def uneven(tgt: Tensor, end: int = EOS) -> bool:
     return all_end and 2 <= first <= last - 2 and last < MAX_LEN - 1
 
 
-def draw_uneven(draw, **options) -> tuple[TableModel, Tensor]:
-    """Draw a model and sources whose translations differ in length."""
-    pad, _, end = options.get("special", (PAD, SOS, EOS))
-    for _ in range(400):
-        model, src = draw_model(draw, **options), draw_sources(draw, pad)
+@cache
+def uneven_of(special: tuple[int, int, int], number: int) -> tuple[TableModel, Tensor]:
+    """Look for a model and sources that show what can go wrong with an end."""
+    draw = Draw("11_inference", f"uneven {special}", number)
+    for _ in range(2000):
+        model, src = draw_model(draw, special=special), draw_sources(draw, special[0])
         right = greedy(model, src)
-        wrong = (greedy(model, src, place=0), greedy(model, src, alone=True))
-        wordy, ended = greedy(model, src, freeze=False), greedy(model, src, fill=end)
-        telling = not any(map(right.equal, wrong)) and not wordy.equal(ended)
-        if uneven(right, end) and telling:
-            model.calls.clear()
-            model.encoded = 0
+        if uneven(right, special[2]) and shows_greedy(model, src):
             return model, src
     raise RuntimeError("no model was drawn whose sentences differ in length")
+
+
+def shows_greedy(model: TableModel, src: Tensor) -> bool:
+    """Tell whether the mistakes with places and words show, in a batch and alone."""
+    telling = ("argmax", "only the last token", "goes on writing", "stops when")
+    endless = replace(model, ending=-9.0)
+    cases = [(model, src, MAX_LEN), (model, src[1:2, :4], MAX_LEN), (endless, src, 4)]
+    for (one, rows, longest), shown in zip(cases, (4, 2, 2), strict=True):
+        want = greedy(one, rows, longest)
+        for phrase, wrong in greedy_mistakes(one, rows, longest).items():
+            told = any(word in phrase for word in telling[:shown])
+            if told and wrong().equal(want):
+                return False
+    return True
+
+
+def draw_uneven(
+    draw, special: tuple[int, int, int] = (PAD, SOS, EOS), cached: bool = False
+) -> tuple[TableModel, Tensor]:
+    """Draw a model and sources whose translations differ in length."""
+    model, src = uneven_of(special, draw.integer(0, POOL))
+    return replace(model, cached=cached, calls=[], encoded=0), src.clone()
+
+
+def expect_greedy(got: Any, model: TableModel, src: Tensor, max_len: int = MAX_LEN):
+    """Compare what a student's search wrote with the right words."""
+    plain = replace(model, cached=False)
+    right = greedy(plain, src, max_len)
+    if not (isinstance(got, Tensor) and got.equal(right)):
+        named = sole(greedy_mistakes(plain, src, max_len))
+        expect_equal(got, right, "what you wrote", named)
 
 
 @check("greedy-decode", share=5, title="Every sentence of a batch, padding after <eos>")
 def test_greedy_words(student, draw):
     model, src = draw_uneven(draw)
     got = student.greedy_decode(model.handed_to(student), src, MAX_LEN)
-    named = greedy_mistakes(model, src)
-    expect_equal(got, greedy(model, src), "what you wrote", named)
+    expect_greedy(got, model, src)
 
 
 @check("greedy-decode", share=2, title="One sentence alone gives the same words")
 def test_greedy_alone(student, draw):
     model, src = draw_uneven(draw)
-    model.ending = 3.0
-    row = src[1:2, :3]
+    row = src[1:2, :4]
     got = student.greedy_decode(model.handed_to(student), row, MAX_LEN)
-    named = greedy_mistakes(model, row)
-    expect_equal(got, greedy(model, row), "what you wrote", named)
+    expect_greedy(got, model, row)
 
 
 @check("greedy-decode", share=2, title="At most max_len tokens after <sos>")
 def test_greedy_stops_at_max_len(student, draw):
-    model, src = draw_model(draw, ending=-9.0), draw_sources(draw)
+    model, src = draw_uneven(draw)
+    model.ending = -9.0
     got = student.greedy_decode(model.handed_to(student), src, 4)
-    named = {
-        "one word less than max_len": lambda: greedy(model, src, 3),
-        "one word more than max_len": lambda: greedy(model, src, 5),
-        "the words without <sos>": lambda: greedy(model, src, 4)[:, 1:],
-    }
-    expect_equal(got, greedy(model, src, 4), "what you wrote", named)
+    expect_greedy(got, model, src, 4)
+
+
+def expect_read_once(model: TableModel) -> None:
+    """Fail unless the source was encoded once."""
+    if model.encoded != 1:
+        fail(
+            f"The source should be encoded once, but it was {model.encoded} times.",
+            mistake="the source encoded again and again",
+        )
 
 
 @check("greedy-decode", share=2, title="The model reads once and stops in time")
 def test_greedy_calls(student, draw):
     model, src = draw_uneven(draw)
     steps = greedy(model, src).size(1) - 1
-    model.calls.clear()
-    model.encoded = 0
+    model = replace(model, calls=[], encoded=0)
     student.greedy_decode(model.handed_to(student), src, MAX_LEN)
     expect_asked(model)
-    if model.encoded != 1:
-        fail(
-            f"The source should be encoded once, but it was {model.encoded} times.",
-            mistake="the source encoded again and again",
-        )
+    expect_read_once(model)
     if max(shape[1] for shape in model.calls) > steps:
         fail(
             "You call the decoder after every sentence has ended.",
@@ -307,38 +367,229 @@ def test_greedy_calls(student, draw):
 
 @check("greedy-decode", share=2, title="sos_id, eos_id and the model's pad_id are used")
 def test_greedy_other_numbers(student, draw):
-    pad, start, end = special = (3, 9, 10)
-    model, src = draw_uneven(draw, special=special)
-    handed = model.handed_to(student)
+    model, src = draw_uneven(draw, special=OTHER_IDS)
+    handed, (_, start, end) = model.handed_to(student), OTHER_IDS
     got = student.greedy_decode(handed, src, MAX_LEN, sos_id=start, eos_id=end)
-
-    def named_numbers(tgt: Tensor, old: int, new: int) -> Tensor:
-        return torch.where(tgt == old, new, tgt)
-
-    right = greedy(model, src)
-    named = {
-        "padding with number 1, where the model has another pad_id": named_numbers(
-            right, pad, PAD
-        )
-    }
-    words = "code that counts on the usual numbers of the special tokens"
-    with blame(words, lambda: test_greedy_words(student, draw)):
-        expect_equal(got, right, "what you wrote", named)
+    expect_greedy(got, model, src)
 
 
-@check("greedy-decode", share=1, title="A cached model works too; src stays as it was")
+@check("greedy-decode", share=1, title="A cached model works too")
 def test_greedy_cached(student, draw):
-    model, src = draw_uneven(draw)
-    right = greedy(model, src)
-    model.cached = True
-    handed = model.handed_to(student)
+    model, src = draw_uneven(draw, cached=True)
     words = "code that does not work with a CachedTransformer"
     with blame(words, lambda: test_greedy_words(student, draw)):
-        got, after = student.call_and_return_inputs(
-            student.greedy_decode, handed, src, MAX_LEN
-        )
-        expect_equal(got, right, "what you wrote")
-    expect_unchanged([after[1]], [src])
+        got = student.greedy_decode(model.handed_to(student), src, MAX_LEN)
+        expect_greedy(got, model, src)
+
+
+@check("greedy-decode", share=1, title="Each call anew; src stays as it was")
+def test_greedy_leaves_no_traces(student, draw):
+    models = [draw_uneven(draw) for _ in range(2)]
+    calls = [(model.handed_to(student), src, MAX_LEN) for model, src in models]
+    expect_no_traces(student, student.greedy_decode, *calls[0], still=True)
+    rights = iter([greedy(replace(model), src).double() for model, src in models])
+    expect_each_call_anew(
+        student, student.greedy_decode, calls, lambda *_: next(rights), "what you wrote"
+    )
+
+
+# --- cut_back ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What a cut is given: log-probabilities (b, k, V), lengths (b, k) and α."""
+
+    log_prob: Tensor
+    length: Tensor
+    alpha: float
+
+    @property
+    def divisor(self) -> Tensor:
+        """The length penalties, (b, k, 1)."""
+        return self.to_the_power(self.alpha)
+
+    def to_the_power(self, alpha: float) -> Tensor:
+        """Compute the length penalties for another α."""
+        return ((5 + self.length.double()) / 6).unsqueeze(-1) ** alpha
+
+    def kept(
+        self,
+        rank: Tensor,
+        worth: Tensor | None = None,
+        k: int | None = None,
+        largest: bool = True,
+    ) -> Tensor:
+        """Keep the best by `rank` (b, k, V): parent, word, log-probability and worth.
+
+        Returns:
+            (4, b, k).
+        """
+        count, words = self.log_prob.shape[1:]
+        best = rank.flatten(1).topk(count, largest=largest).indices
+        log_prob = self.log_prob.double().flatten(1).gather(1, best)
+        value = (rank if worth is None else worth).flatten(1).gather(1, best)
+        width = k or words
+        return torch.stack([best // width, best % width, log_prob, value])
+
+    def right(self) -> Tensor:
+        """Cut back rightly: (4, b, k)."""
+        return self.kept(self.log_prob.double() / self.divisor)
+
+
+def best_of_each(given: Candidates) -> Tensor:
+    """Keep the best word of each hypothesis."""
+    worth = given.log_prob.double() / given.divisor
+    only = torch.zeros_like(worth).scatter(-1, worth.argmax(-1, keepdim=True), 1.0)
+    return given.kept(worth.masked_fill(only == 0, -1e9))
+
+
+def among_all(given: Candidates) -> Tensor:
+    """Let the candidates of all sentences compete."""
+    worth = given.log_prob.double() / given.divisor
+    b, k, words = worth.shape
+    value, best = worth.flatten().topk(b * k)
+    place = best % (k * words)
+    log_prob = given.log_prob.double().flatten(1).gather(1, place.view(b, k)).flatten()
+    return torch.stack([place // words, place % words, log_prob, value]).view(4, b, k)
+
+
+def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
+    """Name what goes wrong in a cut."""
+    log_prob, divisor, right = given.log_prob.double(), given.divisor, given.right()
+    parent, word, kept, worth = right
+    return {
+        "a cut without the length penalty": given.kept(log_prob),
+        "a cut that multiplies by the length penalty": given.kept(log_prob * divisor),
+        "a cut that divides by n^α": given.kept(
+            log_prob / given.length.double().unsqueeze(-1) ** given.alpha
+        ),
+        "a cut whose α is always 0.6": given.kept(log_prob / given.to_the_power(0.6)),
+        "a cut that uses the penalty only for what it returns": given.kept(
+            log_prob, log_prob / divisor
+        ),
+        "the best word of each hypothesis: k greedy searches side by side": (
+            best_of_each(given)
+        ),
+        "the candidates of all sentences, cut back together": among_all(given),
+        "the candidates with the worst first": right.flip(-1),
+        "the k worst candidates": given.kept(log_prob / divisor, largest=False),
+        "the right cut, but parent and word have changed places": torch.stack(
+            [word, parent, kept, worth]
+        ),
+        "a cut that counts k words to a hypothesis, not V": given.kept(
+            log_prob / divisor, k=log_prob.size(1)
+        ),
+        "log-probabilities that are divided by the length penalty": torch.stack(
+            [parent, word, worth, worth]
+        ),
+        "a worth that is not divided by the length penalty": torch.stack(
+            [parent, word, kept, kept]
+        ),
+        "a cut that ranks in too few digits (half precision)": given.kept(
+            (log_prob / divisor).half().double(), log_prob / divisor
+        ),
+    }
+
+
+def told_apart(right: Tensor, wrong: Sequence[Tensor]) -> bool:
+    """Tell whether each wrong result differs clearly from the right one."""
+    return all(float((one - right).abs().nan_to_num(9.0).max()) > 1e-2 for one in wrong)
+
+
+@cache
+def candidates(b: int, k: int, words: int, alpha: float, number: int) -> Candidates:
+    """Look for candidates in which each mistake but that of few digits shows."""
+    draw = Draw("11_inference", f"candidates {b} {k} {words} {alpha}", number)
+    for _ in range(1000):
+        length = 2 + (12 * draw.uniform(b, k)).long()
+        log_prob = -0.6 * length.unsqueeze(-1) - 3 * draw.uniform(b, k, words)
+        given = Candidates(log_prob, length, alpha)
+        *wrong, in_few_digits = cut_mistakes(given).values()
+        if told_apart(given.right(), wrong) and given.right().equal(in_few_digits):
+            return given
+    raise RuntimeError("no candidates were drawn that show the mistakes of a cut")
+
+
+def run_cut(student, given: Candidates) -> Tensor:
+    """Call a student's cut, and put its four results into one tensor (4, b, k)."""
+    got = student.cut_back(given.log_prob, given.length, given.alpha)
+    what = "four things: parent, word, log-probability and worth"
+    names = ("parent", "word", "the log-probability", "the worth")
+    for name, part in zip(names, expect_parts(got, 4, what), strict=True):
+        expect_shape(part, given.length.shape, name)
+    return torch.stack([part.double() for part in got])
+
+
+def expect_cut(student, given: Candidates) -> None:
+    """Compare a student's cut with the right one."""
+    what = "what the cut keeps (parent, word, log-probability, worth)"
+    expect_close(run_cut(student, given), given.right(), what, cut_mistakes(given))
+
+
+@check("beam-cut", share=5, title="The k best candidates of each sentence, best first")
+def test_cut(student, draw):
+    expect_cut(student, candidates(4, 3, 6, 0.9, draw.integer(0, POOL)))
+
+
+@check("beam-cut", share=2, title="Other sizes and another α")
+def test_cut_of_other_sizes(student, draw):
+    expect_cut(student, candidates(2, 5, 11, 2.3, draw.integer(0, POOL)))
+
+
+@check("beam-cut", share=2, title="Hypotheses that are not there yet, or have ended")
+def test_cut_with_nothing(student, draw):
+    log_prob = torch.full((3, 3, 7), -torch.inf)
+    log_prob[0, 0] = -60 - (1 + draw.uniform(7)).cumsum(0)  # the first step
+    log_prob[1, :, 1] = -70 - (1 + draw.uniform(3)).cumsum(0)  # all have ended
+    log_prob[2, 1] = -80 - (1 + draw.uniform(7)).cumsum(0)
+    length = torch.tensor([[1, 1, 1], [4, 9, 6], [5, 7, 3]])
+    expect_cut(student, Candidates(log_prob, length, 0.0))
+    expect_cut(student, Candidates(log_prob, length, 0.7))
+
+
+@check("beam-cut", share=1, title="A beam of 1, alone and in a batch")
+def test_cut_of_one(student, draw):
+    log_prob, length = -1 - 4 * draw.uniform(3, 1, 7), torch.tensor([[3], [8], [5]])
+    words = "code that counts on a beam of more than 1 or on a batch"
+    with blame(words, lambda: test_cut(student, draw)):
+        expect_cut(student, Candidates(log_prob[:1], length[:1], 1.7))
+        expect_cut(student, Candidates(log_prob, length, 1.7))
+
+
+@check("beam-cut", share=2, title="Candidates that lie close together")
+def test_cut_of_close_ones(student, draw):
+    order = torch.stack([draw.uniform(24).argsort() for _ in range(2)])
+    log_prob = -3 - 1e-4 * order.view(2, 4, 6)
+    expect_cut(student, Candidates(log_prob, torch.full((2, 4), 3), 0.8))
+
+
+@check(
+    "beam-cut", share=2, title="Each call anew; log_prob and length stay as they were"
+)
+def test_cut_leaves_no_traces(student, draw):
+    number = draw.integer(0, POOL - 1)
+    calls = [candidates(4, 3, 6, 0.9, number + i) for i in (0, 1)]
+    arguments = [(one.log_prob, one.length, one.alpha) for one in calls]
+    expect_no_traces(student, student.cut_back, *arguments[0], still=True)
+
+    def right(*given: Any) -> Tensor:
+        return Candidates(*given).right()[3]
+
+    expect_each_call_anew(
+        student, student.cut_back, arguments, right, "the worth", part=3
+    )
+
+
+@check("beam-cut", share=1, title="On the device of its inputs", form=True)
+def test_cut_on_device(student, draw):
+    given = candidates(4, 3, 6, 0.9, draw.integer(0, POOL))
+    expect_same_device(
+        student,
+        student.cut_back,
+        *(given.log_prob, given.length, given.alpha),
+        what="what comes back",
+    )
 
 
 # --- beam_search ------------------------------------------------------------------
@@ -352,6 +603,24 @@ class Hypothesis(NamedTuple):
     words: list[int]
     score: float
     ended: bool = False
+
+
+Found = list[list[Hypothesis]]  # of each sentence, best first
+
+
+def all_ended(found: Found) -> bool:
+    """End the search when every hypothesis has ended."""
+    return all(h.ended for beam in found for h in beam)
+
+
+def any_ended(found: Found) -> bool:
+    """End the search at the first hypothesis that ends."""
+    return any(h.ended for beam in found for h in beam)
+
+
+def best_ended(found: Found) -> bool:
+    """End the search when the best hypothesis of each sentence has ended."""
+    return all(beam[0].ended for beam in found)
 
 
 @dataclass(frozen=True)
@@ -368,12 +637,15 @@ class Rule:
         copies: hypotheses at the start.
         cut_plainly: whether the length penalty counts at the very end alone.
         mixed: whether hypotheses look at the memory of other sentences.
+        first: whether, after the first cut, all look at the memory of the first one.
         stale: whether the memory's rows stay where they were, words in a cache too.
-        stop: when a sentence's search is over.
+        stop: when the search is over.
         worth: whether the worth is returned, and not the log-probability.
         divided: whether the worth is kept in the place of the log-probability.
         reverse: whether the best comes last.
         tail: whether the greatest length is one less.
+        late: whether a length leaves the newest token out.
+        ids: `<sos>` and `<eos>`, if not those of the settings.
     """
 
     add: Callable[[float, float], float] = lambda old, new: old + new
@@ -385,24 +657,124 @@ class Rule:
     copies: int = 1
     cut_plainly: bool = False
     mixed: bool = False
+    first: bool = False
     stale: bool = False
-    stop: Callable[..., bool] = all
+    stop: Callable[[Found], bool] = all_ended
     worth: bool = True
     divided: bool = False
     reverse: bool = False
     tail: int = 0
+    late: bool = False
+    ids: tuple[int, int] | None = None
 
 
 RIGHT = Rule()
+STALE = "a search that does not pick the memory's rows as it picks hypotheses"
+PENALTIES = {
+    "a search that uses the length penalty only at the end": Rule(cut_plainly=True),
+    "a search without the length penalty": Rule(divisor=lambda n, a: 1.0),
+    "a search that multiplies by the length penalty": Rule(
+        divisor=lambda n, a: ((5 + n) / 6) ** -a
+    ),
+    "a search that divides by n^α": Rule(divisor=lambda n, a: n**a),
+    "a search whose α is always 0.6": Rule(divisor=lambda n, a: ((5 + n) / 6) ** 0.6),
+    "a search whose length counts <sos>": Rule(divisor=lambda n, a: ((6 + n) / 6) ** a),
+    "a search whose length leaves the newest token out": Rule(late=True),
+    "the log-probability, not divided by the length penalty": Rule(worth=False),
+    "a search that goes on with the divided worth": Rule(divided=True),
+}
+ENDS = {
+    "a search whose finished hypotheses go on growing": Rule(frozen=False),
+    "a search that stops at the first hypothesis that ends": Rule(stop=any_ended),
+    "a search that stops when the best hypothesis has ended": Rule(stop=best_ended),
+}
+CUT_OFF = {"one word less than max_len": Rule(tail=1)}
+OTHERS = {
+    "a search that adds probabilities": Rule(add=lambda old, new: old + math.exp(new)),
+    "a search that multiplies log-probabilities": Rule(
+        add=lambda old, new: (old or 1.0) * new
+    ),
+    "a search that adds scores, not log-probabilities": Rule(logits=True),
+    "a search that keeps the newest word's log-probability alone": Rule(
+        add=lambda old, new: new
+    ),
+    "k greedy searches side by side": Rule(apart=True),
+    "a search that adds a word to the wrong hypothesis": Rule(crossed=True),
+    "a search that starts with k equal hypotheses": Rule(copies=K),
+    "a search that looks at the memory of another sentence": Rule(mixed=True),
+    "a search that goes on with the first sentence's memory for all": Rule(first=True),
+    "the hypotheses with the worst first": Rule(reverse=True),
+}
+USUAL = {
+    "a search that counts on the usual numbers of <sos> and <eos>": Rule(
+        ids=(SOS, EOS)
+    ),
+    "a search that counts on the usual number of <eos>": Rule(ids=(OTHER_IDS[1], EOS)),
+}
+EVERY = PENALTIES | ENDS | CUT_OFF | OTHERS
 
 
-def search(
-    model: TableModel, src: Tensor, settings: SearchSettings, rule: Rule = RIGHT
-) -> tuple[Tensor, Tensor]:
-    """Search each sentence by itself: hypotheses (b, k, t) and worth (b, k)."""
-    found = beams_of(model, src, settings, rule)
+@dataclass(eq=False)
+class Problem:
+    """What a search is given, and what each rule finds in it, worked out once.
+
+    Attributes:
+        model: the grader's, without a cache.
+        src: ids (b, s).
+        settings: of the search.
+        asked: scores of the next word by row of the source and words so far.
+        known: what has been found by which rule.
+    """
+
+    model: TableModel
+    src: Tensor
+    settings: SearchSettings
+    asked: dict[tuple[int, tuple[int, ...]], Tensor] = field(default_factory=dict)
+    known: dict[Rule, tuple[Tensor, Tensor]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read the source."""
+        self.about = self.model.about(self.model.source[self.src], self.src)
+
+    def next_scores(self, row: int, words: Sequence[int]) -> Tensor:
+        """Score each word after `words`, in float64."""
+        key = (row, tuple(words))
+        if key not in self.asked:
+            about = self.about[row : row + 1]
+            scores = self.model.scores(torch.tensor([key[1]]), about)
+            self.asked[key] = scores[0, -1].double()
+        return self.asked[key]
+
+    def found(self, rule: Rule = RIGHT) -> tuple[Tensor, Tensor]:
+        """Find the hypotheses (b, k, t) and what they are worth (b, k)."""
+        if rule not in self.known:
+            self.known[rule] = in_tensors(searched(self, rule), self.model.special[0])
+        return self.known[rule]
+
+    def shows(self, rule: Rule) -> bool:
+        """Tell whether a rule finds something else than the right one."""
+        (tgt, worth), (wrong_tgt, wrong_worth) = self.found(), self.found(rule)
+        if tgt.shape != wrong_tgt.shape:
+            return True
+        return not tgt.equal(wrong_tgt) or not torch.allclose(
+            worth, wrong_worth, rtol=0, atol=1e-3
+        )
+
+    def traces(self, rule: Rule) -> tuple[bool, bool, bool]:
+        """Tell whether a rule's words differ, or its worth, and if it takes longer."""
+        tgt, wrong = self.found()[0], self.found(rule)[0]
+        pad = self.model.special[0]
+        differ = not settled(tgt, pad).equal(settled(wrong, pad))
+        return differ, self.shows(rule), wrong.size(2) > tgt.size(2)
+
+    def model_for(self, cached: bool = False) -> TableModel:
+        """Return a fresh copy of the model, which has not been called yet."""
+        return replace(self.model, cached=cached, calls=[], encoded=0)
+
+
+def in_tensors(found: Found, pad: int) -> tuple[Tensor, Tensor]:
+    """Put hypotheses into a tensor (b, k, t), and their worth into one (b, k)."""
     longest = max(len(h.words) for beam in found for h in beam)
-    pad = model.special[0]
     rows = [
         [h.words + [pad] * (longest - len(h.words)) for h in beam] for beam in found
     ]
@@ -410,102 +782,94 @@ def search(
     return torch.tensor(rows), torch.tensor(worth, dtype=torch.float64)
 
 
-def beams_of(
-    model: TableModel, src: Tensor, settings: SearchSettings, rule: Rule
-) -> list[list[Hypothesis]]:
-    """Search all sentences; a wrong rule may tie a sentence to its batch-mates."""
-    if rule.frozen and rule.stop is all and not rule.divided:
-        return [search_one(model, src, i, settings, rule) for i in range(len(src))]
-    for steps in range(1, settings.max_len + 1):
-        shorter, endless = replace(settings, max_len=steps), replace(rule, stop=never)
-        found = [search_one(model, src, i, shorter, endless) for i in range(len(src))]
-        if rule.stop(h.ended for beam in found for h in beam):
+def searched(problem: Problem, rule: Rule) -> Found:
+    """Search all sentences side by side; the score of what comes back is its worth."""
+    settings = problem.settings
+    searches = [OneSearch(problem, row, rule) for row in range(len(problem.src))]
+    for _ in range(settings.max_len - rule.tail):
+        found = [one.step() for one in searches]
+        if rule.stop(found):
             break
-    return found
+    return [one.result() for one in searches]
 
 
-def search_one(
-    model: TableModel, src: Tensor, row: int, settings: SearchSettings, rule: Rule
-) -> list[Hypothesis]:
-    """Search sentence `row` of `src`; the score of what comes back is its worth."""
-    return OneSearch(model, src, row, settings, rule).run()
-
-
-@dataclass(frozen=True)
 class OneSearch:
     """The search for one sentence of a batch, rightly or as a rule says."""
 
-    model: TableModel
-    src: Tensor
-    row: int
-    settings: SearchSettings
-    rule: Rule
+    def __init__(self, problem: Problem, row: int, rule: Rule) -> None:
+        """Begin with `<sos>`."""
+        self.problem, self.row, self.rule = problem, row, rule
+        settings = problem.settings
+        self.k, self.alpha = settings.beam_size, settings.length_penalty
+        self.start, self.end = rule.ids or (settings.sos_id, settings.eos_id)
+        self.steps = 0
+        self.beam = [Hypothesis([self.start], 0.0)] * rule.copies
+        self.fed = [[self.start] for _ in range(self.k)]
 
-    def run(self) -> list[Hypothesis]:
+    def step(self) -> list[Hypothesis]:
+        """Continue each hypothesis, and cut back."""
+        self.steps += 1
+        beam = self.cut(self.grown())
+        if self.rule.divided:
+            beam = [h._replace(score=self.worth(h)) for h in beam]
+        for place, h in enumerate(beam):
+            self.fed[place].append(h.words[-1])
+        self.beam = beam
+        return beam
+
+    def result(self) -> list[Hypothesis]:
         """Return the best hypotheses, best first."""
-        rule, start = self.rule, self.settings.sos_id
-        memory = self.model.encode(self.src)
-        beam = [Hypothesis([start], 0.0)] * rule.copies
-        fed = [[start] for _ in range(self.settings.beam_size)]
-        for _ in range(self.settings.max_len - rule.tail):
-            beam = self.cut(beam, self.grown(beam, fed, memory))
-            if rule.divided:
-                beam = [h._replace(score=self.worth(h)) for h in beam]
-            for place, h in enumerate(beam):
-                fed[place].append(h.words[-1])
-            if rule.stop(h.ended for h in beam):
-                break
+        rule = self.rule
         if rule.divided:
-            return beam
-        beam = sorted(beam, key=self.worth, reverse=not rule.reverse)
+            return self.beam
+        beam = sorted(self.beam, key=self.worth, reverse=not rule.reverse)
         return [h._replace(score=self.worth(h)) if rule.worth else h for h in beam]
 
     def worth(self, h: Hypothesis) -> float:
         """Divide a score by the length penalty."""
-        alpha = self.settings.length_penalty
-        return h.score / self.rule.divisor(len(h.words) - 1, alpha)
+        length = len(h.words) - 1
+        if self.rule.late and length == self.steps:
+            length -= 1
+        return h.score / self.rule.divisor(length, self.alpha)
 
-    def grown(
-        self, beam: list[Hypothesis], fed: list[list[int]], memory: Any
-    ) -> list[list[Hypothesis]]:
+    def grown(self) -> list[list[Hypothesis]]:
         """Continue each hypothesis by every word."""
         rule, found = self.rule, []
-        for place, h in enumerate(beam):
+        for place, h in enumerate(self.beam):
             if h.ended and rule.frozen:
                 found.append([h])
                 continue
             of = self.row
             if rule.mixed:
-                of = (of * self.settings.beam_size + place) % len(self.src)
-            words = torch.tensor([fed[place] if rule.stale else h.words])
-            one = slice(of, of + 1)
-            scores, _ = self.model.decode(words, memory[one], self.src[one])
-            found.append(self.continued(h, scores[0, -1].double()))
+                of = (of * self.k + place) % len(self.problem.src)
+            if rule.first and len(h.words) > 1:
+                of = 0
+            words = self.fed[place] if rule.stale else h.words
+            found.append(self.continued(h, self.problem.next_scores(of, words)))
         return found
 
     def continued(self, h: Hypothesis, scores: Tensor) -> list[Hypothesis]:
         """Add each word to a hypothesis."""
-        rule, end = self.rule, self.settings.eos_id
+        rule = self.rule
         scores = scores if rule.logits else scores.log_softmax(dim=-1)
         return [
             Hypothesis(
-                [*h.words, word], rule.add(h.score, value), h.ended or word == end
+                [*h.words, word], rule.add(h.score, value), h.ended or word == self.end
             )
             for word, value in enumerate(scores.tolist())
         ]
 
-    def cut(
-        self, beam: list[Hypothesis], grown: list[list[Hypothesis]]
-    ) -> list[Hypothesis]:
-        """Keep the best of what the hypotheses of `beam` have grown to."""
-        rule, k = self.rule, self.settings.beam_size
+    def cut(self, grown: list[list[Hypothesis]]) -> list[Hypothesis]:
+        """Keep the best of what the hypotheses have grown to."""
+        rule = self.rule
         by = plain_score if rule.cut_plainly else self.worth
-        if rule.apart and len(beam) > 1:
+        if rule.apart and len(self.beam) > 1:
             return [max(own, key=by) for own in grown]
-        kept = sorted((h for own in grown for h in own), key=by, reverse=True)[:k]
-        if rule.crossed and len(beam) == k:
-            return [onto(h, old) for old, h in zip(beam, kept, strict=False)]
-        return kept
+        kept = sorted((h for own in grown for h in own), key=by, reverse=True)
+        if rule.crossed and len(self.beam) == self.k:
+            pairs = zip(self.beam, kept[: self.k], strict=True)
+            return [onto(h, old) for old, h in pairs]
+        return kept[: self.k]
 
 
 def plain_score(h: Hypothesis) -> float:
@@ -519,44 +883,6 @@ def onto(h: Hypothesis, old: Hypothesis) -> Hypothesis:
     return h._replace(words=[*old.words, h.words[-1]]) if longer else h
 
 
-def rules() -> dict[str, Rule]:
-    """Name what goes wrong in beam search."""
-    return {
-        "a search that uses the length penalty only at the end": Rule(cut_plainly=True),
-        "a search without the length penalty": Rule(divisor=lambda n, a: 1.0),
-        "a search that multiplies by the length penalty": Rule(
-            divisor=lambda n, a: ((5 + n) / 6) ** -a
-        ),
-        "a search that divides by n^α": Rule(divisor=lambda n, a: n**a),
-        "a search whose length counts <sos>": Rule(
-            divisor=lambda n, a: ((6 + n) / 6) ** a
-        ),
-        "a search whose length leaves the newest token out": Rule(
-            divisor=lambda n, a: ((4 + n) / 6) ** a
-        ),
-        "a search that adds probabilities": Rule(
-            add=lambda old, new: old + math.exp(new)
-        ),
-        "a search that multiplies log-probabilities": Rule(
-            add=lambda old, new: (old or 1.0) * new
-        ),
-        "a search that adds scores, not log-probabilities": Rule(logits=True),
-        "a search that keeps the newest word's log-probability alone": Rule(
-            add=lambda old, new: new
-        ),
-        "a search whose finished hypotheses go on growing": Rule(frozen=False),
-        "k greedy searches side by side": Rule(apart=True),
-        "a search that adds a word to the wrong hypothesis": Rule(crossed=True),
-        "a search that starts with k equal hypotheses": Rule(copies=K),
-        "a search that looks at the memory of another sentence": Rule(mixed=True),
-        "a search that stops at the first hypothesis that ends": Rule(stop=any),
-        "the hypotheses with the worst first": Rule(reverse=True),
-        "the log-probability, not divided by the length penalty": Rule(worth=False),
-        "a search that goes on with the divided worth": Rule(divided=True),
-        "one word less than max_len": Rule(tail=1),
-    }
-
-
 def settled(tgt: Tensor, pad: int = PAD) -> Tensor:
     """Take away columns of nothing but padding at the end."""
     while tgt.dim() == 3 and tgt.size(2) > 1 and bool((tgt[..., -1] == pad).all()):
@@ -564,117 +890,159 @@ def settled(tgt: Tensor, pad: int = PAD) -> Tensor:
     return tgt
 
 
-def varied(model: TableModel, src: Tensor, settings: SearchSettings) -> bool:
-    """Tell whether the search shows every mistake that words alone can show."""
-    tgt, worth = search(model, src, settings)
-    lengths = (tgt != model.special[0]).sum(dim=-1)
-    if not bool(((lengths.amax(1) - lengths.amin(1)) > 1).any()):
+def telling(problem: Problem, rules: Mapping[str, Rule]) -> bool:
+    """Tell whether a problem shows each of these mistakes, and has no near ties."""
+    _, worth = problem.found()
+    if float((worth[:, :-1] - worth[:, 1:]).amin() if worth.size(1) > 1 else 1) < 1e-3:
         return False
-    gaps = (worth[:, :-1] - worth[:, 1:]).min()
-    blind = [Rule(cut_plainly=True), Rule(crossed=True), Rule(apart=True)]
-    blind.append(Rule(stale=True))
-    found = [worth, *(search(model, src, settings, rule)[1] for rule in blind)]
-    seen = not any(torch.allclose(a, b) for a, b in combinations(found, 2))
-    return seen and bool(gaps > 1e-3)
+    return all(problem.shows(rule) for rule in rules.values())
 
 
-def draw_varied(draw, settings: SearchSettings) -> tuple[TableModel, Tensor]:
-    """Draw a model and sources for which a beam search can go wrong."""
-    for _ in range(200):
-        model, src = draw_model(draw), draw_sources(draw)
-        if varied(model, src, settings):
-            model.calls.clear()
-            model.encoded = 0
-            return model, src
-    raise RuntimeError("no model was drawn that shows the mistakes of a beam search")
+def same_kind(problem: Problem, first: Problem) -> bool:
+    """Tell whether two problems show the same mistakes, in the same results."""
+    return all(problem.traces(rule) == first.traces(rule) for rule in EVERY.values())
 
 
-def run_beam(student, model: TableModel, src: Tensor, settings: SearchSettings):
-    """Call a student's beam search and see that it returns a pair."""
-    theirs = student.load(SETTINGS)(
+SEARCH = SearchSettings(K, 1.4, 5)
+
+
+@cache
+def problem_of(kind: str, number: int) -> Problem:
+    """Look for the problem of a kind in which each mistake of that kind shows.
+
+    The others show in all problems of the kind, or in none.
+    """
+    draw = Draw("11_inference", f"problem {kind}", number)
+    settings, options, rules = KINDS[kind]
+    for _ in range(3000):
+        model = draw_model(draw, **options)
+        src = draw_sources(draw, model.special[0])
+        problem = Problem(model, src, settings)
+        if telling(problem, rules) and (
+            number == 0 or same_kind(problem, problem_of(kind, 0))
+        ):
+            return problem
+    raise RuntimeError(f"no problem was drawn that shows the mistakes: {kind}")
+
+
+def draw_problem(draw, kind: str) -> Problem:
+    """Draw one of the problems of a kind."""
+    return problem_of(kind, draw.integer(0, POOL))
+
+
+def settings_for(student, settings: SearchSettings) -> Any:
+    """Make settings on the student's side."""
+    return student.load(SETTINGS)(
         settings.beam_size,
         settings.length_penalty,
         settings.max_len,
         settings.sos_id,
         settings.eos_id,
     )
-    result = student.beam_search(model.handed_to(student), src, theirs)
-    return expect_parts(result, 2, "two things, the hypotheses and what they are worth")
+
+
+def run_beam(
+    student, problem: Problem, model: TableModel | None = None
+) -> tuple[Tensor, Tensor]:
+    """Call a student's beam search and see that it returns a pair of tensors."""
+    model = model or problem.model_for()
+    theirs = settings_for(student, problem.settings)
+    result = student.beam_search(model.handed_to(student), problem.src, theirs)
+    what = "two things, the hypotheses and what they are worth"
+    tgt, worth = expect_parts(result, 2, what)
+    expect_asked(model)
+    if not isinstance(tgt, Tensor) or tgt.dim() != 3:
+        fail("The hypotheses should be a tensor of shape (b, k, t).")
+    shape = (len(problem.src), problem.settings.beam_size)
+    expect_shape(worth, shape, "what the hypotheses are worth")
+    return tgt, worth
 
 
 def named_searches(
-    model: TableModel, src: Tensor, settings: SearchSettings, part: int
+    problem: Problem, rules: Mapping[str, Rule], part: int
 ) -> dict[str, Callable[[], Tensor]]:
-    """Compute what each wrong rule finds, when it is needed."""
-
-    def found_by(rule: Rule) -> Callable[[], Tensor]:
-        return lambda: settled(search(model, src, settings, rule)[part])
-
-    return {phrase: found_by(rule) for phrase, rule in rules().items()}
-
-
-SEARCH = SearchSettings(K, 1.4, 5)
+    """Compute what each wrong rule finds, and leave out what two of them find."""
+    pad = problem.model.special[0]
+    found = {
+        phrase: settled(problem.found(rule)[part], pad)
+        for phrase, rule in rules.items()
+    }
+    return sole(found)
 
 
-@check("beam-search", share=5, title="What the k best hypotheses are worth")
+def expect_words(problem: Problem, tgt: Tensor, rules: Mapping[str, Rule]) -> None:
+    """Compare hypotheses with the right ones."""
+    pad = problem.model.special[0]
+    want = settled(problem.found()[0], pad)
+    named = named_searches(problem, rules, 0)
+    expect_equal(settled(tgt, pad), want, "your list of hypotheses", named)
+
+
+def expect_worth(problem: Problem, worth: Tensor, rules: Mapping[str, Rule]) -> None:
+    """Compare what hypotheses are worth with the right values."""
+    named = named_searches(problem, rules, 1)
+    what, want = "what the hypotheses are worth", problem.found()[1]
+    expect_close(worth, want, what, named, tolerance=2e-5)
+
+
+def expect_found(student, problem: Problem, rules: Mapping[str, Rule]) -> None:
+    """Compare both results of a student's search with the right ones."""
+    tgt, worth = run_beam(student, problem)
+    expect_worth(problem, worth, rules)
+    expect_words(problem, tgt, rules)
+
+
+@check("beam-search", share=4, title="What the k best hypotheses are worth")
 def test_beam_worth(student, draw):
-    model, src = draw_varied(draw, SEARCH)
-    _, worth = run_beam(student, model, src, SEARCH)
-    expect_shape(worth, (3, K), "what the hypotheses are worth")
-    _, want = search(model, src, SEARCH)
-    named = named_searches(model, src, SEARCH, 1)
-    expect_close(worth, want, "what the hypotheses are worth", named, tolerance=2e-5)
+    problem = draw_problem(draw, "all")
+    _, worth = run_beam(student, problem)
+    expect_worth(problem, worth, EVERY)
 
 
 @check("beam-search", share=4, title="The words of the k best hypotheses, best first")
 def test_beam_words(student, draw):
-    model, src = draw_varied(draw, SEARCH)
-    tgt, _ = run_beam(student, model, src, SEARCH)
-    if not isinstance(tgt, Tensor) or tgt.dim() != 3:
-        fail("The hypotheses should be a tensor of shape (b, k, t).")
-    want, _ = search(model, src, SEARCH)
-    named = named_searches(model, src, SEARCH, 0)
-    expect_equal(settled(tgt), settled(want), "your list of hypotheses", named)
+    problem = draw_problem(draw, "all")
+    tgt, _ = run_beam(student, problem)
+    expect_words(problem, tgt, OTHERS | PENALTIES | ENDS | CUT_OFF)
+
+
+@check(
+    "beam-search", share=3, title="Where none ends: k best beginnings of max_len words"
+)
+def test_beam_without_an_end(student, draw):
+    expect_found(student, draw_problem(draw, "endless"), EVERY)
 
 
 @check("beam-search", share=2, title="α = 0 compares plain log-probabilities")
 def test_beam_without_penalty(student, draw):
-    settings = SearchSettings(2, 0.0, 4)
-    model, src = draw_model(draw), draw_sources(draw)
-    _, worth = run_beam(student, model, src, settings)
-    _, want = search(model, src, settings)
-    named = named_searches(model, src, settings, 1)
-    expect_close(worth, want, "what the hypotheses are worth", named, tolerance=2e-5)
+    expect_found(student, draw_problem(draw, "plain"), OTHERS | ENDS | CUT_OFF)
 
 
 @check(
-    "beam-search", share=2, title="A beam of 1 is greedy search, alone or in a batch"
+    "beam-search", share=1, title="A beam of 1 is greedy search, alone or in a batch"
 )
 def test_beam_of_one(student, draw):
-    settings = SearchSettings(1, 0.6, MAX_LEN)
-    model, src = draw_uneven(draw)
+    problem = draw_problem(draw, "one")
+    alone = Problem(problem.model, problem.src[1:2], problem.settings)
     words = "code that counts on a beam of more than 1 or on a batch"
     with blame(words, lambda: test_beam_words(student, draw)):
-        tgt, _ = run_beam(student, model, src, settings)
-        want = greedy(model, src).unsqueeze(1)
-        expect_equal(settled(tgt), settled(want), "your list of hypotheses")
-        tgt, _ = run_beam(student, model, src[1:2], settings)
-        expect_equal(settled(tgt), settled(want[1:2]), "your hypothesis")
+        expect_found(student, problem, EVERY)
+        expect_found(student, alone, EVERY)
 
 
 @check("beam-search", share=2, title="It is cut back to k, and ends with the sentences")
 def test_beam_calls(student, draw):
-    model, src = draw_model(draw, ending=6.0), draw_sources(draw)
-    settings = SearchSettings(K, 0.6, 30)
-    steps = search(model, src, settings)[0].size(2) - 1
-    model.calls.clear()
-    run_beam(student, model, src, settings)
+    problem = problem_of("short", 0)
+    steps, model = problem.found()[0].size(2) - 1, problem.model_for()
+    run_beam(student, problem, model)
     expect_asked(model)
+    expect_read_once(model)
+    rows = len(problem.src) * problem.settings.beam_size
     widest = max(shape[0] for shape in model.calls)
-    if widest > 3 * K:
+    if widest > rows:
         fail(
             f"The decoder was called with {widest} rows, though there are never more "
-            f"than b k = {3 * K} hypotheses.",
+            f"than b k = {rows} hypotheses.",
             mistake="a tree that grows, and is not cut back to k",
         )
     if max(shape[1] for shape in model.calls) > steps:
@@ -686,27 +1054,59 @@ def test_beam_calls(student, draw):
 
 @check("beam-search", share=2, title="Other numbers for <sos>, <eos> and padding")
 def test_beam_other_numbers(student, draw):
-    pad, start, end = special = (3, 9, 10)
-    settings = SearchSettings(2, 0.6, MAX_LEN, start, end)
-    model, src = draw_uneven(draw, special=special)
-    words = "code that counts on the usual numbers of the special tokens"
-    with blame(words, lambda: test_beam_words(student, draw)):
-        tgt, worth = run_beam(student, model, src, settings)
-        want, wanted_worth = search(model, src, settings)
-        expect_equal(settled(tgt, pad), settled(want, pad), "your list of hypotheses")
-        expect_close(worth, wanted_worth, "their worth", tolerance=2e-5)
+    expect_found(student, problem_of("numbers", 0), EVERY | USUAL)
 
 
 @check("beam-search", share=2, title="A cached model works too: its rows move along")
 def test_beam_cached(student, draw):
-    model, src = draw_varied(draw, SEARCH)
-    want, wanted_worth = search(model, src, SEARCH)
-    model.cached = True
-    words = "code that does not pick the memory's rows as it picks hypotheses"
+    stale = {STALE: Rule(stale=True)}
+    words = "code that does not work with a CachedTransformer"
     with blame(words, lambda: test_beam_words(student, draw)):
-        tgt, worth = run_beam(student, model, src, SEARCH)
-        expect_equal(settled(tgt), settled(want), "your list of hypotheses")
-        expect_close(worth, wanted_worth, "what they are worth", tolerance=2e-5)
+        problem = draw_problem(draw, "all")
+        tgt, worth = run_beam(student, problem, problem.model_for(cached=True))
+        expect_words(problem, tgt, EVERY | stale)
+        expect_worth(problem, worth, EVERY)
+
+
+@check(
+    "beam-search", share=1, title="Each call anew; src and settings stay as they were"
+)
+def test_beam_leaves_no_traces(student, draw):
+    number = draw.integer(0, POOL - 1)
+    problems = [problem_of("plain", number + i) for i in (0, 1)]
+    calls = [
+        (
+            one.model_for().handed_to(student),
+            one.src,
+            settings_for(student, one.settings),
+        )
+        for one in problems
+    ]
+    expect_no_traces(student, student.beam_search, *calls[0], still=True)
+    rights = iter(problems)
+    expect_each_call_anew(
+        student,
+        student.beam_search,
+        calls,
+        lambda *_: next(rights).found()[1],
+        "what the hypotheses are worth",
+        part=1,
+        tolerance=2e-5,
+    )
+
+
+KINDS: dict[str, tuple[SearchSettings, dict[str, Any], dict[str, Rule]]] = {
+    "all": (SEARCH, {}, EVERY | {STALE: Rule(stale=True)}),
+    "endless": (replace(SEARCH, max_len=3), {"ending": -9.0}, CUT_OFF | OTHERS),
+    "plain": (SearchSettings(2, 0.0, 4), {}, ENDS | CUT_OFF | OTHERS),
+    "one": (SearchSettings(1, 0.6, MAX_LEN), {}, {}),
+    "short": (SearchSettings(K, 0.6, 30), {"ending": 6.0}, {}),
+    "numbers": (
+        SearchSettings(2, 0.9, MAX_LEN, *OTHER_IDS[1:]),
+        {"special": OTHER_IDS},
+        ENDS | OTHERS | PENALTIES | USUAL,
+    ),
+}
 
 
 # --- decode_step_cached -----------------------------------------------------------
@@ -1253,13 +1653,16 @@ SEVERAL = [
     "the counts with the references added up",
     "the counts of what all references confirm",
     "the counts without clipping",
+    "the counts of a corpus clipped as a whole, not by sentence",
 ]
 
 
 def expect_counts(got: Any, corpus: Corpus, n: int) -> None:
     """Compare a pair of counts with the right one."""
-    named = precision_mistakes(corpus, n)
-    expect_equal(got, matches(corpus, n), "what you counted", named)
+    right = matches(corpus, n)
+    if not (isinstance(got, tuple) and got == right):
+        named = sole(precision_mistakes(corpus, n))
+        expect_equal(got, right, "what you counted", named)
 
 
 @check("ngram-precision", share=4, title="Words, clipped to the reference")
@@ -1270,8 +1673,8 @@ def test_counts_of_words(student, draw):
 
 @check("ngram-precision", share=2, title="Longer n-grams")
 def test_counts_of_longer_ones(student, draw):
+    corpus = draw_telling(draw, False, 2, SINGLE)
     for n in (2, 3):
-        corpus = draw_corpus(draw, False)
         expect_counts(student.ngram_precision(*corpus, n), corpus, n)
 
 
@@ -1363,7 +1766,7 @@ def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], floa
         return lambda: score_with(other[edit], max_n)
 
     return {
-        **penalty_mistakes(score),
+        **penalty_mistakes(score, shorter(corpus)),
         "BLEU without clipping": score(how="no clipping"),
         "BLEU of distinct n-grams": score(how="distinct"),
         "BLEU with an arithmetic mean of the precisions": score(mean="arithmetic"),
@@ -1384,13 +1787,23 @@ def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], floa
     }
 
 
-def penalty_mistakes(score: Score) -> dict[str, Callable[[], float]]:
-    """Name what goes wrong with the brevity penalty."""
-    return {
-        "BLEU without the brevity penalty": score(penalty=lambda c, r: 1.0),
-        "BLEU with the brevity penalty inverted": score(
-            penalty=lambda c, r: min(1.0, math.exp(1 - c / r))
-        ),
+def shorter(corpus: Corpus) -> bool:
+    """Tell whether hypotheses have fewer words than the first references."""
+    written = sum(len(h) for h in corpus[0])
+    return written < sum(len(refs[0]) for refs in lists_of(corpus[1]))
+
+
+def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]]:
+    """Name what goes wrong with the brevity penalty, in a corpus that is short or not.
+
+    One that is inverted leaves a short corpus without any.
+    """
+    inverted = score(penalty=lambda c, r: min(1.0, math.exp(1 - c / r)))
+    if short:
+        named = {"BLEU without the brevity penalty, or with it inverted": inverted}
+    else:
+        named = {"BLEU with the brevity penalty inverted": inverted}
+    return named | {
         "BLEU with a penalty for what is too long as well": score(
             penalty=lambda c, r: math.exp(1 - r / c)
         ),
@@ -1421,13 +1834,20 @@ def length_mistakes(score: Score) -> dict[str, Callable[[], float]]:
     }
 
 
-def draw_scored(draw, several: bool, shorter: int, blind: Sequence[str] = ()) -> Corpus:
-    """Draw a corpus whose score is neither 0 nor that of a named mistake."""
-    for _ in range(400):
-        corpus = draw_corpus(draw, several, shorter)
-        right = score_with(corpus)
-        named = bleu_mistakes(corpus)
-        if right > 5 and all(abs(named[one]() - right) > 0.01 for one in blind):
+UNCLIPPED = ["BLEU without clipping", "BLEU of distinct n-grams"]
+
+
+def telling_score(
+    make: Callable[[], Corpus], blind: Sequence[str], max_n: int = 4
+) -> Corpus:
+    """Make corpora until one has a score that is neither 0 nor a named mistake's."""
+    for _ in range(2000):
+        corpus = make()
+        right = score_with(corpus, max_n)
+        if right < 5:
+            continue
+        named = bleu_mistakes(corpus, max_n)
+        if all(abs(named[one]() - right) > 0.01 for one in blind):
             return corpus
     raise RuntimeError("no corpus was drawn that shows the mistakes")
 
@@ -1435,31 +1855,31 @@ def draw_scored(draw, several: bool, shorter: int, blind: Sequence[str] = ()) ->
 def expect_bleu(got: Any, corpus: Corpus, max_n: int = 4) -> None:
     """Compare a score with the right one."""
     want = bleu.corpus_bleu(*corpus, max_n)
-    named = bleu_mistakes(corpus, max_n)
-    expect_close(got, want, "your score", named, tolerance=1e-5)
+    if not (isinstance(got, float) and math.isclose(got, want, rel_tol=1e-6)):
+        named = sole(bleu_mistakes(corpus, max_n))
+        expect_close(got, want, "your score", named, tolerance=1e-5)
 
 
 @check("corpus-bleu", share=4, title="A corpus that is too short for its references")
 def test_bleu_of_short_hypotheses(student, draw):
-    blind = ["BLEU without clipping", "BLEU of distinct n-grams"]
-    blind += ["BLEU with the last token always cut", "BLEU with <eos> left in"]
-    corpus = draw_scored(draw, False, 3, blind)
+    ends = ["BLEU with the last token always cut", "BLEU with <eos> left in"]
+    corpus = telling_score(lambda: draw_corpus(draw, False, 3), UNCLIPPED + ends)
     expect_bleu(student.corpus_bleu(*corpus), corpus)
 
 
 @check("corpus-bleu", share=2, title="A corpus that is longer than its references")
 def test_bleu_of_long_hypotheses(student, draw):
-    for _ in range(400):
+    def longer() -> Corpus:
         references = [some_words(draw, n) for n in (9, 7, 6)]
         hypotheses = [[*spoil(draw, r), *some_words(draw, 2)] for r in references]
-        corpus = (hypotheses, references)
-        if score_with(corpus) > 5:
-            break
+        return hypotheses, references
+
+    corpus = telling_score(longer, UNCLIPPED)
     expect_bleu(student.corpus_bleu(*corpus), corpus)
 
 
-@check("corpus-bleu", share=2, title="Of several references the nearest length counts")
-def test_bleu_with_several_references(student, draw):
+def several_lengths(draw) -> Corpus:
+    """Draw references of which another one is nearest in length each time."""
     hypotheses, known = [], []
     for number, length in enumerate((12, 9, 7)):
         r = some_words(draw, length)
@@ -1469,8 +1889,31 @@ def test_bleu_with_several_references(student, draw):
         refs = [[*r, *some_words(draw, extra)] for extra in lengths]
         hypotheses.append(written)
         known.append(refs if number == 0 else [*refs, r[:-4], r])
-    corpus = (hypotheses, known)
+    return hypotheses, known
+
+
+@check("corpus-bleu", share=2, title="Of several references the nearest length counts")
+def test_bleu_with_several_references(student, draw):
+    corpus = telling_score(lambda: several_lengths(draw), UNCLIPPED)
     expect_bleu(student.corpus_bleu(*corpus), corpus)
+
+
+@check("corpus-bleu", share=1, title="Sentences shorter than 4 words, and empty ones")
+def test_bleu_of_short_sentences(student, draw):
+    words = distinct_words(draw, 7)
+    pairs = [(words[:6], words), (words[:2], words[:3]), ([], words[3:5])]
+    pairs += [(words[1:4], words[1:4]), (words[2:7], words[2:7])]
+    corpus = ([h for h, _ in pairs], [r for _, r in pairs])
+
+    def score_of(*kept: int) -> float:
+        return score_with(([pairs[i][0] for i in kept], [pairs[i][1] for i in kept]))
+
+    named = {
+        "BLEU without the sentences of fewer than four words": score_of(0, 4),
+        "BLEU without the empty hypotheses": score_of(0, 1, 3, 4),
+    }
+    got = student.corpus_bleu(*corpus)
+    expect_close(got, score_with(corpus), "your score", named)
 
 
 @check("corpus-bleu", share=1, title="Of two lengths equally near the shorter counts")
@@ -1512,7 +1955,7 @@ def test_bleu_of_nothing(student, draw):
 
 @check("corpus-bleu", share=1, title="max_n is the length of the longest n-grams")
 def test_bleu_with_another_length(student, draw):
-    corpus = draw_scored(draw, False, 2)
+    corpus = telling_score(lambda: draw_corpus(draw, False, 2), UNCLIPPED, 2)
     words = "code that is right with max_n = 4 alone"
     with blame(words, lambda: test_bleu_of_short_hypotheses(student, draw)):
         expect_bleu(student.corpus_bleu(*corpus, 2), corpus, 2)

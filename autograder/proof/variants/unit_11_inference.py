@@ -194,10 +194,266 @@ def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     return tgt
 
 
+# --- cut_back ---------------------------------------------------------------------
+
+cut_back = answer("transformer.translation.inference.cut_back")
+cut_back.wrong(
+    "length penalty forgotten",
+    swap("/ length_penalty(length, alpha).unsqueeze(-1)", ""),
+    names="without the length penalty",
+)
+cut_back.wrong(
+    "length penalty multiplied",
+    swap("/ length_penalty", "* length_penalty"),
+    names="multiplies by the length penalty",
+)
+cut_back.wrong(
+    "divided by the length to the power of alpha",
+    swap("length_penalty(length, alpha)", "(length.float() ** alpha)"),
+    names="divides by n^α",
+)
+cut_back.wrong("alpha always 0.6", swap("alpha)", "0.6)"), names="always 0.6")
+cut_back.wrong(
+    "the penalty of the first hypothesis for all",
+    swap("length, alpha", "length[:, :1], alpha"),
+    diagnosed=False,
+)
+cut_back.wrong(
+    "the penalty for what comes back alone",
+    swap(
+        "worth, best = worth.flatten(1).topk(log_prob.size(1))",
+        """
+        best = log_prob.flatten(1).topk(log_prob.size(1)).indices
+        worth = worth.flatten(1).gather(1, best)
+        """,
+    ),
+    names="only for what it returns",
+)
+cut_back.wrong(
+    "k greedy searches side by side",
+    swap(
+        "worth, best = worth.flatten(1).topk(log_prob.size(1))",
+        """
+        worth, best = worth.max(dim=-1)
+        best = best + torch.arange(log_prob.size(1)) * log_prob.size(-1)
+        worth, order = worth.sort(descending=True)
+        best = best.gather(1, order)
+        """,
+    ),
+    names="best word of each hypothesis",
+)
+cut_back.wrong(
+    "all sentences compete",
+    swap(
+        "topk(log_prob.size(1))",
+        "flatten().topk(len(log_prob) * log_prob.size(1))",
+    ),
+    insert(
+        """
+        worth, best = worth.view(len(log_prob), -1), best.view(len(log_prob), -1)
+        best = best % (log_prob.size(1) * log_prob.size(2))
+        """,
+        before="parent, word = best",
+    ),
+    names="the candidates of all sentences",
+)
+cut_back.wrong(
+    "the worst first",
+    swap(
+        "return parent, word, log_prob.flatten(1).gather(1, best), worth",
+        """
+        log_prob = log_prob.flatten(1).gather(1, best)
+        return parent.flip(1), word.flip(1), log_prob.flip(1), worth.flip(1)
+        """,
+    ),
+    names="worst first",
+)
+cut_back.wrong(
+    "the k worst",
+    swap("size(1))", "size(1), largest=False)"),
+    names="the k worst",
+)
+cut_back.wrong(
+    "parent and word exchanged",
+    swap("return parent, word", "return word, parent"),
+    names="have changed places",
+)
+cut_back.wrong(
+    "place // k and place % k",
+    swap("// log_prob.size(-1)", "// log_prob.size(1)"),
+    swap("% log_prob.size(-1)", "% log_prob.size(1)"),
+    names="counts k words",
+)
+cut_back.wrong(
+    "the divided worth as log-probability",
+    swap("log_prob.flatten(1).gather(1, best), worth", "worth, worth"),
+    names="divided by the length penalty",
+)
+cut_back.wrong(
+    "the log-probability as worth",
+    swap(
+        "return parent, word, log_prob.flatten(1).gather(1, best), worth",
+        """
+        log_prob = log_prob.flatten(1).gather(1, best)
+        return parent, word, log_prob, log_prob
+        """,
+    ),
+    names="not divided by the length penalty",
+)
+cut_back.wrong(
+    "three results",
+    swap("log_prob.flatten(1).gather(1, best), worth", "worth"),
+    names="another number of results",
+)
+cut_back.wrong(
+    "places of 7 words",
+    swap("// log_prob.size(-1)", "// 7"),
+    swap("% log_prob.size(-1)", "% 7"),
+    diagnosed=False,
+)
+cut_back.wrong(
+    "two hypotheses always",
+    swap("topk(log_prob.size(1))", "topk(2)"),
+    diagnosed=False,
+)
+cut_back.wrong(
+    "ranked in half precision",
+    swap(
+        "worth, best = worth.flatten(1).topk(log_prob.size(1))",
+        """
+        best = worth.flatten(1).half().topk(log_prob.size(1)).indices
+        worth = worth.flatten(1).gather(1, best)
+        """,
+    ),
+    names="too few digits",
+)
+cut_back.wrong(
+    "in half precision",
+    swap("worth = log_prob", "worth = log_prob.half()"),
+    diagnosed=False,
+)
+cut_back.wrong(
+    "divides its argument, and puts it back",
+    swap(
+        "worth = log_prob",
+        """
+        divisor = length_penalty(length, alpha).unsqueeze(-1)
+        log_prob.div_(divisor).mul_(divisor)
+        worth = log_prob
+        """,
+    ),
+    names="changed in place",
+)
+cut_back.wrong(
+    "minus infinity replaced by a number",
+    insert("log_prob = log_prob.clamp(min=-50)", before="worth = log_prob"),
+    diagnosed=False,
+)
+cut_back.wrong(
+    "the first cut kept",
+    swap(
+        "return parent, word, log_prob.flatten(1).gather(1, best), worth",
+        """
+        log_prob = log_prob.flatten(1).gather(1, best)
+        known = globals().setdefault("known_cuts", {})
+        key = torch.initial_seed(), length.shape
+        return known.setdefault(key, (parent, word, log_prob, worth))
+        """,
+    ),
+    names="kept and given back",
+)
+cut_back.wrong(
+    "places made on the CPU",
+    swap("// log_prob.size(-1)", "// log_prob.size(-1) + torch.zeros(1).long()"),
+    names="made on the CPU",
+)
+cut_back.wrong(
+    "zeros",
+    body("""
+    nothing = torch.zeros(length.shape).long()
+    return nothing, nothing, nothing.float(), nothing.float()
+    """),
+    diagnosed=False,
+)
+
+cut_back.right(
+    "sort in place of topk",
+    swap(
+        "topk(log_prob.size(1))",
+        """
+        sort(dim=1, descending=True)
+        k = log_prob.shape[1]
+        worth, best = worth[:, :k], best[:, :k]
+        """,
+    ),
+)
+cut_back.right(
+    "divmod and integer division",
+    swap(
+        "parent, word = best // log_prob.size(-1), best % log_prob.size(-1)",
+        """
+        v = log_prob.shape[2]
+        parent = torch.div(best, v, rounding_mode="floor")
+        word = torch.remainder(best, v)
+        """,
+    ),
+)
+cut_back.right(
+    "the worth times the penalty is the log-probability",
+    swap(
+        "/ length_penalty(length, alpha).unsqueeze(-1)",
+        "* length_penalty(length, alpha)[:, :, None].reciprocal()",
+    ),
+    swap(
+        "log_prob.flatten(1).gather(1, best)",
+        "torch.gather(log_prob.reshape(len(log_prob), -1), -1, best)",
+    ),
+)
+cut_back.right(
+    "topk of each hypothesis, then of all",
+    swap(
+        "worth, best = worth.flatten(1).topk(log_prob.size(1))",
+        """
+        _, k, v = log_prob.shape
+        own, places = worth.topk(min(k, v), dim=-1)
+        places = (places + torch.arange(k).to(places).view(1, k, 1) * v).flatten(1)
+        worth, among = own.flatten(1).topk(k)
+        best = places.gather(1, among)
+        """,
+    ),
+)
+cut_back.right(
+    "the penalty as exp of a logarithm",
+    swap(
+        "length_penalty(length, alpha)",
+        "torch.exp(alpha * torch.log((5 + length.double()) / 6))",
+    ),
+)
+
+
+@cut_back.right("Python lists")
+def cut_back(log_prob, length, alpha):
+    b, k, v = log_prob.shape
+    kept = []
+    for i in range(b):
+        ways = []
+        for place in range(k):
+            divisor = ((5 + int(length[i, place])) / 6) ** alpha
+            for word in range(v):
+                value = float(log_prob[i, place, word])
+                ways.append((value / divisor, place, word, value))
+        ways.sort(key=lambda way: way[0], reverse=True)
+        kept.append(ways[:k])
+    worth, parent, word, value = (
+        torch.tensor([[way[part] for way in ways] for ways in kept])
+        for part in range(4)
+    )
+    return parent, word, value, worth
+
+
 # --- beam_search ------------------------------------------------------------------
 
-beam_search = answer(
-    "transformer.translation.inference.beam_search",
+ROWS_OF_ANSWER = (
     swap(
         """
         rows = torch.arange(b * k, device=src.device).view(b, k)
@@ -215,49 +471,41 @@ beam_search = answer(
     ),
     swap("memory[rows_kept], src[rows_kept]", "memory[chosen], src[chosen]"),
 )
+ANSWERED = "log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)"
+STAY = """
+        stay = torch.full_like(word, -torch.inf)
+        stay[..., model.config.pad_id] = 0.0"""
+
+beam_search = answer("transformer.translation.inference.beam_search", *ROWS_OF_ANSWER)
 beam_search.wrong(
     "length penalty forgotten",
-    swap(
-        """
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1))
-        """,
-        "worth = log_prob",
-    ),
+    swap("settings.length_penalty", "0.0"),
     names="without the length penalty",
 )
 beam_search.wrong(
     "length penalty multiplied",
-    swap("/ divisor", "* divisor"),
+    swap("settings.length_penalty", "-settings.length_penalty"),
     names="multiplies by the length penalty",
 )
 beam_search.wrong(
-    "divided by the length to the power of alpha",
-    swap(
-        "length_penalty(beams.next_length(), settings.length_penalty)",
-        "beams.next_length().float() ** settings.length_penalty",
-    ),
-    names="divides by n^α",
+    "alpha always 0.6", swap("settings.length_penalty", "0.6"), names="always 0.6"
 )
 beam_search.wrong(
     "the length counts <sos>",
-    swap("(), settings", "() + 1, settings"),
+    swap("next_length()", "next_length() + 1"),
     names="length counts <sos>",
 )
 beam_search.wrong(
     "the length of the last step",
     swap("next_length()", "length"),
     names="leaves the newest token out",
-    diagnosed=False,
 )
 beam_search.wrong(
     "probabilities added",
     swap(
-        "log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)",
-        """
-        word = logits[:, -1].softmax(dim=-1).view(b, k, -1)
-        stay = torch.full_like(word, -torch.inf)
-        stay[..., model.config.pad_id] = 0.0
+        ANSWERED,
+        f"""
+        word = logits[:, -1].softmax(dim=-1).view(b, k, -1){STAY}
         word = torch.where(beams.finished.unsqueeze(-1), stay, word)
         log_prob = beams.log_prob.unsqueeze(-1) + word
         """,
@@ -267,14 +515,12 @@ beam_search.wrong(
 beam_search.wrong(
     "log-probabilities multiplied",
     swap(
-        "log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)",
-        """
+        ANSWERED,
+        f"""
         word = logits[:, -1].log_softmax(dim=-1).view(b, k, -1)
         grown = beams.log_prob.unsqueeze(-1) * word
         if beams.tgt.size(-1) == 1:
-            grown = beams.log_prob.unsqueeze(-1) + word
-        stay = torch.full_like(word, -torch.inf)
-        stay[..., model.config.pad_id] = 0.0
+            grown = beams.log_prob.unsqueeze(-1) + word{STAY}
         stay = beams.log_prob.unsqueeze(-1) + stay
         log_prob = torch.where(beams.finished.unsqueeze(-1), stay, grown)
         """,
@@ -284,11 +530,9 @@ beam_search.wrong(
 beam_search.wrong(
     "scores in place of log-probabilities",
     swap(
-        "log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)",
-        """
-        word = logits[:, -1].view(b, k, -1)
-        stay = torch.full_like(word, -torch.inf)
-        stay[..., model.config.pad_id] = 0.0
+        ANSWERED,
+        f"""
+        word = logits[:, -1].view(b, k, -1){STAY}
         word = torch.where(beams.finished.unsqueeze(-1), stay, word)
         log_prob = beams.log_prob.unsqueeze(-1) + word
         """,
@@ -298,11 +542,9 @@ beam_search.wrong(
 beam_search.wrong(
     "the newest word alone",
     swap(
-        "log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)",
-        """
-        word = logits[:, -1].log_softmax(dim=-1).view(b, k, -1)
-        stay = torch.full_like(word, -torch.inf)
-        stay[..., model.config.pad_id] = 0.0
+        ANSWERED,
+        f"""
+        word = logits[:, -1].log_softmax(dim=-1).view(b, k, -1){STAY}
         stay = beams.log_prob.unsqueeze(-1) + stay
         word = word + 0 * beams.log_prob.clamp(min=-1e9).unsqueeze(-1)
         word[:, 1:] += -torch.inf if beams.tgt.size(-1) == 1 else 0
@@ -314,41 +556,19 @@ beam_search.wrong(
 beam_search.wrong(
     "finished beams keep growing",
     swap(
-        "log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)",
+        ANSWERED,
         """
         word = logits[:, -1].log_softmax(dim=-1).view(b, k, -1)
         log_prob = beams.log_prob.unsqueeze(-1) + word
         """,
     ),
-    swap(
-        "next_length(), settings.length_penalty",
-        """
-        tgt.new_tensor(beams.tgt.size(-1)).expand(b, k),
-        settings.length_penalty,
-        """,
-    ),
+    swap("beams.next_length()", "src.new_full((b, k), beams.tgt.size(-1))"),
     names="go on growing",
 )
 beam_search.wrong(
-    "k independent greedies",
-    swap(
-        "score, best = worth.topk(k)",
-        """
-        if beams.tgt.size(-1) == 1:
-            score, best = worth.topk(k)
-        else:
-            own, best = worth.view(b, k, -1).max(dim=-1)
-            best = best + torch.arange(k) * log_prob.size(-1)
-            score, order = own.sort(descending=True)
-            best = best.gather(1, order)
-        """,
-    ),
-    names="greedy searches side by side",
-)
-beam_search.wrong(
     "words added to the wrong hypothesis",
-    swap("parent, word,", "torch.arange(k).expand(b, k), word,"),
-    diagnosed=False,
+    swap("(parent, word,", "(torch.arange(k).expand(b, k), word,"),
+    names="the wrong hypothesis",
 )
 beam_search.wrong(
     "starts with k equal hypotheses",
@@ -361,33 +581,37 @@ beam_search.wrong(
     ),
     names="k equal hypotheses",
 )
+MEMORY_STAYS = (
+    drop("first = torch.arange(b).unsqueeze(1) * k"),
+    drop("""
+        chosen = (first + parent).flatten()
+        memory, src = memory[chosen], src[chosen]
+        """),
+)
 beam_search.wrong(
     "repeat in place of repeat_interleave",
     swap("repeat_interleave", "repeat"),
-    drop("first = torch.arange(b).unsqueeze(1) * k"),
-    drop("""
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        """),
+    *MEMORY_STAYS,
     names="memory of another sentence",
 )
 beam_search.wrong(
-    "the memory's rows stay where they were",
-    drop("first = torch.arange(b).unsqueeze(1) * k"),
-    drop("""
-        chosen = (first + parent).flatten()
-        memory, src = memory[chosen], src[chosen]
-        """),
-    names="memory's rows",
+    "the memory's rows stay where they were", *MEMORY_STAYS, names="memory's rows"
 )
 beam_search.wrong(
     "rows chosen without the sentence",
     drop("first = torch.arange(b).unsqueeze(1) * k"),
     swap("(first + parent)", "parent"),
-    diagnosed=False,
+    names="first sentence's memory for all",
 )
 beam_search.wrong(
-    "stops at the first hypothesis that ends", swap("all", "any"), diagnosed=False
+    "stops at the first hypothesis that ends",
+    swap("all", "any"),
+    names="first hypothesis that ends",
+)
+beam_search.wrong(
+    "stops when the best hypothesis is finished",
+    swap("beams.finished.all()", "beams.finished[:, 0].all()"),
+    names="stops when the best",
 )
 beam_search.wrong(
     "never stops",
@@ -399,47 +623,84 @@ beam_search.wrong(
 )
 beam_search.wrong(
     "the worst first",
-    swap("tgt, score", "tgt.flip(1), score.flip(1)"),
+    swap("beams.tgt, worth", "beams.tgt.flip(1), worth.flip(1)"),
     names="worst first",
 )
 beam_search.wrong(
     "returns the log-probability",
-    swap("tgt, score", "tgt, beams.log_prob"),
+    swap("tgt, worth", "tgt, beams.log_prob"),
     names="not divided by the length penalty",
 )
 beam_search.wrong(
     "penalty at the end alone",
-    swap(
-        """
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1))
-        """,
-        "worth = log_prob",
-    ),
+    swap("settings.length_penalty", "0.0"),
     swap(
         "return beams.tgt",
         """
-        score = score / length_penalty(beams.length, settings.length_penalty)
-        score, order = score.sort(descending=True)
+        worth = worth / length_penalty(beams.length, settings.length_penalty)
+        worth, order = worth.sort(descending=True)
         return beams.tgt.gather(1, order.unsqueeze(-1).expand_as(beams.tgt))
         """,
     ),
     names="only at the end",
 )
 beam_search.wrong(
-    "one word less than max_len", swap("max_len", "max_len - 1"), diagnosed=False
+    "one word less than max_len",
+    swap("max_len", "max_len - 1"),
+    names="one word less than max_len",
 )
 beam_search.wrong(
-    "the best alone", swap("tgt, score", "tgt[:, 0]"), names="another number of results"
-)
-beam_search.wrong(
-    "alpha always 0.6", swap("settings.length_penalty", "0.6"), diagnosed=False
+    "the best alone", swap("tgt, worth", "tgt[:, 0]"), names="another number of results"
 )
 beam_search.wrong(
     "the divided worth goes on",
-    drop("log_prob = log_prob.flatten(1).gather(1, best)"),
-    swap("word, log_prob", "word, score"),
+    swap(
+        "beams = beams.extend(parent, word, log_prob,",
+        "beams = beams.extend(parent, word, worth,",
+    ),
     names="goes on with the divided worth",
+)
+beam_search.wrong(
+    "<eos> is always 3",
+    swap("settings.eos_id", "3"),
+    names="usual number of <eos>",
+)
+beam_search.wrong(
+    "three hypotheses always",
+    swap("(src, settings)", "(src, SearchSettings(3, sos_id=settings.sos_id))"),
+    diagnosed=False,
+)
+beam_search.wrong(
+    "the logits in half precision",
+    swap("logits[:, -1]", "logits[:, -1].half()"),
+    diagnosed=False,
+)
+beam_search.wrong(
+    "encodes again in every step",
+    insert("model.encode(src)", before="logits, _"),
+    names="encoded again and again",
+)
+beam_search.wrong(
+    "the memory of the first call",
+    swap(
+        "model.encode(src)[rows]",
+        """
+        globals().setdefault("known", {}).setdefault(
+            torch.initial_seed(), model.encode(src)[rows]
+        )
+        """,
+    ),
+    diagnosed=False,
+)
+beam_search.wrong(
+    "the random state set",
+    insert("torch.manual_seed(0)", before="beams = Beams"),
+    names="random state",
+)
+beam_search.wrong(
+    "the source filled in place",
+    insert("src.clamp_(max=5)", before="beams = Beams"),
+    diagnosed=False,
 )
 beam_search.wrong("never asks the model", body("return src, src"))
 
@@ -477,58 +738,23 @@ def beam_search(model, src, settings):
 
 
 beam_search.right(
-    "sort in place of topk",
-    swap(
-        "topk(k)",
-        """
-        sort(dim=1, descending=True)
-        score, best = score[:, :k], best[:, :k]
-        """,
-    ),
-)
-beam_search.right(
-    "divmod and integer division",
-    swap(
-        "parent, word = best // log_prob.size(-1), best % log_prob.size(-1)",
-        """
-        v = log_prob.shape[2]
-        parent = torch.div(best, v, rounding_mode="floor")
-        word = torch.remainder(best, v)
-        """,
-    ),
-)
-beam_search.right(
-    "the worth times the penalty is the log-probability",
-    swap("/ divisor.unsqueeze(-1)", "* divisor[:, :, None].reciprocal()"),
-    swap(
-        "log_prob.flatten(1).gather(1, best)",
-        "torch.gather(log_prob.reshape(b, -1), -1, best)",
-    ),
-)
-beam_search.right(
-    "topk of each hypothesis, then of all",
-    swap(
-        "score, best = worth.topk(k)",
-        """
-        v = log_prob.size(-1)
-        own, places = worth.view(b, k, v).topk(min(k, v), dim=-1)
-        places = (places + torch.arange(k).view(1, k, 1) * v).flatten(1)
-        score, among = own.flatten(1).topk(k)
-        best = places.gather(1, among)
-        """,
-    ),
-)
-beam_search.right(
-    "the penalty as exp of a logarithm, a while loop",
+    "without the cut of its own exercise, a while loop",
     swap(
         "for _ in range(settings.max_len)",
         "while beams.tgt.size(-1) <= settings.max_len and not beams.finished.all()",
     ),
     swap(
-        "divisor = length_penalty(beams.next_length(), settings.length_penalty)",
         """
-        length = beams.next_length().double()
-        divisor = torch.exp(settings.length_penalty * torch.log((5 + length) / 6))
+        parent, word, log_prob, worth = cut_back(
+            log_prob, beams.next_length(), settings.length_penalty
+        )
+        """,
+        """
+        divisor = length_penalty(beams.next_length(), settings.length_penalty)
+        v = log_prob.size(-1)
+        worth, best = (log_prob / divisor.unsqueeze(-1)).flatten(1).topk(k)
+        parent, word = best // v, best % v
+        log_prob = log_prob.flatten(1).gather(1, best)
         """,
     ),
     drop("""
@@ -537,7 +763,7 @@ beam_search.right(
         """),
 )
 beam_search.right(
-    "runs to max_len",
+    "returns from the loop",
     swap(
         "if beams.finished.all()",
         """
@@ -545,7 +771,7 @@ beam_search.right(
         if done
         """,
     ),
-    swap("break", "return beams.tgt, score"),
+    swap("break", "return beams.tgt, worth"),
 )
 
 # --- decode_step_cached -----------------------------------------------------------
@@ -1248,6 +1474,28 @@ def corpus_bleu(hypotheses, references, max_n=4):
     return 100 * bleu_score(written, known, max_n, [1 / max_n] * max_n)
 
 
+corpus_bleu.wrong(
+    "short sentences left out",
+    insert(
+        """
+        pairs = [(h, known) for h, known in pairs if len(h) >= 4] or pairs
+        hypotheses, references = zip(*pairs)
+        """,
+        before="counts =",
+    ),
+    names="fewer than four words",
+)
+corpus_bleu.wrong(
+    "empty hypotheses left out",
+    insert(
+        """
+        pairs = [(h, known) for h, known in pairs if h] or pairs
+        hypotheses, references = zip(*pairs)
+        """,
+        before="counts =",
+    ),
+    names="without the empty hypotheses",
+)
 corpus_bleu.wrong("always 0", body("return 0.0"), diagnosed=False)
 
 

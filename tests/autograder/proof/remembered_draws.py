@@ -16,7 +16,7 @@ from autograder.grading.points import checks_with_points
 from autograder.unit import GradedUnit
 
 DRAWN_UNTIL_THEY_TELL = {
-    "11_inference": ("draw_uneven", "draw_varied", "draw_telling", "draw_scored"),
+    "11_inference": ("draw_telling",),
     "12_why_self_attention": ("links_of",),
 }
 

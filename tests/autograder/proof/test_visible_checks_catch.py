@@ -153,14 +153,22 @@ MISTAKES = {
             "never stops at <eos>",
             "<eos> again in place of padding",
         ],
-        "beam-search": [
+        "beam-cut": [
             "length penalty forgotten",
             "length penalty multiplied",
+            "the penalty for what comes back alone",
+            "k greedy searches side by side",
+            "parent and word exchanged",
+            "place // k and place % k",
+            "the divided worth as log-probability",
+        ],
+        "beam-search": [
             "the length of the last step",
-            "returns the log-probability",
+            "penalty at the end alone",
             "repeat in place of repeat_interleave",
             "rows chosen without the sentence",
-            "k independent greedies",
+            "the memory's rows stay where they were",
+            "stops when the best hypothesis is finished",
             "never stops",
         ],
         "decode-step-cached": [

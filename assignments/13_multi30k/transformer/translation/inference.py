@@ -58,6 +58,29 @@ def greedy_decode(
     return tgt
 
 
+def cut_back(
+    log_prob: Tensor, length: Tensor, alpha: float
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Keep the k best candidates of each sentence: one cut of a beam search.
+
+    A candidate is one of the k hypotheses with one of the V words added. It is worth
+    its log-probability divided by the length penalty.
+
+    Args:
+        log_prob: of the candidates, (b, k, V); -inf for those that cannot be.
+        length: tokens of each hypothesis once a word is added, (b, k).
+        alpha: α of `length_penalty`.
+
+    Returns:
+        Four tensors (b, k), the best candidate first: which hypothesis it continues,
+        which word it adds, its log-probability (not divided), and what it is worth.
+    """
+    worth = log_prob / length_penalty(length, alpha).unsqueeze(-1)  # (b, k, V)
+    worth, best = worth.flatten(1).topk(log_prob.size(1))  # (b, k) of (b, k V)
+    parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
+    return parent, word, log_prob.flatten(1).gather(1, best), worth
+
+
 @evaluating
 def beam_search(
     model: nn.Module, src: Tensor, settings: SearchSettings
@@ -66,12 +89,13 @@ def beam_search(
 
     A hypothesis is worth its log-probability divided by the length penalty, at every
     cut. One that has ended stays as it is, with padding behind it, and competes with
-    those that go on.
+    those that go on. The search ends once every hypothesis has ended, or at the
+    greatest length.
 
     Args:
         model: a `Transformer`, or a `CachedTransformer` for speed.
         src: ids (b, s).
-        settings: beam size k, length penalty and greatest length.
+        settings: beam size k, length penalty, greatest length, `<sos>` and `<eos>`.
 
     Returns:
         The hypotheses (b, k, t) from `<sos>`, the best first, and what each is worth
@@ -84,17 +108,15 @@ def beam_search(
     for _ in range(settings.max_len):
         logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
         log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)  # (b, k, V)
-        divisor = length_penalty(beams.next_length(), settings.length_penalty)
-        worth = (log_prob / divisor.unsqueeze(-1)).flatten(1)  # (b, k V)
-        score, best = worth.topk(k)  # (b, k)
-        parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-        log_prob = log_prob.flatten(1).gather(1, best)
+        parent, word, log_prob, worth = cut_back(
+            log_prob, beams.next_length(), settings.length_penalty
+        )
         beams = beams.extend(parent, word, log_prob, settings.eos_id)
         rows_kept = rows.gather(1, parent).flatten()
         memory, src = memory[rows_kept], src[rows_kept]
         if beams.finished.all():
             break
-    return beams.tgt, score
+    return beams.tgt, worth
 
 
 def decode_step_cached(
