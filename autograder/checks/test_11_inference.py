@@ -350,7 +350,9 @@ def expect_read_once(model: TableModel) -> None:
         )
 
 
-@check("greedy-decode", share=2, title="The model reads once and stops in time")
+@check(
+    "greedy-decode", share=2, title="The model reads once and stops in time", form=True
+)
 def test_greedy_calls(student, draw):
     model, src = draw_uneven(draw)
     steps = greedy(model, src).size(1) - 1
@@ -1030,7 +1032,12 @@ def test_beam_of_one(student, draw):
         expect_found(student, alone, EVERY)
 
 
-@check("beam-search", share=2, title="It is cut back to k, and ends with the sentences")
+@check(
+    "beam-search",
+    share=2,
+    title="It is cut back to k, and ends with the sentences",
+    form=True,
+)
 def test_beam_calls(student, draw):
     problem = problem_of("short", 0)
     steps, model = problem.found()[0].size(2) - 1, problem.model_for()
