@@ -136,11 +136,11 @@ def expect_double(
             to another dtype, where a constant may have been.
     """
     given = [_in(x, torch.float64) for x in inputs]
-    got, want = call(*given), right(*given)
+    got, want = call(*given), right(*given).detach()
     expect_close(got, want, what)
     expect_dtype(got, torch.float64, what)
     finer = [_moved_a_little(x) for x in given]
-    step, right_step = call(*finer) - got, right(*finer) - want
+    step, right_step = call(*finer) - got, right(*finer).detach() - want
     if not _near(step, right_step, 0.01 * float(right_step.abs().max())):
         fail(
             f"For inputs of float64 {what} is float64, but does not tell inputs apart "
