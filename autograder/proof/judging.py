@@ -8,7 +8,7 @@ so they run in this process.
 
 import functools
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +18,11 @@ import torch
 from nbformat import NotebookNode
 
 from autograder.course import Course, Unit
+from autograder.grading.earlier_exercises import names_used
 from autograder.grading.points import CheckResult, run_checks, score_of
 from autograder.proof.variants.registry import Variant, load_variants
 from autograder.proof.variants.substitution import substitute
+from autograder.repair.slots import top_names
 from autograder.sandbox import LocalStudent
 from autograder.unit import (
     GradedUnit,
@@ -133,7 +135,7 @@ def judge(
     """Run one variant at `seeds` seeds.
 
     A right style must leave the other exercises right, and a wrong one must not cost
-    the exercises behind it anything: they run at the first seeds.
+    the exercises that use it anything: they run at the first seeds.
     """
     exercise = exercise_of(unit, variant)
     ours = our_answers(unit.answers, cells)
@@ -162,8 +164,17 @@ def asked_at(
     """Return the exercises to run at a seed for a variant of `exercise`; None = all."""
     if seed >= (LATER if is_wrong else WHOLE_UNIT):
         return {exercise}
-    names = list(unit.points)
-    return names[names.index(exercise) :] if is_wrong else None
+    return users_of(unit.answers, exercise) if is_wrong else None
+
+
+def users_of(answers: Mapping[str, str], exercise: str) -> set[str]:
+    """Return an exercise and those whose answers use its functions, if indirectly."""
+    names, users = set(top_names(answers[exercise])), {exercise}
+    for later, source in answers.items():  # in the notebook's order
+        if later not in users and names & names_used(source):
+            users.add(later)
+            names |= set(top_names(source))
+    return users
 
 
 def slips_at(
