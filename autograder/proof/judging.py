@@ -6,7 +6,9 @@ nothing for it. A right style must get every point of the unit. The variants are
 so they run in this process.
 """
 
+import contextlib
 import functools
+import io
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -220,7 +222,8 @@ def judge_one(slug: str, root: Path, number: int, seeds: int) -> Verdict:
     """Judge a unit's variant by its number: what a process of a pool is asked for."""
     torch.set_num_threads(1)
     proof = proof_of(slug, root)
-    return judge(proof.graded, proof.notebook, proof.variants[number], seeds)
+    with contextlib.redirect_stdout(io.StringIO()):  # what a variant prints
+        return judge(proof.graded, proof.notebook, proof.variants[number], seeds)
 
 
 def verify_unit(

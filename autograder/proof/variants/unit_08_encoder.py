@@ -295,7 +295,7 @@ encoder_layer.wrong(
 )
 
 
-@encoder_layer.wrong("kept by shape after eval()", names="kept and given back")
+@encoder_layer.wrong("kept by shape after eval()", diagnosed=False)
 def forward(self, x, src_mask=None):
     kept = self.__dict__.setdefault("kept", {})
     if x.shape not in kept or self.training:
@@ -524,7 +524,7 @@ encoder.wrong(
 )
 
 
-@encoder.wrong("three layers, however many there are", names="without its last layer")
+@encoder.wrong("three layers, however many there are", diagnosed=False)
 def forward(self, x, src_mask=None):
     first, second, third = self.layers
     return self.norm(third(second(first(x, src_mask), src_mask), src_mask))
@@ -579,7 +579,7 @@ encoder.wrong(
 )
 
 
-@encoder.wrong("the memory kept by shape", names="kept and given back")
+@encoder.wrong("the memory kept by shape", diagnosed=False)
 def forward(self, x, src_mask=None):
     kept = self.__dict__.setdefault("kept", {})
     if x.shape not in kept:
@@ -786,11 +786,13 @@ layer_states.wrong(
     names="a state too few",
 )
 layer_states.wrong(
-    "detached", swap("[x]", "[x.detach()]"), names="the gradient is cut off"
+    "the first state detached",
+    swap("[x]", "[x.detach()]"),
+    names="the gradient is cut off",
 )
 
 
-@layer_states.wrong("kept by shape", names="kept and given back")
+@layer_states.wrong("kept by shape", diagnosed=False)
 def layer_states(encoder, x, src_mask=None, kept={}):
     if x.shape not in kept:
         states = [x]
@@ -992,7 +994,7 @@ drift.wrong(
     swap(
         "1 - torch.stack(cosines)", "(1 - torch.stack(cosines)).float().to(states[0])"
     ),
-    names="rounded to float32",
+    diagnosed=False,
 )
 drift.wrong(
     "by numpy",
