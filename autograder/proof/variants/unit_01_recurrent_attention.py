@@ -109,7 +109,7 @@ def shift_right(tgt, sos_id):
     return torch.where(first, torch.tensor(sos_id), tgt.roll(1, dims=1))
 
 
-@shift_right.wrong("kept by shape", names="kept and given back")
+@shift_right.wrong("kept by shape", names="kept from an earlier call")
 def shift_right(tgt, sos_id):
     key = "shift", tuple(tgt.shape)
     if key not in vars(shift_right):
@@ -312,7 +312,7 @@ additive_score.right(
 )
 
 
-@additive_score.wrong("kept by shape", names="kept and given back")
+@additive_score.wrong("kept by shape", names="kept from an earlier call")
 def additive_score(state, memory, w_state, w_memory, v):
     key = "scores", tuple(memory.shape)
     if key not in vars(additive_score):
@@ -363,7 +363,7 @@ additive_score.wrong(
         "torch.tanh(query + keys) @ v",
         "torch.tanh((query + keys).float()).to(v.dtype) @ v",
     ),
-    names="rounded to float32",
+    names="rounded to another dtype",
 )
 additive_score.wrong(
     "through numpy",
@@ -575,7 +575,7 @@ attend.wrong(
 )
 
 
-@attend.wrong("kept by shape", names="kept and given back")
+@attend.wrong("kept by shape", names="kept from an earlier call")
 def attend(scores, values, mask=None):
     key = "attend", tuple(values.shape), mask is None
     if key not in vars(attend):
@@ -618,7 +618,7 @@ attend.wrong(
 attend.wrong(
     "a softmax in float32",
     swap("scores.softmax(dim=-1)", "scores.float().softmax(dim=-1).to(values.dtype)"),
-    names="rounded to float32",
+    names="rounded to another dtype",
 )
 attend.wrong(
     "the weights detached",
@@ -809,7 +809,7 @@ concat_final_states.wrong(
 )
 
 
-@concat_final_states.wrong("kept by shape", names="kept and given back")
+@concat_final_states.wrong("kept by shape", names="kept from an earlier call")
 def concat_final_states(h_n):
     if ("states", h_n.shape) not in vars(concat_final_states):
         vars(concat_final_states)["states", h_n.shape] = torch.cat(
@@ -1101,7 +1101,7 @@ def forward(self, ids):
     return self.output(context), weights
 
 
-@bilstm_attention.wrong("kept by shape", names="kept and given back")
+@bilstm_attention.wrong("kept by shape", names="kept from an earlier call")
 def forward(self, ids):
     if getattr(self, "kept", None) is None or self.kept[1].shape != ids.shape:
         mask = ids != self.pad_id

@@ -322,7 +322,7 @@ offset_matrix.wrong(
 )
 
 
-@offset_matrix.wrong("kept by shape", names="kept and given back")
+@offset_matrix.wrong("kept by shape", names="kept from an earlier call")
 def offset_matrix(k, d_model):
     matrices = vars(offset_matrix)
     if d_model not in matrices:
@@ -569,7 +569,7 @@ sinusoidal.wrong(
 )
 
 
-@sinusoidal.wrong("kept by shape", names="kept and given back")
+@sinusoidal.wrong("kept by shape", names="kept from an earlier call")
 def forward(self, x, start=0):
     if getattr(self, "kept", None) is None or self.kept[0] != (x.shape, start):
         self.kept = (x.shape, start), x + self.table[start : start + x.size(1)]
@@ -754,7 +754,7 @@ learned.wrong(
 )
 
 
-@learned.wrong("kept by shape", names="kept and given back")
+@learned.wrong("kept by shape", names="kept from an earlier call")
 def forward(self, x, start=0):
     if getattr(self, "kept", None) is None or self.kept[0] != (x.shape, start):
         positions = torch.arange(start, start + x.size(1), device=x.device)

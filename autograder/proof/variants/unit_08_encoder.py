@@ -295,7 +295,7 @@ encoder_layer.wrong(
 )
 
 
-@encoder_layer.wrong("kept by shape after eval()", diagnosed=False)
+@encoder_layer.wrong("kept by shape after eval()", names="kept from an earlier call")
 def forward(self, x, src_mask=None):
     kept = self.__dict__.setdefault("kept", {})
     if x.shape not in kept or self.training:
@@ -579,7 +579,7 @@ encoder.wrong(
 )
 
 
-@encoder.wrong("the memory kept by shape", diagnosed=False)
+@encoder.wrong("the memory kept by shape", names="kept from an earlier call")
 def forward(self, x, src_mask=None):
     kept = self.__dict__.setdefault("kept", {})
     if x.shape not in kept:
@@ -792,7 +792,7 @@ layer_states.wrong(
 )
 
 
-@layer_states.wrong("kept by shape", diagnosed=False)
+@layer_states.wrong("kept by shape", names="kept from an earlier call")
 def layer_states(encoder, x, src_mask=None, kept={}):
     if x.shape not in kept:
         states = [x]
@@ -994,7 +994,7 @@ drift.wrong(
     swap(
         "1 - torch.stack(cosines)", "(1 - torch.stack(cosines)).float().to(states[0])"
     ),
-    diagnosed=False,
+    names="rounded to another dtype",
 )
 drift.wrong(
     "by numpy",
