@@ -778,7 +778,9 @@ token_embedding.wrong(
     diagnosed=False,
 )
 token_embedding.wrong(
-    "a seed set", insert("torch.manual_seed(0)", before="return"), names="a seed that"
+    "a seed set",
+    insert("torch.manual_seed(0)", before="return"),
+    names="the random state of torch",
 )
 token_embedding.wrong(
     "a factor on the CPU",

@@ -599,7 +599,9 @@ sinusoidal.wrong(
     diagnosed=False,
 )
 sinusoidal.wrong(
-    "a seed set", insert("torch.manual_seed(0)", before="return"), names="a seed that"
+    "a seed set",
+    insert("torch.manual_seed(0)", before="return"),
+    names="the random state of torch",
 )
 sinusoidal.wrong("zeros", body("return torch.zeros_like(x)"), diagnosed=False)
 sinusoidal.wrong("constant: x itself", body("return x"), names="the words alone")
