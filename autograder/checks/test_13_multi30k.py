@@ -136,6 +136,11 @@ def losses_with(
     return result[torch.tensor(places).argsort()] if in_order else result
 
 
+def by_places(case: Case, of_batches: Tensor) -> Tensor:
+    """Read at the places of the sentences, where one has to write to them."""
+    return of_batches[[place for batch in case.given for place in batch.indices]]
+
+
 def counts_with(
     case: Case, extra: int = 0, padding: bool = False, in_order: bool = True
 ) -> Tensor:
@@ -168,6 +173,9 @@ def loss_mistakes(case: Case) -> Named:
 
     return {
         "the losses in the batches' order, not the corpus's": with_(in_order=False),
+        "losses[places], where the places say where each loss belongs": lambda: (
+            by_places(case, losses_with(case, in_order=False))
+        ),
         "losses that count padding": with_(kept=lambda t, pad: torch.ones_like(t)),
         "the mean loss of each sentence's tokens, not their sum": with_(
             of_batch=mean_of
@@ -208,6 +216,9 @@ def count_mistakes(case: Case) -> Named:
         "the counts in the batches' order, not the corpus's": lambda: counts_with(
             case, in_order=False
         ),
+        "counts[places], where the places say where each count belongs": lambda: (
+            by_places(case, counts_with(case, in_order=False))
+        ),
         "counts with padding": lambda: counts_with(case, padding=True),
         "counts with <sos>, which nobody has to predict": lambda: counts_with(case, 1),
         "counts without <eos>": lambda: counts_with(case, -1),
@@ -231,9 +242,16 @@ def run_losses(student, case: Case) -> tuple[Any, Any]:
     "sentence-losses", share=1, title="A loss and a count for each sentence", form=True
 )
 def test_losses_shapes(student, draw):
-    losses, counts = run_losses(student, losses_case(student, draw))
+    case = losses_case(student, draw)
+    losses, counts = run_losses(student, case)
     expect_shape(losses, (N,), "the tensor of losses")
     expect_shape(counts, (N,), "the tensor of counts")
+    again, _ = run_losses(student, case)
+    if isinstance(again, Tensor) and again.shape == (2 * N,):
+        fail(
+            "A second call returns the sentences of both calls.",
+            mistake="sentences that are kept for the next call",
+        )
 
 
 @check("sentence-losses", share=5, title="The summed loss of each sentence, in order")
@@ -385,6 +403,10 @@ def perplexity_mistakes(losses: Tensor, counts: Tensor) -> Named:
         "e to the median of the sentences' means": lambda: (
             (losses / counts).median().exp()
         ),
+        "e to the mean loss, with each sentence weighted by its length once more": (
+            lambda: math.exp((losses * counts).sum() / (counts**2).sum())
+        ),
+        "1, which only a model that is always right has": lambda: 1.0,
         "the perplexity of the first sentence alone": lambda: math.exp(
             losses[0].item() / counts[0].item()
         ),
@@ -530,6 +552,12 @@ def places_with(
     return groups
 
 
+def first_of_equals(corpus: Corpus, groups: list[list[int]]) -> list[list[int]]:
+    """Look up each sentence by the words of its source."""
+    sources = corpus.sources
+    return [[sources.index(sources[place]) for place in group] for group in groups]
+
+
 def table_of(corpus: Corpus, groups: Sequence[Sequence[int]], score=None) -> Table:
     """Score each group."""
     score = score or corpus.bleu
@@ -570,6 +598,10 @@ def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
         "groups that all hold every sentence: [[]] * n is one list, n times": lambda: (
             table_of(corpus, [range(len(corpus.sources))] * (len(limits) + 1))
         ),
+        "groups with the first of equal sources, twice": lambda: table_of(
+            corpus, first_of_equals(corpus, places_with(corpus, limits))
+        ),
+        "groups without any sentence": lambda: [(0, None)] * (len(limits) + 1),
     }
 
 

@@ -116,7 +116,7 @@ def sentence_losses(model, batches, pad_id=1):
 
 
 @sentence_losses.wrong(
-    "sorted by the permutation itself, not its inverse", diagnosed=False
+    "sorted by the permutation itself, not its inverse", names="losses[places]"
 )
 @evaluating
 def sentence_losses(model, batches, pad_id=1):
@@ -469,7 +469,7 @@ corpus_perplexity.wrong(
 corpus_perplexity.wrong(
     "losses weighted by length twice",
     body("return math.exp(((losses * counts).sum() / (counts**2).sum()).item())"),
-    diagnosed=False,
+    names="once more",
 )
 corpus_perplexity.right(
     "torch.exp", body("return torch.exp(losses.sum() / counts.sum())")
@@ -1282,7 +1282,7 @@ in_eval_mode.wrong(
 in_eval_mode.wrong(
     "rows kept from call to call",
     swap("rows = []", "rows = sentence_losses.__dict__.setdefault('rows', [])"),
-    diagnosed=False,
+    names="kept for the next call",
 )
 
 
@@ -1301,8 +1301,8 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.tensor(losses), torch.tensor(counts)
 
 
-sentence_losses.wrong("nothing", body("return None"), diagnosed=False)
-corpus_perplexity.wrong("always 1", body("return 1.0"), diagnosed=False)
+sentence_losses.wrong("nothing", body("return None"), names="number of results")
+corpus_perplexity.wrong("always 1", body("return 1.0"), names="1, which only")
 corpus_perplexity.wrong(
     "a product of probabilities",
     body("return (-losses.double()).exp().prod().item() ** (-1 / counts.sum().item())"),
@@ -1340,7 +1340,7 @@ bleu_by_length.wrong(
 )
 
 
-@bleu_by_length.wrong("sentences looked up by their words", diagnosed=False)
+@bleu_by_length.wrong("sentences looked up by their words", names="equal sources")
 def bleu_by_length(sources, hypotheses, references, limits):
     groups = [[] for _ in range(len(limits) + 1)]
     for words in sources:
@@ -1363,11 +1363,11 @@ bleu_by_length.wrong(
     insert("sources.sort(key=len)", before="return"),
     names="changed in place",
 )
-bleu_by_length.wrong("nothing", body("return None"), diagnosed=False)
+bleu_by_length.wrong("nothing", body("return None"), names="number of results")
 bleu_by_length.wrong(
     "empty rows",
     body("return [(0, None)] * (len(limits) + 1)"),
-    diagnosed=False,
+    names="without any sentence",
 )
 for description, ends, names in (
     ("95 of 100", "0.05 0.95", "90 of 100"),
