@@ -241,11 +241,10 @@ def run_losses(student, case: Case) -> tuple[Any, Any]:
     "sentence-losses", share=1, title="A loss and a count for each sentence", form=True
 )
 def test_losses_shapes(student, draw):
-    case = losses_case(student, draw)
-    losses, counts = run_losses(student, case)
+    losses, counts = run_losses(student, losses_case(student, draw))
     expect_shape(losses, (N,), "the tensor of losses")
     expect_shape(counts, (N,), "the tensor of counts")
-    again, _ = run_losses(student, case)
+    again, _ = run_losses(student, losses_case(student, draw))
     if isinstance(again, Tensor) and again.shape == (2 * N,):
         fail(
             "A second call returns the sentences of both calls.",
