@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -23,8 +24,8 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
+from autograder.checking.families import KEPT, expect_no_traces
 from autograder.checking.families import WRITTEN as CHANGED
-from autograder.checking.families import expect_no_traces
 from transformer.config import TransformerConfig
 from transformer.data import Batch
 from transformer.experiments import report as reference
@@ -160,6 +161,17 @@ def whole(each: Tensor, kept: Tensor) -> Tensor:
     return (each.sum() / kept.sum()).expand(len(each))
 
 
+def order_mistakes(case: Case, what: str, of_batches: Callable[[], Tensor]) -> Named:
+    """Name losses or counts at other places than their sentences'."""
+    places = [place for batch in case.given for place in batch.indices]
+    return {
+        f"the {what} in the batches' order, not the corpus's": of_batches,
+        f"{what}[places], where the places say where each one belongs": lambda: (
+            of_batches()[places]
+        ),
+    }
+
+
 def loss_mistakes(case: Case) -> Named:
     """Name what goes wrong with the loss of a sentence."""
 
@@ -167,7 +179,7 @@ def loss_mistakes(case: Case) -> Named:
         return lambda: losses_with(case, **changes)
 
     return {
-        "the losses in the batches' order, not the corpus's": with_(in_order=False),
+        **order_mistakes(case, "losses", with_(in_order=False)),
         "losses that count padding": with_(kept=lambda t, pad: torch.ones_like(t)),
         "the mean loss of each sentence's tokens, not their sum": with_(
             of_batch=mean_of
@@ -205,9 +217,7 @@ def loss_mistakes(case: Case) -> Named:
 def count_mistakes(case: Case) -> Named:
     """Name what goes wrong when tokens are counted."""
     return {
-        "the counts in the batches' order, not the corpus's": lambda: counts_with(
-            case, in_order=False
-        ),
+        **order_mistakes(case, "counts", lambda: counts_with(case, in_order=False)),
         "counts with padding": lambda: counts_with(case, padding=True),
         "counts with <sos>, which nobody has to predict": lambda: counts_with(case, 1),
         "counts without <eos>": lambda: counts_with(case, -1),
@@ -234,6 +244,12 @@ def test_losses_shapes(student, draw):
     losses, counts = run_losses(student, losses_case(student, draw))
     expect_shape(losses, (N,), "the tensor of losses")
     expect_shape(counts, (N,), "the tensor of counts")
+    again, _ = run_losses(student, losses_case(student, draw))
+    if isinstance(again, Tensor) and again.shape == (2 * N,):
+        fail(
+            "A second call returns the sentences of both calls.",
+            mistake="sentences that are kept for the next call",
+        )
 
 
 @check("sentence-losses", share=5, title="The summed loss of each sentence, in order")
@@ -385,6 +401,10 @@ def perplexity_mistakes(losses: Tensor, counts: Tensor) -> Named:
         "e to the median of the sentences' means": lambda: (
             (losses / counts).median().exp()
         ),
+        "e to the mean loss, with each sentence weighted by its length once more": (
+            lambda: math.exp((losses * counts).sum() / (counts**2).sum())
+        ),
+        "1, which only a model that is always right has": lambda: 1.0,
         "the perplexity of the first sentence alone": lambda: math.exp(
             losses[0].item() / counts[0].item()
         ),
@@ -479,6 +499,12 @@ class Corpus:
         hypotheses, references = self.part(places)
         return corpus_bleu(references, hypotheses)
 
+    def bleu_by_words(self, places: Sequence[int]) -> float:
+        """Score some, with references looked up by the words of the translation."""
+        written, _ = self.part(places)
+        _, references = self.part([self.hypotheses.index(words) for words in written])
+        return corpus_bleu(written, references)
+
 
 def words_of(draw, count: int) -> list[str]:
     """Draw a sentence."""
@@ -530,6 +556,12 @@ def places_with(
     return groups
 
 
+def first_of_equals(corpus: Corpus, groups: list[list[int]]) -> list[list[int]]:
+    """Look up each sentence by the words of its source."""
+    sources = corpus.sources
+    return [[sources.index(sources[place]) for place in group] for group in groups]
+
+
 def table_of(corpus: Corpus, groups: Sequence[Sequence[int]], score=None) -> Table:
     """Score each group."""
     score = score or corpus.bleu
@@ -570,6 +602,10 @@ def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
         "groups that all hold every sentence: [[]] * n is one list, n times": lambda: (
             table_of(corpus, [range(len(corpus.sources))] * (len(limits) + 1))
         ),
+        "groups with the first of equal sources, twice": lambda: table_of(
+            corpus, first_of_equals(corpus, places_with(corpus, limits))
+        ),
+        "groups without any sentence": lambda: [(0, None)] * (len(limits) + 1),
     }
 
 
@@ -746,6 +782,8 @@ def test_table_of_other_limits(student, draw):
 # --- bootstrap_interval -----------------------------------------------------------
 
 R, SENTENCES = 71, 8  # with 71, no way to round a percentile's place is like another
+OTHER_SIZES = (50, 68, 90, 94, 96, 99)  # of an interval, in 100 scores
+OTHER_METHODS: Sequence[Any] = ("weibull", "hazen", "median_unbiased", "midpoint")
 
 
 def interval_with(
@@ -797,6 +835,12 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
         "an interval that swaps hypotheses and references": of(
             score=corpus.bleu_swapped
         ),
+        "an interval of equal translations, all with the reference of the first": of(
+            score=corpus.bleu_by_words
+        ),
+        "an interval that takes the columns of `draws` for test sets": lambda: (
+            interval_with(corpus, draws.T)
+        ),
         "the score of the test set twice, not redrawn": lambda: torch.tensor(
             [corpus.bleu(everything)] * 2
         ),
@@ -824,12 +868,7 @@ def end_mistakes(scores: Tensor, whole: float) -> dict[str, Tensor]:
 
     return {
         "an interval whose ends are swapped": quantiles(scores, (0.975, 0.025)),
-        "the interval that holds 90 of 100 scores": quantiles(scores, (0.05, 0.95)),
-        "the interval that holds 99 of 100 scores": quantiles(scores, (0.005, 0.995)),
-        "the interval from the 5th to the 97.5th percentile": quantiles(
-            scores, (0.05, 0.975)
-        ),
-        "the interval that holds half of the scores": quantiles(scores, (0.25, 0.75)),
+        **interpolated_elsewhere(scores),
         "the least and the greatest score": rank[[0, -1]],
         "the mean and 1.96 standard deviations": around(mean, 1.96 * deviation),
         "the mean and two standard deviations": around(mean, 2 * deviation),
@@ -838,12 +877,40 @@ def end_mistakes(scores: Tensor, whole: float) -> dict[str, Tensor]:
             mean, 1.96 * error
         ),
         "the fractions of BLEU, not times 100": quantiles(scores, (0.025, 0.975)) / 100,
+        "0 at both ends": torch.zeros(2),
+        "percentiles of scores without decimals": quantiles(
+            scores.round(), (0.025, 0.975)
+        ),
         "percentiles that are not interpolated": nearest("nearest"),
         "percentiles that are rounded down": nearest("lower"),
         "percentiles rounded to scores that occur": nearest("higher"),
         "the scores at places 0.025 r and 0.975 r, rounded down, not interpolated": (
             rank[[int(0.025 * len(rank)), int(0.975 * len(rank))]]
         ),
+    }
+
+
+def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
+    """Name other percentiles, and these ones at other places between two scores."""
+    holding = {
+        n: quantiles(scores, (0.5 - n / 200, 0.5 + n / 200)) for n in OTHER_SIZES
+    }
+    by_method = {
+        method: torch.from_numpy(np.percentile(scores, (2.5, 97.5), method=method))
+        for method in OTHER_METHODS
+    }
+    return {
+        **{f"the interval that holds {n} of 100 scores": x for n, x in holding.items()},
+        "the interval from the 5th to the 97.5th percentile": quantiles(
+            scores, (0.05, 0.975)
+        ),
+        "the interval from the 2.5th to the 95th percentile": quantiles(
+            scores, (0.025, 0.95)
+        ),
+        **{
+            f"percentiles by numpy's method {method!r}, not by 'linear'": ends
+            for method, ends in by_method.items()
+        },
     }
 
 
@@ -932,11 +999,11 @@ def test_interval_changes_nothing(student, draw):
 def test_interval_of_other_sizes(student, draw):
     corpus, _ = draw_test_sets(draw)
     draws = draw.ids(9, SENTENCES + 3, low=1, high=SENTENCES)
-    named = interval_mistakes(corpus, draws)
-    with blame("code that draws for itself, or counts on n places in a row"):
+    words = "code that counts on n places in a row"
+    with blame(words, lambda: test_interval_value(student, draw)):
         got = run_interval(student, corpus, draws)
         want = interval_with(corpus, draws)
-        expect_close(got, want, "your interval", named, tolerance=2e-5)
+        expect_close(got, want, "your interval", tolerance=2e-5)
 
 
 # --- copy_unknown_words -----------------------------------------------------------
@@ -967,6 +1034,15 @@ class Copying:
     target: list[str]
     weights: Tensor
     source: list[str]
+
+    @property
+    def given(self) -> tuple[list[str], Tensor, list[str]]:
+        """Return what the function is called with."""
+        return self.target, self.weights, self.source
+
+    def behind_the_first(self) -> "Copying":
+        """Leave out the first token."""
+        return Copying(self.target[1:], self.weights[:, :, 1:], self.source)
 
     def filled(self, places: Sequence[int], every: bool = False) -> list[str]:
         """Put the source words of these places where a word is unknown."""
@@ -1005,97 +1081,129 @@ def copying_mistakes(case: Copying) -> Named:
     return {**place_mistakes(case), **weight_mistakes(case), **word_mistakes(case)}
 
 
-def looked_at(weights: Tensor) -> list[int]:
+# By the average weights (t, s), the places of the words that are copied, (t,).
+OTHER_PLACES: dict[str, Callable[[Tensor], Tensor]] = {
+    "copies of <sos> and <eos>, moved to the nearest word": lambda average: (
+        average.argmax(dim=-1).clamp(1, average.size(1) - 2) - 1
+    ),
+    "copies in which <eos> counts for the last word": lambda average: (
+        average[:, 1:].argmax(dim=-1).clamp(max=average.size(1) - 3)
+    ),
+    "copies of word i for column i of the weights, where column 0 is <sos>": (
+        lambda average: average[:, :-2].argmax(dim=-1)
+    ),
+    "copies that never take the first word": lambda average: (
+        average[:, 2:-1].argmax(dim=-1) + 1
+    ),
+    "copies that never take the last word": lambda average: average[:, 1:-2].argmax(
+        dim=-1
+    ),
+    "copies of the word before the one looked at": lambda average: (
+        (looked_at(average) - 1) % (average.size(1) - 2)
+    ),
+    "copies of the word after the one looked at": lambda average: (
+        (looked_at(average) + 1) % (average.size(1) - 2)
+    ),
+    "copies of the word at the same place": lambda average: torch.arange(
+        len(average)
+    ).clamp(max=average.size(1) - 3),
+    "copies of the word that was looked at least": lambda average: average[
+        :, 1:-1
+    ].argmin(dim=-1),
+    "copies by the next token's weights": lambda average: looked_at(
+        average.roll(-1, 0)
+    ),
+    "copies by the weights of the token before": lambda average: looked_at(
+        average.roll(1, 0)
+    ),
+    "one and the same word for every <unk>": lambda average: (
+        average[:, 1:-1].sum(dim=0).argmax().expand(len(average))
+    ),
+}
+# By the weights (layers, h, t, s), those by which words are copied, (t, s).
+OTHER_WEIGHTS: dict[str, Callable[[Tensor], Tensor]] = {
+    "the first layer alone": lambda weights: weights[0].mean(0),
+    "the second layer alone": lambda weights: weights[1].mean(0),
+    "the last layer alone": lambda weights: weights[-1].mean(0),
+    "the first two layers": lambda weights: weights[:2].mean(dim=(0, 1)),
+    "the first head alone": lambda weights: weights[:, 0].mean(0),
+    "the last head alone": lambda weights: weights[:, -1].mean(0),
+    "all heads but the first": lambda weights: weights[:, 1:].mean(dim=(0, 1)),
+    "all heads but the last": lambda weights: weights[:, :-1].mean(dim=(0, 1)),
+    "one head of one layer": lambda weights: weights[-1, 0],
+    "the first head of the first layer": lambda weights: weights[0, 0],
+    "the greatest weight of any head": lambda weights: weights.amax(dim=(0, 1)),
+    "the mean of each layer's greatest head": lambda weights: weights.amax(1).mean(0),
+    "the greatest layer of the mean head": lambda weights: weights.mean(1).amax(0),
+    "the median of the heads": lambda weights: (
+        weights.flatten(0, 1).median(dim=0).values
+    ),
+    "the product of the heads' weights": lambda weights: weights.log().sum(dim=(0, 1)),
+    "the squares of the weights": lambda weights: weights.square().mean(dim=(0, 1)),
+    "the roots of the weights": lambda weights: weights.sqrt().mean(dim=(0, 1)),
+    "the weights after a second softmax": lambda weights: weights.softmax(dim=-1).mean(
+        dim=(0, 1)
+    ),
+    "weights divided by what <sos> and <eos> leave of them": lambda weights: (
+        weights / weights[..., 1:-1].sum(dim=-1, keepdim=True)
+    ).mean(dim=(0, 1)),
+}
+
+
+def looked_at(weights: Tensor) -> Tensor:
     """Return the place of the greatest weight in each row, <sos> and <eos> apart."""
-    return weights[:, 1:-1].argmax(dim=-1).tolist()
-
-
-def without_ends(weights: Tensor) -> Tensor:
-    """Let each head's weights of the words add up to 1."""
-    return weights / weights[..., 1:-1].sum(dim=-1, keepdim=True)
+    return weights[..., 1:-1].argmax(dim=-1)
 
 
 def place_mistakes(case: Copying) -> Named:
-    """Name copies of a word beside the one looked at."""
-    average, n = case.weights.mean(dim=(0, 1)), len(case.source)  # (t, s)
+    """Name copies of other words than the one looked at most."""
+    average = case.weights.mean(dim=(0, 1))  # (t, s)
+    framed = Copying(case.target, case.weights, ["<sos>", *case.source, "<eos>"])
 
-    def framed(words: Sequence[str]) -> Callable[[], list[str]]:
-        def make() -> list[str]:
-            places = average.argmax(dim=-1).tolist()
-            pairs = zip(case.target, places, strict=True)
-            return [words[p] if w == UNKNOWN else w for w, p in pairs]
+    def by(places: Callable[[Tensor], Tensor]) -> Callable[[], list[str]]:
+        return lambda: case.filled(places(average).tolist())
 
-        return make
-
-    shifted = [(place + 1) % n for place in looked_at(average)]
-    clipped = (average.argmax(dim=-1).clamp(1, n) - 1).tolist()
     return {
-        "copies in which <sos> and <eos> take part": framed(
-            ["<sos>", *case.source, "<eos>"]
+        "copies in which <sos> and <eos> take part": lambda: framed.filled(
+            average.argmax(dim=-1).tolist()
         ),
-        "copies of <sos> and <eos>, moved to the nearest word": lambda: case.filled(
-            clipped
-        ),
-        "copies of word i for column i of the weights, where column 0 is <sos>": (
-            lambda: case.filled(average[:, :n].argmax(dim=-1).tolist())
-        ),
-        "copies of the word before the one looked at": lambda: case.filled(
-            [(place - 1) % n for place in looked_at(average)]
-        ),
-        "copies of the word after the one looked at": lambda: case.filled(shifted),
-        "copies of the word at the same place": lambda: case.filled(
-            [min(place, n - 1) for place in range(len(case.target))]
-        ),
+        **{phrase: by(places) for phrase, places in OTHER_PLACES.items()},
     }
 
 
 def weight_mistakes(case: Copying) -> Named:
     """Name copies by other weights than the average over layers and heads."""
-    average = case.weights.mean(dim=(0, 1))  # (t, s)
+
+    def by(weights: Callable[[Tensor], Tensor]) -> Callable[[], list[str]]:
+        return lambda: case.filled(looked_at(weights(case.weights)).tolist())
+
     return {
-        "copies by the first layer alone": lambda: case.filled(
-            looked_at(case.weights[0].mean(0))
-        ),
-        "copies by the last layer alone": lambda: case.filled(
-            looked_at(case.weights[-1].mean(0))
-        ),
-        "copies by the first head alone": lambda: case.filled(
-            looked_at(case.weights[:, 0].mean(0))
-        ),
-        "copies by one head of one layer": lambda: case.filled(
-            looked_at(case.weights[-1, 0])
-        ),
-        "copies by the first head of the first layer": lambda: case.filled(
-            looked_at(case.weights[0, 0])
-        ),
-        "copies by the greatest weight of any head": lambda: case.filled(
-            looked_at(case.weights.amax(dim=(0, 1)))
-        ),
+        **{
+            f"copies by {words}": by(weights)
+            for words, weights in OTHER_WEIGHTS.items()
+        },
         "copies of the word that most heads look at": lambda: case.filled(
-            case.weights[..., 1:-1].argmax(dim=-1).flatten(0, 1).mode(dim=0)[0].tolist()
-        ),
-        "copies by the product of the heads' weights": lambda: case.filled(
-            looked_at(case.weights.log().sum(dim=(0, 1)))
-        ),
-        "copies by weights divided by what <sos> and <eos> leave of them": lambda: (
-            case.filled(looked_at(without_ends(case.weights).mean(dim=(0, 1))))
-        ),
-        "copies by the next token's weights": lambda: case.filled(
-            looked_at(average.roll(-1, 0))
-        ),
-        "copies by the weights of the token before": lambda: case.filled(
-            looked_at(average.roll(1, 0))
-        ),
-        "copies of the word that was looked at least": lambda: case.filled(
-            average[:, 1:-1].argmin(dim=-1).tolist()
+            looked_at(case.weights).flatten(0, 1).mode(dim=0).values.tolist()
         ),
     }
+
+
+def each_word_once(case: Copying) -> list[str]:
+    """Copy words that were not copied before."""
+    average = case.weights.mean(dim=(0, 1)).clone()  # (t, s)
+    places = []
+    for row, word in enumerate(case.target):
+        places.append(int(looked_at(average[row])))
+        if word == UNKNOWN:
+            average[:, places[-1] + 1] = 0
+    return case.filled(places)
 
 
 def word_mistakes(case: Copying) -> Named:
     """Name what goes wrong when the words are put together."""
     average = case.weights.mean(dim=(0, 1))  # (t, s)
-    right = case.filled(looked_at(average))
+    looked = looked_at(average).tolist()
+    right = case.filled(looked)
     first = case.target.index(UNKNOWN) if UNKNOWN in case.target else 0
 
     def only_first() -> list[str]:
@@ -1103,21 +1211,24 @@ def word_mistakes(case: Copying) -> Named:
 
     return {
         "copies for every word, not for the unknown ones alone": lambda: case.filled(
-            looked_at(average), every=True
+            looked, every=True
         ),
+        "copies for each word with unk in it, not for <unk> alone": lambda: [
+            case.source[place] if "unk" in word else word
+            for word, place in zip(case.target, looked, strict=True)
+        ],
+        "copies that take each word of the source once": lambda: each_word_once(case),
+        "the words of the source": lambda: list(case.source),
         "a copy for the first unknown word alone": only_first,
         "the target without its unknown words": lambda: [
             word for word in case.target if word != UNKNOWN
         ],
         "the target as it was": lambda: list(case.target),
-        "one and the same word for every <unk>": lambda: case.filled(
-            [int(average[:, 1:-1].sum(dim=0).argmax())] * len(case.target)
-        ),
         "the translation without <eos>, which nobody asked to cut": lambda: right[:-1],
         "the words joined to a text": lambda: " ".join(right),
         "the places of the words, not the words": lambda: [
             place if word == UNKNOWN else word
-            for word, place in zip(case.target, looked_at(average), strict=True)
+            for word, place in zip(case.target, looked, strict=True)
         ],
     }
 
@@ -1132,23 +1243,26 @@ def draw_telling(draw) -> Copying:
         best = case.weights.mean(dim=(0, 1))[:, 1:-1].topk(2, dim=-1).values
         if bool((best[:, 0] - best[:, 1]).min() < 1e-4):
             continue
-        right = reference.copy_unknown_words(case.target, case.weights, case.source)
+        right = reference.copy_unknown_words(*case.given)
         made = [right, *(make() for make in copying_mistakes(case).values())]
         if len(set(map(repr, made))) == len(made):
             return case
     raise RuntimeError("no attention was drawn that shows the mistakes")
 
 
-def expect_copies(got: Any, case: Copying) -> None:
-    """Compare the words with the right ones."""
-    want = reference.copy_unknown_words(case.target, case.weights, case.source)
+def expect_copies(got: Any, case: Copying, earlier: Copying | None = None) -> None:
+    """Compare the words with the right ones, and with those of an earlier call."""
+    named = copying_mistakes(case)
+    if earlier:
+        named[KEPT] = lambda: reference.copy_unknown_words(*earlier.given)
+    want = reference.copy_unknown_words(*case.given)
     got = list(got) if isinstance(got, tuple) else got
-    expect_equal(got, want, "what you wrote", copying_mistakes(case))
+    expect_equal(got, want, "what you wrote", named)
 
 
 def run_copying(student, case: Copying) -> Any:
     """Call the student's function."""
-    return student.copy_unknown_words(case.target, case.weights, case.source)
+    return student.copy_unknown_words(*case.given)
 
 
 @check(
@@ -1158,19 +1272,23 @@ def run_copying(student, case: Copying) -> Any:
     form=True,
 )
 def test_copies_shape(student, draw):
-    case = draw_telling(draw)
+    case = draw_telling(draw).behind_the_first()
     got = run_copying(student, case)
     words = expect_parts(got, len(case.target), "a list of as many words as before")
     if UNKNOWN in words:
         fail(
-            "There is still an <unk> in what you wrote.", mistake="the target as it was"
+            "There is still an <unk> in what you wrote.", mistake="an <unk> that stays"
         )
 
 
 @check("copy-unknown-words", share=5, title="The word looked at most, by all heads")
 def test_copies_values(student, draw):
-    case = draw_telling(draw)
-    expect_copies(run_copying(student, case), case)
+    first, second = draw_telling(draw), draw_telling(draw)
+    calls = [first.given, second.given]
+    results = student.calls_in_turn(student.copy_unknown_words, *calls)
+    (of_first, _), (of_second, _) = results
+    expect_copies(of_first, first)
+    expect_copies(of_second, second, earlier=first)
 
 
 @check(
@@ -1183,14 +1301,17 @@ def test_copies_change_nothing_else(student, draw):
     case = draw_copying(draw, known=range(WRITTEN))
     expect_copies(run_copying(student, case), case)
     case = draw_telling(draw)
-    given = (case.target, case.weights, case.source)
-    expect_left(student, student.copy_unknown_words, *given)
+    expect_left(student, student.copy_unknown_words, *case.given)
 
 
 @check("copy-unknown-words", share=1, title="One layer, one head, one word")
 def test_copies_of_another_size(student, draw):
     weights = torch.tensor([0.45, 0.2, 0.35]).expand(1, 1, 2, 3)
     case = Copying([UNKNOWN, "<eos>"], weights, ["nowak"])
-    words = "code that counts on several layers, heads or words"
-    with blame(words, lambda: test_copies_values(student, draw)):
+
+    def as_usual() -> None:
+        test_copies_values(student, draw)
+        test_copies_change_nothing_else(student, draw)
+
+    with blame("code that counts on several layers, heads or words", as_usual):
         expect_copies(run_copying(student, case), case)

@@ -116,7 +116,7 @@ def sentence_losses(model, batches, pad_id=1):
 
 
 @sentence_losses.wrong(
-    "sorted by the permutation itself, not its inverse", diagnosed=False
+    "sorted by the permutation itself, not its inverse", names="losses[places]"
 )
 @evaluating
 def sentence_losses(model, batches, pad_id=1):
@@ -469,7 +469,7 @@ corpus_perplexity.wrong(
 corpus_perplexity.wrong(
     "losses weighted by length twice",
     body("return math.exp(((losses * counts).sum() / (counts**2).sum()).item())"),
-    diagnosed=False,
+    names="once more",
 )
 corpus_perplexity.right(
     "torch.exp", body("return torch.exp(losses.sum() / counts.sum())")
@@ -738,7 +738,6 @@ bootstrap_interval = answer(
         return scores.quantile(0.025).item(), scores.quantile(0.975).item()
         """),
 )
-bootstrap_interval.wrong("90 of 100", swap("0.025", "0.05"), swap("0.975", "0.95"))
 bootstrap_interval.wrong(
     "the ends swapped",
     swap(
@@ -835,7 +834,7 @@ def bootstrap_interval(hypotheses, references, draws):
 bootstrap_interval.wrong(
     "it draws for itself",
     swap("draws.tolist()", "torch.randint(len(hypotheses), draws.shape).tolist()"),
-    diagnosed=False,
+    names="the random state",
 )
 bootstrap_interval.wrong(
     "percentiles by rounding the place down",
@@ -849,10 +848,13 @@ bootstrap_interval.wrong(
     names="rounded down",
 )
 bootstrap_interval.wrong(
-    "half of the scores", swap("0.025", "0.25"), swap("0.975", "0.75")
+    "half of the scores",
+    swap("0.025", "0.25"),
+    swap("0.975", "0.75"),
+    names="50 of 100",
 )
 bootstrap_interval.wrong(
-    "the columns are the draws", swap("tolist", "T.tolist"), diagnosed=False
+    "the columns are the draws", swap("tolist", "T.tolist"), names="the columns of"
 )
 
 
@@ -1132,33 +1134,31 @@ def copy_unknown_words(target, cross_attention, source_words):
 
 
 # Wrong ways to choose the word: they must show in whatever is drawn.
-for description, weights in {
-    "the first two layers": "cross_attention[:2].mean(dim=(0, 1))",
-    "a layer in the middle": "cross_attention[1].mean(dim=0)",
-    "the last head of each layer": "cross_attention[:, -1].mean(dim=0)",
-    "all heads but the first": "cross_attention[:, 1:].mean(dim=(0, 1))",
-    "three heads of each layer": "cross_attention[:, :3].mean(dim=(0, 1))",
-    "the median of the heads": "cross_attention.flatten(0, 1).median(dim=0).values",
-    "the greatest head of each layer": "cross_attention.amax(dim=1).mean(dim=0)",
-    "the greatest layer of the mean head": "cross_attention.mean(dim=1).amax(dim=0)",
-    "the squares of the weights": "cross_attention.square().mean(dim=(0, 1))",
-    "a second softmax": "(9 * cross_attention).softmax(dim=-1).mean(dim=(0, 1))",
-    "the roots of the weights": "cross_attention.sqrt().mean(dim=(0, 1))",
-}.items():
-    copy_unknown_words.wrong(
-        description, swap("cross_attention.mean(dim=(0, 1))", weights), diagnosed=False
-    )
 for description, weights, names in (
-    ("the product of the heads", "cross_attention.log().sum(dim=(0, 1))", "product"),
+    ("the first two layers", "[:2].mean(dim=(0, 1))", "first two layers"),
+    ("a layer in the middle", "[1].mean(dim=0)", "second layer"),
+    ("the last head of each layer", "[:, -1].mean(dim=0)", "last head"),
+    ("all heads but the first", "[:, 1:].mean(dim=(0, 1))", "but the first"),
+    ("three heads of each layer", "[:, :3].mean(dim=(0, 1))", "but the last"),
+    (
+        "the median of the heads",
+        ".flatten(0, 1).median(dim=0).values",
+        "median of the heads",
+    ),
+    ("the greatest head of each layer", ".amax(dim=1).mean(dim=0)", "greatest head"),
+    ("the greatest layer of the mean head", ".mean(dim=1).amax(dim=0)", "est layer"),
+    ("the squares of the weights", ".square().mean(dim=(0, 1))", "squares"),
+    ("a second softmax", ".softmax(dim=-1).mean(dim=(0, 1))", "second softmax"),
+    ("the roots of the weights", ".sqrt().mean(dim=(0, 1))", "roots"),
+    ("the product of the heads", ".log().sum(dim=(0, 1))", "product"),
     (
         "renormalised heads",
-        "(cross_attention / cross_attention[..., 1:-1].sum(dim=-1, keepdim=True))"
-        ".mean(dim=(0, 1))",
+        ".div(cross_attention[..., 1:-1].sum(dim=-1, keepdim=True)).mean(dim=(0, 1))",
         "leave of them",
     ),
 ):
     copy_unknown_words.wrong(
-        description, swap("cross_attention.mean(dim=(0, 1))", weights), names=names
+        description, swap(".mean(dim=(0, 1))", weights), names=names
     )
 copy_unknown_words.wrong(
     "OpenNMT's way, without <sos>",
@@ -1168,10 +1168,10 @@ copy_unknown_words.wrong(
 copy_unknown_words.wrong(
     "the first word is never copied",
     swap("[:, 1:-1].argmax(dim=-1)", "[:, 2:-1].argmax(dim=-1).add(1)"),
-    diagnosed=False,
+    names="never take the first",
 )
 copy_unknown_words.wrong(
-    "the last word is never copied", swap("1:-1", "1:-2"), diagnosed=False
+    "the last word is never copied", swap("1:-1", "1:-2"), names="never take the last"
 )
 copy_unknown_words.wrong(
     "<eos> becomes the last word",
@@ -1179,7 +1179,7 @@ copy_unknown_words.wrong(
         "[:, 1:-1].argmax(dim=-1)",
         "[:, 1:].argmax(dim=-1).clamp(max=len(source_words) - 1)",
     ),
-    diagnosed=False,
+    names="<eos> counts for the last",
 )
 copy_unknown_words.wrong(
     "a vote of the heads",
@@ -1191,12 +1191,12 @@ copy_unknown_words.wrong(
 )
 copy_unknown_words.wrong(
     "each word with unk in it",
-    swap('w == "<unk>"', 'w.strip("<>") in "trunk"'),
-    diagnosed=False,
+    swap('w == "<unk>"', '"unk" in w'),
+    names="with unk in it",
 )
 
 
-@copy_unknown_words.wrong("each source word once", diagnosed=False)
+@copy_unknown_words.wrong("each source word once", names="source once")
 def copy_unknown_words(target, cross_attention, source_words):
     average = cross_attention.mean(dim=(0, 1))[:, 1:-1].clone()
     written = []
@@ -1209,7 +1209,7 @@ def copy_unknown_words(target, cross_attention, source_words):
     return written
 
 
-@copy_unknown_words.wrong("a result kept for the next call", diagnosed=False)
+@copy_unknown_words.wrong("a result kept for the next call", names="earlier call")
 def copy_unknown_words(target, cross_attention, source_words, kept={}):  # noqa: B006
     shape = tuple(cross_attention.shape)
     if shape not in kept:
@@ -1232,9 +1232,11 @@ def copy_unknown_words(target, cross_attention, source_words):
     ]
 
 
-copy_unknown_words.wrong("nothing", body("return None"), diagnosed=False)
+copy_unknown_words.wrong("nothing", body("return None"), names="number of results")
 copy_unknown_words.wrong(
-    "words of the source", body("return list(source_words)"), diagnosed=False
+    "words of the source",
+    body("return list(source_words)"),
+    names="the words of the source",
 )
 
 
@@ -1282,7 +1284,7 @@ in_eval_mode.wrong(
 in_eval_mode.wrong(
     "rows kept from call to call",
     swap("rows = []", "rows = sentence_losses.__dict__.setdefault('rows', [])"),
-    diagnosed=False,
+    names="kept for the next call",
 )
 
 
@@ -1301,8 +1303,8 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.tensor(losses), torch.tensor(counts)
 
 
-sentence_losses.wrong("nothing", body("return None"), diagnosed=False)
-corpus_perplexity.wrong("always 1", body("return 1.0"), diagnosed=False)
+sentence_losses.wrong("nothing", body("return None"), names="number of results")
+corpus_perplexity.wrong("always 1", body("return 1.0"), names="1, which only")
 corpus_perplexity.wrong(
     "a product of probabilities",
     body("return (-losses.double()).exp().prod().item() ** (-1 / counts.sum().item())"),
@@ -1340,7 +1342,7 @@ bleu_by_length.wrong(
 )
 
 
-@bleu_by_length.wrong("sentences looked up by their words", diagnosed=False)
+@bleu_by_length.wrong("sentences looked up by their words", names="equal sources")
 def bleu_by_length(sources, hypotheses, references, limits):
     groups = [[] for _ in range(len(limits) + 1)]
     for words in sources:
@@ -1363,27 +1365,26 @@ bleu_by_length.wrong(
     insert("sources.sort(key=len)", before="return"),
     names="changed in place",
 )
-bleu_by_length.wrong("nothing", body("return None"), diagnosed=False)
+bleu_by_length.wrong("nothing", body("return None"), names="number of results")
 bleu_by_length.wrong(
     "empty rows",
     body("return [(0, None)] * (len(limits) + 1)"),
-    diagnosed=False,
+    names="without any sentence",
 )
 for description, ends, names in (
     ("95 of 100", "0.05 0.95", "90 of 100"),
     ("99 of 100", "0.005 0.995", "99 of 100"),
     ("a twentieth below", "0.05 0.975", "from the 5th"),
-    ("a twentieth above", "0.025 0.95", ""),
-    ("one standard deviation", "0.16 0.84", ""),
-    ("2 and 98", "0.02 0.98", ""),
-    ("3 and 97", "0.03 0.97", ""),
+    ("a twentieth above", "0.025 0.95", "to the 95th"),
+    ("one standard deviation", "0.16 0.84", "68 of 100"),
+    ("2 and 98", "0.02 0.98", "96 of 100"),
+    ("3 and 97", "0.03 0.97", "94 of 100"),
 ):
     low, high = ends.split()
     bootstrap_interval.wrong(
         f"other percentiles: {description}",
         swap("0.025", low),
         swap("0.975", high),
-        diagnosed=bool(names),
         names=names,
     )
 for method, names in {
@@ -1391,10 +1392,10 @@ for method, names in {
     "lower": "rounded down",
     "higher": "rounded to scores",
     "inverted_cdf": "places 0.025 r",
-    "weibull": "",
-    "hazen": "",
-    "median_unbiased": "",
-    "midpoint": "",
+    "weibull": "'weibull'",
+    "hazen": "'hazen'",
+    "median_unbiased": "'median_unbiased'",
+    "midpoint": "'midpoint'",
 }.items():
     bootstrap_interval.wrong(
         f"numpy's method {method}",
@@ -1402,7 +1403,6 @@ for method, names in {
             "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
             f"return tuple(np.percentile(scores, [2.5, 97.5], method='{method}'))",
         ),
-        diagnosed=bool(names),
         names=names,
     )
 bootstrap_interval.wrong(
@@ -1427,12 +1427,13 @@ bootstrap_interval.wrong(
         return scores[cut], scores[-cut - 1]
         """,
     ),
-    diagnosed=False,
+    names="not interpolated",
 )
 bootstrap_interval.wrong(
     "scores of two digits",
     swap("scores.quantile(0.025)", "scores.round().quantile(0.025)"),
-    diagnosed=False,
+    swap("scores.quantile(0.975)", "scores.round().quantile(0.975)"),
+    names="without decimals",
 )
 bootstrap_interval.wrong(
     "sentences looked up by their words",
@@ -1440,7 +1441,7 @@ bootstrap_interval.wrong(
         "references[i] for i in row",
         "references[hypotheses.index(hypotheses[i])] for i in row",
     ),
-    diagnosed=False,
+    names="with the reference of the first",
 )
 bootstrap_interval.wrong(
     "a seed of its own",
@@ -1452,5 +1453,5 @@ bootstrap_interval.wrong(
     insert("draws[:] = draws.sort(dim=1).values", before="return"),
     names="changed in place",
 )
-bootstrap_interval.wrong("nothing", body("return None"), diagnosed=False)
-bootstrap_interval.wrong("zeros", body("return 0.0, 0.0"), diagnosed=False)
+bootstrap_interval.wrong("nothing", body("return None"), names="number of results")
+bootstrap_interval.wrong("zeros", body("return 0.0, 0.0"), names="0 at both ends")
