@@ -283,16 +283,21 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
             keys & whole.tril(-1)
         ),
         "a mask that reaches one token into the future": keys & whole.tril(1),
-        **{
-            f"the mask for the pad id {fixed}, whatever `pad_id` is": (
-                (ids != fixed)[:, None, None] & past
-            )
-            for fixed in OTHER_PADDING
-        },
+        **fixed_padding_mistakes(ids, past),
         "the first sentence's mask, for all": (keys & past)[:1].expand(whole.shape),
         "a mask of the shape (b, t, t): the batch would meet the heads": (
             (keys & past)[:, 0]
         ),
+    }
+
+
+def fixed_padding_mistakes(ids: Tensor, past: Tensor) -> Mistakes:
+    """Name the target masks for a pad id that is written into the code."""
+    return {
+        f"the mask for the pad id {fixed}, whatever `pad_id` is": (
+            (ids != fixed)[:, None, None] & past
+        )
+        for fixed in OTHER_PADDING
     }
 
 

@@ -228,7 +228,7 @@ def mask_mistakes(but: Callable[..., Run], given: Inputs) -> dict[str, Run]:
 
 
 def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Name sub-layers in another order, and questions asked by another vector."""
+    """Name sub-layers in another order, and what goes wrong between them."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
@@ -250,6 +250,23 @@ def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
         y = post_norm(n2, y, layer.self_attention(y, y, y, tgt_mask)[0])
         looked_up, weights = layer.cross_attention(y, memory, memory, src_mask)
         return post_norm(n3, y, looked_up), weights
+
+    return {
+        "a layer whose cross-attention swaps query and key": swapped,
+        "a layer that looks at the source before itself": cross_first,
+        "a layer whose feed-forward comes first": feed_forward_first,
+        "a layer that normalises before each sub-layer (pre-norm)": partial(
+            pre_norm_layer, layer, given
+        ),
+        **source_mistakes(layer, given),
+    }
+
+
+def source_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
+    """Name what goes wrong where the source is asked, and around it."""
+    x, memory, tgt_mask, src_mask = given.all
+    n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
+    feed_forward = layer.feed_forward
 
     def stale_query() -> tuple[Tensor, Tensor]:
         y = post_norm(n1, x, layer.self_attention(x, x, x, tgt_mask)[0])
@@ -276,12 +293,6 @@ def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
         ),
         "a layer whose residual connections all start from the layer's input": (
             from_the_start
-        ),
-        "a layer whose cross-attention swaps query and key": swapped,
-        "a layer that looks at the source before itself": cross_first,
-        "a layer whose feed-forward comes first": feed_forward_first,
-        "a layer that normalises before each sub-layer (pre-norm)": partial(
-            pre_norm_layer, layer, given
         ),
         "a layer whose cross-attention asks with the layer's input": stale_query,
     }

@@ -572,13 +572,19 @@ def logarithm_mistakes(case: Case, losses: Losses) -> Named:
     }
 
 
+def smoothed_label(smoothing: float, words: int) -> Tensor:
+    """Return the label of a position whose word is the first."""
+    label = torch.full((words,), smoothing / words, dtype=torch.float64)
+    label[0] += 1 - smoothing
+    return label
+
+
 def smoothing_mistakes(case: Case, losses: Losses) -> Named:
     """Name what goes wrong with label smoothing."""
     mean, spread, log_p = losses.mean, losses.spread, losses.log_p
     from_target, from_all = losses.from_target, losses.from_all
     s, words = case.smoothing, case.logits.size(-1)
-    label = torch.full((words,), s / words, dtype=torch.float64)
-    label[0] += 1 - s
+    label = smoothed_label(s, words)
 
     def without_pad() -> Tensor:
         values = log_p.clone()
@@ -863,13 +869,7 @@ def expect_rates(
         ambiguous: mistakes that these steps cannot tell apart.
         before: width and warm-up for which the same steps were asked for before.
     """
-    rates = []
-    for step in steps:
-        got = student.warmup_rate(step, d_model, warmup)
-        got = got.item() if isinstance(got, Tensor) and got.dim() == 0 else got
-        if not is_number(got):
-            fail("The rate should be a number.", mistake="something else than a number")
-        rates.append(got / true_rate(step, d_model, warmup))
+    rates = [rate_of(student, step, d_model, warmup) for step in steps]
     wrong = [rate_mistakes(step, d_model, warmup) for step in steps]
     right = [true_rate(step, d_model, warmup) for step in steps]
 
@@ -887,6 +887,15 @@ def expect_rates(
         named[KEPT] = torch.tensor(old)
     want = torch.ones(len(steps))
     expect_close(torch.tensor(rates), want, "The row of rates", mistakes=named)
+
+
+def rate_of(student, step: int, d_model: int, warmup: int) -> float:
+    """Return the student's rate as a part of the right one."""
+    got = student.warmup_rate(step, d_model, warmup)
+    got = got.item() if isinstance(got, Tensor) and got.dim() == 0 else got
+    if not is_number(got):
+        fail("The rate should be a number.", mistake="something else than a number")
+    return got / true_rate(step, d_model, warmup)
 
 
 # In one half of the schedule alone these cannot be told apart.

@@ -37,7 +37,7 @@ def test_the_workflow_runs_what_every_change_must_pass() -> None:
         if "upload-pages" in step.get("uses", "")
     )
     assert audited < uploaded
-    assert jobs["pages"]["needs"] == "check"
+    assert jobs["pages"]["needs"] == ["check", "bare"]
     assert "pull_request" in jobs["pages"]["if"]
     assert workflow["permissions"] == {"contents": "read"}
 
