@@ -12,6 +12,7 @@ from autograder.checking.behaviour import blame, expect_dtype, looks_like
 from autograder.checking.expect import check, expect_close, expect_shape, fail
 from autograder.checking.failures import StudentError
 from autograder.checking.families import (
+    ZEROS,
     expect_each_call_anew,
     expect_no_seed,
     expect_no_traces,
@@ -22,7 +23,6 @@ B, T, D, LENGTH, MAX_LEN = 3, 5, 10, 7, 13
 MANY = 700  # rows: more than a table of fixed size holds, or bfloat16 can count
 BY_BATCH = "positions counted along the batch: `x.size(0)` is the number of sentences"
 UPWARDS = "a multiplication by 10000^(2i/d_model) where the formula divides"
-ZEROS = "zeros in all places"
 Mistakes = dict[str, Callable[[], Tensor]]
 
 

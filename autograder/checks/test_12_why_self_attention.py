@@ -1,18 +1,17 @@
 """Hidden checks of unit 12: Table 1, restricted attention, alignment error rate."""
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Set
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Hashable, Set
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import Any
 
 import torch
 
-from autograder.checking.behaviour import blame, looks_like
+from autograder.checking.behaviour import blame, blame_error
 from autograder.checking.compare import describe
 from autograder.checking.expect import check, expect_equal, expect_shape, fail
 from autograder.checking.expect import expect_close as expect_number
-from autograder.checking.failures import StudentError
 from autograder.checking.families import FIXED, KEPT
 from autograder.checking.masks import (
     Mistakes,
@@ -417,7 +416,9 @@ def test_path_of_convolutions(student, draw):
         expect_paths(student, kind, lengths, width)
         lengths = telling_lengths(draw, 8, 7)
         words = "steps of k positions where k is even, though not where it is odd"
-        as_odd = {words: [math.ceil((n - 1) / 8) for n in lengths]}
+        as_odd: dict[str, list[float]] = {
+            words: [math.ceil((n - 1) / 8) for n in lengths]
+        }
         expect_paths(student, kind, lengths, 8, as_odd)
 
 
@@ -790,16 +791,10 @@ def test_rate_of_nothing(student, draw):
         expect_number(got, want, "The rate where no link is sure", named)
 
 
-@contextmanager
-def blame_division(links: str) -> Iterator[None]:
+def blame_division(links: str) -> AbstractContextManager[None]:
     """Name a division by the number of one kind of links, where 0 was divided by."""
-    try:
-        yield
-    except StudentError as error:
-        if "ZeroDivisionError" not in error.message:
-            raise
-        mistake = f"code that divides by the number of {links} links"
-        fail(looks_like(error.message, mistake), mistake)
+    mistake = f"code that divides by the number of {links} links"
+    return blame_error("ZeroDivisionError", mistake)
 
 
 @check(

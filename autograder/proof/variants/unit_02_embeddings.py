@@ -355,7 +355,7 @@ one_hot_embedding.wrong(
 one_hot_embedding.wrong(
     "a product in float32",
     body("return (F.one_hot(ids, len(weight)).float() @ weight.float()).to(weight)"),
-    names="rounded to float32",
+    names="rounded to another dtype",
 )
 one_hot_embedding.wrong(
     "row 1 without a gradient",
@@ -364,7 +364,7 @@ one_hot_embedding.wrong(
 )
 
 
-@one_hot_embedding.wrong("kept by shape", names="kept and given back")
+@one_hot_embedding.wrong("kept by shape", names="kept from an earlier call")
 def one_hot_embedding(ids, weight):
     kept = vars(one_hot_embedding)
     if (ids.shape, weight.shape) not in kept:
@@ -595,7 +595,7 @@ def lookup_gradient(ids, upstream, vocab_size):
     return kept[key].index_add_(0, ids.reshape(-1), upstream.reshape(-1, d_model))
 
 
-@lookup_gradient.wrong("kept by shape", names="kept and given back")
+@lookup_gradient.wrong("kept by shape", names="kept from an earlier call")
 def lookup_gradient(ids, upstream, vocab_size):
     kept = vars(lookup_gradient)
     key = ids.shape, vocab_size, upstream.dtype
@@ -787,7 +787,7 @@ token_embedding.wrong(
 )
 
 
-@token_embedding.wrong("kept by shape", names="kept and given back")
+@token_embedding.wrong("kept by shape", names="kept from an earlier call")
 def forward(self, ids):
     if getattr(self, "kept", None) is None or self.kept.shape[:-1] != ids.shape:
         self.kept = self.table(ids) * math.sqrt(self.d_model)

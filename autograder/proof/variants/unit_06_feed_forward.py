@@ -377,7 +377,7 @@ conv_feed_forward.wrong("zeros", body("return torch.zeros_like(x)"))
 conv_feed_forward.wrong("returns x", body("return x"), names="the input, unchanged")
 
 
-@conv_feed_forward.wrong("kept by shape", names="kept and given back")
+@conv_feed_forward.wrong("kept by shape", names="kept from an earlier call")
 def conv_feed_forward(x, conv1, conv2, kept={}):
     if x.shape not in kept:
         kept[x.shape] = conv2(conv1(x.transpose(1, 2)).relu()).transpose(1, 2)
@@ -645,7 +645,7 @@ layer_norm.wrong(
         return (gamma * (y - mean) / (var + eps).sqrt() + beta).to(x.dtype)
         """
     ),
-    names="rounded to float32",
+    names="rounded to another dtype",
 )
 layer_norm.wrong(
     "a matrix of the CPU",

@@ -117,7 +117,7 @@ padding_mask.wrong(
 )
 
 
-@padding_mask.wrong("kept by shape", names="kept and given back")
+@padding_mask.wrong("kept by shape", names="kept from an earlier call")
 def padding_mask(ids, pad_id, kept={}):
     if ids.shape not in kept:
         kept[ids.shape] = (ids != pad_id)[:, None, None]
@@ -446,7 +446,7 @@ def target_mask(ids, pad_id):
     return past & (torch.arange(ids.size(1), device=ids.device) < words)
 
 
-@target_mask.wrong("kept by shape", names="kept and given back")
+@target_mask.wrong("kept by shape", names="kept from an earlier call")
 def target_mask(ids, pad_id, kept={}):
     if ids.shape not in kept:
         kept[ids.shape] = padding_mask(ids, pad_id) & causal_mask(ids.size(1))
@@ -721,7 +721,7 @@ mask_then_renormalise.wrong(
 )
 
 
-@mask_then_renormalise.wrong("kept by shape", names="kept and given back")
+@mask_then_renormalise.wrong("kept by shape", names="kept from an earlier call")
 def mask_then_renormalise(weights, mask, kept={}):
     if weights.shape not in kept:
         left = weights * mask

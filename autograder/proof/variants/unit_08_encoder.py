@@ -295,7 +295,7 @@ encoder_layer.wrong(
 )
 
 
-@encoder_layer.wrong("kept by shape after eval()", names="kept and given back")
+@encoder_layer.wrong("kept by shape after eval()", names="kept from an earlier call")
 def forward(self, x, src_mask=None):
     kept = self.__dict__.setdefault("kept", {})
     if x.shape not in kept or self.training:
@@ -579,7 +579,7 @@ encoder.wrong(
 )
 
 
-@encoder.wrong("the memory kept by shape", names="kept and given back")
+@encoder.wrong("the memory kept by shape", names="kept from an earlier call")
 def forward(self, x, src_mask=None):
     kept = self.__dict__.setdefault("kept", {})
     if x.shape not in kept:
@@ -790,7 +790,7 @@ layer_states.wrong(
 )
 
 
-@layer_states.wrong("kept by shape", names="kept and given back")
+@layer_states.wrong("kept by shape", names="kept from an earlier call")
 def layer_states(encoder, x, src_mask=None, kept={}):
     if x.shape not in kept:
         states = [x]
@@ -992,7 +992,7 @@ drift.wrong(
     swap(
         "1 - torch.stack(cosines)", "(1 - torch.stack(cosines)).float().to(states[0])"
     ),
-    names="rounded to float32",
+    names="rounded to another dtype",
 )
 drift.wrong(
     "by numpy",

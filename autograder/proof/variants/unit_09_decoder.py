@@ -597,7 +597,7 @@ decoder.wrong(
 )
 
 
-@decoder.wrong("kept by shape after eval()", names="kept and given back")
+@decoder.wrong("kept by shape after eval()", names="kept from an earlier call")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     kept, shape = self.__dict__.setdefault("kept", {}), x.shape
     if shape not in kept:

@@ -360,7 +360,7 @@ cut_back.wrong(
         return known.setdefault(key, (parent, word, log_prob, worth))
         """,
     ),
-    names="kept and given back",
+    names="kept from an earlier call",
 )
 cut_back.wrong(
     "places made on the CPU",
