@@ -298,6 +298,19 @@ def attend_inputs(draw, b: int = B) -> tuple[Tensor, Tensor]:
     return draw.normal(b, S), draw.normal(b, S, D)
 
 
+def wrong_masks(x: Tensor, hidden: Tensor) -> Named:
+    """Name what goes wrong when scores `x` are masked where `hidden` is True."""
+    return {
+        "the result when the mask is ignored": lambda: x.softmax(dim=-1),
+        "the result of an inverted mask (True means: may be attended to)": lambda: (
+            x.masked_fill(~hidden, -1e30).softmax(dim=-1)
+        ),
+        "the result of masking after the softmax without dividing by the new sum": (
+            lambda: x.softmax(dim=-1).masked_fill(hidden, 0)
+        ),
+    }
+
+
 def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
     """Name what goes wrong between the scores and the weights."""
     x = scores.double()
@@ -311,13 +324,7 @@ def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
         "the result of one softmax over all sentences together": lambda: (
             low.flatten().softmax(0).view_as(x)
         ),
-        "the result when the mask is ignored": lambda: x.softmax(dim=-1),
-        "the result of an inverted mask (True means: may be attended to)": lambda: (
-            x.masked_fill(~hidden, -1e30).softmax(dim=-1)
-        ),
-        "the result of masking after the softmax without dividing by the new sum": (
-            lambda: x.softmax(dim=-1).masked_fill(hidden, 0)
-        ),
+        **wrong_masks(x, hidden),
         "the result when masked scores become 0 (a score of 0 still gets weight)": (
             lambda: x.masked_fill(hidden, 0).softmax(dim=-1)
         ),
