@@ -37,6 +37,17 @@ def blame(mistake: str, ordinary: Callable[[], object] | None = None) -> Iterato
         fail(looks_like(error.message, mistake), mistake)
 
 
+@contextmanager
+def blame_error(part: str, mistake: str) -> Iterator[None]:
+    """Name the mistake where an error's message has `part`, which says all about it."""
+    try:
+        yield
+    except StudentError as error:
+        if part not in error.message:
+            raise
+        fail(looks_like(error.message, mistake), mistake)
+
+
 def looks_like(message: str, mistake: str) -> str:
     """Write what went wrong, and the mistake that it looks like behind it."""
     stop = "" if message.endswith((".", "!", "?")) else "."

@@ -18,6 +18,7 @@ from autograder.checking.expect import Mistakes, expect_close, fail
 from autograder.checking.failures import StudentError
 
 KEPT = "a result kept from an earlier call"
+ZEROS = "zeros in all places"
 FIXED = f"the same result for other inputs: fixed, or {KEPT}"
 ONE_BUFFER = "one tensor for the results of all calls"
 FIXED_SEED = "a seed that the code sets itself"

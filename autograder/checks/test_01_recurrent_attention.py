@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from autograder.checking.behaviour import (
     blame,
+    blame_error,
     expect_dtype,
     expect_gradients,
     expect_parts,
@@ -23,6 +24,7 @@ from autograder.checking.expect import (
     fail,
 )
 from autograder.checking.families import (
+    ZEROS,
     expect_each_call_anew,
     expect_no_traces,
     expect_same_device,
@@ -42,6 +44,8 @@ BUILT_INS = [
     "torch.nn.functional.scaled_dot_product_attention",
     "torch.nn.MultiheadAttention",
 ]
+NOT_CONTIGUOUS = "`view` on a tensor that is not contiguous; `reshape` can copy"
+SQUEEZED = "`squeeze` without an axis, which takes a batch of 1 away too"
 Named = dict[str, Callable[[], Any]]
 
 
@@ -80,6 +84,10 @@ def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
         "the shifted target without the `<eos>` of short sentences": lambda: torch.cat(
             [start, tgt[:, :-1].masked_fill(tgt[:, :-1] == EOS, 1)], dim=1
         ),
+        "the shifted target, through float16, which holds no large ids": lambda: (
+            reference.shift_right(tgt, sos_id).half().long()
+        ),
+        ZEROS: lambda: torch.zeros_like(tgt),
     }
 
 
@@ -114,8 +122,7 @@ def test_shift_of_little(student, draw):
         got = student.shift_right(draw.ids(1, 1), 2)
         expect_equal(got, torch.tensor([[2]]), "the shifted target of one word")
     tgt = draw.ids(S, B).T
-    words = "`view` on a tensor that is not contiguous; `reshape` can copy"
-    with blame(words, ordinary):
+    with blame(NOT_CONTIGUOUS, ordinary):
         got = student.shift_right(tgt, 2)
     expect_equal(got, reference.shift_right(tgt, 2), "the shifted target")
 
@@ -181,6 +188,11 @@ def score_mistakes(given: list[Tensor]) -> Named:
         "the scores of the first sentence's state for all": lambda: (
             (query[:1] + keys).tanh() @ v
         ),
+        "the scores with states dealt out to the wrong sentences (`repeat`, then "
+        "`view`)": lambda: (
+            ((state @ w_state.T).repeat(S, 1).view(len(state), S, -1) + keys).tanh() @ v
+        ),
+        ZEROS: lambda: torch.zeros_like(right),
         "the scores summed over the source positions": lambda: right.sum(dim=1),
         "the scores with a last axis of length 1": lambda: right[..., None],
     }
@@ -215,11 +227,19 @@ def test_score_of_other_sizes(student, draw):
     def ordinary() -> None:
         expect_close(student.additive_score(*usual), score_of(usual), "")
 
-    for b in (S, 1):
-        given = score_inputs(draw, b)
-        with blame("a state that is added along the wrong axis", ordinary):
-            got = student.additive_score(*given)
-            expect_close(got, score_of(given), f"the result for a batch of {b}")
+    square = score_inputs(draw, S)
+    state, memory, w_state, w_memory, v = (x.double() for x in square)
+    across = {
+        "the scores with the states added along the source positions": (
+            (state @ w_state.T + memory @ w_memory.T).tanh() @ v
+        )
+    }
+    got, want = student.additive_score(*square), score_of(square)
+    expect_close(got, want, f"the result for a batch of {S}", across)
+    one = score_inputs(draw, 1)
+    with blame(SQUEEZED, ordinary):
+        got = student.additive_score(*one)
+        expect_close(got, score_of(one), "the result for a batch of 1")
 
 
 @check("additive-score", share=1, title="Float64, a memory that is not contiguous")
@@ -227,8 +247,7 @@ def test_score_of_views(student, draw):
     given = score_inputs(draw, dtype=torch.float64)
     plain = list(given)
     given[1] = draw.normal(S, B, M, dtype=torch.float64).transpose(0, 1)
-    words = "`view` on a tensor that is not contiguous; `reshape` can copy"
-    with blame(words, lambda: student.additive_score(*plain)):
+    with blame(NOT_CONTIGUOUS, lambda: student.additive_score(*plain)):
         got = student.additive_score(*given)
     expect_close(got, score_of(given), "the result", mistakes=score_mistakes(given))
     function = student.additive_score
@@ -279,6 +298,19 @@ def attend_inputs(draw, b: int = B) -> tuple[Tensor, Tensor]:
     return draw.normal(b, S), draw.normal(b, S, D)
 
 
+def wrong_masks(x: Tensor, hidden: Tensor) -> Named:
+    """Name what goes wrong when scores `x` are masked where `hidden` is True."""
+    return {
+        "the result when the mask is ignored": lambda: x.softmax(dim=-1),
+        "the result of an inverted mask (True means: may be attended to)": lambda: (
+            x.masked_fill(~hidden, -1e30).softmax(dim=-1)
+        ),
+        "the result of masking after the softmax without dividing by the new sum": (
+            lambda: x.softmax(dim=-1).masked_fill(hidden, 0)
+        ),
+    }
+
+
 def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
     """Name what goes wrong between the scores and the weights."""
     x = scores.double()
@@ -292,19 +324,17 @@ def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
         "the result of one softmax over all sentences together": lambda: (
             low.flatten().softmax(0).view_as(x)
         ),
-        "the result when the mask is ignored": lambda: x.softmax(dim=-1),
-        "the result of an inverted mask (True means: may be attended to)": lambda: (
-            x.masked_fill(~hidden, -1e30).softmax(dim=-1)
-        ),
-        "the result of masking after the softmax without dividing by the new sum": (
-            lambda: x.softmax(dim=-1).masked_fill(hidden, 0)
-        ),
+        **wrong_masks(x, hidden),
         "the result when masked scores become 0 (a score of 0 still gets weight)": (
             lambda: x.masked_fill(hidden, 0).softmax(dim=-1)
         ),
         "the result when masked scores become -1 (they still get weight)": lambda: (
             x.masked_fill(hidden, -1).softmax(dim=-1)
         ),
+        "the result with the first sentence's mask for all": lambda: x.masked_fill(
+            hidden[:1], -1e30
+        ).softmax(dim=-1),
+        ZEROS: lambda: torch.zeros_like(x),
         "the scores, not the weights": lambda: x,
         "the logarithm of the weights (log-softmax)": lambda: right.log(),
         "the result of scores divided by the root of the width": lambda: (
@@ -367,8 +397,14 @@ def test_attend_shapes(student, draw):
 
 @check("attend", share=2, title="Right context and weights without a mask")
 def test_attend_without_mask(student, draw):
-    scores, values = attend_inputs(draw)
-    context, weights = run_attend(student, scores, values)
+    (scores, values), mask = attend_inputs(draw), draw.mask(B, S)
+
+    def with_mask() -> None:
+        want = reference.attend(scores.double(), values.double(), mask)[0]
+        expect_close(run_attend(student, scores, values, mask)[0], want, "")
+
+    with blame("code that needs a mask, which may be left out", with_mask):
+        context, weights = run_attend(student, scores, values)
     want = reference.attend(scores.double(), values.double())
     named = context_mistakes(scores, values, None)
     expect_close(context, want[0], "the context", mistakes=named)
@@ -440,16 +476,20 @@ def test_attend_with_large_scores(student, draw):
 @check("attend", share=1, title="Each call by itself, beside the scores")
 def test_attend_again(student, draw):
     calls = [(*attend_inputs(draw, AGAIN), draw.mask(AGAIN, S)) for _ in range(2)]
+
+    def right(scores: Tensor, values: Tensor, mask: Tensor, part: int) -> Tensor:
+        return reference.attend(scores.double(), values.double(), mask)[part]
+
     for part, what in enumerate(("the context", "the tensor of weights")):
+        with_first = right(*calls[1][:2], calls[0][2], part)
         expect_each_call_anew(
             student,
             student.attend,
             calls,
-            lambda scores, values, mask, part=part: reference.attend(
-                scores.double(), values.double(), mask
-            )[part],
+            partial(right, part=part),
             what,
             part=part,
+            mistakes={"the result with the mask of an earlier call": with_first},
         )
     expect_same_device(student, student.attend, *calls[0], what="a result")
 
@@ -486,8 +526,9 @@ def test_attend_keeps_its_promises(student, draw):
     expect_no_traces(student, student.attend, scores, values, mask, still=True)
     one = [scores[:1].double(), values[:1].double(), mask[:1]]
     pair = [scores.double(), values.double(), mask]
-    words = "`squeeze` without an axis, which takes a batch of 1 away too"
-    with blame(words, lambda: expect_shape(run_attend(student, *pair)[0], (B, D), "")):
+    with blame(
+        SQUEEZED, lambda: expect_shape(run_attend(student, *pair)[0], (B, D), "")
+    ):
         context, _ = run_attend(student, *one)
         expect_shape(context, (1, D), "the context of one sentence")
     expect_close(context, reference.attend(*one)[0], "the context of one sentence")
@@ -533,6 +574,7 @@ def state_mistakes(h_n: Tensor) -> Named:
         ),
         "the first and the last of all states": lambda: torch.cat([x[0], x[-1]], -1),
         "the directions one below the other, 2b rows": lambda: torch.cat([ahead, back]),
+        ZEROS: lambda: torch.zeros(b, 2 * h),
         "the numbers of both directions in turn": lambda: torch.stack(
             [ahead, back], -1
         ).flatten(1),
@@ -553,7 +595,8 @@ def test_states_shape(student, draw):
 @check("concat-final-states", share=3, title="Each sentence gets its own two states")
 def test_states_values(student, draw):
     h_n = draw.normal(2, B + 1, H)
-    got = student.concat_final_states(h_n)
+    with blame_error("view size is not compatible", NOT_CONTIGUOUS):
+        got = student.concat_final_states(h_n)
     want = reference.concat_final_states(h_n.double())
     expect_close(got, want, "the tensor of joined states", mistakes=state_mistakes(h_n))
 
@@ -591,10 +634,17 @@ def test_states_keep_their_promises(student, draw):
     h_n, upstream = draw.normal(2, B, H), draw.normal(B, 2 * H)
     expect_shape(student.concat_final_states(h_n), (B, 2 * H), "the result")
     run = student.gradients(student.concat_final_states, h_n, upstream=upstream)
-    expect_gradients(run, reference.concat_final_states, [h_n], upstream)
+    ahead, back = (torch.zeros_like(h_n) for _ in range(2))
+    ahead[0], back[1] = upstream[:, :H], upstream[:, H:]
+    cuts = {
+        "a gradient that reaches the forward states alone": ahead,
+        "a gradient that reaches the backward states alone": back,
+    }
+    expect_gradients(run, reference.concat_final_states, [h_n], upstream, [cuts])
     turned = draw.normal(B, 2, H, dtype=torch.float64).transpose(0, 1)
-    words = "`view` on a tensor that is not contiguous; `reshape` can copy"
-    with blame(words, lambda: student.concat_final_states(turned.contiguous())):
+    with blame(
+        NOT_CONTIGUOUS, lambda: student.concat_final_states(turned.contiguous())
+    ):
         got = student.concat_final_states(turned)
     what = "the tensor of joined states"
     expect_close(got, reference.concat_final_states(turned), what)
@@ -761,6 +811,7 @@ def classifier_mistakes(
         weights = mask.double() / mask.sum(1, keepdim=True)
         return (model.output((weights[:, None] @ packed)[:, 0]), weights)[index]
 
+    order = mask.sum(1).argsort(descending=True)
     return {
         "a classifier whose query mixes the sentences of the batch (`view`)": lambda: (
             other(query=final.reshape(-1, 2 * HIDDEN))
@@ -777,6 +828,10 @@ def classifier_mistakes(
         "a classifier that feeds context and query, summed": lambda: other(feed="sum"),
         "a classifier whose softmax runs over the batch": lambda: other(softmax=0),
         "a classifier that averages the states with equal weights": mean,
+        "the results in the order of the lengths: put the sentences back": lambda: (
+            other()[order]
+        ),
+        ZEROS: lambda: torch.zeros_like(other()),
     }
 
 
@@ -792,18 +847,32 @@ def test_classifier_shapes(student, draw):
     expect_shape(weights, (B, S), "the tensor of weights")
 
 
+def with_mask(
+    model: reference.BiLSTMAttention, ids: Tensor, mask: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Compute a trusted classifier's results with a mask that may be wrong."""
+    seen, ends = run_packed(model.lstm, model.embedding(ids), mask)
+    return Way(model, seen, reference.concat_final_states(ends), mask).results()
+
+
 @check("bilstm-attention", share=2, title="Right logits for sentences of equal length")
 def test_classifier_without_padding(student, draw):
     pair, ids = twins(student, draw), full_sentences(draw)
-    logits, _ = classify(pair.student, ids)
+    above = ids.clamp(min=PAD + 1)
+
+    def without_low_ids() -> None:
+        want = pair.trusted(above)[0]
+        expect_close(classify(pair.student, above)[0], want, "", tolerance=2e-5)
+
+    words = "a classifier that takes an id below `pad_id` for padding"
+    with blame(words, without_low_ids):
+        logits, _ = classify(pair.student, ids)
     want, _ = pair.trusted(ids)
     model, vectors = pair.trusted, pair.trusted.embedding(ids)
     states, final = run_packed(model.lstm, vectors, ids != PAD)
 
     def with_padding(pad_id: int) -> Tensor:
-        seen, ends = run_packed(model.lstm, vectors, ids != pad_id)
-        query = reference.concat_final_states(ends)
-        return Way(model, seen, query, ids != pad_id).results()[0]
+        return with_mask(model, ids, ids != pad_id)[0]
 
     named: Named = {
         f"a classifier that takes {pad_id} for padding, whatever `pad_id` is": partial(
@@ -820,7 +889,8 @@ def test_classifier_without_padding(student, draw):
 @check("bilstm-attention", share=3, title="Right logits for lengths 4, 7, 1 and 3")
 def test_classifier_logits(student, draw):
     pair, ids = twins(student, draw), sentences(draw)
-    logits, _ = classify(pair.student, ids)
+    with blame_error("enforce_sorted", "code that needs sentences sorted by length"):
+        logits, _ = classify(pair.student, ids)
     named = classifier_mistakes(pair.trusted, ids, 0)
     want, _ = pair.trusted(ids)
     expect_close(logits, want, "the tensor of logits", mistakes=named, tolerance=2e-5)
@@ -912,6 +982,14 @@ def test_classifier_again(student, draw):
     pair = twins(student, draw)
     first, second = sentences(draw), sentences(draw).roll(1, dims=0)
     batches = [(with_column(first),), (with_column(second),)]
+    _, weights = classify(pair.student, *batches[0])
+    if isinstance(weights, Tensor) and weights.shape == (B, S):
+        fail(
+            f"For ids of shape {(B, S + 1)} the tensor of weights has the shape "
+            f"{(B, S)}: it is as long as the longest sentence, not as the batch.",
+            mistake="weights without the last column of padding; see `total_length`",
+        )
+    kept = with_mask(pair.trusted, batches[1][0], batches[0][0] != PAD)
     for part, what in enumerate(("the tensor of logits", "the tensor of weights")):
         expect_each_call_anew(
             student,
@@ -920,6 +998,7 @@ def test_classifier_again(student, draw):
             lambda ids, part=part: pair.trusted(ids)[part],
             what,
             part=part,
+            mistakes={"the result with the mask of an earlier call": kept[part]},
             tolerance=2e-5,
         )
     expect_same_device(student, pair.student, *batches[0], what="a result")
@@ -930,11 +1009,8 @@ def test_classifier_again(student, draw):
 )
 def test_classifier_keeps_its_promises(student, draw):
     pair, ids = twins(student, draw), sentences(draw)
-    model, before = pair.student, pair.student.state_dict()
+    model = pair.student
     expect_no_traces(student, model, ids, still=True)
-    after = model.state_dict()
-    if any(not torch.equal(after[name], before[name]) for name in before):
-        fail("A call changed the model's weights.", mistake="weights that a call sets")
     model.double()
     for part, what in enumerate(("the tensor of logits", "the tensor of weights")):
         expect_double(

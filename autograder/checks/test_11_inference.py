@@ -26,6 +26,7 @@ from autograder.checking.expect import (
     fail,
 )
 from autograder.checking.families import (
+    ZEROS,
     expect_each_call_anew,
     expect_no_traces,
     expect_same_device,
@@ -488,6 +489,13 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
         "a worth that is not divided by the length penalty": torch.stack(
             [parent, word, kept, kept]
         ),
+        "a cut with the penalty of the first hypothesis for all": given.kept(
+            log_prob / divisor[:, :1]
+        ),
+        "a cut that counts 7 words to a hypothesis, whatever V is": given.kept(
+            log_prob / divisor, k=7
+        ),
+        ZEROS: torch.zeros_like(right),
         "a cut that ranks in too few digits (half precision)": given.kept(
             (log_prob / divisor).half().double(), log_prob / divisor
         ),
@@ -1625,6 +1633,7 @@ def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
         "the counts with the last token always cut": lambda: matches(other["cut"], n),
         "the counts with one added to both": lambda: (found + 1, total + 1),
         "the quotient, not the two counts": lambda: found / total,
+        "0 of 0": lambda: (0, 0),
     }
 
 
@@ -1786,6 +1795,7 @@ def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], floa
         "BLEU with <sos> and <eos> left in": score_of("framed"),
         "BLEU with the last token always cut": score_of("cut"),
         "BLEU as a fraction, not times 100": score(factor=1.0),
+        "0, although n-grams of every length match": lambda: 0.0,
         "BLEU with n-grams up to another length": lambda: score_with(corpus, 4),
         "BLEU with one length of n-grams too few": lambda: score_with(
             corpus, max_n - 1

@@ -1,19 +1,18 @@
 """Hidden checks of unit 12: Table 1, restricted attention, alignment error rate."""
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Set
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Hashable, Set
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import Any
 
 import torch
 
-from autograder.checking.behaviour import blame, looks_like
+from autograder.checking.behaviour import blame, blame_error
 from autograder.checking.compare import describe
 from autograder.checking.expect import check, expect_equal, expect_shape, fail
 from autograder.checking.expect import expect_close as expect_number
-from autograder.checking.failures import StudentError
-from autograder.checking.families import KEPT
+from autograder.checking.families import FIXED, KEPT
 from autograder.checking.masks import (
     Mistakes,
     expect_bool,
@@ -24,6 +23,7 @@ from transformer.experiments import complexity as reference
 
 PRIMES = (5, 7, 11, 13, 17, 19, 23)
 PER_CENT = "the rate in per cent"
+NO_NUMBER = "something other than a number"
 Links = set[tuple[int, int]]
 
 
@@ -114,6 +114,7 @@ def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
             kind, n, d, 3
         ),
         "the count for one position, not for all n": right // n,
+        "the length n alone": n,
     }
     cut = {
         "the count with a width no longer than the sentence: count all k or r": (
@@ -147,7 +148,9 @@ def expect_costs(student, draw, *kinds: str) -> None:
 def expect_cost(student, kind: str, n: int, d: int, w: int) -> None:
     """Compare one count with the right one."""
     got, want = (place.layer_cost(kind, n, d, w) for place in (student, reference))
-    expect_whole(got, want, f"The cost of {kind}", cost_mistakes(kind, n, d, w))
+    named: dict[str, Any] = cost_mistakes(kind, n, d, w)
+    named[FIXED] = lambda: as_number(student.layer_cost(kind, n + 1, d + 1, w + 2))
+    expect_whole(got, want, f"The cost of {kind}", named)
 
 
 def as_number(got: Any) -> Any:
@@ -162,7 +165,7 @@ def expect_whole(got: Any, want: Any, what: str, mistakes: dict[str, Any]) -> No
     if not isinstance(got, (int, float, list)) or isinstance(got, bool):
         fail(
             f"{what} should be a number, but it is {describe(got)}.",
-            mistake="something other than a number",
+            mistake=NO_NUMBER,
         )
     expect_equal(got, want, what, mistakes)
 
@@ -358,13 +361,24 @@ def wrong_paths(kind: str, lengths: list[int], width: int) -> dict[str, list[flo
     return telling(found, want)
 
 
-def expect_paths(student, kind: str, lengths: list[int], width: int) -> None:
-    """Compare the student's steps at several lengths with the right ones."""
+def expect_paths(
+    student,
+    kind: str,
+    lengths: list[int],
+    width: int,
+    named: dict[str, list[float]] | None = None,
+) -> None:
+    """Compare the student's steps at several lengths with the right ones.
+
+    `named` are mistakes that come before those of `wrong_paths`.
+    """
     got = [as_number(student.path_length(kind, n, width)) for n in lengths]
     want = [reference.path_length(kind, n, width) for n in lengths]
-    different = wrong_paths(kind, lengths, width)
+    different = {**(named or {}), **wrong_paths(kind, lengths, width)}
     for value in got:
         expect_whole(value, value, f"The path of {kind}", {})
+    if kind != "self_attention" and len(lengths) > 2:
+        different["the same number for every length"] = got[:1] * len(got)
     expect_equal(got, want, f"The path of {kind}", different)
 
 
@@ -397,14 +411,20 @@ def test_path_of_restricted_attention(student, draw):
 @check("path-length", share=2, title="Convolutions, separable or not: k - 1 back")
 def test_path_of_convolutions(student, draw):
     for kind in ("convolution", "separable_convolution"):
-        for width in (draw.choice([7, 9, 11]), 8):  # with 5, half is as with 3
-            lengths = telling_lengths(draw, width, width - 1)
-            expect_paths(student, kind, lengths, width)
+        width = draw.choice([7, 9, 11])  # with 5, half is as with 3
+        lengths = telling_lengths(draw, width, width - 1)
+        expect_paths(student, kind, lengths, width)
+        lengths = telling_lengths(draw, 8, 7)
+        words = "steps of k positions where k is even, though not where it is odd"
+        as_odd: dict[str, list[float]] = {
+            words: [math.ceil((n - 1) / 8) for n in lengths]
+        }
+        expect_paths(student, kind, lengths, 8, as_odd)
 
 
 @check("path-length", share=2, title="Dilated convolutions: the reach grows as k^l")
 def test_path_of_dilated_convolution(student, draw):
-    width = draw.choice([4, 5, 7])
+    width = draw.choice([4, 7])  # whose powers are exact as logarithms, too
     power = width ** draw.integer(2, 4)
     lengths = [power - 1, power, power + 1, 2 * power, 2, width, width + 1]
     expect_paths(student, "dilated_convolution", lengths, width)
@@ -412,9 +432,12 @@ def test_path_of_dilated_convolution(student, draw):
 
 @check("path-length", share=1, title="Exactly at a power of k, however large")
 def test_path_at_powers(student):
-    for width, power in ((5, 3), (6, 3), (3, 5), (10, 3), (7, 6), (3, 20)):
+    for width, power in ((5, 3), (6, 3), (3, 5), (10, 3), (7, 6)):
         lengths = [width**power, width**power + 1]
         expect_paths(student, "dilated_convolution", lengths, width)
+    words = "a logarithm rounded to some digits, or made less: count with whole numbers"
+    large = [3**20, 3**20 + 1]
+    expect_paths(student, "dilated_convolution", large, 3, {words: [20, 20]})
 
 
 @check("path-length", share=1, title="The smallest widths, and a width not given")
@@ -423,13 +446,14 @@ def test_path_of_smallest_widths(student, draw):
     for kind in ("convolution", "dilated_convolution", "separable_convolution"):
         wide = partial(expect_paths, student, kind, [n, 26, 126], 5)
         with blame("code that needs a kernel wider than 2", wide):
-            expect_paths(student, kind, [n], 2)
+            expect_paths(student, kind, [n, 8, 9, 16, 27], 2)
     for kind in reference.LAYER_KINDS:
-        given = partial(expect_paths, student, kind, [n], 3)
-        with blame("code that does not use the default width of 3", given):
-            got = student.path_length(kind, n)
-            want = reference.path_length(kind, n)
-            wrong = {phrase: v[0] for phrase, v in wrong_paths(kind, [n], 3).items()}
+        lengths = [n, 9, 10, 16, 27]
+        expect_paths(student, kind, lengths, 3)
+        with blame("code that does not use the default width of 3"):
+            got = [as_number(student.path_length(kind, n)) for n in lengths]
+            want = [reference.path_length(kind, n) for n in lengths]
+            wrong = wrong_paths(kind, lengths, 3)
             expect_whole(got, want, f"The path of {kind} with the default width", wrong)
 
 
@@ -467,6 +491,9 @@ def width_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
         "a band that is too wide by one on either side": away <= side + 1,
         "the opposite: True where the key is not a neighbour": away > side,
         "the opposite: True far away, and at the edge of the band": away >= side,
+        "positions of 8 bits, which go on at -128 behind 127": (
+            offsets(n).to(torch.int8).abs() <= side
+        ),
     }
 
 
@@ -516,6 +543,11 @@ def shape_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
 def expect_band(student, n: int, r: int) -> None:
     """Compare the student's mask with the right one; t is far above r."""
     got = student.restricted_mask(n, r)
+    if not isinstance(got, torch.Tensor):
+        fail(
+            f"The restricted mask should be a tensor, but it is {describe(got)}.",
+            mistake="something other than a tensor",
+        )
     want = reference.restricted_mask(n, r)
     expect_mask(got, want, "The restricted mask", band_mistakes(n, r))
 
@@ -638,6 +670,7 @@ def rate_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
         "the whole part alone (`//` where `/` is meant)": lambda: (
             1 - both // (len(a) + len(s))
         ),
+        "the rate rounded to two digits": lambda: round(right, 2),
     }
 
 
@@ -703,13 +736,24 @@ def expect_rate(student, sets: tuple[Links, Links, Links], what: str) -> None:
     """Compare the student's rate with the right one."""
     got = student.alignment_error_rate(*sets)
     want = reference.alignment_error_rate(*sets)
+    if not isinstance(got, (int, float, torch.Tensor)):
+        fail(f"{what} should be a number, but it is {describe(got)}.", NO_NUMBER)
     if not isinstance(got, (int, float)):
         expect_number(got, want, what)
     named = {}
     for phrase, rate in rate_mistakes(*sets).items():
         with suppress(ZeroDivisionError):
             named[phrase] = round(rate(), 9)
-    expect_number(float(got), want, what, telling(named, round(want, 9)))
+    fixed = {FIXED: partial(rate_of_others, student, *sets)}
+    expect_number(float(got), want, what, fixed | telling(named, round(want, 9)))
+
+
+def rate_of_others(student, predicted: Links, sure: Links, possible: Links) -> Any:
+    """Return the student's rate of all links right and of none, if it is the same."""
+    others = {(i + 100, j) for i, j in predicted}
+    none = student.alignment_error_rate(others, sure, possible)
+    every = student.alignment_error_rate(sure, sure, possible)
+    return every if every == none else None
 
 
 @check("alignment-error-rate", share=4, title="Sure, possible and other links")
@@ -747,16 +791,10 @@ def test_rate_of_nothing(student, draw):
         expect_number(got, want, "The rate where no link is sure", named)
 
 
-@contextmanager
-def blame_division(links: str) -> Iterator[None]:
+def blame_division(links: str) -> AbstractContextManager[None]:
     """Name a division by the number of one kind of links, where 0 was divided by."""
-    try:
-        yield
-    except StudentError as error:
-        if "ZeroDivisionError" not in error.message:
-            raise
-        mistake = f"code that divides by the number of {links} links"
-        fail(looks_like(error.message, mistake), mistake)
+    mistake = f"code that divides by the number of {links} links"
+    return blame_error("ZeroDivisionError", mistake)
 
 
 @check(

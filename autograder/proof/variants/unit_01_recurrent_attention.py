@@ -159,9 +159,9 @@ shift_right.wrong(
     "through half precision",
     swap("(tgt[:, :1], sos_id)", "(tgt[:, :1], sos_id).half()"),
     swap("tgt[:, :-1]], dim=1)", "tgt[:, :-1].half()], dim=1).long()"),
-    diagnosed=False,
+    names="through float16",
 )
-shift_right.wrong("zeros", body("return torch.zeros_like(tgt)"), diagnosed=False)
+shift_right.wrong("zeros", body("return torch.zeros_like(tgt)"), names="zeros in all")
 shift_right.wrong(
     "a seed set", insert("torch.manual_seed(0)", before="start ="), names="random state"
 )
@@ -218,7 +218,7 @@ additive_score.wrong("a last axis of length 1", swap("@ v", "@ v.unsqueeze(-1)")
 additive_score.wrong(
     "the state not unsqueezed",
     body("return torch.tanh(state @ w_state.T + memory @ w_memory.T) @ v"),
-    diagnosed=False,
+    names="added along the source positions",
 )
 additive_score.wrong(
     "detached",
@@ -249,11 +249,11 @@ additive_score.wrong(
         "return torch.tanh(query + keys) @ v",
         "return (torch.tanh(query + keys) @ v[:, None]).squeeze()",
     ),
-    names="added along the wrong axis",
+    names="`squeeze` without an axis",
 )
 
 
-@additive_score.wrong("the states dealt out to the wrong sentences", diagnosed=False)
+@additive_score.wrong("the states dealt out to the wrong sentences", names="dealt out")
 def additive_score(state, memory, w_state, w_memory, v):
     b, s, _ = memory.shape
     repeated = (state @ w_state.T).repeat(s, 1).view(b, s, -1)
@@ -374,7 +374,7 @@ additive_score.wrong(
     names="the gradient is cut off",
 )
 additive_score.wrong(
-    "zeros", body("return torch.zeros(memory.shape[:2])"), diagnosed=False
+    "zeros", body("return torch.zeros(memory.shape[:2])"), names="zeros in all"
 )
 
 # --- attend -----------------------------------------------------------------------
@@ -567,11 +567,8 @@ attend.wrong(
 )
 attend.wrong(
     "the first sentence's mask for all",
-    insert(
-        "mask = mask if mask is None else mask[:1].expand_as(mask)",
-        before="weights = scores",
-    ),
-    diagnosed=False,
+    insert("mask = mask[:1].expand_as(mask)", before="scores = scores"),
+    names="first sentence's mask for all",
 )
 
 
@@ -586,7 +583,7 @@ def attend(scores, values, mask=None):
     return vars(attend)[key]
 
 
-@attend.wrong("the mask of the first call kept", diagnosed=False)
+@attend.wrong("the mask of the first call kept", names="the mask of an earlier call")
 def attend(scores, values, mask=None):
     if mask is None:
         mask = torch.ones_like(scores, dtype=torch.bool)
@@ -628,16 +625,16 @@ attend.wrong(
 attend.wrong(
     "zeros",
     body("return torch.zeros_like(values[:, 0]), torch.zeros_like(scores)"),
-    diagnosed=False,
+    names="zeros in all",
 )
 attend.wrong(
     "the mean of the values, equal weights",
     body("return values.mean(dim=1), torch.ones_like(scores) / scores.size(1)"),
-    diagnosed=False,
+    names="the mean of the values",
 )
 
 
-@attend.wrong("a mask is always expected", diagnosed=False)
+@attend.wrong("a mask is always expected", names="needs a mask")
 def attend(scores, values, mask=None):
     weights = scores.masked_fill(~mask, -1e9).softmax(dim=-1) * mask
     return (weights.unsqueeze(1) @ values).squeeze(1), weights
@@ -797,7 +794,7 @@ concat_final_states.wrong(
 concat_final_states.wrong(
     "transposed as it should be, then view",
     body("return h_n[-2:].permute(1, 0, 2).view(h_n.size(1), -1)"),
-    diagnosed=False,
+    names="not contiguous",
 )
 concat_final_states.wrong(
     "the second layer at most",
@@ -831,12 +828,12 @@ concat_final_states.wrong(
 concat_final_states.wrong(
     "the backward states detached",
     swap("[forward, backward]", "[forward, backward.detach()]"),
-    diagnosed=False,
+    names="the forward states alone",
 )
 concat_final_states.wrong(
     "zeros",
     body("return torch.zeros(h_n.size(1), 2 * h_n.size(2))"),
-    diagnosed=False,
+    names="zeros in all",
 )
 concat_final_states.right(
     "transpose, then reshape",
@@ -1023,7 +1020,9 @@ bilstm_attention.wrong(
     swap("!= self.pad_id", ".bool()"),
     names="takes 0 for padding",
 )
-bilstm_attention.wrong("ids above pad_id", swap("!= self", "> self"), diagnosed=False)
+bilstm_attention.wrong(
+    "ids above pad_id", swap("!= self", "> self"), names="an id below `pad_id`"
+)
 bilstm_attention.wrong(
     "returns the scores",
     swap("(context), weights", "(context), scores"),
@@ -1058,7 +1057,7 @@ bilstm_attention.wrong(
 )
 
 
-@bilstm_attention.wrong("sentences that must be sorted", diagnosed=False)
+@bilstm_attention.wrong("sentences that must be sorted", names="sorted by length")
 def forward(self, ids):
     mask = ids != self.pad_id
     packed = pack_padded_sequence(
@@ -1072,7 +1071,7 @@ def forward(self, ids):
     return self.output(context), weights
 
 
-@bilstm_attention.wrong("sorted, and not put back", diagnosed=False)
+@bilstm_attention.wrong("sorted, and not put back", names="put the sentences back")
 def forward(self, ids):
     order = (ids != self.pad_id).sum(dim=1).argsort(descending=True)
     ids = ids[order]
@@ -1084,7 +1083,7 @@ def forward(self, ids):
     return self.output(context), weights
 
 
-@bilstm_attention.wrong("no word for total_length", diagnosed=False)
+@bilstm_attention.wrong("no word for total_length", names="`total_length`")
 def forward(self, ids):
     mask = ids != self.pad_id
     packed = pack_padded_sequence(
@@ -1123,7 +1122,7 @@ bilstm_attention.wrong(
             mask = self.mask = ids != self.pad_id
         """,
     ),
-    diagnosed=False,
+    names="the mask of an earlier call",
 )
 bilstm_attention.wrong(
     "a mask made on the CPU",
@@ -1139,7 +1138,7 @@ bilstm_attention.wrong(
 bilstm_attention.wrong(
     "padding's vector set to zero at each call",
     insert("self.embedding.weight.data[self.pad_id] = 0", before="mask ="),
-    names="weights that a call sets",
+    names="the module's state",
 )
 bilstm_attention.wrong(
     "ids changed, and put back",
@@ -1155,7 +1154,7 @@ bilstm_attention.wrong(
         b, s = ids.shape
         return torch.zeros(b, self.output.out_features), torch.zeros(b, s)
         """),
-    diagnosed=False,
+    names="zeros in all",
 )
 bilstm_attention.right(
     "bmm",

@@ -155,7 +155,7 @@ in_float32.wrong(
         "10000.0 ** (-torch.arange(0, d_model, 2) / d_model)",
         "1 / (10000.0 ** torch.arange(0, d_model, 2).float()) ** (1 / d_model)",
     ),
-    diagnosed=False,
+    names="small tables only",
 )
 
 
@@ -170,7 +170,7 @@ def sinusoidal_encoding(length, d_model):
     return tables[length, d_model]
 
 
-@sinusoidal_encoding.wrong("the first table kept", diagnosed=False)
+@sinusoidal_encoding.wrong("the first table kept", names="more rows than")
 def sinusoidal_encoding(length, d_model):
     tables = vars(sinusoidal_encoding)
     if len(tables.get(d_model, [])) < length:
@@ -181,7 +181,9 @@ def sinusoidal_encoding(length, d_model):
     return tables[d_model]
 
 
-in_float32.wrong("zeros", body("return torch.zeros(length, d_model)"), diagnosed=False)
+in_float32.wrong(
+    "zeros", body("return torch.zeros(length, d_model)"), names="zeros in all"
+)
 
 
 @sinusoidal_encoding.right("exp(-log), two slices")
@@ -310,10 +312,10 @@ offset_matrix.wrong(
 offset_matrix.wrong(
     "small angles for sines",
     swap("torch.sin(k * rates)", "k * rates"),
-    diagnosed=False,
+    names="in place of their sines",
 )
 offset_matrix.wrong(
-    "zeros", body("return torch.zeros(d_model, d_model)"), diagnosed=False
+    "zeros", body("return torch.zeros(d_model, d_model)"), names="zeros in all"
 )
 offset_matrix.wrong(
     "constant: the identity in float32",
@@ -474,7 +476,7 @@ class SinusoidalPositionalEncoding(nn.Module):
 SinusoidalPositionalEncoding.wrong(
     "512 rows, whatever max_len says",
     swap("sinusoidal_encoding(max_len, d_model)", "sinusoidal_encoding(512, d_model)"),
-    diagnosed=False,
+    names="of a fixed length",
 )
 
 
@@ -596,14 +598,14 @@ sinusoidal.wrong(
             x -= rows
         return result
         """),
-    diagnosed=False,
+    names="changed in place",
 )
 sinusoidal.wrong(
     "a seed set",
     insert("torch.manual_seed(0)", before="return"),
     names="the random state of torch",
 )
-sinusoidal.wrong("zeros", body("return torch.zeros_like(x)"), diagnosed=False)
+sinusoidal.wrong("zeros", body("return torch.zeros_like(x)"), names="zeros in all")
 sinusoidal.wrong("constant: x itself", body("return x"), names="the words alone")
 
 
@@ -752,7 +754,7 @@ learned.wrong(
 learned.wrong(
     "the last row for all behind it",
     swap("device=x.device)", "device=x.device).clamp(max=511)"),
-    diagnosed=False,
+    names="short tables only",
 )
 
 
@@ -781,9 +783,9 @@ learned.wrong(
         first = (positions == 0).unsqueeze(1)
         return x + torch.where(first, rows.detach(), rows)
         """),
-    diagnosed=False,
+    names="without that of row 0",
 )
-learned.wrong("zeros", body("return torch.zeros_like(x)"), diagnosed=False)
+learned.wrong("zeros", body("return torch.zeros_like(x)"), names="zeros in all")
 learned.wrong("constant: x itself", body("return x"), names="the words alone")
 learned.right(
     "a slice of the weight",

@@ -216,7 +216,7 @@ cut_back.wrong("alpha always 0.6", swap("alpha)", "0.6)"), names="always 0.6")
 cut_back.wrong(
     "the penalty of the first hypothesis for all",
     swap("length, alpha", "length[:, :1], alpha"),
-    diagnosed=False,
+    names="penalty of the first hypothesis",
 )
 cut_back.wrong(
     "the penalty for what comes back alone",
@@ -309,7 +309,7 @@ cut_back.wrong(
     "places of 7 words",
     swap("// log_prob.size(-1)", "// 7"),
     swap("% log_prob.size(-1)", "% 7"),
-    diagnosed=False,
+    names="counts 7 words",
 )
 cut_back.wrong(
     "two hypotheses always",
@@ -373,7 +373,7 @@ cut_back.wrong(
     nothing = torch.zeros(length.shape).long()
     return nothing, nothing, nothing.float(), nothing.float()
     """),
-    diagnosed=False,
+    names="zeros in all",
 )
 
 cut_back.right(
@@ -700,7 +700,7 @@ beam_search.wrong(
 beam_search.wrong(
     "the source filled in place",
     insert("src.clamp_(max=5)", before="beams = Beams"),
-    diagnosed=False,
+    names="changed in place",
 )
 beam_search.wrong("never asks the model", body("return src, src"))
 
@@ -1065,7 +1065,6 @@ ngram_precision.wrong(
     swap("Counter()", "count_ngrams(known[0], n)"),
     swap("|=", "&="),
     names="all references confirm",
-    diagnosed=False,
 )
 ngram_precision.wrong(
     "arguments swapped",
@@ -1137,7 +1136,6 @@ ngram_precision.wrong(
     "the quotient",
     swap(", total", "/ max(total, 1)"),
     names="quotient",
-    diagnosed=False,
 )
 ngram_precision.wrong(
     "pops the tokens",
@@ -1150,9 +1148,7 @@ ngram_precision.wrong(
     ),
     names="changed in place",
 )
-ngram_precision.wrong(
-    "0 of 0", body("return 0, 0"), names="the counts of", diagnosed=False
-)
+ngram_precision.wrong("0 of 0", body("return 0, 0"))
 
 
 @ngram_precision.wrong("counted by sacreBLEU", names="a call that is the whole answer")
@@ -1496,7 +1492,7 @@ corpus_bleu.wrong(
     ),
     names="without the empty hypotheses",
 )
-corpus_bleu.wrong("always 0", body("return 0.0"), diagnosed=False)
+corpus_bleu.wrong("always 0", body("return 0.0"), names="0, although")
 
 
 @corpus_bleu.right("a product and a root")

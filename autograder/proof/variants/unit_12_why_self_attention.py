@@ -964,20 +964,24 @@ def alignment_error_rate(predicted, sure, possible):
 
 # --- Families of mistakes: state, fixed sizes, extremes, points for nothing ---------
 
-for exercise, constant in (
-    (layer_cost, "1"),
-    (layer_cost, "None"),
-    (layer_cost, "length"),
-    (path_length, "1"),
-    (path_length, "None"),
-    (path_length, "length"),
-    (restricted_mask, "None"),
-    (restricted_mask, "torch.ones(1, 1, length, length, device=device)"),
-    (alignment_error_rate, "0.0"),
-    (alignment_error_rate, "1.0"),
-    (alignment_error_rate, "None"),
+for exercise, constant, words in (
+    (layer_cost, "1", "the same result for other inputs"),
+    (layer_cost, "None", "other than a number"),
+    (layer_cost, "length", "the length n alone"),
+    (path_length, "1", "the same number for every length"),
+    (path_length, "None", "other than a number"),
+    (path_length, "length", "the number of positions"),
+    (restricted_mask, "None", "other than a tensor"),
+    (
+        restricted_mask,
+        "torch.ones(1, 1, length, length, device=device)",
+        "hides nothing",
+    ),
+    (alignment_error_rate, "0.0", "the same result for other inputs"),
+    (alignment_error_rate, "1.0", "the same result for other inputs"),
+    (alignment_error_rate, "None", "other than a number"),
 ):
-    exercise.wrong(f"always {constant}", body(f"return {constant}"), diagnosed=False)
+    exercise.wrong(f"always {constant}", body(f"return {constant}"), names=words)
 layer_cost.wrong(
     "32-bit floats",
     swap(
@@ -992,7 +996,7 @@ path_length.wrong(
         "math.ceil((length - 1) / (width - 1))",
         "math.ceil((length - 1) / (width // 2 * 2))",
     ),
-    diagnosed=False,
+    names="where k is even",
 )
 path_length.wrong(
     "a logarithm, less a little",
@@ -1005,7 +1009,7 @@ path_length.wrong(
         """,
         "return math.ceil(math.log(length, width) - 1e-9)",
     ),
-    diagnosed=False,
+    names="rounded to some digits",
 )
 restricted_mask.wrong(
     "kept by its length",
@@ -1036,7 +1040,7 @@ restricted_mask.wrong(
         "torch.arange(length, device=device)",
         "torch.arange(length, device=device).to(torch.int8)",
     ),
-    diagnosed=False,
+    names="of 8 bits",
 )
 alignment_error_rate.wrong(
     "rounded to two digits",
@@ -1044,5 +1048,5 @@ alignment_error_rate.wrong(
         "return 1 - hits / (len(predicted) + len(sure))",
         "return round(1 - hits / (len(predicted) + len(sure)), 2)",
     ),
-    diagnosed=False,
+    names="rounded to two digits",
 )
