@@ -460,8 +460,8 @@ def among_all(given: Candidates) -> Tensor:
 def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
     """Name what goes wrong in a cut."""
     log_prob, divisor, right = given.log_prob.double(), given.divisor, given.right()
-    parent, word, kept, worth = right
     return {
+        **mistakes_of_results(right),
         "a cut without the length penalty": given.kept(log_prob),
         "a cut that multiplies by the length penalty": given.kept(log_prob * divisor),
         "a cut that divides by n^α": given.kept(
@@ -477,17 +477,8 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
         "the candidates of all sentences, cut back together": among_all(given),
         "the candidates with the worst first": right.flip(-1),
         "the k worst candidates": given.kept(log_prob / divisor, largest=False),
-        "the right cut, but parent and word have changed places": torch.stack(
-            [word, parent, kept, worth]
-        ),
         "a cut that counts k words to a hypothesis, not V": given.kept(
             log_prob / divisor, k=log_prob.size(1)
-        ),
-        "log-probabilities that are divided by the length penalty": torch.stack(
-            [parent, word, worth, worth]
-        ),
-        "a worth that is not divided by the length penalty": torch.stack(
-            [parent, word, kept, kept]
         ),
         "a cut with the penalty of the first hypothesis for all": given.kept(
             log_prob / divisor[:, :1]
@@ -498,6 +489,22 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
         ZEROS: torch.zeros_like(right),
         "a cut that ranks in too few digits (half precision)": given.kept(
             (log_prob / divisor).half().double(), log_prob / divisor
+        ),
+    }
+
+
+def mistakes_of_results(right: Tensor) -> dict[str, Tensor]:
+    """Name what goes wrong in what a right cut returns."""
+    parent, word, kept, worth = right
+    return {
+        "the right cut, but parent and word have changed places": torch.stack(
+            [word, parent, kept, worth]
+        ),
+        "log-probabilities that are divided by the length penalty": torch.stack(
+            [parent, word, worth, worth]
+        ),
+        "a worth that is not divided by the length penalty": torch.stack(
+            [parent, word, kept, kept]
         ),
     }
 
