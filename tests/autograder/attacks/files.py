@@ -144,7 +144,7 @@ def zip_with_paths(hand: HandIn) -> None:
     hand.content = _zipped(("01_tiny.ipynb", hand.text().encode()), *evil)
 
 
-@ATTACKS.case("is nested deeper than a parser can go", None, "no complete notebook")
+@ATTACKS.case("is nested deeper than a parser can go", None, "too many lists")
 def deep_json(hand: HandIn) -> None:
     hand.content = b'{"cells": ' + b'[{"a": ' * 500_000
 
