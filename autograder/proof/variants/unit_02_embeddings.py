@@ -153,7 +153,7 @@ build_vocabulary.wrong(
 )
 
 
-@build_vocabulary.wrong("kept from the first call", diagnosed=False)
+@build_vocabulary.wrong("kept from the first call", names="of an earlier call")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     if "kept" not in vars(build_vocabulary):
         counts = Counter(token for sentence in sentences for token in sentence)
@@ -383,7 +383,7 @@ def one_hot_embedding(ids, weight):
 one_hot_embedding.wrong(
     "zeros",
     body("return weight.new_zeros(*ids.shape, weight.size(1))"),
-    diagnosed=False,
+    names="the same result for other inputs",
 )
 one_hot_embedding.wrong("constant: the table", body("return weight"), diagnosed=False)
 one_hot_embedding.right("F.embedding", body("return F.embedding(ids, weight)"))
@@ -632,7 +632,7 @@ def lookup_gradient(ids, upstream, vocab_size):
     return one_hot.transpose(-2, -1) @ upstream
 
 
-@lookup_gradient.wrong("backward", diagnosed=False)
+@lookup_gradient.wrong("backward", names="the whole answer")
 def lookup_gradient(ids, upstream, vocab_size):
     table = upstream.new_zeros(vocab_size, upstream.size(-1), requires_grad=True)
     table[ids].backward(upstream)
@@ -799,7 +799,7 @@ def forward(self, ids):
 token_embedding.wrong(
     "zeros",
     body("return torch.zeros(*ids.shape, self.d_model)"),
-    diagnosed=False,
+    names="the same result for other inputs",
 )
 token_embedding.right(
     "the power 0.5", swap("math.sqrt(self.d_model)", "self.d_model**0.5")
