@@ -20,7 +20,7 @@ from .errors import MissingName, error_report
 from .messages import Message
 from .operators import watching
 from .values import Decoder, Encoder, Reference
-from .watching import Watching, callable_of
+from .watching import Watching, callable_of, set_seed
 
 Ask = Callable[[Message], Message]
 AskBack = Callable[[int, str, tuple, dict], Any]
@@ -70,7 +70,7 @@ class Session(Watching):
         torch.set_default_device(None)
         random.seed(seed)
         numpy.random.seed(seed % 2**32)
-        torch.manual_seed(seed)
+        set_seed(seed)
 
     def do_call(self, target: Any, args: tuple, kwargs: dict) -> Any:
         """Call `target`; a module that it makes goes to the device."""
