@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 SIZE = struct.Struct(">I")
-START_SECONDS = 60
+START_SECONDS = 180  # it takes 3, but for a machine that is busy otherwise
 ORDER_SECONDS = 20
 
 

@@ -140,7 +140,7 @@ class WarmParent:
         """
         self._hold_no_other(kit)
         self._last_key += 1
-        folder = None if self.is_protected else tempfile.mkdtemp(dir=self._home.folder)
+        folder = None if self.is_protected else self._folder_of_child()
         ours, theirs = socket.socketpair()
         with theirs:
             order = self._fork_order(limits, folder)
@@ -176,6 +176,12 @@ class WarmParent:
     def _hold_no_other(self, kit: str) -> None:
         if self.kit not in ("", kit):
             self.restart()
+
+    def _folder_of_child(self) -> str:
+        try:
+            return tempfile.mkdtemp(dir=self._home.folder)
+        except FileNotFoundError as error:  # it went with the parent
+            raise NoParent("the pre-warmed parent is gone") from error
 
     def _fork_order(self, limits: Limits, folder: str | None) -> dict[str, Any]:
         return {

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox import bubblewrap
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.parent_line import NoParent
 from autograder.sandbox.warm_parent import Unprotected, start_parent
 
 
@@ -28,6 +30,14 @@ def test_a_parent_without_a_sandbox_says_so(without_bubblewrap) -> None:
         assert not parent.is_protected
     finally:
         parent.close()
+
+
+@pytest.mark.filterwarnings("ignore::autograder.sandbox.warm_parent.Unprotected")
+def test_a_parent_that_is_gone_is_not_taken_for_a_missing_notebook() -> None:
+    parent = start_parent("none", wait=False)
+    parent.close()
+    with pytest.raises(NoParent):
+        parent.fork(Limits())
 
 
 def test_bubblewrap_is_looked_for_on_the_path(tmp_path: Path) -> None:
