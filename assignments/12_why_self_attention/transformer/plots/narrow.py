@@ -1,0 +1,139 @@
+"""A figure once more, laid out anew for a telephone: narrow, its words as large."""
+
+from __future__ import annotations
+
+import base64
+import math
+import pickle
+import textwrap
+import zlib
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
+from matplotlib.text import Text
+
+WIDTH = 3.9  # inches; at 342 pixels, the width of a small page, 8 points are 9.7 high
+LETTERS = 42  # of a title that fits into it
+ROW_LETTERS = 22  # of a row's name
+
+
+def least_words(figure: Figure) -> float:
+    """Return the size of a figure's smallest words, in points."""
+    texts = [text for text in figure.findobj(Text) if is_seen(text)]
+    return min((float(text.get_fontsize()) for text in texts), default=math.inf)
+
+
+def is_seen(text: Text) -> bool:
+    """Tell whether a text has words that are shown."""
+    return text.get_visible() and bool(text.get_text().strip())
+
+
+def narrowed(figure: Figure) -> Figure | None:
+    """Return a copy of a figure that is laid out anew; None if it is narrow as it is.
+
+    Panels that would be too narrow beside each other stand below each other, a legend
+    at the right goes below. A figure that has another picture ready, as
+    `narrow_picture`, is replaced by that.
+    """
+    if figure.get_figwidth() <= WIDTH:
+        return None
+    ready: Figure | None = getattr(figure, "narrow_picture", None)
+    if ready is not None:
+        return ready
+    copy: Figure = pickle.loads(pickle.dumps(figure))
+    higher = stack(copy)
+    wrap_words(copy)
+    moved = sum(move_legend(axes) for axes in copy.axes)
+    height = copy.get_figheight() * higher + moved
+    copy.set_size_inches(WIDTH, height)
+    copy.draw_without_rendering()
+    # A map of square cells is lower now than it was.
+    copy.set_figheight(min(height, copy.get_tightbbox().height + 0.1))
+    return copy
+
+
+def stack(figure: Figure) -> float:
+    """Put panels in fewer columns; return how many times as high they are then."""
+    panels = [axes for axes in figure.axes if grid_of(axes)]
+    if not panels or not in_equal_columns(panels):
+        return 1.0
+    before = grid_of(panels[0])
+    assert before is not None
+    columns = max(1, round(WIDTH * before.ncols / figure.get_figwidth()))
+    if columns >= before.ncols:
+        return 1.0
+    rows = math.ceil(len(panels) / columns)
+    grid = GridSpec(rows, columns, figure=figure)
+    for place, axes in enumerate(panels):
+        axes.set_subplotspec(grid[divmod(place, columns)])
+        if place % columns == 0:
+            axes.tick_params(labelleft=True)
+    return rows / before.nrows
+
+
+def grid_of(axes: Axes) -> GridSpec | None:
+    """Return the grid that axes stand in; None for a colour bar."""
+    place = axes.get_subplotspec()
+    grid = None if place is None else place.get_gridspec()
+    return grid if isinstance(grid, GridSpec) else None
+
+
+def in_equal_columns(panels: list[Axes]) -> bool:
+    """Tell whether each panel has a column of one grid to itself, all of one width."""
+    places = [axes.get_subplotspec() for axes in panels]
+    grids = [grid for axes in panels if (grid := grid_of(axes))]
+    alone = all(place is not None and len(place.colspan) == 1 for place in places)
+    ratios = {ratio for grid in grids for ratio in np.ravel(grid.get_width_ratios())}
+    return alone and len({id(grid) for grid in grids}) == 1 and len(ratios) == 1
+
+
+def wrap_words(figure: Figure) -> None:
+    """Break titles, and names of rows, that are longer than their place."""
+    for axes in figure.axes:
+        place = axes.get_subplotspec()
+        share = (
+            1.0 if place is None else len(place.colspan) / place.get_gridspec().ncols
+        )
+        titles = {axes.get_title(loc="left"), axes.get_title()} - {""}
+        for title in axes.findobj(Text):
+            if title.get_text() in titles:
+                title.set_text(broken(title.get_text(), int(LETTERS * share) - 5))
+        axes.set_xlabel(broken(axes.get_xlabel(), int(LETTERS * share) - 10))
+        names = [label.get_text() for label in axes.get_yticklabels()]
+        if max(map(len, names), default=0) > ROW_LETTERS:
+            axes.set_yticklabels([broken(name, ROW_LETTERS) for name in names])
+    figure.suptitle(broken(figure.get_suptitle(), LETTERS), x=0.01, ha="left")
+
+
+def broken(words: str, letters: int) -> str:
+    """Break each line of `words` after at most so many letters."""
+    lines = words.split("\n")
+    return "\n".join(textwrap.fill(line, max(letters, 8)) for line in lines)
+
+
+def move_legend(axes: Axes) -> float:
+    """Put a legend at the right of its axes below them; return the inches it takes."""
+    legend = axes.get_legend()
+    if legend is None or legend.get_bbox_to_anchor().x0 < axes.bbox.x1:
+        return 0.0
+    size = legend.get_texts()[0].get_fontsize()
+    handles, names = axes.get_legend_handles_labels()
+    columns = 2 if max(map(len, names)) < 18 else 1
+    axes.legend(
+        handles,
+        names,
+        loc="upper left",
+        bbox_to_anchor=(0.0, -0.22),
+        ncols=columns,
+        fontsize=size,
+        frameon=False,
+    )
+    return 0.25 * math.ceil(len(names) / columns)
+
+
+def packed(svg: str) -> str:
+    """Return what an SVG keeps of its narrow version; the book unpacks it."""
+    data = base64.b64encode(zlib.compress(svg.encode(), 9)).decode()
+    return f'<metadata id="narrow">{data}</metadata>'
