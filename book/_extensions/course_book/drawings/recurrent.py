@@ -130,6 +130,12 @@ def bilstm(canvas: Canvas) -> float:
     for number, (frame, state) in enumerate(zip(frames, states, strict=True), 1):
         canvas.arrow([(frame.cx, frame.bottom), (frame.cx, state.y)])
         cell(canvas, state, f"h_{number}", "self")
+    class_of(canvas, states, backward[0], forward[-1])
+    return 312
+
+
+def class_of(canvas: Canvas, states: list[Box], first: Box, last: Box) -> None:
+    """Draw how the two final states, in `first` and `last`, ask for a class."""
     context = Box(140, 236, 84, 32)
     with canvas.group("self"):
         looks(canvas, states, context, (0.1, 0.2, 0.6, 0.1))
@@ -137,7 +143,6 @@ def bilstm(canvas: Canvas) -> float:
     query = Box(28, 236, 76, 32)
     cell(canvas, query, "query")
     canvas.arrow([(query.right, query.cy), (context.x, query.cy)], "again")
-    first, last = backward[0], forward[-1]
     canvas.arrow(
         [(first.x, first.cy), (14, first.cy), (14, query.cy), (query.x, query.cy)]
     )
@@ -152,4 +157,3 @@ def bilstm(canvas: Canvas) -> float:
     canvas.arrow([(context.right, context.cy), (linear.x, context.cy)], "flow")
     canvas.arrow([(linear.right, linear.cy), (linear.right + 13, linear.cy)])
     canvas.text(328, linear.cy + 4, "class", "example")
-    return 312

@@ -18,7 +18,7 @@ from .parts import (
 HALF = 100  # of a box
 RESIDUAL = 115  # how far right of the middle the residual connection runs
 FRAME = (110, 128)  # how far left and right of the middle a layer's frame reaches
-ASIDE = 150  # how far left of the middle masks and positions stand
+ASIDE = 154  # how far left of the middle masks and positions stand
 CHIP = 38  # side of such a small picture
 
 EMBEDDING = Part(("02",), "Embedding")

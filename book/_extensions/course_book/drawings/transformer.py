@@ -40,15 +40,15 @@ def read_again(canvas: Canvas, column: stacks.Decoder, cx: float) -> None:
 
 def wide(canvas: Canvas) -> float:
     """Draw the two stacks beside each other, the memory level with what reads it."""
-    left, right, top = 190.0, 572.0, 10.0
+    left, right, top = 196.0, 572.0, 10.0
     memory = stacks.encoder(canvas, left, top)
     # Its cross-attention is to lie level with the memory.
     above = stacks.decoder(Canvas(), right, 0).memory
     down = stacks.decoder(canvas, right, memory.cy - above)
-    remember(canvas, [(memory.right, memory.cy), (443, memory.cy)], down.cross)
+    remember(canvas, [(memory.right, memory.cy), (441, memory.cy)], down.cross)
     read_again(canvas, down, right)
-    panels.before(canvas, Box(392, top, 336, 44))
-    panels.why(canvas, Box(392, top + 54, 336, 44))
+    panels.before(canvas, Box(392, top, 336, 41))
+    panels.why(canvas, Box(392, top + 50, 336, 41))
     y = panels.inside_attention(canvas, 10, memory.bottom + 26)
     y = panels.inside_feed_forward(canvas, 10, y + GAP)
     panels.dropout_legend(canvas, 14, y + 22)
@@ -59,12 +59,12 @@ def wide(canvas: Canvas) -> float:
 
 def narrow(canvas: Canvas) -> float:
     """Draw the decoder below the encoder, the memory led down at the left."""
-    cx, side = 204.0, 8.0
+    cx, side = 207.0, 8.0
     panels.before(canvas, Box(8, 8, 344, 46))
     memory = stacks.encoder(canvas, cx, 72)
     down = stacks.decoder(canvas, cx, memory.bottom + 30)
     level = down.memory
-    path = [(memory.x, memory.cy), (side, memory.cy), (side, level), (75, level)]
+    path = [(memory.x, memory.cy), (side, memory.cy), (side, level), (77, level)]
     remember(canvas, path, down.cross)
     read_again(canvas, down, cx)
     y = panels.inside_attention(canvas, 4, down.bottom + 20)
