@@ -603,7 +603,7 @@ sinusoidal.wrong(
 sinusoidal.wrong(
     "a seed set",
     insert("torch.manual_seed(0)", before="return"),
-    names="the random state of torch",
+    names="a seed that the code sets itself",
 )
 sinusoidal.wrong("zeros", body("return torch.zeros_like(x)"), names="zeros in all")
 sinusoidal.wrong("constant: x itself", body("return x"), names="the words alone")

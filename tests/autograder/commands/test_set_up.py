@@ -45,10 +45,10 @@ def test_every_pinned_version_runs_on_the_oldest_python() -> None:
     oldest = ".".join(map(str, [*set_up.OLDEST, 0]))
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     refused = {
-        found.name: found.metadata["Requires-Python"]
+        found.name: found.metadata.get("Requires-Python")
         for found in distributions()
         if f"{found.name}=={found.version}".lower().replace("_", "-") in pinned(lines)
-        and oldest not in SpecifierSet(found.metadata["Requires-Python"] or "")
+        and oldest not in SpecifierSet(found.metadata.get("Requires-Python") or "")
     }
     assert refused == {}
 

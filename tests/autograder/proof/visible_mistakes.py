@@ -184,7 +184,7 @@ MISTAKES = {
             "the model reads what it must predict",
         ],
         "bleu-by-length": ["arguments swapped"],
-        "bootstrap-interval": ["90 of 100", "half of the scores"],
+        "bootstrap-interval": ["other percentiles: 95 of 100", "half of the scores"],
         "copy-unknown-words": [
             "the last layer alone",
             "the first head alone",
