@@ -11,12 +11,14 @@ import zlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.gridspec import GridSpec
+from matplotlib.gridspec import GridSpec, SubplotSpec
 from matplotlib.text import Text
+from matplotlib.transforms import ScaledTranslation
 
 WIDTH = 3.9  # inches; at 342 pixels, the width of a small page, 8 points are 9.7 high
 LETTERS = 42  # of a title that fits into it
 ROW_LETTERS = 22  # of a row's name
+BELOW = 0.5  # inches from the axes to a legend: their numbers and name
 
 
 def least_words(figure: Figure) -> float:
@@ -33,8 +35,8 @@ def is_seen(text: Text) -> bool:
 def narrowed(figure: Figure) -> Figure | None:
     """Return a copy of a figure that is laid out anew; None if it is narrow as it is.
 
-    Panels that would be too narrow beside each other stand below each other, a legend
-    at the right goes below. A figure that has another picture ready, as
+    Panels that would be too narrow beside each other stand below each other, and a
+    legend below its axes. A figure that has another picture ready, as
     `narrow_picture`, is replaced by that.
     """
     if figure.get_figwidth() <= WIDTH:
@@ -43,15 +45,25 @@ def narrowed(figure: Figure) -> Figure | None:
     if ready is not None:
         return ready
     copy: Figure = pickle.loads(pickle.dumps(figure))
-    higher = stack(copy)
+    height = copy.get_figheight() * stack(copy)
     wrap_words(copy)
-    moved = sum(move_legend(axes) for axes in copy.axes)
-    height = copy.get_figheight() * higher + moved
+    height += sum(move_legend(copy, axes) for axes in copy.axes)
     copy.set_size_inches(WIDTH, height)
     copy.draw_without_rendering()
-    # A map of square cells is lower now than it was.
-    copy.set_figheight(min(height, copy.get_tightbbox().height + 0.1))
+    copy.set_figheight(height - max(0.0, spare(copy) - 0.12))
     return copy
+
+
+def spare(figure: Figure) -> float:
+    """Return the inches that maps of square cells leave free above and below them."""
+    free: dict[int, list[float]] = {}
+    for axes in figure.axes:
+        place, used = axes.get_subplotspec(), axes.get_tightbbox()
+        if place is None or used is None or axes.get_aspect() != 1:
+            continue
+        slot = axes.get_position(original=True).height * figure.get_figheight()
+        free.setdefault(place.rowspan.start, []).append(slot - used.height / figure.dpi)
+    return sum(max(0.0, min(inches)) for inches in free.values())
 
 
 def stack(figure: Figure) -> float:
@@ -91,20 +103,30 @@ def in_equal_columns(panels: list[Axes]) -> bool:
 
 def wrap_words(figure: Figure) -> None:
     """Break titles, and names of rows, that are longer than their place."""
+    panels = [axes for axes in figure.axes if axes.get_subplotspec()]
+    if len(panels) == 1:  # its title is the whole figure's, and stands above all of it
+        figure.suptitle(panels[0].get_title(loc="left"))
+        panels[0].set_title("", loc="left")
     for axes in figure.axes:
         place = axes.get_subplotspec()
-        share = (
-            1.0 if place is None else len(place.colspan) / place.get_gridspec().ncols
-        )
+        share = 1.0 if place is None else share_of_width(place)
         titles = {axes.get_title(loc="left"), axes.get_title()} - {""}
         for title in axes.findobj(Text):
             if title.get_text() in titles:
                 title.set_text(broken(title.get_text(), int(LETTERS * share) - 5))
         axes.set_xlabel(broken(axes.get_xlabel(), int(LETTERS * share) - 10))
         names = [label.get_text() for label in axes.get_yticklabels()]
-        if max(map(len, names), default=0) > ROW_LETTERS:
+        if any(len(name) > ROW_LETTERS and "$" not in name for name in names):
             axes.set_yticklabels([broken(name, ROW_LETTERS) for name in names])
-    figure.suptitle(broken(figure.get_suptitle(), LETTERS), x=0.01, ha="left")
+    whole = broken(figure.get_suptitle(), LETTERS)
+    figure.suptitle(whole, x=0.01, ha="left", fontsize=11)
+
+
+def share_of_width(place: SubplotSpec) -> float:
+    """Return how much of its grid's width a place takes."""
+    grid = place.get_gridspec()
+    ratios = np.ravel(grid.get_width_ratios())
+    return float(ratios[place.colspan.start : place.colspan.stop].sum() / ratios.sum())
 
 
 def broken(words: str, letters: int) -> str:
@@ -113,21 +135,22 @@ def broken(words: str, letters: int) -> str:
     return "\n".join(textwrap.fill(line, max(letters, 8)) for line in lines)
 
 
-def move_legend(axes: Axes) -> float:
-    """Put a legend at the right of its axes below them; return the inches it takes."""
+def move_legend(figure: Figure, axes: Axes) -> float:
+    """Put a legend below its axes; return the inches that it takes."""
     legend = axes.get_legend()
-    if legend is None or legend.get_bbox_to_anchor().x0 < axes.bbox.x1:
+    if legend is None:
         return 0.0
-    size = legend.get_texts()[0].get_fontsize()
     handles, names = axes.get_legend_handles_labels()
     columns = 2 if max(map(len, names)) < 18 else 1
+    below = ScaledTranslation(0, -BELOW, figure.dpi_scale_trans)
     axes.legend(
         handles,
         names,
         loc="upper left",
-        bbox_to_anchor=(0.0, -0.22),
+        bbox_to_anchor=(0.0, 0.0),
+        bbox_transform=axes.transAxes + below,
         ncols=columns,
-        fontsize=size,
+        fontsize=legend.get_texts()[0].get_fontsize(),
         frameon=False,
     )
     return 0.25 * math.ceil(len(names) / columns)
