@@ -3,10 +3,12 @@
 import base64
 import io
 import re
+from types import SimpleNamespace
 
 import pytest
 import torch
 from bs4 import BeautifulSoup
+from course_book.narrow_figures import SMALL_PAGE, show_narrow_figures
 from PIL import Image
 
 from transformer.plots.slider import slider_figure
@@ -104,6 +106,34 @@ def test_slider_frames_are_small_images():
     data = base64.b64decode(soup.find("img")["src"].partition(",")[2])
     assert Image.open(io.BytesIO(data)).width > 400
     assert len(data) < 40_000
+
+
+def test_slider_frames_have_a_version_for_a_telephone():
+    soup = parsed(slider_figure(some_frames(2), ["one", "two"], "k", "Map"))
+    for picture in soup.find_all("picture"):
+        source, image = picture.source, picture.img
+        assert source["media"] == SMALL_PAGE == "(width < 600px)"
+        assert source["srcset"] != image["src"]
+        assert float(source["data-words"]) > float(image["data-words"])
+
+
+def test_a_figure_of_a_page_gets_its_narrow_version(tmp_path):
+    (tmp_path / "wide.svg").write_text(some_frames(1)[0]._repr_svg_())
+    (tmp_path / "plain.svg").write_text("<svg></svg>")
+    images = {"wide.svg": "a1.svg", "plain.svg": "b2.svg"}
+    app = SimpleNamespace(
+        srcdir=tmp_path,
+        outdir=tmp_path / "html",
+        builder=SimpleNamespace(images=images, imagedir="_images"),
+    )
+    body = '<img alt="x" src="_images/a1.svg" /><img alt="y" src="_images/b2.svg" />'
+    context = {"body": body}
+    show_narrow_figures(app, "page", "page.html", context, doctree=object())
+    soup = BeautifulSoup(context["body"], "html.parser")
+    assert [image.parent.name for image in soup("img")] == ["picture", "[document]"]
+    assert soup.source["srcset"] == "_images/a1-narrow.svg"
+    assert soup.source["media"] == SMALL_PAGE
+    assert "<svg" in (tmp_path / "html" / "_images" / "a1-narrow.svg").read_text()
 
 
 def test_slider_escapes_what_it_is_given():

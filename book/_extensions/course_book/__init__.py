@@ -14,8 +14,10 @@ from sphinx.errors import ExtensionError
 from autograder.course import load_course
 
 from .directives import IntoTheNotebook, UnitTable
+from .drawn_pages import Drawing, TransformerMap, drawing, show
 from .editions import add_instructor_part
 from .freshness import find_outdated
+from .narrow_figures import show_narrow_figures
 from .numbering import number_by_unit
 
 MATHJAX = Path("mathjax") / "tex-svg-full.js"
@@ -76,10 +78,14 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_config_value("comments_config", {}, "html")
     app.add_directive("units", UnitTable)
     app.add_directive("into-the-notebook", IntoTheNotebook)
+    app.add_node(drawing, html=(show, None))
+    app.add_directive("transformer-map", TransformerMap)
+    app.add_directive("drawing", Drawing)
     app.connect("config-inited", apply_facts, priority=100)
     app.connect("config-inited", require_mathjax)
     app.connect("builder-inited", mark_edition)
     app.connect("source-read", add_instructor_part)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-get-updated", number_by_unit, priority=900)
+    app.connect("html-page-context", show_narrow_figures)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

@@ -10,6 +10,7 @@ from transformer.plots.style import BLUE, ORANGE, STYLE, Picture, new_picture
 from transformer.translation.beams import Branch, Words
 
 PALE = "#8a8a8a"
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,10 @@ def heights(tree: Sequence[Branch]) -> dict[Words, float]:
     return placed
 
 
-def _draw_branch(axes: Axes, branch: Branch, y: float, decided: bool) -> None:
+def _draw_branch(axes: Axes, branch: Branch, at: Point, decided: bool) -> None:
     kept = branch.kept or not decided
     axes.text(
-        len(branch.words),
-        y,
+        *at,
         f"{branch.words[-1]}\n{branch.probability:.3f}",
         ha="center",
         va="center",
@@ -63,7 +63,6 @@ def _draw_branch(axes: Axes, branch: Branch, y: float, decided: bool) -> None:
     )
 
 
-@rc_context(STYLE)
 def beam_tree(
     tree: Sequence[Branch], step: int, greedy: Words, decided: bool = True
 ) -> Picture:
@@ -76,28 +75,50 @@ def beam_tree(
         decided: whether the last step's branches are cut back already.
 
     Returns:
-        The picture; its size does not depend on `step`.
+        The picture, which grows to the right, and on a telephone downwards; its size
+        does not depend on `step`.
     """
-    picture, axes = new_picture(8.6, 4.2)
+    grown = [branch for branch in tree if len(branch.words) <= step]
+    cut = {branch.words for branch in grown if decided or len(branch.words) < step}
     place = heights(tree)
-    for branch in (branch for branch in tree if len(branch.words) <= step):
-        words, column = branch.words, len(branch.words)
-        start = place.get(words[:-1], place[words])
-        on_path = greedy[:column] == words
-        colour, dash = (ORANGE, "--") if on_path else (BLUE, "-")
-        if column > 1:
-            width = 2.4 if on_path else 1.2
-            ends = [column - 1, column], [start, place[words]]
-            axes.plot(*ends, color=colour, linestyle=dash, linewidth=width, zorder=0)
-        _draw_branch(axes, branch, place[words], decided or column < step)
-    axes.set_xlim(0.5, max(len(branch.words) for branch in tree) + 0.5)
-    axes.set_ylim(min(place.values()) - 0.8, max(place.values()) + 0.8)
+    across = {words: (float(len(words)), y) for words, y in place.items()}
+    down = {words: (-y, -float(len(words))) for words, y in place.items()}
+    picture = _draw_tree((8.6, 4.2), across, grown, cut, greedy)
+    picture.axes[0].set_xlabel("word")
+    picture.narrow_picture = _draw_tree((3.9, 5.6), down, grown, cut, greedy)
+    picture.narrow_picture.axes[0].set_axis_off()
+    return picture
+
+
+@rc_context(STYLE)
+def _draw_tree(
+    size: Point,
+    place: dict[Words, Point],
+    grown: Sequence[Branch],
+    cut: set[Words],
+    greedy: Words,
+) -> Picture:
+    picture, axes = new_picture(*size)
+    for branch in grown:
+        words, at = branch.words, place[branch.words]
+        on_path = greedy[: len(words)] == words
+        if len(words) > 1:
+            ends = zip(place.get(words[:-1], at), at, strict=True)
+            axes.plot(
+                *ends,
+                color=ORANGE if on_path else BLUE,
+                linestyle="--" if on_path else "-",
+                linewidth=2.4 if on_path else 1.2,
+                zorder=0,
+            )
+        _draw_branch(axes, branch, at, words in cut)
+    across, up = zip(*place.values(), strict=True)
+    axes.set_xlim(min(across) - 0.6, max(across) + 0.6)
+    axes.set_ylim(min(up) - 0.6, max(up) + 0.6)
     axes.set_yticks([])
     axes.grid(False)
     axes.spines["left"].set_visible(False)
-    axes.set(
-        title="Kept: blue boxes. Cut: dotted. Greedy: orange dashes", xlabel="word"
-    )
+    axes.set(title="Kept: blue. Cut: dotted. Greedy: dashes")
     return picture
 
 

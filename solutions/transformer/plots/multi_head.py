@@ -1,6 +1,8 @@
 """Figures of multi-head attention: how a vector is split, and what each head sees."""
 
+import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib import rc_context
@@ -11,12 +13,51 @@ from numpy.typing import ArrayLike, NDArray
 from transformer.plots.style import BLUE, GREY, STYLE, WEIGHTS, Picture, new_picture
 
 CELL = (1.0, 0.62)  # width and height of one number's cell
-LEFT = (0.0, 5.6, 11.4)  # where the three stages begin
 D_MODEL, HEADS = 4, 2
-TOP = (0.0, 5.6)  # where the right way and the wrong way begin
+Point = tuple[float, float]
 
 
-@rc_context(STYLE)
+@dataclass(frozen=True)
+class Sheet:
+    """Where the stages of the right way and of the wrong way stand.
+
+    Attributes:
+        size: inches.
+        limits: of both axes, in cells.
+        right: corners of the three stages of the right way.
+        wrong: corners of the two of the wrong way.
+        arrows: start and end of each arrow.
+        letters: of a line of a title.
+    """
+
+    size: Point
+    limits: tuple[Point, Point]
+    right: tuple[Point, Point, Point]
+    wrong: tuple[Point, Point]
+    arrows: Sequence[tuple[Point, Point]]
+    letters: int
+
+
+WIDE = Sheet(
+    size=(7.6, 4.9),
+    limits=((-0.2, 15.2), (10.0, -1.3)),
+    right=((0.0, 0.0), (5.6, 0.0), (11.4, 0.0)),
+    wrong=((0.0, 5.6), (11.4, 5.6)),
+    arrows=[((4.1, 0.93), (5.5, 0.93)), ((10.0, 0.93), (11.3, 0.93)),
+            ((4.1, 6.53), (11.3, 6.53))],
+    letters=80,
+)  # fmt: skip
+NARROW = Sheet(
+    size=(3.9, 6.6),
+    limits=((-0.1, 7.9), (11.9, -1.7)),
+    right=((0.0, 0.0), (0.0, 3.4), (5.0, 0.6)),
+    wrong=((0.0, 7.6), (5.0, 7.6)),
+    arrows=[((2.0, 2.0), (2.0, 2.75)), ((4.4, 4.3), (4.95, 4.3)),
+            ((4.1, 8.5), (4.95, 8.5))],
+    letters=42,
+)  # fmt: skip
+
+
 def splits_of(words: Sequence[str], follow: int) -> Picture:
     """Follow one word's numbers into two heads, the right way and the wrong one.
 
@@ -28,19 +69,26 @@ def splits_of(words: Sequence[str], follow: int) -> Picture:
         The picture: above, a view to (t, h, d_k) and a transpose; below, a view
         straight to (h, t, d_k).
     """
+    picture = _draw_splits(words, follow, WIDE)
+    picture.narrow_picture = _draw_splits(words, follow, NARROW)
+    return picture
+
+
+@rc_context(STYLE)
+def _draw_splits(words: Sequence[str], follow: int, sheet: Sheet) -> Picture:
     names = np.array([[f"{word} {i}" for i in range(D_MODEL)] for word in words])
     t, d_k = len(words), D_MODEL // HEADS
     slices = names.reshape(t, HEADS, d_k).swapaxes(0, 1)
     chosen = set(names[follow])
-    picture, axes = new_picture(7.6, 4.9)
-    draw_blocks(axes, (LEFT[0], TOP[0]), names[None], chosen)
-    draw_blocks(axes, (LEFT[1], TOP[0]), slices, chosen)
-    draw_blocks(axes, (LEFT[2], TOP[0]), slices, chosen, down=True)
-    draw_blocks(axes, (LEFT[0], TOP[1]), names[None], chosen)
+    picture, axes = new_picture(*sheet.size)
+    draw_blocks(axes, sheet.right[0], names[None], chosen)
+    draw_blocks(axes, sheet.right[1], slices, chosen)
+    draw_blocks(axes, sheet.right[2], slices, chosen, down=True)
+    draw_blocks(axes, sheet.wrong[0], names[None], chosen)
     wrong = names.reshape(HEADS, t, d_k)
-    draw_blocks(axes, (LEFT[2], TOP[1]), wrong, chosen, down=True)
-    write_captions(axes, words)
-    axes.set(xlim=(-0.2, 15.2), ylim=(10.0, -1.3))
+    draw_blocks(axes, sheet.wrong[1], wrong, chosen, down=True)
+    write_captions(axes, words, sheet)
+    axes.set(xlim=sheet.limits[0], ylim=sheet.limits[1])
     axes.set_axis_off()
     return picture
 
@@ -75,7 +123,7 @@ def draw_blocks(
         axes.text(*middle, name, ha="center", va="center", color=ink, fontsize=8)
 
 
-def write_captions(axes: Axes, words: Sequence[str]) -> None:
+def write_captions(axes: Axes, words: Sequence[str], sheet: Sheet) -> None:
     """Write what each stage is, and an arrow from one to the next."""
     titles = (
         f"Right: each head sees a slice of every word, “{words[0]}” first",
@@ -83,20 +131,23 @@ def write_captions(axes: Axes, words: Sequence[str]) -> None:
     )
     stages = (
         ("x: (t, d_model)", "view: (t, h, d_k)", "transpose: (h, t, d_k)"),
-        ("x: (t, d_model)", "", "view: (h, t, d_k)"),
+        ("x: (t, d_model)", "view: (h, t, d_k)"),
     )
-    for top, title, names in zip(TOP, titles, stages, strict=True):
-        axes.text(LEFT[0], top - 0.85, title, weight="bold")
-        for left, name in zip(LEFT, names, strict=True):
+    for places, title, names in zip(
+        (sheet.right, sheet.wrong), titles, stages, strict=True
+    ):
+        left, top = places[0]
+        title = textwrap.fill(title, sheet.letters)
+        axes.text(left, top - 0.85, title, weight="bold")
+        for (left, top), name in zip(places, names, strict=True):
             axes.text(left, top - 0.2, name, va="bottom")
+        left, top = places[-1]
         for head in range(1, HEADS + 1):
             below = top + 0.93 + 2.16 * (head - 1)
-            axes.text(LEFT[2] + 2.15, below, f"head {head}", va="center", fontsize=9)
+            axes.text(left + 2.15, below, f"head {head}", va="center", fontsize=9)
     style = {"arrowstyle": "->", "color": GREY}
-    down = CELL[1] * 1.5
-    for start, end, top in ((4.1, 5.5, 0), (10.0, 11.3, 0), (4.1, 11.3, 1)):
-        place = TOP[top] + down
-        axes.annotate("", (end, place), (start, place), arrowprops=style)
+    for start, end in sheet.arrows:
+        axes.annotate("", end, start, arrowprops=style)
 
 
 @rc_context(STYLE)

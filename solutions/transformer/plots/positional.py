@@ -41,7 +41,7 @@ def binary_clock(encoding: ArrayLike, n_bits: int = 5) -> Picture:
     left, right = picture.subplots(1, 2, sharey=True, width_ratios=[1, 3])
     digits = _binary_digits(range(length), n_bits)
     left.imshow(digits, cmap="Greys", vmin=0, vmax=1.6, aspect="auto")
-    left.set(title="binary digits", xlabel="digit (of 1, 2, 4, …)", ylabel="position")
+    left.set(title="in binary", xlabel="digit", ylabel="position")
     left.set_xticks(range(n_bits), [str(2**bit) for bit in range(n_bits)])
     image = right.imshow(values, cmap="Blues", vmin=-1, vmax=1, aspect="auto")
     right.set(title="sines and cosines", xlabel="column of the encoding")

@@ -10,9 +10,11 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from PIL import Image
 
+from transformer.plots.narrow import least_words, narrowed
 from transformer.plots.style import STYLE
 
 COLOURS = 96  # enough for a figure, and a third of the bytes
+ON_TELEPHONE = "(width < 600px)"
 
 # Kept on one line and free of double quotes: it stands in an attribute.
 ON_INPUT = (
@@ -36,7 +38,7 @@ class SliderFigure:
         return self.markup
 
 
-def encode(figure: Figure, dpi: int = 110) -> str:
+def encode(figure: Figure, dpi: int) -> str:
     """Return a figure as the data address of a small PNG image."""
     drawn, packed = io.BytesIO(), io.BytesIO()
     with rc_context(STYLE):
@@ -46,13 +48,29 @@ def encode(figure: Figure, dpi: int = 110) -> str:
     return "data:image/png;base64," + base64.b64encode(packed.getvalue()).decode()
 
 
+def share_of_width(figure: Figure) -> str:
+    """Return the size of the smallest words, as a share of the figure's width."""
+    return f"{least_words(figure) / 72 / figure.get_figwidth():.5f}"
+
+
 def frame(figure: Figure, label: str, alt: str, hidden: bool) -> str:
-    """Return the image of one position of the slider."""
+    """Return the image of one position of the slider, with one for a telephone."""
     text = html.escape(f"{alt} ({label})", quote=True)
     label = html.escape(label, quote=True)
     state = " hidden" if hidden else ""
-    source = encode(figure)
-    return f'<img src="{source}" alt="{text}" data-label="{label}"{state}>'
+    narrow = narrowed(figure)
+    source = (
+        ""
+        if narrow is None
+        else (
+            f'<source media="{ON_TELEPHONE}" srcset="{encode(narrow, 140)}" '
+            f'data-words="{share_of_width(narrow)}">'
+        )
+    )
+    return (
+        f'<picture>{source}<img src="{encode(figure, 110)}" alt="{text}" '
+        f'data-label="{label}" data-words="{share_of_width(figure)}"{state}></picture>'
+    )
 
 
 def slider_figure(

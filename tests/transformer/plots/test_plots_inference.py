@@ -32,6 +32,17 @@ def test_a_tree_shows_the_words_written_so_far() -> None:
     assert picture._repr_svg_().lstrip().startswith("<?xml")
 
 
+def test_on_a_telephone_a_tree_grows_downwards() -> None:
+    picture = beam_tree(TREE, step=2, greedy=("a", "c"))
+    wide, narrow = (
+        {text.get_text().split()[0]: text.get_position() for text in p.axes[0].texts}
+        for p in (picture, picture.narrow_picture)
+    )
+    assert wide.keys() == narrow.keys() == set("abcde")
+    assert wide["c"][0] > wide["a"][0]
+    assert narrow["c"][1] < narrow["a"][1]
+
+
 def test_times_are_drawn_against_length() -> None:
     (axes,) = time_by_length(TimeByLength([16, 32], [0.1, 0.4], [0.05, 0.1])).axes
     drawn = {line.get_label(): list(line.get_ydata()) for line in axes.lines}

@@ -19,6 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike
 
+from transformer.plots.narrow import narrowed, packed
+
 if TYPE_CHECKING:  # older releases of matplotlib have no such name
     from matplotlib.typing import RcKeyType
 
@@ -51,13 +53,28 @@ STYLE: dict[RcKeyType, Any] = {
 
 
 class Picture(Figure):
-    """A figure that a notebook shows as SVG when it is the last value of a cell."""
+    """A figure that a notebook shows as SVG when it is the last value of a cell.
+
+    Attributes:
+        narrow_picture: what a telephone shows; None = the same, laid out anew.
+    """
+
+    narrow_picture: Picture | None = None
 
     def _repr_svg_(self) -> str:
-        buffer = io.StringIO()
-        with rc_context(STYLE):
-            self.savefig(buffer, format="svg", metadata={"Date": None})
-        return buffer.getvalue()
+        wide, narrow = as_svg(self), narrowed(self)
+        if narrow is None:
+            return wide
+        body, end, after = wide.rpartition("</svg>")
+        return body + packed(as_svg(narrow)) + end + after
+
+
+def as_svg(figure: Figure) -> str:
+    """Return a figure as SVG, without the date."""
+    buffer = io.StringIO()
+    with rc_context(STYLE):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,216 @@
+"""A sheet that SVG is written on: boxes, words, arrows, and links to units."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+Point = tuple[float, float]
+
+HEAD, CORNER = 7.0, 8.0  # an arrow's head, and the radius of its bends
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle, in the sheet's own units."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """The x of its right edge."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """The y of its lower edge."""
+        return self.y + self.height
+
+    @property
+    def cx(self) -> float:
+        """The x of its middle."""
+        return self.x + self.width / 2
+
+    @property
+    def cy(self) -> float:
+        """The y of its middle."""
+        return self.y + self.height / 2
+
+    def grown(self, by: float) -> Box:
+        """Return the box that is wider by `by` on every side."""
+        return Box(self.x - by, self.y - by, self.width + 2 * by, self.height + 2 * by)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a drawing that leads to a unit.
+
+    Attributes:
+        units: the units that light it, such as "05"; it leads to the first.
+        name: what it is called, for those who cannot see it.
+    """
+
+    units: tuple[str, ...]
+    name: str
+
+
+@dataclass
+class Canvas:
+    """A sheet of SVG.
+
+    Attributes:
+        lit: the unit whose parts are lit, or "" for none.
+        plain: True leaves out words and links, for a drawing the size of a stamp.
+    """
+
+    lit: str = ""
+    plain: bool = False
+    pieces: list[str] = field(default_factory=list)
+
+    def add(self, markup: str) -> None:
+        """Write markup on top of what is there."""
+        self.pieces.append(markup)
+
+    def rect(self, box: Box, kind: str, radius: float = 6) -> None:
+        """Draw a rectangle of class `kind`."""
+        self.add(
+            f'<rect class="{kind}" x="{box.x:g}" y="{box.y:g}" '
+            f'width="{box.width:g}" height="{box.height:g}" rx="{radius:g}"/>'
+        )
+
+    def circle(self, x: float, y: float, radius: float, kind: str) -> None:
+        """Draw a circle of class `kind`."""
+        self.add(f'<circle class="{kind}" cx="{x:g}" cy="{y:g}" r="{radius:g}"/>')
+
+    def text(
+        self, x: float, y: float, words: str, kind: str = "word", anchor: str = "middle"
+    ) -> None:
+        """Write words whose baseline is at y; `_k` at their end is set lower."""
+        if self.plain:
+            return
+        stem, low, index = words.rpartition("_")
+        shown = html.escape(words if not low else stem)
+        if low:
+            shown += f'<tspan dy="3">{html.escape(index)}</tspan>'
+        self.add(
+            f'<text class="{kind}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">'
+            f"{shown}</text>"
+        )
+
+    def line(self, points: Sequence[Point], kind: str = "flow") -> None:
+        """Draw a line through `points`, with round bends."""
+        self.add(f'<path class="{kind}" d="{rounded(points)}"/>')
+
+    def arrow(self, points: Sequence[Point], kind: str = "flow") -> None:
+        """Draw a line through `points` whose last point is the tip of an arrow."""
+        points = list(dict.fromkeys(points))
+        (x, y), (dx, dy) = points[-1], direction(*points[-2:])
+        neck = (x - dx * (HEAD - 1), y - dy * (HEAD - 1))
+        self.line([*points[:-1], neck], kind)
+        back, half = (x - dx * HEAD, y - dy * HEAD), HEAD * 0.55
+        left = (back[0] - dy * half, back[1] + dx * half)
+        right = (back[0] + dy * half, back[1] - dx * half)
+        corners = " ".join(f"{px:g},{py:g}" for px, py in ((x, y), left, right))
+        self.add(f'<polygon class="{kind} head" points="{corners}"/>')
+
+    @contextlib.contextmanager
+    def group(self, kind: str) -> Iterator[None]:
+        """Keep together what is drawn meanwhile."""
+        self.add(f'<g class="{kind}">')
+        yield
+        self.add("</g>")
+
+    @contextlib.contextmanager
+    def part(self, part: Part, kind: str, at: int | None = None) -> Iterator[None]:
+        """Make what is drawn meanwhile a link to the part's unit, lit if it is its own.
+
+        With `at`, it goes below the piece of that number.
+        """
+        above = [] if at is None else self.pieces[at:]
+        del self.pieces[len(self.pieces) - len(above) :]
+        lit = self.lit in part.units
+        kinds = " ".join(filter(None, ("part", kind, "lit" if lit else "")))
+        self.add(self._opening(part, kinds, lit))
+        yield
+        self.add("</g>" if self.plain else "</a>")
+        self.pieces += above
+
+    def _opening(self, part: Part, kinds: str, lit: bool) -> str:
+        if self.plain:
+            return f'<g class="{kinds}">'
+        name = html.escape(part.name, quote=True)
+        said = f"{name} (unit {int(part.units[0])}{', lit' if lit else ''})"
+        return (
+            f'<a class="{kinds}" href="unit:{part.units[0]}" aria-label="{said}">'
+            f"<title>{said}</title>"
+        )
+
+
+def direction(start: Point, end: Point) -> Point:
+    """Return the unit vector from `start` to `end`."""
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    length = (dx * dx + dy * dy) ** 0.5
+    return dx / length, dy / length
+
+
+def rounded(points: Sequence[Point]) -> str:
+    """Return the path through `points`, each bend rounded."""
+    points = list(dict.fromkeys(points))  # no point twice
+    (x, y), end = points[0], points[-1]
+    steps = [f"M{x:g} {y:g}"]
+    for before, bend, after in zip(points, points[1:], points[2:], strict=False):
+        radius = min(CORNER, distance(before, bend) / 2, distance(bend, after) / 2)
+        (ax, ay), (bx, by) = direction(bend, before), direction(bend, after)
+        enter = (bend[0] + ax * radius, bend[1] + ay * radius)
+        leave = (bend[0] + bx * radius, bend[1] + by * radius)
+        steps.append(f"L{enter[0]:g} {enter[1]:g}")
+        steps.append(f"Q{bend[0]:g} {bend[1]:g} {leave[0]:g} {leave[1]:g}")
+    return "".join([*steps, f"L{end[0]:g} {end[1]:g}"])
+
+
+def distance(start: Point, end: Point) -> float:
+    """Return how far two points lie apart."""
+    return ((end[0] - start[0]) ** 2 + (end[1] - start[1]) ** 2) ** 0.5
+
+
+def svg(canvas: Canvas, size: tuple[float, float], kind: str, said: Said) -> str:
+    """Return the sheet as an SVG element.
+
+    Args:
+        canvas: what was drawn.
+        size: width and height of the sheet.
+        kind: its classes.
+        said: what it shows, in words.
+    """
+    box = f'viewBox="0 0 {size[0]:g} {size[1]:g}"'
+    body = "".join(canvas.pieces)
+    if canvas.plain:
+        return f'<svg class="{kind}" {box} aria-hidden="true">{body}</svg>'
+    names = f'aria-labelledby="{said.key}-title" aria-describedby="{said.key}-desc"'
+    role = "group" if "<a " in body else "img"
+    return (
+        f'<svg class="{kind}" {box} role="{role}" {names}>'
+        f'<title id="{said.key}-title">{html.escape(said.title)}</title>'
+        f'<desc id="{said.key}-desc">{html.escape(said.description)}</desc>'
+        f"{body}</svg>"
+    )
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a drawing shows, for those who cannot see it.
+
+    Attributes:
+        key: a name that no other drawing on the page has.
+        title: a few words.
+        description: the whole.
+    """
+
+    key: str
+    title: str
+    description: str

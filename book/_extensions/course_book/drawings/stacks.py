@@ -1,0 +1,254 @@
+"""The two stacks of the Transformer, each a column that is read from the top down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .canvas import Box, Canvas, Part
+from .parts import (
+    chip,
+    dropout,
+    matrix,
+    plus,
+    thin,
+    titled,
+    wave,
+)
+
+HALF = 100  # of a box
+RESIDUAL = 115  # how far right of the middle the residual connection runs
+FRAME = (110, 128)  # how far left and right of the middle a layer's frame reaches
+ASIDE = 154  # how far left of the middle masks and positions stand
+CHIP = 38  # side of such a small picture
+
+EMBEDDING = Part(("02",), "Embedding")
+POSITION = Part(("03",), "Positional encoding")
+SELF = Part(("05",), "Self-attention of the encoder, with several heads")
+MASKED = Part(("05",), "Masked self-attention of the decoder, with several heads")
+CROSS = Part(("09", "05"), "Cross-attention, from the decoder to the memory")
+FEED_FORWARD = Part(("06",), "Feed-forward layer")
+NORM = Part(("06",), "Sum with the residual connection, then LayerNorm")
+PADDING = Part(("07",), "Padding mask")
+CAUSAL = Part(("07",), "Causal mask and padding mask")
+ENCODER = Part(("08",), "Encoder layer")
+MEMORY = Part(("08", "09"), "Memory, what the encoder hands to the decoder")
+DECODER = Part(("09",), "Decoder layer")
+OUTPUT = Part(("10",), "Linear layer and softmax")
+LOSS = Part(("10",), "Loss, in training")
+SEARCH = Part(("11",), "Choose the next word")
+
+
+@dataclass
+class Column:
+    """A stack that grows downwards.
+
+    Attributes:
+        canvas: the sheet.
+        cx: the x of its middle, along which the vectors flow.
+        y: how far down it reaches by now.
+    """
+
+    canvas: Canvas
+    cx: float
+    y: float
+
+    def box(self, height: float) -> Box:
+        """Return a box of the column's width that begins at y."""
+        return Box(self.cx - HALF, self.y, 2 * HALF, height)
+
+    def aside(self, y: float) -> Box:
+        """Return the place of a small picture left of the column, its middle at y."""
+        return Box(self.cx - ASIDE - CHIP / 2, y - CHIP / 2, CHIP, CHIP)
+
+    def down(self, by: float, head: bool = True) -> None:
+        """Lead the vectors further down."""
+        points = [(self.cx, self.y), (self.cx, self.y + by)]
+        (self.canvas.arrow if head else self.canvas.line)(points)
+        self.y += by
+
+    def tokens(self, label: str, sentence: str) -> None:
+        """Write what enters: its name, and an example."""
+        self.canvas.text(self.cx, self.y + 11, label, "small")
+        self.canvas.text(self.cx, self.y + 29, sentence, "example")
+        self.y += 36
+
+    def embed(self, number: str) -> None:
+        """Turn words into vectors and add their positions."""
+        self.down(17)
+        words = ("Embedding", "each word becomes a vector")
+        titled(self.canvas, self.box(42), EMBEDDING, words)
+        self.y += 42
+        self.down(15, head=False)
+        middle = self.y + 9
+        box = self.aside(middle)
+        with self.canvas.part(POSITION, "plain"):
+            chip(self.canvas, box, ["position"])
+            wave(self.canvas, box.cx, box.cy)
+        self.canvas.arrow([(box.right, middle), (self.cx - 9, middle)])
+        plus(self.canvas, self.cx, middle)
+        self.y += 18
+        self.down(36)
+        dropout(self.canvas, self.cx, self.y - 22, number)
+
+    def attention(self, part: Part, kind: str, words: tuple[str, str]) -> Box:
+        """Draw an attention whose queries, keys and values come from above."""
+        self.split()
+        self.down(9, head=False)
+        for shift, letter in ((-44, "q"), (0, "k"), (44, "v")):
+            x = self.cx + shift
+            self.canvas.arrow([(self.cx, self.y), (x, self.y), (x, self.y + 22)])
+            self.canvas.text(x + 9, self.y + 16, letter, "letter")
+        self.y += 22
+        return self.sub_layer(50, part, kind, words)
+
+    def cross_attention(self) -> Box:
+        """Draw the attention that asks the memory: only its query comes from above."""
+        self.split()
+        self.down(36)
+        self.canvas.text(self.cx + 9, self.y - 9, "q", "letter")
+        words = ("Cross-attention", "target looks at source")
+        return self.sub_layer(70, CROSS, "cross", words)
+
+    def feed_forward(self) -> None:
+        """Draw the feed-forward layer."""
+        self.split()
+        self.down(16)
+        words = ("Feed-forward", "each position by itself")
+        self.sub_layer(42, FEED_FORWARD, "plain", words)
+
+    def split(self) -> None:
+        """Let the residual connection leave the column."""
+        self.branch = self.y
+
+    def sub_layer(
+        self, height: float, part: Part, kind: str, words: tuple[str, str]
+    ) -> Box:
+        """Draw the box of a sub-layer and move below it."""
+        box = self.box(height)
+        titled(self.canvas, box, part, words, kind)
+        self.y += height
+        return box
+
+    def add_norm(self, number: str) -> None:
+        """Add what the residual connection carried, and normalise."""
+        self.down(30, head=False)
+        dropout(self.canvas, self.cx, self.y - 15, number)
+        middle, side = self.y + 9, self.cx + RESIDUAL
+        start = (self.cx, self.branch)
+        path = [start, (side, self.branch), (side, middle), (self.cx + 9, middle)]
+        self.canvas.arrow(path, "residual")
+        plus(self.canvas, self.cx, middle)
+        self.y += 18
+        self.down(8, head=False)
+        thin(self.canvas, self.box(23), NORM, "LayerNorm")
+        self.y += 23
+        self.down(13, head=False)
+
+    def mask(self, box: Box, part: Part, label: list[str]) -> None:
+        """Draw a mask left of an attention, and the arrow by which it enters."""
+        rows, columns = (3, 4) if part is PADDING and box.height > 60 else (4, 4)
+        y = box.y + (15 if box.height > 60 else box.height / 2)
+        place = self.aside(y)
+        with self.canvas.part(part, "plain"):
+            chip(self.canvas, place, label)
+            matrix(self.canvas, place.cx, place.cy, (rows, columns), part is CAUSAL)
+        self.canvas.arrow([(place.right, y), (box.x, y)], "mask")
+
+    def frame(self, top: float, at: int, part: Part, kind: str) -> None:
+        """Draw the frame of a layer below what stands in it, from `top` to y."""
+        left, right = FRAME
+        box = Box(self.cx - left, top, left + right, self.y - top)
+        with self.canvas.part(part, kind, at):
+            self.canvas.rect(box.grown(4), "halo", 16)
+            self.canvas.rect(box, "frame", 13)
+            name = part.name.removesuffix(" layer")
+            self.canvas.text(box.x + 12, top + 19, name, "word", "start")
+            self.canvas.text(self.cx + 14, top + 19, "layer, N times", "small", "start")
+            self.canvas.text(box.right - 9, top + 19, part.units[0], "unit", "end")
+
+
+def encoder(canvas: Canvas, cx: float, y: float) -> Box:
+    """Draw the encoder from (cx, y) down; return the box of the memory."""
+    column = Column(canvas, cx, y)
+    column.tokens("the source", "die frau ruft den alten mann an .")
+    column.embed("1")
+    top, at = column.y, len(canvas.pieces)
+    column.down(27, head=False)
+    box = column.attention(SELF, "self", ("Self-attention", "source looks at source"))
+    column.mask(box, PADDING, ["padding mask"])
+    column.add_norm("2")
+    column.feed_forward()
+    column.add_norm("3")
+    column.frame(top, at, ENCODER, "plain")
+    column.down(18)
+    memory = column.box(44)
+    titled(canvas, memory, MEMORY, ("Memory", "one vector a source word"))
+    return memory
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """Where a drawn decoder can be joined to the rest.
+
+    Attributes:
+        cross: the box of its cross-attention.
+        memory: the y at which the memory enters it.
+        words: the y of the words that it reads.
+        choice: the box in which the next word is chosen.
+        bottom: the y of its lower end.
+    """
+
+    cross: Box
+    memory: float
+    words: float
+    choice: Box
+    bottom: float
+
+
+def decoder(canvas: Canvas, cx: float, y: float, whole: bool = True) -> Decoder:
+    """Draw the decoder from (cx, y) down; without what follows it if not `whole`."""
+    column = Column(canvas, cx, y)
+    column.tokens("the target, as far as it is written", "<sos> the woman")
+    column.embed("4")
+    top, at = column.y, len(canvas.pieces)
+    column.down(27, head=False)
+    words = ("Masked self-attention", "target looks back at target")
+    box = column.attention(MASKED, "masked", words)
+    column.mask(box, CAUSAL, ["causal and", "padding mask"])
+    column.add_norm("5")
+    cross = column.cross_attention()
+    column.mask(cross, PADDING, ["padding mask"])
+    column.add_norm("6")
+    column.feed_forward()
+    column.add_norm("7")
+    column.frame(top, at, DECODER, "plain")
+    column.down(18)
+    choice = ending(column) if whole else column.box(0)
+    return Decoder(cross, cross.y + 48, y + 24, choice, column.y)
+
+
+def ending(column: Column) -> Box:
+    """Draw what makes words of the decoder's vectors; return the box of the choice."""
+    canvas = column.canvas
+    thin(canvas, column.box(26), OUTPUT, "Linear")
+    column.y += 26
+    column.down(12, head=False)
+    softmax = column.box(26)
+    thin(canvas, softmax, OUTPUT, "Softmax")
+    column.y += 26
+    column.down(30)
+    choice = column.box(44)
+    titled(canvas, choice, SEARCH, ("Choose a word", "greedily, or with a beam"))
+    loss = Box(column.cx - ASIDE - 38, choice.y, 76, 44)
+    canvas.arrow([(softmax.x, softmax.cy), (loss.cx, softmax.cy), (loss.cx, loss.y)])
+    with canvas.part(LOSS, "plain"):
+        canvas.rect(loss.grown(5), "halo", 9)
+        canvas.rect(loss, "box")
+        canvas.text(loss.x + 10, loss.cy - 3, "Loss", "word", "start")
+        canvas.text(loss.x + 10, loss.cy + 13, "in training", "small", "start")
+        canvas.text(loss.right - 9, loss.cy - 3, "10", "unit", "end")
+    column.y += 44
+    column.down(16)
+    canvas.text(column.cx, column.y + 14, "calls", "example")
+    column.y += 22
+    return choice

@@ -1,0 +1,129 @@
+"""Directives that put the course's drawings on a page, each part a link to its unit."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx import addnodes
+from sphinx.util.docutils import SphinxDirective
+
+from .drawings import gallery, transformer
+
+SOURCES = sorted(Path(gallery.__file__).parent.glob("*.py"))
+LINK = re.compile(r'href="unit:(\d\d)"')
+CHOICE = (
+    '<div class="choices"><label><input type="checkbox" class="show-dropout"{}> '
+    "Show the places of dropout</label></div>"
+)
+
+
+class drawing(nodes.General, nodes.Element):
+    """A drawing whose links wait for the addresses of their chapters.
+
+    Its children are the references; `unit` of each says whose address it holds.
+    """
+
+
+def show(self: object, node: drawing) -> None:
+    """Write the drawing with the addresses that Sphinx has found."""
+    found = {
+        holder["unit"]: next(holder.findall(nodes.reference), {}).get("refuri") or "#"
+        for holder in node.children
+    }
+    self.body.append(LINK.sub(lambda link: f'href="{found[link[1]]}"', node["markup"]))
+    raise nodes.SkipNode
+
+
+class DrawingDirective(SphinxDirective):
+    """A directive that draws; its page is read again when the drawing changes."""
+
+    def node(self, markup: str) -> drawing:
+        """Return the node for `markup`, with a reference for each unit it links to."""
+        for path in SOURCES:
+            self.env.note_dependency(str(path))
+        node = drawing(markup=markup)
+        for number in sorted(set(LINK.findall(markup))):
+            holder = nodes.inline(unit=number)
+            holder += self.reference(number)
+            node += holder
+        return node
+
+    def reference(self, number: str) -> addnodes.pending_xref:
+        """Return what Sphinx resolves to the chapter's address, or warns of."""
+        units = {f"{unit.number:02}": unit for unit in self.config.course_facts.units}
+        return addnodes.pending_xref(
+            "",
+            nodes.inline(),
+            refdomain="std",
+            reftype="doc",
+            reftarget=f"/{units[number].slug}",
+            refexplicit=True,
+            refwarn=True,
+            refdoc=self.env.docname,
+        )
+
+    def key(self) -> str:
+        """Return a name that no other drawing on the page has."""
+        return f"drawing-{self.env.new_serialno('drawing')}"
+
+
+class TransformerMap(DrawingDirective):
+    """Draw the Transformer: folded, the unit's part lit, in a chapter; else whole."""
+
+    option_spec: ClassVar = {"open": directives.flag, "dropout": directives.flag}
+
+    def run(self) -> list[nodes.Node]:
+        """Return the drawing."""
+        units = {unit.slug: unit.number for unit in self.config.course_facts.units}
+        number = units.get(self.env.docname)
+        lit = f"{number:02}" if number else ""
+        choice = CHOICE.format(" checked" if "dropout" in self.options else "")
+        whole = transformer.drawn(lit, self.key())
+        room = f'<div class="drawing-room">{choice}{whole}</div>'
+        if lit and "open" not in self.options:
+            room = folded(lit, room)
+        return [self.node(room)]
+
+
+def folded(lit: str, room: str) -> str:
+    """Return the map of a chapter: a stamp of it, and folded below it the whole."""
+    return (
+        f'<details class="map-fold"><summary>{transformer.stamp(lit)}<span>'
+        '<span class="fold-word">The map of the course</span><br>'
+        f"Where unit {int(lit)} stands in the Transformer. "
+        "Unfold the drawing: each of its parts leads to a unit.</span></summary>"
+        f"{room}</details>"
+    )
+
+
+class Drawing(DrawingDirective):
+    """Show a small drawing by its name, with a caption and a text alternative."""
+
+    has_content = True
+    required_arguments = 1
+    option_spec: ClassVar = {
+        "name": directives.unchanged_required,
+        "alt": directives.unchanged_required,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """Return the figure; raise an error where something is missing."""
+        name, alt = self.arguments[0], self.options.get("alt")
+        if name not in gallery.NAMES or not alt or not self.content:
+            raise self.error(
+                f"expected a name of {sorted(gallery.NAMES)}, `:alt:` and a caption; "
+                f"found {name!r}, {alt!r} and {len(self.content)} lines."
+            )
+        markup = gallery.drawn(name, self.key(), alt)
+        room = f'<div class="drawing-room">{markup}</div>'
+        figure = nodes.figure("", self.node(room))
+        text = nodes.Element()
+        self.state.nested_parse(self.content, self.content_offset, text)
+        figure += nodes.caption(text[0].rawsource, "", *text[0].children)
+        self.set_source_info(figure)
+        self.add_name(figure)
+        return [figure]
