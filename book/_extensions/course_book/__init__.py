@@ -17,6 +17,7 @@ from .directives import IntoTheNotebook, UnitTable
 from .editions import add_instructor_part
 from .freshness import find_outdated
 from .numbering import number_by_unit
+from .way import WayThrough
 
 MATHJAX = Path("mathjax") / "tex-svg-full.js"
 
@@ -76,6 +77,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_config_value("comments_config", {}, "html")
     app.add_directive("units", UnitTable)
     app.add_directive("into-the-notebook", IntoTheNotebook)
+    app.add_directive("way-through", WayThrough)
     app.connect("config-inited", apply_facts, priority=100)
     app.connect("config-inited", require_mathjax)
     app.connect("builder-inited", mark_edition)
