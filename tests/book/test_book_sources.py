@@ -1,4 +1,4 @@
-"""The chapters' sources: a line of prose is one sentence, so that a diff shows it."""
+"""The chapters' sources: a line is one sentence, and a chapter is not too long."""
 
 import re
 from collections.abc import Iterator
@@ -21,6 +21,12 @@ HIDDEN = re.compile(
 )
 # A head in bold runs into its first sentence: **Padding.** A batch is …
 HEAD = re.compile(r"^\*\*[^*]+[.?!]\*\*(?= )")
+FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
+CELL = re.compile(r"^```\{code-cell\}.*?^```\n", re.DOTALL | re.MULTILINE)
+CLOSED_CELL = re.compile(r"^:?tags: .*(hide|remove)-(input|cell)", re.MULTILINE)
+MOST_WORDS = 4000
+# Units 01, 08, 09 and 11 teach several systems each, and may be longer.
+ONE_THEME = sorted([*BOOK.glob("0[2-7]_*.md"), *BOOK.glob("1[023]_*.md")])
 SHORT = re.compile(
     r"\b(e\.g|i\.e|et al|cf|vs|Eqs?|Figs?|Secs?|pp?|Dr|Mrs?|[A-Z])\.(?= )"
 )
@@ -53,6 +59,34 @@ def not_a_sentence(paragraph: str) -> list[str]:
     *whole, last = paragraph.split("\n")
     part = [line for line in whole if not ENDS.search(in_view(line))]
     return part + [x for x in (*whole, last) if TWO_SENTENCES.search(in_view(x))]
+
+
+def words_on_the_page(text: str) -> list[str]:
+    """Return what a reader meets: prose, tables, and the code of cells that stand open.
+
+    The picture of a closed cell has a caption and a text alternative; neither counts.
+    """
+
+    def open_cell(cell: re.Match[str]) -> str:
+        return "" if CLOSED_CELL.search(cell[0]) else cell[0]
+
+    return CELL.sub(open_cell, FRONT_MATTER.sub("", text)).split()
+
+
+@pytest.mark.parametrize("path", ONE_THEME, ids=lambda path: path.name)
+def test_a_chapter_is_not_too_long(path: Path) -> None:
+    assert len(words_on_the_page(path.read_text("utf-8"))) <= MOST_WORDS
+
+
+def test_words_on_the_page_are_prose_and_open_code() -> None:
+    text = (
+        "---\nfront: matter\n---\nTwo words.\n"
+        "```{code-cell} ipython3\nprint(1)\n```\n"
+        "```{code-cell} ipython3\n:tags: [remove-input]\n\nhidden = 1\n```\n"
+        "```{code-cell} ipython3\n---\ntags: [hide-input]\n---\nhidden\n```\nEnd.\n"
+    )
+    found = words_on_the_page(text)
+    assert " ".join(found) == "Two words. ```{code-cell} ipython3 print(1) ``` End."
 
 
 @pytest.mark.parametrize("path", sorted(BOOK.glob("*.md")), ids=lambda path: path.name)

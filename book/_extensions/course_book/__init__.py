@@ -19,6 +19,7 @@ from .editions import add_instructor_part
 from .freshness import find_outdated
 from .narrow_figures import show_narrow_figures
 from .numbering import number_by_unit
+from .way import WayThrough
 
 MATHJAX = Path("mathjax") / "tex-svg-full.js"
 
@@ -81,6 +82,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_node(drawing, html=(show, None))
     app.add_directive("transformer-map", TransformerMap)
     app.add_directive("drawing", Drawing)
+    app.add_directive("way-through", WayThrough)
     app.connect("config-inited", apply_facts, priority=100)
     app.connect("config-inited", require_mathjax)
     app.connect("builder-inited", mark_edition)

@@ -1,4 +1,4 @@
-"""Encoders with the residual connections, or the normalisations, left out."""
+"""Layers with residual connections, normalisations or feed-forward parts left out."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -51,4 +51,30 @@ def leave_out(stack: Stack, residual: bool = False, norm: bool = False) -> Stack
             if isinstance(child, AddNorm):
                 part = PartOfAddNorm(child, residual=not residual, norm=not norm)
                 setattr(module, name, part)
+    return stack
+
+
+class NoSublayer(nn.Module):
+    """Stand where an `AddNorm` stood, and leave its sub-layer out."""
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return x (b, t, d_model) as it came."""
+        return x
+
+
+def leave_out_feed_forward(stack: Stack) -> Stack:
+    """Take the feed-forward part, with all that stands around it, out of every layer.
+
+    Args:
+        stack: an encoder, a decoder or a whole model; changed in place.
+
+    Returns:
+        The same stack.
+    """
+    for layer in list(stack.modules()):
+        children = dict(layer.named_children())
+        if "feed_forward" in children:
+            around = [n for n, part in children.items() if isinstance(part, AddNorm)]
+            setattr(layer, max(around), NoSublayer())
+            layer.feed_forward = nn.Identity()
     return stack

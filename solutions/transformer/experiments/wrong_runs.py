@@ -51,12 +51,12 @@ class Way:
     Attributes:
         split: makes the decoder's input and its target from the sentences.
         loss_pad_id: id that the loss leaves out.
-        model: the class of the model.
+        model: makes the model: its class, or a function.
     """
 
     split: Split = teacher_forcing_split
     loss_pad_id: int = 1
-    model: type[Transformer] = Transformer
+    model: Callable[[TransformerConfig], Transformer] = Transformer
 
 
 WAYS = {

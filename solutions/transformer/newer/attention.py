@@ -1,0 +1,108 @@
+"""Attention with its positions inside, and with fewer keys and values than queries."""
+
+import torch
+from torch import Tensor, nn
+
+from transformer.attention import attention_scores, masked_softmax
+from transformer.config import require_even
+from transformer.multi_head import MultiHeadAttention, merge_heads, split_heads
+
+
+def rotate(x: Tensor) -> Tensor:
+    """Turn each pair of columns by an angle that grows with the position.
+
+    Su et al., 2021: pair i of the vector at position p is turned by p 10000^(-2i/d_k),
+    so that the product of a query and a key depends on their distance.
+
+    Args:
+        x: queries or keys, (..., t, d_k), the first at position 0.
+
+    Returns:
+        (..., t, d_k), each vector as long as before.
+
+    Raises:
+        ValueError: if d_k is odd.
+    """
+    t, d_k = x.shape[-2:]
+    require_even(d_k)
+    rates = 10000.0 ** (-torch.arange(0, d_k, 2, device=x.device) / d_k)
+    angles = torch.arange(t, device=x.device)[:, None] * rates  # (t, d_k / 2)
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    turned = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)
+    return turned.flatten(start_dim=-2)
+
+
+class RotaryAttention(MultiHeadAttention):
+    """Multi-head attention whose queries and keys are turned by their positions."""
+
+    def attend(
+        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Attend as `MultiHeadAttention.attend` does, with q and k turned."""
+        return super().attend(rotate(q), rotate(k), v, mask)
+
+
+def distance_bias(t: int, s: int, n_heads: int) -> Tensor:
+    """Return what ALiBi takes from the scores of distant keys (Press et al., 2022).
+
+    Args:
+        t: number of queries.
+        s: number of keys.
+        n_heads: head i of h loses 2^(-8i/h) a position, i from 1.
+
+    Returns:
+        (h, t, s), 0 where query and key stand at one position, negative elsewhere. The
+        paper's models look back only; here both directions count alike.
+    """
+    slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = (torch.arange(t)[:, None] - torch.arange(s)).abs()
+    return -slopes[:, None, None] * distance
+
+
+class BiasedAttention(MultiHeadAttention):
+    """Multi-head attention that takes the distance from every score (ALiBi)."""
+
+    def attend(
+        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Attend as `MultiHeadAttention.attend` does, with a bias on the scores."""
+        bias = distance_bias(q.size(-2), k.size(-2), self.n_heads).to(q)
+        weights = masked_softmax(attention_scores(q, k) + bias, mask)
+        return self.w_o(merge_heads(weights @ v)), weights
+
+
+class GroupedQueryAttention(MultiHeadAttention):
+    """Several heads of queries share one head of keys and values.
+
+    With one group it is the multi-query attention of Shazeer, 2019; the groups are
+    those of Ainslie et al., 2023.
+
+    Args:
+        d_model: width of the inputs and of the output.
+        n_heads: number of heads of queries; must divide d_model.
+        n_groups: number of heads of keys and values; must divide n_heads.
+
+    Raises:
+        ValueError: if the one does not divide the other.
+    """
+
+    def __init__(self, d_model: int, n_heads: int, n_groups: int) -> None:
+        """Make the projections, those of keys and values `n_groups` heads wide."""
+        super().__init__(d_model, n_heads)
+        if n_heads % n_groups:
+            raise ValueError(
+                f"n_heads must be a multiple of n_groups: {n_heads} is not a multiple "
+                f"of {n_groups}"
+            )
+        self.n_groups = n_groups
+        width = d_model // n_heads * n_groups
+        self.w_k = nn.Linear(d_model, width)
+        self.w_v = nn.Linear(d_model, width)
+
+    def project_key_value(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Project to `n_groups` heads, and lend each to its heads of queries."""
+        k = split_heads(self.w_k(key), self.n_groups)  # (b, n_groups, s, d_k)
+        v = split_heads(self.w_v(value), self.n_groups)
+        times = self.n_heads // self.n_groups
+        return k.repeat_interleave(times, dim=1), v.repeat_interleave(times, dim=1)

@@ -1,0 +1,47 @@
+"""Feed-forward layers without a ReLU: GELU, and the gate of SwiGLU."""
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class GELUFeedForward(nn.Module):
+    """GELU(x W_1 + b_1) W_2 + b_2 (Hendrycks & Gimpel, 2016).
+
+    Args:
+        d_model: width of the input and of the output.
+        d_ff: inner width.
+    """
+
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        """Make the two linear maps."""
+        super().__init__()
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (b, t, d_model) to (b, t, d_model)."""
+        return self.linear2(F.gelu(self.linear1(x)))
+
+
+class SwiGLUFeedForward(nn.Module):
+    """(SiLU(x W) * x V) W_2, without biases (Shazeer, 2020).
+
+    Three matrices take the place of two, so each is made narrower: two thirds of d_ff
+    keep the number of parameters.
+
+    Args:
+        d_model: width of the input and of the output.
+        d_ff: inner width of the layer whose place it takes.
+    """
+
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        """Make the three linear maps."""
+        super().__init__()
+        inner = round(2 * d_ff / 3)
+        self.w = nn.Linear(d_model, inner, bias=False)
+        self.v = nn.Linear(d_model, inner, bias=False)
+        self.w2 = nn.Linear(inner, d_model, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (b, t, d_model) to (b, t, d_model)."""
+        return self.w2(F.silu(self.w(x)) * self.v(x))

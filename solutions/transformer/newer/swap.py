@@ -1,0 +1,46 @@
+"""Put a newer part in the place of every part of a kind."""
+
+from collections.abc import Callable
+
+from torch import nn
+
+from transformer.model import Transformer
+
+
+def swap(
+    model: Transformer,
+    kind: type[nn.Module],
+    make: Callable[[], nn.Module],
+    within: str = "",
+) -> Transformer:
+    """Replace every part of a kind, its matrices drawn as `Transformer` draws them.
+
+    Args:
+        model: changed in place.
+        kind: the class of what is replaced, and of nothing that comes from it.
+        make: makes one new part.
+        within: what the part's name in the model must contain, if anything.
+
+    Returns:
+        The same model.
+
+    Raises:
+        ValueError: if there is no such part.
+    """
+    found = [
+        name
+        for name, part in model.named_modules()
+        if type(part) is kind and within in name
+    ]
+    if not found:
+        raise ValueError(
+            f"the model has no {kind.__name__} with {within!r} in its name"
+        )
+    for name in found:
+        parent, _, last = name.rpartition(".")
+        new = make()
+        for parameter in new.parameters():
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+        setattr(model.get_submodule(parent), last, new)
+    return model
