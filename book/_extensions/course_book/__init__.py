@@ -16,6 +16,7 @@ from autograder.course import load_course
 from .directives import IntoTheNotebook, UnitTable
 from .editions import add_instructor_part
 from .freshness import find_outdated
+from .live import LiveTranslator, add_to_page, write_live_files
 from .numbering import number_by_unit
 
 MATHJAX = Path("mathjax") / "tex-svg-full.js"
@@ -76,10 +77,13 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_config_value("comments_config", {}, "html")
     app.add_directive("units", UnitTable)
     app.add_directive("into-the-notebook", IntoTheNotebook)
+    app.add_directive("live-translator", LiveTranslator)
     app.connect("config-inited", apply_facts, priority=100)
     app.connect("config-inited", require_mathjax)
     app.connect("builder-inited", mark_edition)
+    app.connect("builder-inited", write_live_files)
     app.connect("source-read", add_instructor_part)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-get-updated", number_by_unit, priority=900)
+    app.connect("html-page-context", add_to_page)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
