@@ -1,11 +1,11 @@
 // Where each branch of a beam search stands in its picture.
 
 /** @typedef {{branch: Branch, kept: boolean}} Shown */
-/** @typedef {Shown & {x: number, y: number}} Leaf */
+/** @typedef {Shown & {name: string, x: number, y: number}} Leaf */
 
 const LEAST_SHOWN = 0.005; // a branch that was cut is drawn if it was as probable as this
 const CUT_SHOWN = 3; // such branches of one parent, at most
-const [COLUMN, ROW, MARGIN] = [76, 36, 22];
+const [LETTER, GAP, ROW, MARGIN] = [7.6, 22, 36, 22]; // in pixels
 
 /**
  * Choose the branches to draw: those kept, and the most probable of those cut.
@@ -29,12 +29,14 @@ function shownBranches(tree, steps) {
 
 /**
  * Give every branch a place: its depth to the right, its children around its height.
- * @param {Branch[]} tree
- * @param {number[][]} steps
- * @returns {{leaves: Leaf[], width: number, height: number}}
+ * @param {Answer} answer
+ * @returns {{leaves: Leaf[], column: number, width: number, height: number}}
  */
-function layOut(tree, steps) {
-  const leaves = shownBranches(tree, steps).map((one) => ({ ...one, x: 0, y: 0 }));
+function layOut({ tree, steps, names }) {
+  const leaves = shownBranches(tree, steps).map((one) => {
+    return { ...one, name: names[one.branch.id], x: 0, y: 0 };
+  });
+  const column = LETTER * Math.max(...leaves.map((leaf) => leaf.name.length)) + GAP;
   /** @type {Map<number, Leaf[]>} */
   const children = new Map();
   for (const leaf of leaves) {
@@ -45,12 +47,13 @@ function layOut(tree, steps) {
   /** @type {(leaf: Leaf) => number} */
   const place = (leaf) => {
     const below = (children.get(leaf.branch.id) ?? []).map(place);
-    leaf.x = MARGIN / 2 + leaf.branch.depth * COLUMN;
+    leaf.x = MARGIN / 2 + leaf.branch.depth * column;
     const middle = (below[0] + below[below.length - 1]) / 2;
     leaf.y = below.length ? middle : MARGIN + ROW * rows++;
     return leaf.y;
   };
   place(leaves[0]);
   const deepest = Math.max(...leaves.map((leaf) => leaf.branch.depth));
-  return { leaves, width: (deepest + 1) * COLUMN + MARGIN, height: rows * ROW + MARGIN };
+  const [width, height] = [(deepest + 1) * column, rows * ROW + MARGIN];
+  return { leaves, column, width, height };
 }

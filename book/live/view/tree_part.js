@@ -8,7 +8,7 @@ const PACE = 900; // milliseconds a step while it plays
  * @param {Leaf} to
  */
 function twig(from, to) {
-  const [start, end] = [from.x + 52, to.x - 5];
+  const [start, end] = [from.x + LETTER * from.name.length + 4, to.x - 5];
   const middle = (start + end) / 2;
   return `M${start} ${from.y}C${middle} ${from.y} ${middle} ${to.y} ${end} ${to.y}`;
 }
@@ -17,12 +17,12 @@ function twig(from, to) {
  * Draw the tree up to a step.
  * @param {Answer} answer
  * @param {number} step
- * @returns {SVGSVGElement}
+ * @returns {{svg: SVGSVGElement, column: number}} the picture, and the width of a step
  */
-function treePicture({ tree, steps, names }, step) {
-  const { leaves, width, height } = layOut(tree, steps);
+function treePicture(answer, step) {
+  const { leaves, column, width, height } = layOut(answer);
   const places = new Map(leaves.map((leaf) => [leaf.branch.id, leaf]));
-  const alive = new Set(steps[step]);
+  const alive = new Set(answer.steps[step]);
   const svg = draw("svg", { class: "live-tree", width, height, "aria-hidden": "true" });
   /** @type {(leaf: Leaf) => string} */
   const kindOf = ({ branch, kept }) => {
@@ -36,14 +36,14 @@ function treePicture({ tree, steps, names }, step) {
     svg.append(draw("path", { class: kindOf(leaf), d: twig(parent, leaf) }));
   }
   for (const leaf of grown) {
-    const { branch, x, y } = leaf;
-    const text = draw("text", { x, y: y + 1 }, names[branch.id]);
+    const { branch, name, x, y } = leaf;
+    const text = draw("text", { x, y: y + 1 }, name);
     const p = Math.exp(branch.logProb);
     const share = branch.depth ? p.toPrecision(2).replace(/e.*/, "…") : "";
     const number = draw("text", { class: "live-p", x, y: y + 14 }, p < 0.001 ? "< 0.001" : share);
     svg.append(draw("g", { class: kindOf(leaf) }, text, number));
   }
-  return svg;
+  return { svg, column };
 }
 
 /**
@@ -128,8 +128,9 @@ class TreePart {
     this.warmth.show(state.temperature, state.temperature.toFixed(1));
     this.step.input.max = String(last);
     this.step.show(step, `${step} of ${last}`);
-    this.box.replaceChildren(treePicture(answer, step));
-    if (step < last) this.box.scrollLeft = Math.max(0, (step + 2) * COLUMN - this.box.clientWidth);
+    const { svg, column } = treePicture(answer, step);
+    this.box.replaceChildren(svg);
+    if (step < last) this.box.scrollLeft = (step + 2) * column - this.box.clientWidth;
     this.list.replaceChildren(...hypotheses(answer, step));
   }
 }
