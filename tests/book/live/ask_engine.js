@@ -70,5 +70,13 @@
     return toBase64([tensors.get(name).data]);
   };
 
-  globalThis.ask = { open, logits, beams, stepTime, numbers };
+  /** The translation of a text by the shipped model, as the figure asks for it. */
+  const say = (text, { k = 2, alpha = 0.6, ...changes }) => {
+    globalThis.shipped ??= new live.Translator(live.shippedFile());
+    const question = { text, k, alpha, temperature: 1, changes: { ...usual, ...changes } };
+    const answer = run(globalThis.shipped.answer(question));
+    return answer.written.slice(1, -1).join(" ");
+  };
+
+  globalThis.ask = { open, logits, beams, stepTime, numbers, say };
 })();
