@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from firefox import find_firefox
 from guide_pictures.chromium import find_chromium
 
 from autograder.sandbox.bubblewrap import sandbox_kind
@@ -43,6 +44,7 @@ def find_postgresql(name: str) -> str | None:
 PROGRAMS = {
     "bubblewrap": Program("bubblewrap", lambda: sandbox_kind() != "none"),
     "chromium": Program("chromium", lambda: find_chromium() is not None),
+    "firefox": Program("firefox-esr", lambda: find_firefox() is not None),
     "postgresql": Program("postgresql", lambda: find_postgresql("initdb") is not None),
 }
 

@@ -180,6 +180,7 @@ def test_the_skeleton_of_a_chapter_builds_without_a_warning(builder, tmp_path, s
     shutil.copy(ROOT / "autograder" / "course.toml", tmp_path / "autograder")
     shutil.move(book / "skeleton.md", book / "04_attention.md")
     (book / "intro.md").write_text("# Preface\n", "utf-8")
+    (book / "index.md").unlink()
     (book / "instructor.md").unlink()
     (book / "benchmarks.md").unlink()
     others = [unit.slug for unit in COURSE.units if unit.number != 4]

@@ -21,6 +21,7 @@ PIECES = (
     "tests/autograder/sandbox/test_attacks.py::test_there_are_enough_of_them",
     "tests/autograder/sandbox/test_unprotected.py",
     "tests/book/test_book_browser.py",
+    "tests/book/live/test_live_firefox.py",
 )
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="hides Linux programs")
 
@@ -50,7 +51,7 @@ def test_nothing_fails_where_programs_are_missing() -> None:
 
 
 def test_hiding_takes_away_the_programs_and_no_others() -> None:
-    asks = "command -v bwrap chromium psql initdb || command -v sh git sed"
+    asks = "command -v bwrap chromium firefox-esr psql initdb || command -v sh git sed"
     done = subprocess.run(
         [HIDE, "bash", "-c", asks + "; echo $HIDDEN_PROGRAMS"],
         capture_output=True,

@@ -89,6 +89,16 @@ def test_translate_prints_a_sentence_and_draws_the_heads(folder, tmp_path):
     assert image.read_bytes().startswith(b"\x89PNG")
 
 
+def test_page_writes_the_model_into_one_file(folder, tmp_path):
+    output = run("page", folder, "--to", tmp_path / "mine.safetensors")
+    assert "mine.safetensors: 1.7 MB" in output
+    assert b"src_vocab_size" in (tmp_path / "mine.safetensors").read_bytes()[:9999]
+    run("page", folder)
+    assert (folder / "page.safetensors").exists()
+    (folder / "page.safetensors").unlink()
+    assert_one_line_error(run("page", tmp_path, expect=2), "there is no checkpoint")
+
+
 def test_new_run_does_not_overwrite_an_old_one(folder):
     before = {path: path.read_bytes() for path in folder.iterdir()}
     output = run(*SHORT, "--out", folder, expect=2)

@@ -17,6 +17,7 @@ from .directives import IntoTheNotebook, UnitTable
 from .drawn_pages import Drawing, TransformerMap, drawing, show
 from .editions import add_instructor_part
 from .freshness import find_outdated
+from .live import LiveTranslator, add_to_page, write_live_files
 from .narrow_figures import show_narrow_figures
 from .numbering import number_by_unit
 from .way import WayThrough
@@ -83,11 +84,14 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_directive("transformer-map", TransformerMap)
     app.add_directive("drawing", Drawing)
     app.add_directive("way-through", WayThrough)
+    app.add_directive("live-translator", LiveTranslator)
     app.connect("config-inited", apply_facts, priority=100)
     app.connect("config-inited", require_mathjax)
     app.connect("builder-inited", mark_edition)
+    app.connect("builder-inited", write_live_files)
     app.connect("source-read", add_instructor_part)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-get-updated", number_by_unit, priority=900)
     app.connect("html-page-context", show_narrow_figures)
+    app.connect("html-page-context", add_to_page)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

@@ -21,6 +21,7 @@ DOTTED = re.compile(r"\b(?:from|import)\s+(?:transformer)?\.+(\w+(?:\.\w+)*)")
 IMPORTS = re.compile(r"^(?:from|import)\s", re.MULTILINE)
 LISTED = re.compile(r"\bfrom\s+(?:transformer|\.+)\s+import\s+\(?([\w\s,]+)")
 RECORD = "digests.json"
+PREFACE = "intro"
 
 
 def imported(text: str) -> set[str]:
@@ -104,4 +105,5 @@ def find_outdated(
     else:
         stale = [name for name in chapters if before.get(name) != digests[name]]
     # The preface links to the chapters that there are.
-    return [*stale, app.config.root_doc] if added or removed else stale
+    preface = {PREFACE} & env.found_docs if added or removed else set()
+    return [*stale, *preface]

@@ -1,1 +1,1 @@
-"""The command line, `python -m transformer train|evaluate|translate`."""
+"""The command line, `python -m transformer train|evaluate|translate|page`."""

@@ -1,0 +1,55 @@
+// The sentence to translate, the examples, and the translation in one line.
+
+/**
+ * Say in words what came out.
+ * @param {Answer} answer
+ */
+function outcome({ read, unknown, written, left_out: leftOut }) {
+  const words = written.slice(1).filter((word) => word !== "<eos>");
+  const strange = [...new Set(read.filter((_, i) => unknown[i]))];
+  const remarks = [];
+  if (strange.length) {
+    const which = strange.map((word) => `“${word}”`).join(", ");
+    remarks.push(`The model does not know ${which} and reads <unk>.`);
+  }
+  if (leftOut) remarks.push(`The last ${leftOut} words are left out: it has no place for them.`);
+  if (written[written.length - 1] !== "<eos>") remarks.push("It found no end.");
+  return { translation: detokenize(words) || "…", remark: remarks.join(" ") };
+}
+
+/**
+ * @param {Figure} figure
+ * @returns {Part}
+ */
+function sentencePart(figure) {
+  const input = make("input", {
+    ...{ type: "text", class: "live-input", lang: "de", maxlength: 400 },
+    ...{ autocomplete: "off", autocapitalize: "off", spellcheck: "false" },
+    input: () => figure.change({ text: input.value, hidden: [] }),
+  });
+  const examples = choice("Examples", (text) => {
+    if (text) figure.change({ text, hidden: [], at: 0, step: LAST_STEP });
+  });
+  const why = make("p", { class: "live-why" });
+  const translation = make("strong", { lang: "en" });
+  const remark = make("span", { class: "live-remark" });
+  const status = make("p", { class: "live-status", role: "status" }, translation, " ", remark);
+  const name = make("span", {}, "German sentence");
+  const label = make("label", { class: "live-sentence" }, name, input);
+  const node = make("div", {}, label, examples.node, why, status);
+  return {
+    node,
+    show() {
+      const { text } = figure.state;
+      if (input.value !== text) input.value = text;
+      const known = figure.examples.find((example) => example.text === text);
+      /** @type {[string, string][]} */
+      const options = figure.examples.map((example) => [example.text, example.text]);
+      examples.show([["", "choose one …"], ...options], known ? text : "");
+      why.textContent = known?.why ?? "";
+      const said = outcome(figure.answer);
+      translation.textContent = said.translation;
+      remark.textContent = said.remark;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+"""A trained model as one file, for the book's live translator."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import cast
+
+from safetensors.torch import save
+from torch import nn
+
+from transformer.config import TransformerConfig
+from transformer.data import Vocabularies
+from transformer.data.whole_file import whole_file
+
+
+def page_file(model: nn.Module, words: Vocabularies) -> bytes:
+    """Pack a model with what a page needs to translate with it.
+
+    Args:
+        model: a `Transformer`; its parameters are written in half precision, a shared
+            one once.
+        words: source and target vocabulary.
+
+    Returns:
+        A safetensors file; its metadata hold `config` and `words` as JSON.
+    """
+    tensors = {
+        name: parameter.detach().half().contiguous()
+        for name, parameter in model.named_parameters()
+    }
+    facts = {
+        "config": asdict(cast(TransformerConfig, model.config)),
+        "words": [list(vocabulary.words) for vocabulary in words],
+    }
+    return save(tensors, {name: json.dumps(fact) for name, fact in facts.items()})
+
+
+def save_page_file(model: nn.Module, words: Vocabularies, path: Path) -> int:
+    """Write the file of `page_file` whole or not at all; return its size in bytes.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    content = page_file(model, words)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        file.write(content)
+    return len(content)
