@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from autograder.commands.calm import log_warnings
 from autograder.commands.screen import complain, problems_table, show, some
 
 if TYPE_CHECKING:
@@ -60,10 +61,14 @@ def collect(
     from autograder.collect import CollectError
     from autograder.collect import collect as collect_class
     from autograder.course import CourseError
+    from autograder.gradebook import GradebookError, require_gradebook
 
+    log_warnings(course_root)
     try:
-        done = collect_class(path, ClassFolder(course_root), unit, roster, times)
-    except (CollectError, CourseError) as error:
+        folder = ClassFolder(course_root)
+        require_gradebook(folder.db_url)
+        done = collect_class(path, folder, unit, roster, times)
+    except (CollectError, CourseError, GradebookError) as error:
         complain(f"{error}\n\nNothing was collected.")
         raise typer.Exit(2) from None
     _tell(done, Console())
