@@ -1,6 +1,17 @@
 """Run the command `course` with `python -m autograder`."""
 
-from autograder.commands.app import app
+import sys
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C in its start-up ends it with a sentence."""
+    try:
+        from autograder.commands.app import app
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped before anything was done.\n")
+        sys.exit(130)
+    app(prog_name="course")
+
 
 if __name__ == "__main__":
-    app(prog_name="course")
+    main()

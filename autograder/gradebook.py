@@ -11,6 +11,7 @@ is found in this process.
 import contextlib
 import functools
 import os
+import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+PACKAGES = {"psycopg2": "psycopg2-binary", "psycopg": "'psycopg[binary]'"}
 _open: dict[str, "OpenTransaction"] = {}
 _asked_by_command = nbgrader.api.get_alembic_version
 
@@ -41,12 +43,14 @@ def shown_address(db_url: str) -> str:
 
 
 def require_gradebook(db_url: str) -> None:
-    """Raise GradebookError unless the gradebook's server answers.
+    """Raise GradebookError unless the gradebook's server answers, or its file is whole.
 
-    A file is not looked at: it is made when it is needed.
+    A file that is not there is made when it is needed.
     """
     try:
-        if make_url(db_url).get_backend_name() == "sqlite":
+        url = make_url(db_url)
+        if url.get_backend_name() == "sqlite":
+            _require_whole(Path(url.database or ""))
             return
         engine = create_engine(db_url)
         try:
@@ -56,11 +60,27 @@ def require_gradebook(db_url: str) -> None:
     except ArgumentError:
         raise GradebookError("db_url is no address of a database") from None
     except ModuleNotFoundError as error:
-        words = f"it needs a package that is not installed: `pip install {error.name}`"
+        package = PACKAGES.get(error.name or "", error.name)
+        words = f"it needs a package that is not installed: `pip install {package}`"
         raise GradebookError(_not_opened(db_url, words)) from None
     except SQLAlchemyError as error:
         said = str(getattr(error, "orig", None) or error).strip().splitlines()
         raise GradebookError(_not_opened(db_url, said[0])) from None
+
+
+def _require_whole(path: Path) -> None:
+    """Raise GradebookError if a file is there that is no database."""
+    if not path.is_file():
+        return
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA schema_version").fetchone()
+            connection.execute("SELECT name FROM sqlite_master").fetchall()
+    except sqlite3.DatabaseError as error:
+        raise GradebookError(
+            f"the gradebook {path} is damaged ({error}): put a copy of it back, or "
+            "move it away and grade again"
+        ) from None
 
 
 def _not_opened(db_url: str, why: str) -> str:

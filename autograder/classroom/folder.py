@@ -5,6 +5,7 @@ is needed: writing.py writes what grading found out.
 """
 
 import functools
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.engine import make_url
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.course import Course, Unit
+from autograder.course import Course, CourseError, Unit
 from autograder.gradebook import find_alembic, stamp_from_here
 from autograder.repair.finding import find_notebook
 from autograder.sandbox.limits import Limits
@@ -44,7 +45,7 @@ class ClassFolder:
     def _settings(self) -> Config:
         """Return what the class's configuration file says, or else our settings."""
         if (self.root / SETTINGS).is_file():
-            return PyFileConfigLoader(SETTINGS, path=str(self.root)).load_config()
+            return _read_settings(self.root)
         from autograder.nbgrader_steps.settings import configure
 
         config = Config()
@@ -65,7 +66,12 @@ class ClassFolder:
     def limits(self) -> Limits:
         """Return the limits of a submission that the class's settings give."""
         settings = dict(self.config.RunHiddenChecks.get("limits", {}))
-        return Limits(**settings | ({"device": self.device} if self.device else {}))
+        given = settings | ({"device": self.device} if self.device else {})
+        try:
+            return Limits(**given)
+        except TypeError as error:
+            words = str(error).rpartition(") ")[2]
+            raise CourseError(f"{self.root / SETTINGS}: limits: {words}") from None
 
     def units(self) -> list[str]:
         """Return the slugs of the units that somebody handed in."""
@@ -86,10 +92,10 @@ class ClassFolder:
         A new gradebook appears when it is complete, so that a kill leaves no half one.
         """
         with FileLock(grading_folder(self.root) / "register.lock"):
-            path = self._gradebook_file()
-            is_there = path is None or path.exists()
+            is_there = self.has_gradebook
             if not (is_there and self._is_registered(slug)):
-                self._register(self.course.unit(slug), None if is_there else path)
+                new = None if is_there else self._gradebook_file()
+                self._register(self.course.unit(slug), new)
 
     def _register(self, unit: Unit, new: Path | None) -> None:
         """Write the unit into the gradebook, or into a `new` one."""
@@ -100,6 +106,12 @@ class ClassFolder:
             return
         with written_whole(new) as part:
             register_assignment(self.course, unit, f"sqlite:///{part}")
+
+    @property
+    def has_gradebook(self) -> bool:
+        """Say whether there is a gradebook, be it on a server."""
+        path = self._gradebook_file()
+        return path is None or path.exists()
 
     def _gradebook_file(self) -> Path | None:
         """Return the gradebook's file; None if it is no SQLite file."""
@@ -133,6 +145,33 @@ class ClassFolder:
         folder = self.root / self.coursedir.feedback_directory
         slug = submission.slug
         return folder / submission.student / slug / f"{slug}.html"
+
+
+def require_class(root: Path) -> None:
+    """Raise CourseError if there is no folder in which a class may be."""
+    if not root.is_dir():
+        raise CourseError(
+            f"{root} is not there: go to the class's folder, or name it with "
+            "--course-root"
+        )
+
+
+def _read_settings(root: Path) -> Config:
+    """Run a class's configuration file, which may hold any mistake.
+
+    Raises:
+        CourseError: where it is, and what.
+    """
+    try:
+        return PyFileConfigLoader(SETTINGS, path=str(root)).load_config()
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [one.lineno for one in frames if one.filename.endswith(SETTINGS)]
+        line = error.lineno if isinstance(error, SyntaxError) else (own or [0])[-1]
+        raise CourseError(
+            f"{root / SETTINGS}, line {line}: {type(error).__name__}: {error}. Mend "
+            "it, or copy the course's file again"
+        ) from None
 
 
 def grading_folder(root: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -11,24 +10,29 @@ from filelock import FileLock
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.classroom.folder import ClassFolder, grading_folder
-from autograder.collect.identities import Identities, students_in_gradebook
-from autograder.collect.incoming import Incoming, Reading, read_incoming
-from autograder.collect.names import Named, folder_name, letters, take_apart
-from autograder.collect.recognise import Recogniser
-from autograder.collect.roster import Roster, read_roster
-from autograder.collect.shelf import (
-    SHELF,
-    TIME,
-    Place,
-    Record,
-    sha256,
-    with_due,
+from autograder.collect.account import (
+    PASSED_OVER,
+    REFUSED,
+    TAKEN,
+    Account,
+    Fate,
 )
-from autograder.course import Unit
+from autograder.collect.doubts import doubts_about
+from autograder.collect.identities import Identities, students_in_gradebook
+from autograder.collect.incoming import Incoming, Reading
+from autograder.collect.moving import move, moves_of
+from autograder.collect.names import take_apart
+from autograder.collect.recognise import Recogniser
+from autograder.collect.roster import Roster, Student, read_roster
+from autograder.collect.shelf import SHELF, TIME, Place, Record, sha256
+from autograder.collect.sorting import Sorted, Sorting
+from autograder.collect.sources import read_incoming
+from autograder.collect.times import Times, read_times
+from autograder.collect.words import folder_name
 from autograder.whole_files import write_whole
 
 UNSORTED = "_not-sorted"
-NOBODY = "does not say whose it is"
+ROSTER = "roster.csv"
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class Placed:
     last: Record
     kept: int
     new: int
+    when: str
+    late: bool
 
 
 @dataclass
@@ -47,34 +53,31 @@ class Collected:
     """What collecting did.
 
     Attributes:
+        account: what became of each file.
         placed: who handed in what.
         created: students who were unknown.
-        refused: what was not taken, and why.
-        ignored: files that are no notebooks.
-        missing: unit to the students who have not handed it in.
+        moved: students who now have the id of the roster.
         warnings: what was taken, and what an instructor should look at.
     """
 
+    account: Account = field(default_factory=Account)
     placed: list[Placed] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
-    refused: list[tuple[str, str]] = field(default_factory=list)
-    ignored: list[str] = field(default_factory=list)
-    missing: dict[str, list[str]] = field(default_factory=dict)
+    moved: dict[str, str] = field(default_factory=dict)
     warnings: list[tuple[str, str]] = field(default_factory=list)
 
-
-@dataclass(frozen=True)
-class Sorted:
-    """A notebook of which student and unit are known."""
-
-    incoming: Incoming
-    named: Named
-    student: str
-    unit: Unit
+    @property
+    def missing(self) -> dict[str, list[str]]:
+        """Return each unit's students of whom nothing came."""
+        return self.account.missing
 
 
 def collect(
-    path: Path, folder: ClassFolder, unit: str | None = None, roster: Path | None = None
+    path: Path,
+    folder: ClassFolder,
+    unit: str | None = None,
+    roster: Path | None = None,
+    times: Path | None = None,
 ) -> Collected:
     """Collect what lies at `path` into a class's folder.
 
@@ -85,113 +88,156 @@ def collect(
         path: A folder, an archive, or one notebook.
         folder: the class.
         unit: take this unit's notebooks only.
-        roster: A CSV file of students; by default those in the gradebook.
+        roster: A CSV file of the students; by default the last one that was given, else
+            those in the gradebook.
+        times: A CSV file that says when they handed in.
 
     Raises:
-        CollectError: if the path or the roster is no such thing, or malicious.
+        CollectError: if the path or a table is no such thing, or malicious.
         CourseError: if there is no such unit.
     """
-    wanted = folder.course.unit(unit) if unit else None
-    students = read_roster(roster) if roster else None
+    sorting = Sorting(
+        Recogniser(folder.course), folder.course.unit(unit) if unit else None
+    )
+    known = roster or folder.root / SHELF / ROSTER
+    students = read_roster(known) if roster or known.is_file() else None
+    when = read_times(times, folder.course) if times else Times([])
     reading = read_incoming(path)
     with FileLock(grading_folder(folder.root) / "collect.lock"):
-        return _Collecting(folder, wanted, students).run(reading)
+        run = _Collecting(folder, students, when, sorting)
+        done = run.run(reading)
+        if roster:
+            write_whole(folder.root / SHELF / ROSTER, roster.read_bytes())
+        done.account.name = path.resolve().name
+        done.account.write(folder.root)
+        return done
 
 
 class _Collecting:
     """One run of collecting."""
 
     def __init__(
-        self, folder: ClassFolder, wanted: Unit | None, roster: Roster | None
+        self,
+        folder: ClassFolder,
+        given: Roster | None,
+        times: Times,
+        sorting: Sorting,
     ) -> None:
-        self.folder, self.wanted = folder, wanted
+        self.folder, self.given, self.times = folder, given, times
+        self.sorting = sorting
         self.submitted = folder.root / folder.coursedir.submitted_directory
-        self.given = roster
-        self.roster = roster or Roster(students_in_gradebook(folder))
+        self.roster = given or Roster(students_in_gradebook(folder))
         self.identities = Identities(folder.root, self.roster)
-        self.recogniser = Recogniser(folder.course)
-        self.slugs = tuple(unit.slug for unit in folder.course.units)
         self.done = Collected()
-        self.unsorted: list[tuple[Incoming, str]] = []
+        if given:
+            self.done.moved = moves_of(folder, self.identities.known, given)
+            for key, old in self.identities.known.items():
+                self.identities.known[key] = self.done.moved.get(old, old)
 
     def run(self, reading: Reading) -> Collected:
         """Sort, keep, install; then say who is missing."""
-        refused = [("/".join(parts), why) for parts, why in reading.refused]
-        self.done.refused, self.done.ignored = refused, reading.ignored
-        found: dict[str, dict[str, list[Sorted]]] = {}
-        for item in self._sorted(reading.notebooks):
-            of_unit = found.setdefault(item.unit.slug, {})
-            of_unit.setdefault(item.student, []).append(item)
-        if self.wanted:
-            found.setdefault(self.wanted.slug, {})
+        found = self.sorting.sort(reading, self.identities)
+        self.done.warnings += found.warnings
+        move(self.folder, self.submitted, self.done.moved)
         self.identities.save()
-        for incoming, why in self.unsorted:
-            self._keep_unsorted(incoming, why)
-        for slug in sorted(found):
-            self._collect_unit(slug, found[slug])
-        self._add_students({s: i for of in found.values() for s, i in of.items()})
+        for incoming, fate in found.put_aside:
+            self._put_aside(incoming)
+            self.done.account.fates.append(fate)
+        units = found.by_unit()
+        if self.sorting.wanted:
+            units.setdefault(self.sorting.wanted.slug, {})
+        for slug in sorted(units):
+            self._collect_unit(slug, units[slug])
+        self._leave_out(reading)
+        self._say_missing(sorted(units))
+        self._add_students(found.taken)
+        if rest := self.times.unused():
+            words = f"fit no submission that was collected: {', '.join(rest)}"
+            self.done.warnings.append((f"{len(rest)} rows of the times", words))
         return self.done
 
-    def _sorted(self, notebooks: list[Incoming]) -> Iterator[Sorted]:
-        """Yield the notebooks whose unit and student are known; note the others."""
-        all_named = [take_apart(incoming.parts, self.slugs) for incoming in notebooks]
-        twins = _twins(all_named)
-        for incoming, named in zip(notebooks, all_named, strict=True):
-            unit = self.recogniser.unit(incoming, named.stem) or self.wanted
-            twin = letters(named.people[0]) in twins if named.people else False
-            student = "" if twin else self.identities.student(named)
-            if unit is None:
-                why = "is of no unit that is known: name one with --unit"
-            elif self.wanted and unit != self.wanted:
-                why = f"is of unit {unit.slug}, which was not asked for"
-            elif not student:
-                why = "is of one of two students with this name" if twin else NOBODY
-            elif (holder := self.identities.holder(named)) not in ("", student):
-                why = f"lies in the folder of {holder}, but is named as {student}'s"
-            else:
-                self._warn_of_others(incoming, named, student)
-                yield Sorted(incoming, named, student, unit)
-                continue
-            self.unsorted.append((incoming, why))
-
-    def _warn_of_others(self, incoming: Incoming, named: Named, student: str) -> None:
-        """Note whom a notebook names beside the student who handed it in."""
-        for other in dict.fromkeys(self.identities.others(named, student)):
-            words = f"was taken as {student}'s, but names {other} inside"
-            self.done.warnings.append((incoming.source, words))
-
-    def _keep_unsorted(self, incoming: Incoming, why: str) -> None:
-        """Keep what cannot be put anywhere, and note why."""
+    def _put_aside(self, incoming: Incoming) -> None:
+        """Keep what cannot be put anywhere."""
         name = f"{sha256(incoming.content)[:8]}-{folder_name(incoming.source)}.ipynb"
         write_whole(self.folder.root / SHELF / UNSORTED / name, incoming.content)
-        self.done.refused.append((incoming.source, why))
+
+    def _leave_out(self, reading: Reading) -> None:
+        """Account for the files that are no notebooks, or cannot be read."""
+        for item in reading.left_out:
+            named = take_apart(item.parts, self.sorting.slugs)
+            who = self.identities.who(named, may_be_new=False).students
+            if not who and named.platform in ("canvas", "moodle", "nbgrader"):
+                who = named.people[:1]
+            state = PASSED_OVER if item.is_by_product else REFUSED
+            beside = not item.may_be_work
+            self.done.account.fates.append(
+                Fate(item.source, state, who, item.why, is_beside=beside)
+            )
 
     def _collect_unit(self, slug: str, found: dict[str, list[Sorted]]) -> None:
         self.folder.register(slug)
         due = _due(self.folder, slug)
+        installed = {}
         for student, items in sorted(found.items()):
             place = Place(self.folder.root, self.submitted, student, slug)
             place.keep_what_is_there()
-            new = [
-                place.keep(with_due(_record(item), due), item.incoming.content)
-                for item in sorted(items, key=_order)
-            ]
-            last = place.install()
+            new = [place.keep(_record(item), item.incoming.content)
+                   for item in sorted(items, key=_order)]  # fmt: skip
+            if when := self.times.of(self._details(student), slug):
+                place.note_time(when)
+            last = installed[student] = place.install(due)
             kept = len(place.records())
             number = sum(record is not None for record in new)
-            self.done.placed.append(Placed(student, slug, last, kept, number))
-        known = set(self.roster.students) | self.identities.created
-        has = {path.parent.name for path in self.submitted.glob(f"*/{slug}")}
-        known |= {path.name for path in self.submitted.glob("*") if path.is_dir()}
-        self.done.missing[slug] = sorted(known - has)
+            when, late = last.time(due), last.is_late(due)
+            self.done.placed.append(
+                Placed(student, slug, last, kept, number, when, late)
+            )
+        self._account(found, installed, due)
+        self.done.warnings += doubts_about(slug, list(installed.values()), due)
 
-    def _add_students(self, found: dict[str, list[Sorted]]) -> None:
+    def _details(self, student: str) -> Student:
+        return self.roster.students.get(student) or Student(student)
+
+    def _account(
+        self,
+        found: dict[str, list[Sorted]],
+        installed: dict[str, Record],
+        due: datetime | None,
+    ) -> None:
+        """Account for each file that was taken, once, also where a team has it."""
+        items = {id(item): item for items in found.values() for item in items}
+        for item in items.values():
+            own, record = item.incoming, _record(item)
+            last = installed[item.students[0]]
+            counts = (last.sha256, last.file) == (record.sha256, record.file)
+            when = last.time(due) if counts else record.time(due)
+            why = "" if counts else "an earlier one; kept, and a later one counts"
+            if not own.parts[-1].lower().endswith(".ipynb"):
+                why = f"a notebook under another ending{'; ' if why else ''}{why}"
+            slug = item.unit.slug
+            self.done.account.fates.append(
+                Fate(own.source, TAKEN, item.students, why, slug, when)
+            )
+
+    def _say_missing(self, slugs: list[str]) -> None:
+        """Note of whom nothing came: neither before nor now, in whatever form."""
+        instead = set(self.done.account.instead())
+        known = set(self.roster.students) | self.identities.created
+        if not self.roster.is_given:
+            known |= {path.name for path in self.submitted.glob("*") if path.is_dir()}
+        for slug in slugs:
+            has = {path.parent.name for path in self.submitted.glob(f"*/{slug}")}
+            self.done.account.missing[slug] = sorted(known - has - instead)
+
+    def _add_students(self, taken: list[Sorted]) -> None:
         """Write the roster and the new students into the gradebook."""
-        self.done.created = sorted(set(found) & self.identities.created)
-        new: dict[str, dict[str, str]] = {student: {} for student in self.done.created}
+        users = {item.students[0]: item.named for item in reversed(taken)}
+        self.done.created = sorted(set(users) & self.identities.created)
+        new: dict[str, dict[str, str]] = {}
         for student in self.done.created:
-            user = found[student][0].named.user
-            new[student] = {"lms_user_id": user} if user else {}
+            named = users[student]
+            has_number = named.user and not named.is_anonymous
+            new[student] = {"lms_user_id": named.user} if has_number else {}
         if self.given:
             new |= {one.id: one.details() for one in self.roster.students.values()}
         if new:
@@ -200,30 +246,20 @@ class _Collecting:
                     gradebook.update_or_create_student(student, **details)
 
 
-def _twins(all_named: list[Named]) -> set[str]:
-    """Return the names that several participants of a Moodle assignment have."""
-    numbers: dict[str, set[str]] = {}
-    for named in all_named:
-        if named.participant:
-            who = letters(named.people[0])
-            numbers.setdefault(who, set()).add(named.participant)
-    return {who for who, found in numbers.items() if len(found) > 1}
-
-
 def _order(item: Sorted) -> tuple[int, datetime, int]:
     return item.named.file or 0, item.incoming.when, item.named.version
 
 
 def _record(item: Sorted) -> Record:
     named, incoming = item.named, item.incoming
-    when = f"{incoming.when:{TIME}}"
     return Record(
         sha256(incoming.content),
-        when,
+        f"{incoming.when:{TIME}}",
         incoming.source,
         named.file,
         named.version,
         named.late,
+        incoming.is_timed,
     )
 
 

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.api import Gradebook
 
 from autograder.classroom.folder import ClassFolder
-from autograder.collect.names import Named, folder_name, is_filling, letters
+from autograder.collect.names import Named
 from autograder.collect.roster import Roster, Student
 from autograder.collect.shelf import SHELF
+from autograder.collect.words import folder_name, is_filling, letters
 from autograder.whole_files import write_whole
 
 IDENTITIES = "students.json"
+NOBODY = "does not say whose it is"
+TWINS = "is of one of two students with this name, or of one who handed in twice"
+
+
+@dataclass(frozen=True)
+class Who:
+    """Whose a file is.
+
+    Attributes:
+        students: their folders' names; of a team all members, else one or none.
+        why: why it is nobody's.
+    """
+
+    students: tuple[str, ...] = ()
+    why: str = ""
 
 
 class Identities:
@@ -29,28 +46,62 @@ class Identities:
             self.known = json.loads(self.path.read_text(encoding="utf-8"))
         self.created: set[str] = set()
 
-    def student(self, named: Named) -> str:
-        """Return the folder's name of the student; "" if the path names nobody."""
-        found = self.roster.find(named.people, named.user)
-        if found:
-            return found.id
+    def who(self, named: Named, is_twin: bool = False, may_be_new: bool = True) -> Who:
+        """Say whose a file is: by number, then by id, then by name.
+
+        Args:
+            named: what its path says.
+            is_twin: whether others have the same name.
+            may_be_new: whether a student whom nobody knows gets a folder.
+        """
+        roster = self.roster
+        if team := roster.team(named.people):
+            return Who(tuple(one.id for one in team))
+        if one := roster.by_number(named.user):
+            return Who((one.id,))
+        ids = roster.by_id(named.texts)
+        people = [roster.without_ids(one) for one in named.people]
+        meant = roster.by_name(people, named.platform, named.user)
+        names = [student.id for student in meant]
+        if len(ids) > 1:
+            return Who(why=f"names several students: {', '.join(ids)}")
+        if ids and names and ids[0] not in names:
+            return Who(why=f"has the id {ids[0]}, but the name of {', '.join(names)}")
+        if ids:
+            return Who((ids[0],))
+        has_full_name = bool(meant) and bool(meant[0].last)
+        is_sure = not is_twin or (named.platform == "files" and has_full_name)
+        if len(names) == 1 and is_sure:
+            return Who((names[0],))
+        if is_twin and (roster.is_given or named.platform != "canvas"):
+            return Who(why=TWINS)
+        if len(names) > 1:
+            return Who(why=f"is of {' or '.join(names)}, who have one name")
+        return self._not_in_roster(named, may_be_new)
+
+    def _not_in_roster(self, named: Named, may_be_new: bool) -> Who:
+        """Return a folder made for whom no roster knows; none if a roster is given."""
         if not named.people:
-            return ""
-        keys = [f"{named.platform}:{named.user}"] if named.user else []
-        keys.append(f"name:{letters(named.people[0])}")
-        if keys[0] not in self.known:
-            self.known[keys[0]] = self._new_name(named)
-        student = self.known[keys[0]]
-        self.created.add(student)
-        return student
+            return Who(why=NOBODY)
+        if self.roster.is_given and not named.is_anonymous:
+            return Who(why=f"is of {named.people[0]}, who is not in the roster")
+        name = f"name:{letters(named.people[0])}"
+        key = f"{named.platform}:{named.user}" if named.user else name
+        if key not in self.known:
+            if not may_be_new:
+                return Who(why=NOBODY)
+            self.known[key] = self._new_name(named)
+        if may_be_new:
+            self.created.add(self.known[key])
+        return Who((self.known[key],))
 
     def holder(self, named: Named) -> str:
         """Return the known student in whose folder it lies, the outermost; else ""."""
         found = (self.roster.find([person]) for person in named.around)
         return next((student.id for student in found if student), "")
 
-    def others(self, named: Named, student: str) -> Iterator[str]:
-        """Yield who else is named within what a student handed in."""
+    def others(self, named: Named, students: tuple[str, ...]) -> Iterator[str]:
+        """Yield who else is named within what students handed in."""
         inner = named.inner
         while inner:
             known = [self.roster.find([one], inner.user) for one in inner.people]
@@ -59,14 +110,14 @@ class Identities:
                 name = inner.people[0]
                 same = letters(name) == letters(named.people[0])
                 names = [] if same or is_filling(name) else [name]
-            yield from (name for name in names if name != student)
+            yield from (name for name in names if name not in students)
             inner = inner.inner
 
     def _new_name(self, named: Named) -> str:
         taken = {*self.known.values(), *self.roster.students, ""}
         name = folder_name(named.people[0])
         if name in taken and named.user:
-            name = f"{name}-{named.user}"
+            name = f"{name}-{folder_name(named.user)}"
         number = 2
         while name in taken:
             name, number = f"{folder_name(named.people[0])}-{number}", number + 1

@@ -1,9 +1,11 @@
 """Take apart the names that learning platforms give to submitted files.
 
 Canvas: `lastfirst_LATE_USER_FILE_04_attention-1.ipynb`, in one flat archive; LATE
-only where it is, and `-1` where the same name was uploaded before.
+only where it is, and `-1` where the same name was uploaded before. Where marking is
+anonymous: `LATE_anon_aB3dE_FILE_04_attention.ipynb`.
 Moodle: `First Last_NUMBER_assignsubmission_file_/04_attention.ipynb`, or the same in
-one flat name; the number is another one in each assignment.
+one flat name; the number is another one in each assignment. Where marking is blind:
+`Participant_NUMBER_assignsubmission_file_`; where teams hand in, `Team 1-First Last`.
 Google Classroom and Drive: `First Last - 04_attention.ipynb`, `Copy of 04_…`,
 `04_… (1).ipynb`; the student's name is in the file's name or in a folder's.
 """
@@ -11,34 +13,41 @@ Google Classroom and Drive: `First Last - 04_attention.ipynb`, `Copy of 04_…`,
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from autograder.collect.words import (
+    may_be_a_name,
+    spaced,
+    stem_of,
+    without_filling,
+    without_units,
+)
+
 CANVAS = re.compile(
-    r"(?P<name>[^\W\d].*?)_(?:(?P<late>LATE)_)?(?P<user>\d{1,18})_"
+    r"(?P<name>\d*[^\W\d_].*?)_(?:(?P<late>LATE)_)?(?P<user>\d{1,18})_"
     r"(?P<file>\d{1,18})_(?P<rest>.+)",
+    re.DOTALL,
+)
+ANONYMOUS = re.compile(
+    r"(?:(?P<late>LATE)_)?(?P<name>anon_(?P<user>[A-Za-z0-9]{1,12}))_"
+    r"(?:(?P<late_too>LATE)_)?(?P<file>\d{1,18})_(?P<rest>.+)",
     re.DOTALL,
 )
 MOODLE = re.compile(
     r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)",
     re.DOTALL,
 )
-COPY_OF = re.compile(r"(?:copy[ _]of|kopie[ _]von|copie[ _]de|copia[ _]de)[ _]+", re.I)
-COUNTED = re.compile(
-    r"(?:[ _]?\((?P<brackets>\d{1,3})\)|-(?P<dash>\d{1,2})"
-    r"|(?P<word>[ _-]+(?:copy|kopie)(?:[ _](?P<nth>\d+))?))$",
+# What Moodle calls whom it does not name, in the languages that it speaks most.
+PARTICIPANT = re.compile(
+    r"(?:participant|participante|partecipante|teilnehmer(?:[ /*:_]?in)?|deelnemer|"
+    r"deltagare|deltaker|deltager|uczestnik|участник|参加者|参与者|參與者|참가자|참여자)",
     re.I,
 )
-FILLING = """
-abgabe answer answers assignment assignments attempt backup colab completed copy done
-drive download draft edited exercise export file files final finished hand handin
-homework hw in ipynb last lab late latest new notebook notebooks of old projects
-solution solutions solved submission submissions submit submitted the unit untitled
-update updated upload uploads v version week work zip
-"""
+TEAM = re.compile(
+    r".*\d.*|.*\b(?:group|team|gruppe|groupe|grupo|gruppo|equipo)\b.*", re.I
+)
 INNER_LEVELS = 4  # names within names that are looked at
-NOISE = frozenset(FILLING.split())  # what people and platforms add to names
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,9 @@ class Named:
         file: the platform's number of the file: later ones are greater.
         version: how often the name was used before: "(2)", "-2".
         late: whether the platform says that it came late.
+        is_anonymous: whether the platform hides the name.
+        texts: where a student's id may stand.
+        home: the part of the path that names the student, and all before it.
         around: what may be names in the folders around that name, the outermost first.
         inner: what the rest says, which the student wrote: never whose it is.
     """
@@ -66,8 +78,16 @@ class Named:
     version: int = 0
     late: bool = False
     participant: str = ""
+    is_anonymous: bool = False
+    texts: tuple[str, ...] = ()
+    home: tuple[str, ...] = ()
     around: tuple[str, ...] = ()
     inner: Named | None = None
+
+    @property
+    def number(self) -> str:
+        """Return the platform's number of the student, whatever it is good for."""
+        return self.user or self.participant
 
 
 def take_apart(
@@ -78,23 +98,25 @@ def take_apart(
     The outermost name that a platform wrote counts: the student chose those inside it.
     """
     for index, part in enumerate(parts):
-        if found := _of_a_platform(part):
+        if found := of_a_platform(part):
             named = _named(found, index, parts)
             around = _names_of_folders(parts[:index], slugs)
             inside = (found["rest"], *parts[index + 1 :])
             inner = take_apart(inside, slugs, levels - 1) if levels else None
-            return replace(named, around=around, inner=inner)
-    stem, version = _stem(parts[-1])
+            home = parts[: index + 1]
+            return replace(named, around=around, inner=inner, home=home)
+    stem, version = stem_of(parts[-1])
     if len(parts) == 3 and parts[1] in slugs:
-        return Named("nbgrader", (parts[0],), stem, version=version)
-    people = tuple(_people(stem, parts[:-1], slugs))
-    around = _names_of_folders(parts[:-1], slugs)
-    return Named("files", people, stem, version=version, around=around)
+        person = parts[:1]
+        return Named(
+            "nbgrader", person, stem, version=version, texts=person, home=person
+        )
+    return _of_files(parts, slugs)
 
 
-def _of_a_platform(part: str) -> re.Match[str] | None:
+def of_a_platform(part: str) -> re.Match[str] | None:
     """Return what a platform wrote: of two readings the one with the shorter name."""
-    found = [pattern.fullmatch(part) for pattern in (MOODLE, CANVAS)]
+    found = [pattern.fullmatch(part) for pattern in (ANONYMOUS, MOODLE, CANVAS)]
     return min(filter(None, found), key=lambda one: one.end("name"), default=None)
 
 
@@ -103,97 +125,85 @@ def _named(found: re.Match[str], index: int, parts: tuple[str, ...]) -> Named:
     rest = found["rest"]
     own = rest if index == len(parts) - 1 else parts[-1]
     if found.re is MOODLE:
-        stem, version = _stem(own)
-        people, number = (_spaced(found["name"]),), found["user"]
-        return Named("moodle", people, stem, version=version, participant=number)
+        return _of_moodle(spaced(found["name"]), found["user"], own)
+    is_anonymous = found.re is ANONYMOUS
     return Named(
         "canvas",
         (found["name"],),
-        _stem(own)[0],
+        stem_of(own, dashed=True)[0],
         user=found["user"],
         file=int(found["file"]),
-        version=_stem(rest)[1],
-        late=bool(found["late"]),
+        version=stem_of(rest, dashed=True)[1],
+        late=bool(found["late"] or (is_anonymous and found["late_too"])),
+        is_anonymous=is_anonymous,
+        texts=() if is_anonymous else (found["name"],),
     )
+
+
+def _of_moodle(name: str, number: str, own: str) -> Named:
+    """Return what Moodle says; before a name may stand a team's, as `Team 1-`."""
+    stem, version = stem_of(own)
+    last = name.rpartition("-")[2].strip()
+    if PARTICIPANT.fullmatch(last):
+        people, is_anonymous = [f"{last} {number}"], True
+    else:
+        cuts = [found.start() for found in re.finditer("-", name)]
+        after = [name[cut + 1 :].strip() for cut in cuts]
+        teams = [person for cut, person in zip(cuts, after, strict=True)
+                 if TEAM.fullmatch(name[:cut])]  # fmt: skip
+        order = [*teams[:1], name, *after]
+        people, is_anonymous = list(filter(None, dict.fromkeys(order))), False
+    return Named(
+        "moodle",
+        tuple(people),
+        stem,
+        version=version,
+        participant=number,
+        is_anonymous=is_anonymous,
+        texts=(people[0],) if is_anonymous else (name,),
+    )
+
+
+def _of_files(parts: tuple[str, ...], slugs: tuple[str, ...]) -> Named:
+    """Return what a path says that no platform wrote."""
+    stem, version = stem_of(parts[-1])
+    ends = [stem, *(stem_of(folder)[0] for folder in reversed(parts[:-1]))]
+    texts = [without_units(text, slugs) for text in ends]
+    people = tuple(_people(texts))
+    place = next(
+        (i for i, text in enumerate(texts) if people and _says(text, people[0])), 0
+    )
+    return Named(
+        "files",
+        people,
+        stem,
+        version=version,
+        texts=tuple(texts),
+        home=parts[: len(parts) - place],
+        around=_names_of_folders(parts[:-1], slugs),
+    )
+
+
+def _says(text: str, person: str) -> bool:
+    return person in (text, without_filling(text))
 
 
 def _names_of_folders(
     folders: tuple[str, ...], slugs: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return what may be names in the folders around, the outermost first."""
-    plain = [_without_units(_stem(folder)[0], slugs) for folder in folders]
-    return tuple(_without_filling(one) or one for one in plain)
+    plain = [without_units(stem_of(folder)[0], slugs) for folder in folders]
+    return tuple(without_filling(one) or one for one in plain)
 
 
-def _stem(name: str) -> tuple[str, int]:
-    """Return a file's name without suffix and copies, and the number of its copy."""
-    stem = re.sub(r"(\.ipynb|\.zip|\.txt|\.json)+$", "", name.strip(), flags=re.I)
-    version = 0
-    while True:
-        if found := COPY_OF.match(stem):
-            stem = stem[found.end() :]
-        elif found := COUNTED.search(stem):
-            number = found["brackets"] or found["dash"] or found["nth"]
-            version = max(version, int(number or 1))
-            stem = stem[: found.start()]
-        else:
-            return stem.strip(), version
-
-
-def _people(
-    stem: str, folders: tuple[str, ...], slugs: tuple[str, ...]
-) -> Iterator[str]:
+def _people(texts: list[str]) -> Iterator[str]:
     """Yield what may be the student's name, the innermost of several words first.
 
-    Without filling words such as "final"; and with them, for who is called so.
+    Without filling words such as "final"; then with them, for who is called so; at last
+    without numbers, for a roster that knows none.
     """
-    texts = [stem, *(_stem(folder)[0] for folder in reversed(folders))]
-    full = [_without_units(text, slugs) for text in texts]
-    bare = [_without_filling(one) for one in full]
+    bare = [one if may_be_a_name(one) else "" for one in map(without_filling, texts)]
     sure = [person for person in bare if " " in person]
-    more = [whole for whole, person in zip(full, bare, strict=True) if person]
-    yield from dict.fromkeys(filter(None, [*sure, *bare, *more]))
-
-
-def _without_filling(text: str) -> str:
-    """Drop filling words; next to a single word, those in capitals may be a name."""
-    words = text.split()
-    kept = [word for word in words if not _is_noise(word)]
-    if len(kept) == 1:
-        kept = [w for w in words if w in kept or (w[0].isupper() and w.isalpha())]
-    return " ".join(kept)
-
-
-def is_filling(text: str) -> bool:
-    """Say whether a name is no name: `final` in `final_04_11_attention.ipynb`."""
-    return not _without_filling(_spaced(text))
-
-
-def _without_units(text: str, slugs: tuple[str, ...]) -> str:
-    for slug in slugs:
-        words = r"[\s_-]+".join(map(re.escape, slug.split("_")))
-        text = re.sub(words, " ", text, flags=re.I)
-    return _spaced(text)
-
-
-def _is_noise(word: str) -> bool:
-    bare = word.casefold().strip(".,;()[]'\"")
-    numbered = re.fullmatch(r"v?\d+[a-z]?|\S*\d{8}t\d{6}z\S*|20\d\d\w*", bare)
-    return bare in NOISE or bool(numbered) or not re.search(r"[^\W\d_]", bare)
-
-
-def _spaced(text: str) -> str:
-    return re.sub(r"\s+-\s+|[_\s]+|^-|-$", " ", text).strip(" -")
-
-
-def letters(text: str) -> str:
-    """Return the letters and digits of a name alone, without accents or case."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(letter for letter in plain if letter.isalnum())
-
-
-def folder_name(text: str) -> str:
-    """Return a name that is safe as a folder's: `jane-smith`; "" if nothing is left."""
-    plain = unicodedata.normalize("NFC", text).casefold()
-    words = re.findall(r"[\w.]+", plain)
-    return "-".join(words).strip("._-")[:60].strip("._-")
+    more = [whole for whole, person in zip(texts, bare, strict=True) if person]
+    plain = (" ".join(re.sub(r"(?<!\S)\d{1,4}(?!\S)", "", p).split()) for p in bare)
+    yield from dict.fromkeys(filter(None, [*sure, *bare, *more, *plain]))

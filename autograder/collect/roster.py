@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.collect.incoming import CollectError
-from autograder.collect.names import folder_name, letters
+from autograder.collect.words import folder_name, letters
 
 # What columns are called by nbgrader, Canvas, Moodle, Google Classroom and by hand.
 COLUMNS = {
@@ -27,7 +28,9 @@ COLUMNS = {
     ),
     "name": ("name", "student", "full name", "fullname", "student name"),
     "email": ("email", "email address", "e-mail", "mail"),
+    "team": ("team", "group", "group_name", "group name", "team name", "gruppe"),
 }
+LONG_ID = 4  # characters of an id that is found among other words
 NOT_STUDENTS = ("points possible", "student, test")
 
 
@@ -40,6 +43,7 @@ class Student:
     last: str = ""
     email: str = ""
     lms: str = ""
+    team: str = ""
 
     def details(self) -> dict[str, str]:
         """Return what the gradebook has columns for."""
@@ -51,39 +55,104 @@ class Student:
         }
         return {key: value for key, value in found.items() if value}
 
-    def forms(self) -> Iterator[str]:
-        """Yield every way to write the name, as letters alone."""
+    def forms(self) -> tuple[set[str], set[str], set[str]]:
+        """Return ways to write the name, as letters alone.
+
+        Returns:
+            First name first; last name first; and all others, the id among them.
+        """
         words = f"{self.first} {self.last}".split()
-        for cut in range(len(words)):
-            yield letters("".join(words[cut:] + words[:cut]))
-        yield letters(f"{self.last}{self.first}")
-        yield letters(self.id)
-        yield letters(self.email.partition("@")[0])
+        others = {"".join(words[cut:] + words[:cut]) for cut in range(len(words))}
+        others |= {self.id, self.email.partition("@")[0]}
+        plain = (
+            {letters(f"{self.first}{self.last}")},
+            {letters(f"{self.last}{self.first}")},
+        )
+        return *plain, {letters(one) for one in others}
 
 
 class Roster:
-    """Find students by number or name."""
+    """Find students by number, id, name or team."""
 
-    def __init__(self, students: Iterable[Student]) -> None:
-        """Keep the students by their ids, and by everything that names one alone."""
+    def __init__(self, students: Iterable[Student], is_given: bool = False) -> None:
+        """Keep the students by their ids, and by everything that names one.
+
+        Args:
+            students: those that are known.
+            is_given: whether an instructor says that there are no others.
+        """
+        self.is_given = is_given
         self.students = {student.id: student for student in students}
         self._by_lms = {s.lms: s for s in self.students.values() if s.lms}
-        self._by_form: dict[str, set[str]] = {}
+        self._ids: dict[str, str] = {}
+        self._forms: tuple[dict[str, list[Student]], ...] = ({}, {}, {})
+        self._teams: dict[str, list[Student]] = {}
         for student in self.students.values():
-            for form in filter(None, student.forms()):
-                self._by_form.setdefault(form, set()).add(student.id)
+            for written in filter(None, (student.id, student.email)):
+                self._ids[_plain(written)] = student.id
+            for found, forms in zip(self._forms, student.forms(), strict=True):
+                for form in filter(None, forms):
+                    found.setdefault(form, []).append(student)
+            if student.team:
+                self._teams.setdefault(letters(student.team), []).append(student)
+
+    def by_number(self, lms: str) -> Student | None:
+        """Find the student of a platform's number."""
+        return self._by_lms.get(lms)
+
+    def by_id(self, texts: Iterable[str]) -> list[str]:
+        """Return the ids that stand in texts; short ones must be all of a text."""
+        found: dict[str, None] = {}
+        for text in texts:
+            words = re.split(r"[\s,;()\[\]_]+", text) + re.split(r"[^\w@.]+|_", text)
+            long = (one.strip("-.") for one in words if _is_long_id(one))
+            ids = (self._ids.get(_plain(one)) for one in (text.strip(), *long))
+            found |= dict.fromkeys(one for one in ids if one)
+        return list(found)
+
+    def without_ids(self, person: str) -> str:
+        """Return a name without the ids beside it."""
+        words = person.split()
+        return " ".join(w for w in words if w == person or not self.by_id([w]))
+
+    def by_name(
+        self, people: Iterable[str], platform: str = "", lms: str = ""
+    ) -> list[Student]:
+        """Find the students that a name means: several, if they are namesakes.
+
+        The order in which the platform writes names decides between Kim Lee and Lee
+        Kim; of whom another number is known is not meant.
+        """
+        first, last, others = self._forms
+        order = (last, first, others) if platform == "canvas" else (first, last, others)
+        for person in people:
+            for forms in order:
+                found = forms.get(letters(person), [])
+                if found := [one for one in found if not (lms and one.lms)]:
+                    return found
+        return []
+
+    def team(self, people: Iterable[str]) -> list[Student]:
+        """Return the members of a team that is named as a whole."""
+        found = (self._teams.get(letters(person), []) for person in people)
+        return next(filter(None, found), [])
 
     def find(self, people: Iterable[str], lms: str = "") -> Student | None:
         """Find the student whom a number or a name means, and nobody else."""
-        if lms in self._by_lms:
-            return self._by_lms[lms]
-        for person in people:
-            found = self._by_form.get(letters(person), set())
-            if len(found) == 1:
-                student = self.students[next(iter(found))]
-                if not (lms and student.lms):  # else the number would have matched
-                    return student
-        return None
+        if one := self.by_number(lms):
+            return one
+        found = self.by_name(people, lms=lms)
+        return found[0] if len(found) == 1 else None
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def _is_long_id(word: str) -> bool:
+    """Say whether a word among others may be an id: names hold no digits."""
+    has_digit = any(one.isdigit() for one in word)
+    return len(word) >= LONG_ID and (has_digit or "@" in word)
 
 
 def read_roster(path: Path) -> Roster:
@@ -92,34 +161,60 @@ def read_roster(path: Path) -> Roster:
     Raises:
         CollectError: if it has no column that names students.
     """
+    rows = read_table(path)
+    if not {"id", "name", "email", "last"} & set(rows.columns):
+        raise CollectError(
+            f"{path}: expected a heading with id, first_name, last_name, email and "
+            f"lms_user_id, or some of them; found {rows.heading}"
+        )
+    students = [student_of(one) for one in rows.cells if _is_student(one)]
+    _refuse_twins(path, students)
+    return Roster(students, is_given=True)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV file whose columns are known by what they hold."""
+
+    columns: dict[str, str]
+    cells: list[dict[str, str]]
+    heading: str
+
+
+def read_table(path: Path, more: Mapping[str, Sequence[str]] | None = None) -> Table:
+    """Read a CSV file; `more` are names of columns beside those of a roster.
+
+    Raises:
+        CollectError: if it cannot be read.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CollectError(f"{path}: {error}") from None
+    except FileNotFoundError:
+        raise CollectError(f"{path} is not there: look at the path.") from None
+    except UnicodeDecodeError:
+        raise CollectError(
+            f"{path} is not in UTF-8: save it again, in Excel as `CSV UTF-8`."
+        ) from None
+    except OSError as error:
+        raise CollectError(f"{path} cannot be read: {error.strerror}.") from None
     first = text.split("\n", 1)[0]
     separator = max(",;\t", key=first.count)
     rows = list(csv.DictReader(io.StringIO(text), delimiter=separator))
-    columns = _columns(list(rows[0]) if rows else first.split(separator))
-    if not {"id", "name", "email"} & set(columns) and "last" not in columns:
-        raise CollectError(
-            f"{path}: expected a heading with id, first_name, last_name, email and "
-            f"lms_user_id, or some of them; found {first.strip()}"
-        )
+    names = list(rows[0]) if rows else first.split(separator)
+    columns = _columns(names, {**COLUMNS, **(more or {})})
     cells = [{key: (row[name] or "").strip() for key, name in columns.items()}
              for row in rows]  # fmt: skip
-    students = [_student(one) for one in cells if _is_student(one)]
-    _refuse_twins(path, students)
-    return Roster(students)
+    return Table(columns, cells, first.strip())
 
 
-def _columns(names: list[str]) -> dict[str, str]:
+def _columns(names: list[str], wanted: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return which column holds what.
 
     In a file of Canvas, `ID` is Canvas's number, and the login is the student's.
     """
     plain = {name.strip().casefold(): name for name in names if name}
     found = {}
-    for key, known in COLUMNS.items():
+    for key, known in wanted.items():
         name = next((plain[one] for one in known if one in plain), None)
         if name is not None:
             found[key] = name
@@ -135,7 +230,8 @@ def _is_student(row: dict[str, str]) -> bool:
     return any(row.values()) and not name.startswith(NOT_STUDENTS)
 
 
-def _student(row: dict[str, str]) -> Student:
+def student_of(row: Mapping[str, str]) -> Student:
+    """Return whom a row of a table is about."""
     first, last = row.get("first", ""), row.get("last", "")
     name = row.get("name", "")
     if not (first or last) and "," in name:
@@ -145,7 +241,7 @@ def _student(row: dict[str, str]) -> Student:
     email = row.get("email", "")
     given = row.get("id") or email.partition("@")[0] or f"{first} {last}"
     safe = given if re.fullmatch(r"\w[\w.@-]*", given) else folder_name(given)
-    return Student(safe, first, last, email, row.get("lms", ""))
+    return Student(safe, first, last, email, row.get("lms", ""), row.get("team", ""))
 
 
 def _refuse_twins(path: Path, students: list[Student]) -> None:

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nbgrader.utils import parse_utc
@@ -30,7 +30,9 @@ class Record:
         source: what it was called.
         file: the platform's number of the file: later ones are greater.
         version: the number of the copy, "(2)".
-        late: whether the platform or the due date says so.
+        late: whether the platform says so.
+        is_timed: whether `when` is a time of the file's own, not of the archive's.
+        handed_in: when it was handed in, where an instructor's table says so.
     """
 
     sha256: str
@@ -39,6 +41,31 @@ class Record:
     file: int | None = None
     version: int = 0
     late: bool = False
+    is_timed: bool = True
+    handed_in: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Say whether anything tells when it was handed in: Canvas does not."""
+        return bool(self.handed_in) or (self.file is None and self.is_timed)
+
+    def time(self, due: datetime | None) -> str:
+        """Return when it was handed in; "" if nothing tells.
+
+        Where no time is known, what is not called late came when it was due at the
+        latest, and what is called late came a second after.
+        """
+        if self.is_known or due is None:
+            return (self.handed_in or self.when) if self.is_known else ""
+        if self.late:
+            return f"{due + timedelta(seconds=1):{TIME}}"
+        return min(self.when, f"{due:{TIME}}")
+
+    def is_late(self, due: datetime | None) -> bool:
+        """Say whether it came late, by its time where that is known."""
+        if due is None or not self.is_known:
+            return self.late
+        return self.time(due) > f"{due:{TIME}}"
 
     @property
     def name(self) -> str:
@@ -80,8 +107,7 @@ class Place:
         if record.file is None and known and last_of(known).sha256 == record.sha256:
             return None  # a copy of the last one, with the time of the copying
         write_whole(self.shelf / record.name, content)
-        text = json.dumps([asdict(one) for one in [*known, record]], indent=1)
-        write_whole(self.shelf / RECORDS, f"{text}\n".encode())
+        self._write([*known, record])
         return record
 
     def keep_what_is_there(self) -> None:
@@ -97,13 +123,29 @@ class Place:
         )
         self.keep(Record(digest, f"{when:{TIME}}", "found in its place"), content)
 
-    def install(self) -> Record:
+    def note_time(self, when: str) -> None:
+        """Note when the last submission was handed in, as an instructor knows it."""
+        known = self.records()
+        last = last_of(known)
+        if last.handed_in != when:
+            changed = [replace(one, handed_in=when) if one is last else one
+                       for one in known]  # fmt: skip
+            self._write(changed)
+
+    def _write(self, records: list[Record]) -> None:
+        text = json.dumps([asdict(one) for one in records], indent=1)
+        write_whole(self.shelf / RECORDS, f"{text}\n".encode())
+
+    def install(self, due: datetime | None = None) -> Record:
         """Put the last submission and its time where nbgrader expects them."""
         last = last_of(self.records())
         content = (self.shelf / last.name).read_bytes()
         if not self.notebook.is_file() or self.notebook.read_bytes() != content:
             write_whole(self.notebook, content)
-        write_whole(self.stamp, f"{last.when} UTC\n".encode())
+        if when := last.time(due):
+            write_whole(self.stamp, f"{when} UTC\n".encode())
+        else:
+            self.stamp.unlink(missing_ok=True)
         return last
 
 
@@ -131,19 +173,3 @@ def _is_same(one: Record, other: Record) -> bool:
 def sha256(content: bytes) -> str:
     """Return the digest of a file."""
     return hashlib.sha256(content).hexdigest()
-
-
-def with_due(record: Record, due: datetime | None) -> Record:
-    """Return a record whose time agrees with what the platform says of being late.
-
-    Canvas writes the time of the download, not of the submission: what it does not call
-    late came by the due date at the latest, and what it calls late came after.
-    """
-    if due is None:
-        return record
-    limit = f"{due:{TIME}}"
-    if record.file is None:
-        return replace(record, late=record.late or record.when > limit)
-    if not record.late:
-        return replace(record, when=min(record.when, limit))
-    return record

@@ -10,15 +10,19 @@ from autograder.commands import (
     notebooks,
     publish,
     report,
+    sample_class,
     similar,
     verify,
 )
+from autograder.commands.calm import CalmGroup
 
 app = typer.Typer(
+    cls=CalmGroup,
     no_args_is_help=True,
-    pretty_exceptions_show_locals=False,
+    pretty_exceptions_enable=False,
     help="Make the notebooks of the course, and grade what comes back.",
 )
-_MAKING = (notebooks, book, everything)
-for _module in (*_MAKING, collect, grading, publish, report, similar, verify):
+_MAKING = (notebooks, book, everything, verify, publish)
+_GRADING = (sample_class, collect, grading, report, similar)
+for _module in (*_MAKING, *_GRADING):
     _module.register(app)

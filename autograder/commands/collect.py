@@ -5,12 +5,36 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from autograder.commands.screen import add_row, complain, show
+from autograder.commands.calm import log_warnings
+from autograder.commands.screen import complain, problems_table, show, some
 
 if TYPE_CHECKING:
     from autograder.collect import Collected
+
+MOST_ROWS = 20  # of what went wrong; the page has all
+
+
+Archive = Annotated[
+    Path, typer.Argument(help="A folder of notebooks, or a platform's zip archive.")
+]
+OneUnit = Annotated[
+    str | None, typer.Option(help="Such as 04: take this unit's notebooks only.")
+]
+RosterFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="A CSV file of the students; who is not in it is put aside. "
+        "It holds for the next times too."
+    ),
+]
+TimesFile = Annotated[
+    Path | None,
+    typer.Option(help="A CSV file with id and time: when they handed in."),
+]
+Root = Annotated[
+    Path, typer.Option("--course-root", help="The folder to put submitted/ in.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -19,72 +43,87 @@ def register(app: typer.Typer) -> None:
 
 
 def collect(
-    path: Annotated[
-        Path, typer.Argument(help="A folder of notebooks, or a platform's zip archive.")
-    ],
-    unit: Annotated[
-        str | None, typer.Option(help="Such as 04: take this unit's notebooks only.")
-    ] = None,
-    roster: Annotated[
-        Path | None, typer.Option(help="A CSV file of the students.")
-    ] = None,
-    course_root: Annotated[
-        Path, typer.Option("--course-root", help="The folder to put submitted/ in.")
-    ] = Path("."),
+    path: Archive,
+    unit: OneUnit = None,
+    roster: RosterFile = None,
+    times: TimesFile = None,
+    course_root: Root = Path("."),
 ) -> None:
     """Put what was handed in where nbgrader expects it: submitted/STUDENT/UNIT/.
 
     It takes archives of Canvas, Moodle, Google Classroom and Drive. Every submission is
     kept in collected/; the last one counts. Collecting the same again changes nothing.
+    What became of every file is in collected/_accounts/, a page and a table.
+
+    The exit status is 1 if something was put aside or refused, 2 if nothing was done.
     """
     from autograder.classroom.folder import ClassFolder
     from autograder.collect import CollectError
     from autograder.collect import collect as collect_class
     from autograder.course import CourseError
+    from autograder.gradebook import GradebookError, require_gradebook
 
-    console = Console()
+    log_warnings(course_root)
     try:
-        done = collect_class(path, ClassFolder(course_root), unit, roster)
-    except (CollectError, CourseError) as error:
+        folder = ClassFolder(course_root)
+        require_gradebook(folder.db_url)
+        done = collect_class(path, folder, unit, roster, times)
+    except (CollectError, CourseError, GradebookError) as error:
         complain(f"{error}\n\nNothing was collected.")
         raise typer.Exit(2) from None
-    if done.placed:
-        console.print(table_of(done))
-    show(console, *lines_of(done))
-    if done.refused or not done.placed:
+    _tell(done, Console())
+    if done.account.problems() or not done.placed:
         raise typer.Exit(1)
 
 
-def table_of(done: "Collected") -> Table:
-    """Return the table: a student's submissions of a unit a row."""
-    from autograder.sandbox.error_words import clean
-
-    table = Table("unit", "student", "handed in (UTC)", "kept", "new", "the one taken")
-    for one in done.placed:
-        when = f"{one.last.when}{' late' if one.last.late else ''}"
-        source = clean(one.last.source, 60)
-        add_row(
-            table, one.slug, clean(one.student, 40), when, one.kept, one.new, source
-        )
-    return table
+def _tell(done: "Collected", console: Console) -> None:
+    """Print what went well, a table of what did not, and who is missing."""
+    show(console, *lines_of(done))
+    rows = [
+        (", ".join(one.students) or "?", f"{one.state}: {one.source} {one.why}")
+        for one in done.account.problems()
+    ]
+    if rows:
+        console.print(problems_table(rows[:MOST_ROWS], "student", "what became of it"))
+    if rows[MOST_ROWS:]:
+        show(console, f"and {len(rows) - MOST_ROWS} more, in the page")
+    show(console, *last_lines_of(done))
 
 
 def lines_of(done: "Collected") -> list[str]:
-    """Return what else the instructor should know, a line each."""
-    from autograder.sandbox.error_words import clean
+    """Return what went well, and what to look at, a line each."""
+    lines = []
+    for slug in dict.fromkeys(one.slug for one in done.placed):
+        placed = [one for one in done.placed if one.slug == slug]
+        new, late = sum(one.new for one in placed), sum(one.late for one in placed)
+        words = f"{slug}: {len(placed)} students, {new} new files"
+        lines.append(f"{words}, {late} late" if late else words)
+    if done.created:
+        number = len(done.created)
+        lines.append(f"{number} new, not known before: {some(done.created)}")
+    if done.moved:
+        pairs = [f"{old} is {new}" for old, new in sorted(done.moved.items())]
+        lines.append(f"{len(pairs)} got the roster's ids: {some(pairs)}")
+    lines += [f"warning: {source} {words}" for source, words in done.warnings]
+    return lines
 
-    lines = [f"{clean(s, 60)}: new, not known before" for s in done.created]
-    lines += [
-        f"not taken: {clean(s, 120)} {clean(why, 200)}" for s, why in done.refused
+
+def last_lines_of(done: "Collected") -> list[str]:
+    """Return who is missing, what the archive held, and where all of it is told."""
+    from autograder.collect.account import STATES
+
+    account = done.account
+    lines = [
+        f"{slug}: {len(students)} missing{': ' if students else ''}{some(students)}"
+        for slug, students in account.missing.items()
     ]
-    lines += [f"warning: {clean(s, 120)} {clean(w, 200)}" for s, w in done.warnings]
-    if done.ignored:
-        shown = ", ".join(clean(name, 60) for name in done.ignored[:5])
-        more = ", …" if len(done.ignored) > 5 else ""
-        lines.append(f"no notebooks: {len(done.ignored)} files ({shown}{more})")
-    for slug, students in done.missing.items():
-        names = ", ".join(clean(student, 40) for student in students)
-        lines.append(f"{slug}: {len(students)} missing{': ' if names else ''}{names}")
-    handed_in = len({one.student for one in done.placed})
-    lines.append(f"{handed_in} students collected.")
+    if instead := account.instead():
+        lines.append(
+            f"{len(instead)} sent only what was not taken: {some(sorted(instead))}"
+        )
+    counts = [(len(account.of(state)), state) for state in STATES]
+    words = ", ".join(f"{number} {state}" for number, state in counts if number)
+    lines.append(f"{len(account.fates)} files: {words or 'nothing to take'}.")
+    lines.append(f"Each of them: {account.page}")
+    lines.append(f"{len({one.student for one in done.placed})} students collected.")
     return lines

@@ -1,8 +1,10 @@
-"""The commands `course grade` and `course sample-class`."""
+"""The command `course grade`."""
 
 import contextlib
+import difflib
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,16 +16,17 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 
-from autograder.commands.screen import add_row, complain, show
-from autograder.course import load_course
+from autograder.commands.calm import log_warnings
+from autograder.commands.screen import complain, problems_table, show
 
 if TYPE_CHECKING:
     from autograder.classroom.folder import ClassFolder
     from autograder.classroom.grading_run import Choice
     from autograder.grading.outcome import Outcome
+    from autograder.unit import Submission
 
+FEW = 20  # submissions that have a line each
 OneUnit = Annotated[
     str | None, typer.Argument(help="Such as 04 or attention; default: all.")
 ]
@@ -55,9 +58,8 @@ Device = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands to `course`."""
+    """Add `grade` to the command `course`."""
     app.command()(grade)
-    app.command("sample-class")(sample_class)
 
 
 def grade(
@@ -75,22 +77,55 @@ def grade(
     What is graded already and has not changed since is kept: a run that was
     interrupted or killed goes on where it was. Each submission has its line in
     grading/audit.jsonl.
+
+    The exit status is 1 if one was refused or failed, 2 if nothing was graded.
     """
     from autograder.sandbox.warm_start import prepare_for
 
-    if scheduler is None:
+    log_warnings(course_root)
+    if scheduler is None and course_root.is_dir():
         prepare_for(course_root)
     from autograder.classroom.grading_run import Choice
 
     console, choice = Console(), Choice(feedback, workers, force, scheduler)
     folder, slugs = _opened(course_root, unit, device, scheduler)
     outcomes: list[Outcome] = []
-    for slug in slugs:
+    for slug, chosen in _chosen(folder, slugs, student).items():
         with _ended_by_hand(), _said_clearly(scheduler):
-            outcomes += _grade_unit(folder, slug, student, console, choice)
+            outcomes += _grade_unit(folder, slug, chosen, console, choice)
+            _tell(slug, outcomes[-len(chosen) :], console)
     _say_where(folder, feedback, console)
-    if any(outcome.status == "failed" for outcome in outcomes):
+    if any(outcome.status != "graded" for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def _chosen(
+    folder: "ClassFolder", slugs: list[str], students: list[str] | None
+) -> "dict[str, list[Submission]]":
+    """Return what is to be graded, by unit.
+
+    Raises:
+        Exit: with status 2 and a sentence, if nothing is, or a student is not there.
+    """
+    there = {slug: list(folder.submissions(slug)) for slug in slugs}
+    known = {item.student for items in there.values() for item in items}
+    if not known:
+        complain(
+            f"Nothing{f' of {slugs[0]}' if slugs else ''} is handed in under "
+            f"{folder.root / 'submitted'}: run `course collect` first, or name the "
+            "class's folder with --course-root."
+        )
+        raise typer.Exit(2)
+    for unknown in sorted(set(students or ()) - known):
+        near = difflib.get_close_matches(unknown, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else "look into submitted/."
+        complain(f"{unknown} has handed in nothing of {', '.join(slugs)}: {hint}")
+        raise typer.Exit(2)
+    chosen = {
+        slug: [item for item in items if not students or item.student in students]
+        for slug, items in there.items()
+    }
+    return {slug: items for slug, items in chosen.items() if items}
 
 
 def _opened(
@@ -101,11 +136,12 @@ def _opened(
     Raises:
         Exit: with status 2 and a sentence, if it cannot be graded.
     """
-    from autograder.classroom.folder import ClassFolder
+    from autograder.classroom.folder import ClassFolder, require_class
     from autograder.course import CourseError
     from autograder.gradebook import GradebookError, require_gradebook
 
     try:
+        require_class(root)
         folder = ClassFolder(root, device)
         _require_device(folder.limits.device, scheduler)
         slugs = [folder.course.unit(unit).slug] if unit else folder.units()
@@ -113,9 +149,6 @@ def _opened(
     except (CourseError, GradebookError, ValueError) as error:
         complain(error)
         raise typer.Exit(2) from None
-    if not slugs:
-        complain(f"Nothing is handed in under {folder.root / 'submitted'}.")
-        raise typer.Exit(2)
     return folder, slugs
 
 
@@ -172,11 +205,11 @@ def _said_clearly(scheduler: str | None) -> Iterator[None]:
 def _grade_unit(
     folder: "ClassFolder",
     slug: str,
-    students: list[str] | None,
+    chosen: "list[Submission]",
     console: Console,
     choice: "Choice",
 ) -> "list[Outcome]":
-    """Grade one unit with a progress bar, and print its table of scores."""
+    """Grade one unit with a progress bar."""
     from autograder.classroom.grading_run import run_through
     from autograder.sandbox.warm_start import prepare
     from autograder.unit import graded_unit
@@ -185,11 +218,6 @@ def _grade_unit(
     if choice.scheduler is None:
         prepare()
     folder.register(slug)
-    chosen = [
-        item
-        for item in folder.submissions(slug)
-        if not students or item.student in students
-    ]
     with _progress(console) as progress:
         task = progress.add_task(slug, total=len(chosen), failures=0)
 
@@ -197,11 +225,30 @@ def _grade_unit(
             bad = int(outcome.status != "graded")
             failures = progress.tasks[task].fields["failures"] + bad
             progress.update(task, advance=1, failures=failures)
-            show(progress.console, line_of(outcome))
+            if bad or len(chosen) <= FEW:
+                show(progress.console, line_of(outcome))
 
-        outcomes = run_through(folder, unit, chosen, done, choice)
-    console.print(table_of(slug, outcomes))
-    return outcomes
+        return run_through(folder, unit, chosen, done, choice)
+
+
+def _tell(slug: str, outcomes: "list[Outcome]", console: Console) -> None:
+    """Print a line of what went well, and a table of what to look at."""
+    graded = [outcome for outcome in outcomes if outcome.status == "graded"]
+    words = f"{slug}: {len(graded)} of {len(outcomes)} graded"
+    if graded:
+        scores = sorted(outcome.score or 0.0 for outcome in graded)
+        words += f", {scores[0]:g} to {scores[-1]:g}, median {median(scores):g}"
+        words += f" of {graded[0].max_score:g}"
+    show(console, f"{words}. All scores: `course report {slug[:2]}`.")
+    rows = [(one.submission.student, remark_on(one)) for one in outcomes]
+    if rows := [row for row in rows if row[1]]:
+        console.print(problems_table(rows, "student", "what to look at"))
+
+
+def remark_on(outcome: "Outcome") -> str:
+    """Say what a human should look at in a submission; "" if nothing."""
+    remark = outcome.reason or "; ".join(outcome.doubtful)
+    return remark if outcome.status == "graded" else f"{outcome.status}: {remark}"
 
 
 def _progress(console: Console) -> Progress:
@@ -227,53 +274,3 @@ def line_of(outcome: "Outcome") -> str:
     notes = f"; repaired: {'; '.join(outcome.notes)}" if outcome.notes else ""
     took = "as before" if outcome.is_kept else f"in {outcome.seconds:.1f} s"
     return f"{who}: {score} of {most} {took}{clean(notes)}"
-
-
-def table_of(slug: str, outcomes: "list[Outcome]") -> Table:
-    """Return the table of scores: a student a row, an exercise a column."""
-    from autograder.grading.feedback_table import number
-    from autograder.sandbox.error_words import clean
-
-    exercises = list(dict.fromkeys(name for o in outcomes for name in o.scores))
-    table = Table("student", *exercises, "checks", "remarks", title=slug)
-    for outcome in outcomes:
-        scores, total = [""] * len(exercises), "–"
-        if outcome.results:
-            scores = [number(outcome.scores.get(name, 0.0)) for name in exercises]
-            total = number(outcome.score)
-        remark = outcome.reason or "; ".join(outcome.doubtful)
-        if outcome.status != "graded":
-            remark = f"{outcome.status}: {remark}"
-        add_row(table, clean(outcome.submission.student, 60), *scores, total, remark)
-    return table
-
-
-def sample_class(
-    units: Annotated[
-        list[str] | None, typer.Argument(help="Such as 04 or attention; default: 04.")
-    ] = None,
-    to: Annotated[
-        Path, typer.Option("--to", help="Where the students' folders go.")
-    ] = Path("submitted"),
-) -> None:
-    """Make twelve submissions of each unit, and the score that each must get."""
-    import torch
-
-    from autograder.course import CourseError
-    from autograder.proof.sample_class import scores_file, write_sample_class
-
-    torch.set_num_threads(1)
-    for unit in units or ["04"]:
-        try:
-            slug = load_course().unit(unit).slug
-            expected = write_sample_class(slug, to)
-        except (CourseError, FileNotFoundError) as error:
-            complain(error)
-            raise typer.Exit(2) from None
-        table = Table("student", "what it is", "score of the checks", title=slug)
-        for student, entry in expected.items():
-            add_row(table, student, entry["what"], f"{entry['score']:g}")
-        console = Console()
-        console.print(table)
-        path = scores_file(to, slug)
-        show(console, f"Made in {to}; the scores are in {path} too.")

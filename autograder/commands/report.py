@@ -5,7 +5,22 @@ from typing import Annotated
 
 import typer
 
+from autograder.commands.calm import log_warnings
 from autograder.commands.screen import complain
+
+NOTHING = (
+    "Nothing of {slug} is graded here: run `course collect` and `course grade` first, "
+    "or name the class's folder with --course-root."
+)
+
+
+OneUnit = Annotated[str, typer.Argument(help="Such as 04 or attention.")]
+Root = Annotated[
+    Path, typer.Option("--course-root", help="The folder with the gradebook in it.")
+]
+Target = Annotated[
+    Path | None, typer.Option("--to", help="Folder to write into; default: report/.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -13,29 +28,27 @@ def register(app: typer.Typer) -> None:
     app.command()(report)
 
 
-def report(
-    unit: Annotated[str, typer.Argument(help="Such as 04 or attention.")],
-    course_root: Annotated[
-        Path, typer.Option("--course-root", help="The folder with the gradebook in it.")
-    ] = Path("."),
-    to: Annotated[
-        Path | None,
-        typer.Option("--to", help="Folder to write into; default: report/."),
-    ] = None,
-) -> None:
+def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> None:
     """Write a page about a class's work on a unit, and CSV files for Canvas and Moodle.
 
     Scores, each exercise's pass rate and discrimination, the most common mistakes by
     name, what was repaired or refused, and the time that grading took.
     """
     from autograder.class_report import gather, write_exports, write_page
-    from autograder.classroom.folder import ClassFolder
+    from autograder.classroom.folder import ClassFolder, require_class
     from autograder.course import CourseError
+    from autograder.gradebook import GradebookError, require_gradebook
 
+    log_warnings(course_root)
     try:
+        require_class(course_root)
         folder = ClassFolder(course_root)
-        found = gather(folder, folder.course.unit(unit).slug)
-    except (CourseError, FileNotFoundError) as error:
+        require_gradebook(folder.db_url)
+        slug = folder.course.unit(unit).slug
+        found = gather(folder, slug) if folder.has_gradebook else None
+        if found is None or all(row.status == "missing" for row in found.rows):
+            raise FileNotFoundError(NOTHING.format(slug=slug))
+    except (CourseError, GradebookError, FileNotFoundError) as error:
         complain(error)
         raise typer.Exit(2) from None
     place = to or folder.root / "report"

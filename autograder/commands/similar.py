@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from autograder.commands.calm import log_warnings
 from autograder.commands.screen import add_row, complain, show
 
 if TYPE_CHECKING:
@@ -45,23 +46,39 @@ def similar(
     proof: short exercises have few right answers, and people learn together. Read both
     answers, and talk to both students, before you conclude anything.
     """
-    from autograder.classroom.folder import ClassFolder
+    from autograder.classroom.folder import ClassFolder, require_class
     from autograder.classroom.similarity import similar_pairs
     from autograder.course import CourseError
     from autograder.unit import graded_unit
 
+    log_warnings(course_root)
     try:
+        require_class(course_root)
         folder = ClassFolder(course_root)
         graded = graded_unit(folder.course.unit(unit).slug, folder.root)
     except (CourseError, FileNotFoundError) as error:
         complain(error)
         raise typer.Exit(2) from None
     answers, left_out = answers_of(folder, graded)
+    if len(answers) < 2:
+        complain(
+            f"{_about(answers, left_out)} Two are needed: collect {graded.slug} first, "
+            "or name the class's folder with --course-root."
+        )
+        raise typer.Exit(2)
     pairs = similar_pairs(answers, answers_in(graded.released, graded), least)
+    _tell(graded.slug, pairs, least, _about(answers, left_out))
+
+
+def _tell(slug: str, pairs: "list[Pair]", least: float, about: str) -> None:
+    """Print the pairs, or that there are none."""
     console = Console()
-    console.print(_table(graded.slug, pairs))
-    show(console, _about(answers, left_out))
-    console.print(HINT)
+    if pairs:
+        console.print(_table(slug, pairs))
+        show(console, about)
+        console.print(HINT)
+    else:
+        show(console, f"{slug}: no pair agrees in {least:.0%} or more. {about}")
 
 
 def answers_of(

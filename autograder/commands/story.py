@@ -161,8 +161,14 @@ class Job:
         self._process.wait()
         self._reader.join(END_SECONDS)
 
-    def wait(self, doing: Callable[[], str] = lambda: "") -> None:
+    def wait(
+        self, doing: Callable[[], str] = lambda: "", fine: Sequence[int] = (0,)
+    ) -> None:
         """Wait for the end; show meanwhile what `doing` returns.
+
+        Args:
+            doing: says what is being done.
+            fine: the exit statuses with which the step has not failed.
 
         Raises:
             StepFailed: if the command fails; with the last that it said.
@@ -171,7 +177,7 @@ class Job:
             self.story.now(doing())
             self._reader.join(LOOK_SECONDS)
         status = self._process.wait()
-        if status:
+        if status not in fine:
             message = f"{self.name} ended with status {status}; the last it said:"
             raise StepFailed(message, lines=list(self._last))
 

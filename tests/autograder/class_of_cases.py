@@ -18,7 +18,8 @@ from rich.console import Console
 from autograder.classroom import workers
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.grading_run import Choice, run_through
-from autograder.commands.grading import line_of, table_of
+from autograder.commands.grading import line_of, remark_on
+from autograder.commands.screen import problems_table
 from autograder.grading.outcome import Outcome
 from autograder.sandbox import warm_start
 from autograder.sandbox.limits import crowding
@@ -118,7 +119,8 @@ def grade_class(root: Path, students: dict[str, str], feedback: bool) -> GradedC
             show,
             Choice(with_feedback=feedback, workers=2),
         )
-    console.print(table_of(UNIT, outcomes))
+    rows = [(one.submission.student, remark_on(one)) for one in outcomes]
+    console.print(problems_table(rows, "student", "what to look at"))
     made.shown = console.file.getvalue()
     made.outcomes = {outcome.submission.student: outcome for outcome in outcomes}
     with Gradebook(folder.db_url) as gradebook:

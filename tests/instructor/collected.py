@@ -5,6 +5,8 @@ from pathlib import Path
 
 from lms_archives import UNIT
 
+from autograder.collect import Collected
+
 
 def place(root: Path, student: str) -> Path:
     return root / "submitted" / student / UNIT / f"{UNIT}.ipynb"
@@ -23,3 +25,15 @@ def utc(*when: int) -> str:
     """Return a time of this machine's zone as nbgrader writes it."""
     moment = datetime(*when).timestamp()
     return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def problems(done: Collected) -> list[tuple[str, str]]:
+    """Return what a human must look at, and why."""
+    return [(fate.source, fate.why) for fate in done.account.problems()]
+
+
+def beside(done: Collected) -> list[str]:
+    """Return what lay beside, and was not taken."""
+    aside = done.account.of("put aside", "refused")
+    looked_at = done.account.problems()
+    return [fate.source for fate in aside if fate not in looked_at]

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from collected import problems, taken
 from lms_archives import NOON, UNIT, archive, zipped
 from typer.testing import CliRunner
 
@@ -33,11 +34,6 @@ def roster(tmp_path: Path) -> Path:
     path = tmp_path / "roster.csv"
     path.write_text(ROSTER, encoding="utf-8")
     return path
-
-
-def taken(root: Path) -> dict[str, bytes]:
-    found = (root / "submitted").glob(f"*/{UNIT}/{UNIT}.ipynb")
-    return {path.parents[1].name: path.read_bytes() for path in found}
 
 
 @pytest.mark.parametrize("inner", [CANVAS, MOODLE, MOODLE + "/", f"a/{CANVAS}"])
@@ -109,7 +105,7 @@ def test_a_known_students_folder_is_not_anothers(
     done = collect(path, folder, roster=roster)
     assert taken(root) == {}
     why = "lies in the folder of na, but is named as en's"
-    assert done.refused == [(f"Niels Abel/{name}", why)]
+    assert problems(done) == [(f"Niels Abel/{name}", why)]
 
 
 def deflated(name: str) -> bytes:
@@ -161,8 +157,8 @@ def test_a_damaged_archive_does_not_stop_the_class(
     )
     done = collect(path, folder)
     assert taken(root) == {"lovelaceada": numbered(1)}
-    assert all(source.startswith("abelniels_2_11") for source, _ in done.refused)
-    assert done.refused
+    assert all(source.startswith("abelniels_2_11") for source, _ in problems(done))
+    assert problems(done)
     home = tmp_path / "home"
     home.mkdir()
     (home / "Niels Abel.zip").write_bytes(DAMAGED[kind])
@@ -170,8 +166,8 @@ def test_a_damaged_archive_does_not_stop_the_class(
     (home / f"Emmy Noether - {UNIT}.ipynb").write_bytes(numbered(2))
     done = collect(home, folder)
     assert taken(root)["emmy-noether"] == numbered(2)
-    assert all(source.startswith("Niels Abel.zip") for source, _ in done.refused)
-    assert done.refused
+    assert all(source.startswith("Niels Abel.zip") for source, _ in problems(done))
+    assert problems(done)
 
 
 @pytest.mark.parametrize("kind", sorted(set(DAMAGED) - {"cut off"}))
@@ -181,7 +177,7 @@ def test_a_damaged_archive_that_is_all_there_is_is_refused(
     path = tmp_path / "a.zip"
     path.write_bytes(DAMAGED[kind])
     try:
-        ((_, why),) = collect(path, folder).refused
+        ((_, why),) = problems(collect(path, folder))
     except CollectError as error:
         why = str(error)
     assert re.search(r"is a broken archive|is broken in the|leads out", why)

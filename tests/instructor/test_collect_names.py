@@ -5,8 +5,9 @@ from hypothesis import example, given
 from hypothesis.strategies import text
 
 from autograder.collect import CollectError
-from autograder.collect.names import folder_name, take_apart
+from autograder.collect.names import take_apart
 from autograder.collect.roster import read_roster
+from autograder.collect.words import folder_name
 from autograder.grading.student_names import is_safe_name
 
 SLUGS = ("01_tiny", "04_attention")

@@ -38,7 +38,7 @@ def test_nbgraders_own_command(classroom):
 def test_course_grade_goes_through_the_class(classroom):
     submission(classroom, "mistake-5").write_text('{"cells": [{"cell_')
     done = grade(classroom)
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 1, done.output
     assert scores(classroom) == {**EXPECTED, "mistake-5": 0.0}
     for words in (
         "mistake-5: refused: it is no complete notebook",

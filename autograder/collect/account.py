@@ -1,0 +1,142 @@
+"""Account for every file: taken, put aside, refused or passed over, whose, and why."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from autograder.collect.shelf import SHELF
+from autograder.collect.words import folder_name
+from autograder.sandbox.error_words import clean
+from autograder.whole_files import write_whole
+
+TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "collect"
+ACCOUNTS = "_accounts"
+TAKEN, PUT_ASIDE, REFUSED, PASSED_OVER = STATES = (
+    "taken",
+    "put aside",
+    "refused",
+    "passed over",
+)
+COLUMNS = ("file", "state", "student", "unit", "handed in (UTC)", "why")
+DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of one file.
+
+    Attributes:
+        source: where it lay.
+        state: one of `STATES`.
+        students: whose it is, if that is known.
+        why: the reason; of a file that is taken, what else is to be said.
+        slug: its unit.
+        when: when it was handed in.
+        is_beside: whether it does no harm where the student has another that is taken.
+    """
+
+    source: str
+    state: str
+    students: tuple[str, ...] = ()
+    why: str = ""
+    slug: str = ""
+    when: str = ""
+    is_beside: bool = False
+
+
+@dataclass
+class Account:
+    """What became of every file of a folder or an archive.
+
+    Attributes:
+        name: of the folder or the archive.
+        fates: of each file, one.
+        missing: unit to the students of whom nothing came.
+        page: where the page is, once it is written; the table lies beside it.
+    """
+
+    name: str = ""
+    page: Path = Path()
+    fates: list[Fate] = field(default_factory=list)
+    missing: dict[str, list[str]] = field(default_factory=dict)
+
+    def of(self, *states: str) -> list[Fate]:
+        """Return the files of some states, in order."""
+        return [fate for fate in self.fates if fate.state in states]
+
+    def taken_from(self) -> set[str]:
+        """Return the students of whom a file was taken."""
+        return {one for fate in self.of(TAKEN) for one in fate.students}
+
+    def problems(self) -> list[Fate]:
+        """Return what a human must look at: work, or all that a student sent."""
+        done = self.taken_from()
+        return [
+            fate
+            for fate in self.of(PUT_ASIDE, REFUSED)
+            if not fate.is_beside or set(fate.students) - done
+        ]
+
+    def instead(self) -> dict[str, list[Fate]]:
+        """Return the students who sent only what could not be taken, and what."""
+        done = self.taken_from()
+        found: dict[str, list[Fate]] = {}
+        for fate in self.of(PUT_ASIDE, REFUSED, PASSED_OVER):
+            for student in fate.students:
+                if student not in done:
+                    found.setdefault(student, []).append(fate)
+        return found
+
+    def write(self, root: Path) -> None:
+        """Write the page and the table."""
+        name = folder_name(self.name) or "collected"
+        self.page = root / SHELF / ACCOUNTS / f"{name}.html"
+        write_whole(self.page, page_of(self).encode("utf-8", "replace"))
+        table = self.page.with_suffix(".csv")
+        write_whole(table, self.as_csv().encode("utf-8-sig", "replace"))
+
+    def as_csv(self) -> str:
+        """Return a table with a row for each file; nothing in it is a formula."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for fate in self.fates:
+            writer.writerow(map(_harmless, _cells(fate)))
+        return text.getvalue()
+
+
+def _cells(fate: Fate) -> Iterator[str]:
+    who = ", ".join(fate.students)
+    yield from (fate.source, fate.state, who, fate.slug, fate.when, fate.why)
+
+
+def _harmless(cell: str) -> str:
+    """Return a cell in which a spreadsheet finds no formula."""
+    plain = clean(cell, 1000)
+    return f"'{plain}" if plain.startswith(DANGEROUS) else plain
+
+
+def page_of(account: Account) -> str:
+    """Return the page as text; every text in it is escaped."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
+    )
+    environment.filters["plain"] = lambda text: clean(str(text), 300)
+    problems = account.problems()
+    rest = [fate for fate in account.of(PUT_ASIDE, REFUSED) if fate not in problems]
+    return environment.get_template("account.html.j2").render(
+        account=account,
+        counts={state: len(account.of(state)) for state in STATES},
+        lists=[
+            ("To look at", problems),
+            ("Beside a notebook that was taken", rest),
+            ("Taken", account.of(TAKEN)),
+            ("Passed over", account.of(PASSED_OVER)),
+        ],
+    )

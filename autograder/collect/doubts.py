@@ -1,0 +1,41 @@
+"""What is doubtful about the times of submissions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from autograder.collect.shelf import TIME, Record
+
+AT_ONCE_SECONDS = 600  # within which a whole class does not hand in
+FEWEST = 3  # submissions of one moment that are suspicious
+
+
+def doubts_about(
+    slug: str, last: list[Record], due: datetime | None
+) -> list[tuple[str, str]]:
+    """Return what is doubtful about when a unit was handed in."""
+    found = []
+    unknown = [one for one in last if not one.is_known]
+    if late := sum(one.late for one in unknown):
+        words = "Canvas does not say since when: "
+        words += (
+            "they count as one second late; say more with --times"
+            if due
+            else "no due date is set, so they cost nothing; set it and collect again"
+        )
+        found.append((f"{slug}, {late} LATE:", words))
+    untimed = sum(one.file is None for one in unknown)
+    if untimed:
+        words = "the archive holds no time; by the due date, as it seems"
+        found.append((f"{slug}, {untimed} files:", words))
+    times = [datetime.strptime(one.when, TIME) for one in last
+             if one.is_known and not one.handed_in]  # fmt: skip
+    if due and len(times) >= FEWEST and any(one.is_late(due) for one in last):
+        seconds = (max(times) - min(times)).total_seconds()
+        if seconds < AT_ONCE_SECONDS:
+            words = (
+                f"all times lie within {seconds / 60:.0f} min, perhaps those of the "
+                "download, and count as late: look, and say when with --times"
+            )
+            found.append((f"{slug}, {len(times)} files:", words))
+    return found

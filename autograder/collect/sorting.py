@@ -1,0 +1,136 @@
+"""Sort notebooks: of which unit each is, and whose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from autograder.collect.account import PUT_ASIDE, Fate
+from autograder.collect.identities import Identities, Who
+from autograder.collect.incoming import Incoming, Reading
+from autograder.collect.names import Named, take_apart
+from autograder.collect.namesakes import (
+    Name,
+    name_in_archive,
+    twins_among_files,
+    twins_of_a_platform,
+)
+from autograder.collect.recognise import Recogniser
+from autograder.course import Unit
+
+FEWEST, MOST = 5, 0.75  # notebooks of an archive that say of which unit it is
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """A notebook of which students and unit are known; a team has several students."""
+
+    incoming: Incoming
+    named: Named
+    students: tuple[str, ...]
+    unit: Unit
+
+
+@dataclass
+class Found:
+    """What sorting found."""
+
+    taken: list[Sorted] = field(default_factory=list)
+    put_aside: list[tuple[Incoming, Fate]] = field(default_factory=list)
+    warnings: list[tuple[str, str]] = field(default_factory=list)
+
+    def by_unit(self) -> dict[str, dict[str, list[Sorted]]]:
+        """Return what was taken, by unit and student."""
+        found: dict[str, dict[str, list[Sorted]]] = {}
+        for item in self.taken:
+            of_unit = found.setdefault(item.unit.slug, {})
+            for student in item.students:
+                of_unit.setdefault(student, []).append(item)
+        return found
+
+
+class Sorting:
+    """Say of which unit a notebook is, and whose."""
+
+    def __init__(self, recogniser: Recogniser, wanted: Unit | None) -> None:
+        """Say which units there are, and which one is wanted."""
+        self.recogniser, self.wanted = recogniser, wanted
+        self.slugs = tuple(unit.slug for unit in recogniser.units)
+
+    def sort(self, reading: Reading, identities: Identities) -> Found:
+        """Sort all notebooks; what is left out says who else has a name."""
+        found = Found()
+        notebooks = reading.notebooks
+        named = [take_apart(one.parts, self.slugs) for one in notebooks]
+        others = [take_apart(one.parts, self.slugs) for one in reading.left_out]
+        units = [
+            self.recogniser.unit(incoming, one.stem) or self.wanted
+            for incoming, one in zip(notebooks, named, strict=True)
+        ]
+        twins = twins_of_a_platform([*named, *others])
+        slugs = [unit.slug if unit else "" for unit in units]
+        places = twins_among_files(list(zip(notebooks, named, slugs, strict=True)))
+        own = _units_of_archives(named, units)
+        for place, incoming in enumerate(notebooks):
+            one, unit = named[place], units[place]
+            is_twin = place in places or _is_twin(one, twins)
+            who = identities.who(one, is_twin)
+            why, is_beside = self._problem(one, unit, who, own, identities)
+            if unit is None or why:
+                slug = unit.slug if unit else ""
+                fate = Fate(incoming.source, PUT_ASIDE, who.students, why, slug,
+                            is_beside=is_beside)  # fmt: skip
+                found.put_aside.append((incoming, fate))
+                continue
+            for other in dict.fromkeys(identities.others(one, who.students)):
+                whose = " and ".join(who.students)
+                words = f"was taken as {whose}'s, but names {other} inside"
+                found.warnings.append((incoming.source, words))
+            found.taken.append(Sorted(incoming, one, who.students, unit))
+        return found
+
+    def _problem(
+        self,
+        named: Named,
+        unit: Unit | None,
+        who: Who,
+        own: dict[tuple[str, ...], Unit],
+        identities: Identities,
+    ) -> tuple[str, bool]:
+        """Say why a notebook is put aside, and whether that does no harm; else ""."""
+        expected = self.wanted or own.get(named.home[:-1])
+        if unit is None:
+            return "is of no unit that is known: name one with --unit", False
+        if self.wanted and unit != self.wanted:
+            return f"is of unit {unit.slug}, which was not asked for", True
+        if not who.students:
+            return who.why, False
+        if expected and unit != expected and named.number:
+            words = f"is of unit {unit.slug}, in an archive of {expected.slug}: "
+            return f"{words}take it with --unit {unit.number:02}", True
+        holder = identities.holder(named)
+        if holder and holder not in who.students:
+            whose = " and ".join(who.students)
+            words = f"lies in the folder of {holder}, but is named as {whose}'s"
+            return words, False
+        return "", False
+
+
+def _is_twin(named: Named, twins: set[Name]) -> bool:
+    return bool(named.number) and name_in_archive(named) in twins
+
+
+def _units_of_archives(
+    named: list[Named], units: list[Unit | None]
+) -> dict[tuple[str, ...], Unit]:
+    """Return of which unit a platform's archives are, where most notebooks agree."""
+    counts: dict[tuple[str, ...], Counter[Unit]] = {}
+    for one, unit in zip(named, units, strict=True):
+        if one.number and unit:
+            counts.setdefault(one.home[:-1], Counter())[unit] += 1
+    found = {}
+    for archive, units_of in counts.items():
+        unit, most = units_of.most_common(1)[0]
+        if most >= FEWEST and most >= MOST * units_of.total():
+            found[archive] = unit
+    return found

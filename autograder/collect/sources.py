@@ -1,0 +1,91 @@
+"""Read what an instructor downloaded: a folder, an archive, or one notebook."""
+
+from __future__ import annotations
+
+import os
+import stat
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograder.collect.archives import MAX_OF_A_STUDENT, MAX_TOTAL, read_archive
+from autograder.collect.incoming import (
+    CollectError,
+    Incoming,
+    LeftOut,
+    Reading,
+    is_archive,
+    left_out_by_name,
+    take_or_leave,
+    too_large,
+)
+from autograder.repair.reading import MAX_BYTES
+
+LINK = "is a link, which is not followed"
+
+
+def read_incoming(path: Path) -> Reading:
+    """Read every notebook of a folder, an archive, or a single file.
+
+    Raises:
+        CollectError: if there is nothing, or the archive is broken or malicious.
+    """
+    reading = Reading()
+    if path.is_dir():
+        _read_folder(path, reading)
+    elif not path.exists():
+        raise CollectError(f"{path} is not there: look at the path.")
+    elif path.is_file() and zipfile.is_zipfile(path):
+        read_archive(path.read_bytes(), (), _time(path), reading)
+    elif path.is_file() and is_archive(path.name):
+        raise CollectError(
+            f"{path} is a broken archive, perhaps cut off: download it again."
+        )
+    elif path.is_file() and path.suffix == ".ipynb":
+        _read_file(path, (path.name,), reading)
+    else:
+        raise CollectError(f"{path}: expected a folder, a zip archive or a notebook.")
+    return reading
+
+
+def _read_folder(folder: Path, reading: Reading) -> None:
+    for home, folders, names in os.walk(folder):
+        folders.sort()
+        for name in [*folders, *sorted(names)]:
+            path = Path(home, name)
+            parts = path.relative_to(folder).parts
+            if path.is_symlink():
+                reading.refuse(parts, LINK)
+            elif name in names:
+                _read_file(path, parts, reading)
+
+
+def _read_file(path: Path, parts: tuple[str, ...], reading: Reading) -> None:
+    size = path.lstat().st_size
+    if found := left_out_by_name(parts):
+        reading.left_out.append(found)
+    elif not stat.S_ISREG(path.lstat().st_mode):
+        reading.refuse(parts, "is not a file")
+    elif is_archive(path.name):
+        _read_archive(path, parts, size, reading)
+    elif size > MAX_BYTES:
+        is_work = ".ipynb" in path.name.lower()
+        reading.left_out.append(LeftOut(parts, too_large(size), is_work))
+    else:
+        take_or_leave(Incoming(parts, _time(path), path.read_bytes()), reading)
+
+
+def _read_archive(
+    path: Path, parts: tuple[str, ...], size: int, reading: Reading
+) -> None:
+    """Read an archive in a folder: a student's, or one of a platform."""
+    try:
+        if size > MAX_TOTAL:
+            raise CollectError(too_large(size, MAX_OF_A_STUDENT))
+        read_archive(path.read_bytes(), parts, _time(path), reading)
+    except CollectError as error:
+        reading.refuse(parts, error)
+
+
+def _time(path: Path) -> datetime:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)

@@ -1,0 +1,98 @@
+"""When submissions were handed in, from a CSV file: Canvas's archives do not say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+
+from dateutil.parser import ParserError, parse
+
+from autograder.collect.incoming import CollectError
+from autograder.collect.roster import Student, read_table, student_of
+from autograder.collect.shelf import TIME
+from autograder.course import Course
+
+COLUMNS = {
+    "time": ("time", "handed in", "handed_in", "submitted_at", "submitted at",
+             "timestamp", "last modified (submission)"),
+    "unit": ("unit", "assignment"),
+}  # fmt: skip
+UNCLEAR = re.compile(r"\d{1,2}[/.]\d{1,2}[/.]\d{2,4}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A time of a student's submission; of any unit, if it names none."""
+
+    student: Student
+    slug: str
+    when: str
+
+
+class Times:
+    """The times of a class's submissions."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        """Keep the rows, and note which are used."""
+        self.rows = rows
+        self._used: set[int] = set()
+
+    def of(self, student: Student, slug: str) -> str:
+        """Return when a student handed in a unit, in UTC; "" if no row tells."""
+        own = set[str]().union(*student.forms()) - {""}
+        fits = [n for n, row in enumerate(self.rows) if row.slug in ("", slug)]
+        who = {n: self.rows[n].student for n in fits}
+        by_id = [n for n in fits if who[n].id == student.id]
+        lms = [n for n in fits if student.lms and who[n].lms == student.lms]
+        by_name = [n for n in fits if _names(who[n]) & own]
+        found = by_id or lms or (by_name if len(by_name) == 1 else [])
+        self._used |= set(found)
+        return max((self.rows[n].when for n in found), default="")
+
+    def unused(self) -> list[str]:
+        """Return the students of rows that fitted no submission."""
+        rest = (row for n, row in enumerate(self.rows) if n not in self._used)
+        return [row.student.id for row in rest]
+
+
+def _names(student: Student) -> set[str]:
+    """Return both orders of a name, as letters alone."""
+    first, last, _ = student.forms()
+    return (first | last) - {""}
+
+
+def read_times(path: Path, course: Course) -> Times:
+    """Read a CSV file with a student, a time and perhaps a unit in each row.
+
+    Raises:
+        CollectError: if a column is missing, or a time cannot be read for certain.
+        CourseError: if it names a unit that is not there.
+    """
+    table = read_table(path, COLUMNS)
+    who = {"id", "name", "email", "last", "lms"} & set(table.columns)
+    if not who or "time" not in table.columns:
+        raise CollectError(
+            f"{path}: expected a heading with id and time, perhaps with unit; "
+            f"found {table.heading}"
+        )
+    rows = []
+    for number, cells in enumerate(table.cells, 2):
+        if cells["time"] not in ("", "-"):
+            slug = course.unit(cells["unit"]).slug if cells.get("unit") else ""
+            when = _time(f"{path}, row {number}", cells["time"])
+            rows.append(Row(student_of(cells), slug, when))
+    return Times(rows)
+
+
+def _time(place: str, text: str) -> str:
+    """Return a time in UTC; without a zone it is one of this machine's."""
+    try:
+        if UNCLEAR.search(text):
+            raise ParserError("day and month may be either")
+        return f"{parse(text).astimezone(UTC):{TIME}}"
+    except (ParserError, ValueError, OverflowError):
+        raise CollectError(
+            f"{place}: cannot read the time {text!r}; write it as 2026-11-02 18:30"
+        ) from None

@@ -1,0 +1,123 @@
+"""Tell names from what people and platforms write around them.
+
+`Copy of 04_attention - Ada Lovelace (1) final.ipynb` holds one name. No digit of a name
+is dropped: `Student 007` and `Student 008` are two people.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+COPY_OF = re.compile(r"(?:copy[ _]of|kopie[ _]von|copie[ _]de|copia[ _]de)[ _]+", re.I)
+COUNTED = re.compile(
+    r"(?:[ _]?\((?P<brackets>\d{1,3})\)"
+    r"|(?P<word>[ _-]+(?:copy|kopie)(?:[ _](?P<nth>\d+))?))$",
+    re.I,
+)
+DASHED = re.compile(r"-(\d{1,2})$")  # Canvas's way to count
+ENDINGS = re.compile(
+    r"(\.(?:ipynb|zip|txt|json|pdf|html?|rar|7z|gz|tar|docx?|odt|md|py|png|jpe?g))+$",
+    re.I,
+)
+FILLING = """
+abgabe answer answers assignment assignments attempt backup colab completed copy done
+drive download draft edited exercise export file files final finished hand handin
+homework hw in ipynb last lab late latest new notebook notebooks of old projects
+solution solutions solved submission submissions submit submitted the unit untitled
+update updated upload uploads v version week work zip
+"""
+NOISE = frozenset(FILLING.split())
+NUMBERED = re.compile(r"v\d+[a-z]?|\S*\d{8}t\d{6}z\S*|\d{4}-\d\d-\d\d")
+NUMBER_OF_A_STUDENT = re.compile(r"\d{5,}")
+ACCENT = 200  # Unicode's class of marks above and below; vowel signs have lower ones
+
+
+def stem_of(name: str, dashed: bool = False) -> tuple[str, int]:
+    """Return a file's name without endings and copies, and the number of its copy.
+
+    Args:
+        name: of a file or a folder.
+        dashed: whether `-1` counts copies too, as it does on Canvas.
+    """
+    stem = ENDINGS.sub("", name.strip())
+    version = 0
+    while True:
+        if found := COPY_OF.match(stem):
+            stem = stem[found.end() :]
+        elif found := COUNTED.search(stem):
+            version = max(version, int(found["brackets"] or found["nth"] or 1))
+            stem = stem[: found.start()]
+        elif dashed and (found := DASHED.search(stem)):
+            version = max(version, int(found[1]))
+            stem = stem[: found.start()]
+        else:
+            return stem.strip(), version
+
+
+def without_filling(text: str) -> str:
+    """Drop filling words; next to a single word, those in capitals may be a name."""
+    words = text.split()
+    pairs = list(zip(["", *words], words, strict=False))
+    kept = [word for before, word in pairs if not _is_noise(word, before)]
+    if sum(not word.isdigit() for word in kept) == 1:
+        kept = [w for w in words if w in kept or (w[0].isupper() and w.isalpha())]
+    return " ".join(kept)
+
+
+def _is_noise(word: str, before: str) -> bool:
+    """Say whether a word is none of a name: `final`, or the 2 of `homework 2`."""
+    bare, last = (one.casefold().strip(".,;()[]'\"") for one in (word, before))
+    if bare in NOISE or NUMBERED.fullmatch(bare):
+        return True
+    if bare.isdigit():
+        return last in NOISE
+    return not any(letter.isalnum() for letter in bare)
+
+
+def may_be_a_name(text: str) -> bool:
+    """Say whether a text may name a student: it has letters, or is a long number."""
+    letter = any(one.isalpha() for one in text)
+    return letter or bool(NUMBER_OF_A_STUDENT.fullmatch(text))
+
+
+def is_filling(name: str) -> bool:
+    """Say whether a name is no name: `final` in `final_04_11_attention.ipynb`."""
+    return not without_filling(spaced(name))
+
+
+def without_units(text: str, slugs: tuple[str, ...]) -> str:
+    """Drop the names of units from a text."""
+    for slug in slugs:
+        words = r"[\s_-]+".join(map(re.escape, slug.split("_")))
+        text = re.sub(words, " ", text, flags=re.I)
+    return spaced(text)
+
+
+def spaced(text: str) -> str:
+    """Return a text with blanks for what else stands between words."""
+    return re.sub(r"\s+-\s+|[_\s]+|^-|-$", " ", text).strip(" -")
+
+
+def letters(text: str) -> str:
+    """Return letters and digits of a name alone, without accents or case.
+
+    The signs of vowels stay: without them many names of Asia would be the same.
+    """
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(one for one in plain if one.isalnum() or _is_part(one))
+
+
+def _is_part(one: str) -> bool:
+    """Say whether a mark is a part of a word, such as a vowel's sign, no accent."""
+    is_mark = unicodedata.category(one) in ("Mn", "Mc")
+    return is_mark and unicodedata.combining(one) < ACCENT
+
+
+def folder_name(text: str) -> str:
+    """Return a name that is safe as a folder's: `jane-smith`; "" if nothing is left."""
+    plain = unicodedata.normalize("NFC", text).casefold()
+    kept = (
+        one if one.isalnum() or one in "._" or _is_part(one) else " " for one in plain
+    )
+    return "-".join("".join(kept).split()).strip("._-")[:60].strip("._-")

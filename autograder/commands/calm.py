@@ -1,0 +1,110 @@
+"""End with one sentence that says what to do, where a traceback would say little."""
+
+import contextlib
+import errno
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from typer import Exit
+from typer.core import TyperGroup
+
+from autograder.commands.screen import complain
+
+STOPPED = "Stopped. What is done stays; run the same command again to go on."
+LOG = "warnings.log"
+DONE = "What is done stays; then run the same command again."
+SENTENCES = {
+    errno.ENOSPC: f"The disk is full: free some space. {DONE}",
+    errno.EDQUOT: f"Your space on this disk is used up: free some. {DONE}",
+    errno.EROFS: "{file} is on a disk that cannot be written: choose another folder.",
+    errno.EACCES: "{file} may not be read or written by you: change its permissions, "
+    "or choose another folder.",
+    errno.EPERM: "{file} may not be changed by you: change its permissions, "
+    "or choose another folder.",
+    errno.ENOENT: "{file} is not there: look at the path.",
+    errno.EEXIST: "{file} is there already, and is no folder: look at the path.",
+    errno.ENOTDIR: "{file} does not lie in a folder: look at the path.",
+    errno.EISDIR: "{file} is a folder, and a file was expected: look at the path.",
+}
+
+
+class CalmGroup(TyperGroup):
+    """Commands whose problems are sentences."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; say what stops it."""
+        with said_in_a_sentence():
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def said_in_a_sentence() -> Iterator[None]:
+    """Leave with a sentence: status 130 at Ctrl-C, else 2."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        complain(STOPPED)
+        raise Exit(130) from None
+    except Exception as error:
+        sentence = sentence_of(error)
+        if not sentence:
+            raise
+        complain(sentence)
+        raise Exit(2) from None
+
+
+def sentence_of(error: Exception) -> str:
+    """Say what is wrong and what to do; "" if only the makers can know."""
+    if isinstance(error, OSError):
+        return _of_a_file(error)
+    if "autograder.course" in sys.modules and _is_ours(error):
+        return str(error)
+    if "sqlalchemy" in sys.modules:
+        from sqlalchemy.exc import DBAPIError
+
+        if isinstance(error, DBAPIError):
+            said = str(error.orig).strip().splitlines()[0]
+            if "disk is full" in said:
+                return SENTENCES[errno.ENOSPC]
+            return (
+                f"The gradebook cannot be used ({said}): look whether its file or "
+                "server is whole and may be written, or put a copy of it back."
+            )
+    return ""
+
+
+def _is_ours(error: Exception) -> bool:
+    from autograder.course import CourseError
+
+    return isinstance(error, CourseError)
+
+
+def _of_a_file(error: OSError) -> str:
+    sentence = SENTENCES.get(error.errno or 0, "")
+    if "{file}" in sentence and not error.filename:
+        return ""
+    return sentence.format(file=error.filename)
+
+
+def log_warnings(root: Path) -> None:
+    """Let what libraries warn of go to `grading/warnings.log` in a class's folder."""
+    path = root / "grading" / LOG
+
+    def note(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: object = None,
+        line: str | None = None,
+    ) -> None:
+        text = warnings.formatwarning(message, category, filename, lineno, line)
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a", encoding="utf-8") as log:
+                log.write(text)
+
+    warnings.showwarning = note
