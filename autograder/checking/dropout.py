@@ -6,9 +6,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from autograder.checking.chance import slack
 from autograder.checking.expect import expect_close, expect_shape, fail
-
-CHANCE = 1e-12  # that right code fails by what it happens to draw
 
 
 def expect_dropped(
@@ -53,21 +52,21 @@ def expect_dropped(
 
 
 def _expect_share(dropped: Tensor, scales: Tensor, p: float, what: str) -> None:
-    """Compare the share by Hoeffding's bound, which holds for any p and number."""
-    slack = math.sqrt(math.log(2 / CHANCE) / (2 * dropped.numel()))
-    if slack > 0.15:
+    """Compare the share by a bound that right code does not leave by chance."""
+    bound = slack(dropped.numel())
+    if bound > 0.15:
         raise ValueError(f"{dropped.numel()} numbers are too few: draw more")
     share = float(dropped.double().mean())
     if share == 0:
         fail(f"dropout={p:g} changed nothing.", mistake="dropout is ignored")
     meant = _share_by_scale(scales)
-    if meant is None or abs(share - meant) > slack:
+    if meant is None or abs(share - meant) > bound:
         meant = share
     elif abs(meant - p) > 0.001:
-        slack = 0.001  # a right dropout with another p, and the scale says which
-    if abs(meant - p) <= slack:
+        bound = 0.001  # a right dropout with another p, and the scale says which
+    if abs(meant - p) <= bound:
         return
-    keeps = abs(meant - (1 - p)) <= slack
+    keeps = abs(meant - (1 - p)) <= bound
     fail(
         f"dropout={p:g} is the share of {what} that becomes 0, but yours drops "
         + ("1 - p of it." if keeps else "another share."),

@@ -1,4 +1,4 @@
-"""Hidden checks of unit 08: encoder layer, encoder, its states, and their drift."""
+"""Hidden checks of unit 08: layer, encoder, its states, their drift, hidden words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +14,7 @@ from autograder.checking.behaviour import (
     expect_gradients,
     made_of_parts,
 )
+from autograder.checking.chance import slack
 from autograder.checking.compare import describe
 from autograder.checking.expect import (
     check,
@@ -23,6 +24,7 @@ from autograder.checking.expect import (
     fail,
 )
 from autograder.checking.families import (
+    SAME_DRAWS,
     expect_each_call_anew,
     expect_no_seed,
     expect_no_traces,
@@ -36,6 +38,7 @@ from autograder.checking.kinds_of_inputs import (
 )
 from transformer import encoder as reference
 from transformer.config import TransformerConfig
+from transformer.one_stack.sentences import N_SPECIAL, NOT_ASKED
 
 B, S, D, H, D_FF, N = 3, 6, 16, 2, 22, 4
 SIZES: dict[str, Any] = {"d_model": D, "n_heads": H, "n_layers": N, "d_ff": D_FF}
@@ -835,3 +838,263 @@ def test_drift_leaves_its_input(student, draw):
     states = [words(draw, S, B, D).transpose(0, 1) for _ in range(N)]
     expect_no_traces(student, student.drift, states, still=True)
     expect_same_device(student, student.drift, states, what="the drift")
+
+
+# --- mask_words -------------------------------------------------------------------
+
+ROWS, COLUMNS, WORDS, SHARE = 200, 240, 20, 0.3
+RULE = 0.8, 0.1, 0.1  # of the chosen words: hidden, another word, as they were
+OTHER_RULES = {
+    "hidden words alone: no other words, and none that stay": (1.0, 0.0, 0.0),
+    "no words that stay as they are": (0.8, 0.2, 0.0),
+    "no other words in place of the hidden": (0.8, 0.0, 0.2),
+    "words that are never hidden": (0.0, 0.1, 0.9),
+    "80 % other words, and 10 % hidden": (0.1, 0.8, 0.1),
+    "80 % of the words left as they are, and 10 % hidden": (0.1, 0.1, 0.8),
+    "10 % of what was not hidden, in place of 10 % of the chosen": (0.8, 0.02, 0.18),
+    "nine words of ten hidden": (0.9, 0.1, 0.0),
+    "half of the chosen words hidden": (0.5, 0.25, 0.25),
+}
+
+
+@dataclass(frozen=True)
+class Masked:
+    """Sentences, and what the student's code has made of them."""
+
+    ids: Tensor
+    mask_id: int
+    read: Tensor
+    asked: Tensor
+
+    @property
+    def chosen(self) -> Tensor:
+        """The places that are asked for."""
+        return self.asked != NOT_ASKED
+
+    @property
+    def fates(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Of the chosen places, those hidden, those with another word, those kept."""
+        hidden, kept = self.read == self.mask_id, self.read == self.ids
+        return (
+            self.chosen & hidden,
+            self.chosen & ~hidden & ~kept,
+            self.chosen & kept,
+        )
+
+
+def padded_sentences(draw, b: int = ROWS, t: int = COLUMNS, words: int = WORDS):
+    """Draw sentences in which special tokens stand in every place."""
+    ids = draw.ids(b, t, low=N_SPECIAL, high=N_SPECIAL + words)
+    special = draw.ids(b, t, low=0, high=N_SPECIAL)
+    return torch.where(draw.uniform(b, t) < 0.1, special, ids)
+
+
+def masked(
+    student, draw, share: float = SHARE, words: int = WORDS, **arguments
+) -> Masked:
+    """Have the student's code hide words of many sentences."""
+    ids, mask_id = padded_sentences(draw, words=words), N_SPECIAL + words
+    result = student.mask_words(ids, mask_id, share, **arguments)
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        fail(
+            "mask_words should return two tensors, what is read and what is asked, "
+            f"not {describe(result)}.",
+            mistake="another number of results",
+        )
+    for part, what in zip(result, ("what is read", "what is asked"), strict=True):
+        expect_shape(part, tuple(ids.shape), what)
+    return Masked(ids, mask_id, *result)
+
+
+@check("mask-words", share=1, title="Two tensors (b, s) of word numbers", form=True)
+def test_masked_shapes(student, draw):
+    found = masked(student, draw)
+    expect_dtype(found.read, torch.int64, "what is read")
+    expect_dtype(found.asked, torch.int64, "what is asked")
+
+
+@check("mask-words", share=2, title="Asked for are words as they were; others stay")
+def test_masked_places(student, draw):
+    found = masked(student, draw)
+    expect_asked_words(found)
+    if not torch.equal(found.read[~found.chosen], found.ids[~found.chosen]):
+        fail(
+            "Words have changed that are not asked for: whatever is hidden or "
+            "replaced, and what is chosen and stays, is asked for.",
+            mistake="words changed that are not asked for",
+        )
+
+
+def expect_asked_words(found: Masked) -> None:
+    """Fail unless some words are asked for, as they were, and no special token."""
+    ids, chosen, special = found.ids, found.chosen, found.ids < N_SPECIAL
+    if torch.equal(found.asked[~special], ids[~special]):
+        fail(
+            "All words are asked for: those that were not chosen get NOT_ASKED.",
+            mistake="all words asked for, whether chosen or not",
+        )
+    if bool((chosen & special).any()):
+        fail(
+            "Special tokens are asked for: numbers below 4 are never chosen, and are "
+            "marked NOT_ASKED as all that is not chosen.",
+            mistake="special tokens asked for",
+        )
+    if not bool(chosen.any()):
+        fail("No word is asked for.", mistake="no word asked for")
+    if not torch.equal(found.asked[chosen], ids[chosen]):
+        left = torch.equal(found.asked[chosen], found.read[chosen])
+        fail(
+            "What is asked for are not the words as they were.",
+            mistake="what stands in place of the words, asked for" if left else None,
+        )
+
+
+@check("mask-words", share=2, title="A share of the words, each for itself")
+def test_masked_share(student, draw):
+    found = masked(student, draw)
+    expect_asked_words(found)
+    words = found.ids >= N_SPECIAL
+    expect_each_for_itself(found.chosen, words, "chosen")
+    share, bound = mean(found.chosen[words]), slack(int(words.sum()))
+    named = {
+        "the share that is not to be chosen": 1 - SHARE,
+        "15 % of the words, whatever the share": 0.15,
+        "80 % of the share": 0.8 * SHARE,
+        "90 % of the share": 0.9 * SHARE,
+    }
+    if abs(share - SHARE) > bound:
+        mistake = next((p for p, s in named.items() if abs(share - s) <= bound), None)
+        whose = f"With share={SHARE}, {share:.1%} of the words are chosen."
+        fail(whose, mistake)
+    none, every = (masked(student, draw, share=share) for share in (0.0, 1.0))
+    if bool(none.chosen.any()) or not torch.equal(none.read, none.ids):
+        fail("With share=0 words are chosen.", mistake="words chosen with share=0")
+    if not torch.equal(every.chosen, every.ids >= N_SPECIAL):
+        fail("With share=1 not all words are chosen.")
+
+
+def mean(places: Tensor) -> float:
+    """Return the share of True."""
+    return float(places.double().mean())
+
+
+def expect_each_for_itself(hit: Tensor, places: Tensor, what: str) -> None:
+    """Fail if whole rows or whole columns fare alike, though not all places do."""
+    if bool(hit[places].all()) or not bool(hit[places].any()):
+        return
+    for axis, name in ((1, "sentence"), (0, "column")):
+        mixed = (hit & places).any(axis) & (~hit & places).any(axis)
+        if not bool(mixed.any()):
+            fail(
+                f"In each {name} either all or none are {what}: chance should decide "
+                "for every word by itself.",
+                mistake=f"one draw for a whole {name}",
+            )
+
+
+@check("mask-words", share=2, title="Of the chosen 80 % hidden, 10 % others, 10 % kept")
+def test_masked_fates(student, draw):
+    found = masked(student, draw)
+    expect_asked_words(found)
+    for fate, what in zip(found.fates, ("hidden", "others", "kept"), strict=True):
+        expect_each_for_itself(fate, found.chosen, what)
+    shares = [mean(fate[found.chosen]) for fate in found.fates]
+    bound = slack(int(found.chosen.sum()))
+
+    def distance(rule: tuple[float, float, float]) -> float:
+        apart = max(abs(s - r) for s, r in zip(shares, rule, strict=True))
+        return apart - rule[1] / WORDS  # another word may be the word that it was
+
+    if distance(RULE) > bound:
+        nearest = min(OTHER_RULES, key=lambda words: distance(OTHER_RULES[words]))
+        mistake = nearest if distance(OTHER_RULES[nearest]) <= bound else None
+        hidden, other, kept = (f"{share:.0%}" for share in shares)
+        fail(
+            f"Of the chosen words {hidden} are hidden, {other} are other words and "
+            f"{kept} stay as they were.",
+            mistake,
+        )
+
+
+@check("mask-words", share=1, title="Other words: any word, no special token")
+def test_masked_others(student, draw):
+    found = masked(student, draw)
+    expect_asked_words(found)
+    other = found.fates[1]
+    drawn, wanted = found.read[other], range(N_SPECIAL, found.mask_id)
+    if bool((drawn < N_SPECIAL).any()):
+        fail(
+            "Special tokens stand where other words should.",
+            mistake="special tokens for other words",
+        )
+    if bool((drawn > found.mask_id).any()):
+        fail("There are numbers behind mask_id, which is the last.")
+    if set(drawn.tolist()) != set(wanted):
+        first = bool((drawn == drawn[:1]).all()) and bool(drawn.numel())
+        fail(
+            "Not all words are drawn for other words.",
+            mistake="one word drawn for all" if first else "some words never drawn",
+        )
+    expect_each_for_itself(other & (found.read == found.mask_id - 1), other, "one word")
+    expect_hidden_share_of_few_words(masked(student, draw, share=0.9, words=2))
+
+
+def expect_hidden_share_of_few_words(found: Masked) -> None:
+    """Fail if `mask_id` is drawn for another word too: of two words, every third."""
+    expect_each_for_itself(found.fates[0], found.chosen, "hidden")
+    hidden, bound = mean(found.fates[0][found.chosen]), slack(int(found.chosen.sum()))
+    if abs(hidden - RULE[0]) > bound:
+        more = abs(hidden - (RULE[0] + RULE[1] / 3)) <= bound
+        fail(
+            f"In a vocabulary of two words {hidden:.1%} of the chosen are hidden.",
+            mistake="the hidden word's number drawn for other words" if more else None,
+        )
+
+
+TWICE = """
+lambda f: lambda seed, *given: (
+    lambda chance: [f(*given, generator=chance)[0] for _ in range(2)]
+)(__import__("torch").Generator().manual_seed(seed))
+"""
+
+
+@check(
+    "mask-words", share=1, title="Chance comes from the generator, and from it alone"
+)
+def test_masked_generator(student, draw):
+    ids = padded_sentences(draw, 7, 31)
+    twice = student.load("builtins.eval")(TWICE)(student.mask_words)
+    given = ids, N_SPECIAL + WORDS, 0.5
+    first, second = expect_no_traces(student, twice, 3, *given, still=True)
+    again, _ = twice(3, *given)
+    other, _ = twice(4, *given)
+    if not torch.equal(first, again):
+        fail(
+            "Two generators with the same seed hide other words.",
+            mistake="chance that does not come from the generator",
+        )
+    if torch.equal(first, other) or torch.equal(first, second):
+        fail(
+            "A generator of another seed, or in its second call, hides the same words.",
+            mistake=SAME_DRAWS,
+        )
+    expect_asked_words(masked(student, draw))
+
+
+@check("mask-words", share=1, title="Each call draws anew, without a generator too")
+def test_masked_of_each_call(student, draw):
+    expect_asked_words(masked(student, draw, share=0.5))
+    given = padded_sentences(draw, 9, 33), N_SPECIAL + WORDS, 0.5
+    expect_no_seed(student, student.mask_words, *given, part=0, draws=True)
+    expect_no_seed(student, student.mask_words, *given, part=1, draws=True)
+    others = (padded_sentences(draw, 9, 33), *given[1:])
+    results = student.calls_in_turn(student.mask_words, given, others)
+    for (ids, *_), (result, _) in zip((given, others), results, strict=True):
+        expect_asked_words(Masked(ids, given[1], *result))
+
+
+@check("mask-words", share=1, title="The ids stay, and the device", form=True)
+def test_masked_leaves_its_input(student, draw):
+    given = padded_sentences(draw, 5, 11), N_SPECIAL + WORDS, 0.5
+    expect_no_traces(student, student.mask_words, *given)
+    expect_same_device(student, student.mask_words, *given, what="a result")

@@ -1,4 +1,4 @@
-"""Hidden checks of unit 09: the decoder layer, the stack, and what it looks at."""
+"""Hidden checks of unit 09: layer, stack, what it looks at, and a decoder alone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any, Generic, TypeVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.checking.behaviour import (
@@ -39,6 +40,7 @@ from transformer.config import TransformerConfig
 from transformer.feed_forward import AddNorm
 from transformer.masks import causal_mask
 from transformer.multi_head import MultiHeadAttention
+from transformer.one_stack.language_model import LanguageModel
 
 B, H, T, S, D, N = 3, 2, 5, 7, 16, 4
 SIZES: dict[str, Any] = {"src_vocab_size": 20, "tgt_vocab_size": 21}
@@ -905,3 +907,238 @@ def test_average_leaves_its_inputs(student, draw):
     weights = many_weights(draw)
     expect_no_traces(student, student.average_heads, weights, still=True)
     expect_same_device(student, student.average_heads, weights, what="average")
+
+
+# --- LanguageModel ----------------------------------------------------------------
+
+PAD, VOCABULARY = 5, SIZES["tgt_vocab_size"]
+OF_LOSS = "lambda model: lambda ids: model.loss(ids)"
+
+
+def sentences(draw, b: int = B, t: int = T) -> dict[str, Tensor]:
+    """Draw ids with padding in every place; 0, 1 and 3 are words here."""
+    places = draw.padded_ids(b, t, pad_id=-1, low=0, high=VOCABULARY - 1)
+    for ids in places.values():
+        longest = ids[b // 2, 1:3]
+        longest[longest >= 0] = torch.tensor([1, 0])[longest >= 0]
+    return {
+        words: torch.where(ids >= PAD, ids + 1, ids).masked_fill(ids < 0, PAD)
+        for words, ids in places.items()
+    }
+
+
+def language_models(student, draw, **changes) -> Twins[LanguageModel]:
+    """Build the student's and the trusted language model, with the same weights."""
+    return twins(student, draw, LanguageModel, **{"pad_id": PAD, **changes})
+
+
+def at_words(logits: Tensor, ids: Tensor) -> Tensor:
+    """Leave out what stands in the rows of padding, which is open."""
+    return logits.masked_fill((ids == PAD).unsqueeze(-1), 0.0)
+
+
+def logits_mistakes(
+    model: LanguageModel, ids: Tensor
+) -> dict[str, Callable[[], Tensor]]:
+    """Name what goes wrong on the way to the logits; all give (b, t, vocab_size)."""
+    words, past = (ids != PAD)[:, None, None, :], causal_mask(ids.size(1))
+    x, both = model.embedding(ids), words & past
+
+    def under(mask: Tensor | None) -> Callable[[], Tensor]:
+        return lambda: model.projection(model.stack(x, mask))
+
+    return {
+        "zeros": lambda: torch.zeros_like(model(ids)),
+        "a model without a mask: it sees the words that it has to say": under(None),
+        "a model with the padding's mask alone: it sees the future": under(words),
+        "a model with the causal mask alone: padding takes part": under(past),
+        "a model whose mask is inverted": under(~both),
+        "a model with the first sentence's mask for all": under(both[:1]),
+        "a model whose mask hides a word from itself": under(both & past.tril(-1)),
+        "a model whose mask shows one word of the future": under(
+            words & torch.ones(ids.size(1), ids.size(1)).tril(1).bool()
+        ),
+        "a model with a mask of the past or the words, not of both": under(
+            words | past
+        ),
+        "a model whose mask hides the word with number 1, not its padding": under(
+            (ids != 1)[:, None, None, :] & past
+        ),
+        "a model without its stack": lambda: model.projection(x),
+        "a model whose stack has lost all but its first layer": lambda: (
+            model.projection(model.stack.norm(model.stack.layers[0](x, both)))
+        ),
+        "a model without positions": lambda: model.projection(
+            model.stack(model.embedding.tokens(ids), both)
+        ),
+        "probabilities, where logits are asked for": lambda: model(ids).softmax(-1),
+        "logarithms of probabilities, where logits are asked for": lambda: model(
+            ids
+        ).log_softmax(-1),
+    }
+
+
+def expect_logits(pair: Twins[LanguageModel], ids: Tensor, what: str) -> None:
+    """Compare the rows of words with the right ones."""
+    got, named = pair.student(ids), logits_mistakes(pair.trusted, ids)
+    expect_rows_of_logits(got, ids, what)
+    mistakes = {
+        phrase: lambda wrong=wrong: at_words(wrong(), ids)
+        for phrase, wrong in named.items()
+    }
+    want = at_words(pair.trusted(ids), ids)
+    expect_close(at_words(got, ids), want, what, mistakes)
+
+
+def expect_rows_of_logits(got: Any, ids: Tensor, what: str) -> None:
+    """Fail unless there are scores of all words for each place."""
+    named = {
+        "vectors that are not projected to the words": (*ids.shape, D),
+        "the last row alone": (len(ids), VOCABULARY),
+    }
+    shape = tuple(got.shape) if isinstance(got, Tensor) else None
+    for phrase, wrong in named.items():
+        if shape == wrong:
+            fail(f"You return {phrase}: {what} is to have (b, t, vocab_size).", phrase)
+    expect_shape(got, (*ids.shape, VOCABULARY), what)
+
+
+@check("language-model", share=1, title="Logits of shape (b, t, vocab_size)", form=True)
+def test_logits_shape(student, draw):
+    ids = sentences(draw)["padding behind"]
+    model = language_models(student, draw).student
+    expect_rows_of_logits(model(ids), ids, "what forward returns")
+
+
+@check("language-model", share=3, title="Each next word from the words so far")
+def test_logits_values(student, draw):
+    pair = language_models(student, draw)
+    expect_logits(pair, sentences(draw)["padding behind"], "the logits")
+
+
+@check("language-model", share=1, title="No padding takes part, wherever it stands")
+def test_logits_with_padding(student, draw):
+    pair = language_models(student, draw)
+    for place, ids in sentences(draw).items():
+        expect_logits(pair, ids, f"with {place}, the tensor of logits")
+
+
+@check("language-model", share=1, title="Pre-norm, in float32, a batch of one")
+def test_logits_of_another_model(student, draw):
+    changes = {"norm_first": True, "positions": "sinusoidal", "n_layers": 3}
+    pair = language_models(student, draw, **changes)
+    ids = sentences(draw)["padding in front"]
+    expect_logits(pair, ids, "the pre-norm model's logits")
+    pair.student.float()
+    one = ids[1:2]
+    got, want = at_words(pair.student(one), one), at_words(pair.trusted(one), one)
+    expect_close(got, want, "the logits in float32", tolerance=1e-4)
+
+
+def loss_mistakes(logits: Tensor, ids: Tensor) -> dict[str, Callable[[], Tensor]]:
+    """Name what goes wrong between the logits of all but the last word and the loss."""
+    wanted = ids[:, 1:]
+    rows = logits.transpose(1, 2)
+
+    def entropy(rows: Tensor, wanted: Tensor, ignored: int = PAD) -> Tensor:
+        return F.cross_entropy(rows, wanted, ignore_index=ignored)
+
+    return {
+        "zero": lambda: torch.tensor(0.0),
+        "the loss of the words that are read: the target is not shifted": lambda: (
+            entropy(rows, ids[:, :-1])
+        ),
+        "the loss of the words before: the target is shifted the other way": lambda: (
+            entropy(rows[..., 1:], ids[:, :-2])
+        ),
+        "the loss with padding counted": lambda: entropy(rows, wanted, -100),
+        "the loss that leaves out the word with number 1, not the padding": lambda: (
+            entropy(rows, wanted, 1)
+        ),
+        "the loss that leaves out the word with number 0, not the padding": lambda: (
+            entropy(rows, wanted, 0)
+        ),
+        **mean_mistakes(rows, wanted),
+        "the loss of the probabilities, after a softmax too many": lambda: entropy(
+            rows.softmax(1), wanted
+        ),
+        "the perplexity, not the loss": lambda: entropy(rows, wanted).exp(),
+        "the loss with its sign turned": lambda: -entropy(rows, wanted),
+        "the loss of the first sentence alone": lambda: entropy(rows[:1], wanted[:1]),
+    }
+
+
+def mean_mistakes(rows: Tensor, wanted: Tensor) -> dict[str, Callable[[], Tensor]]:
+    """Name what is no mean over the words; classes are the second axis of `rows`."""
+    each = F.cross_entropy(rows, wanted, ignore_index=PAD, reduction="none")
+    words = (wanted != PAD).sum(1).clamp(min=1)
+    return {
+        "the sum over all words, not the mean": lambda: each.sum(),
+        "the sum of each sentence, averaged over the sentences": lambda: (
+            each.sum() / len(wanted)
+        ),
+        "the sum over the words, divided by all places": lambda: each.mean(),
+        "the mean of the sentences' means": lambda: (each.sum(1) / words).mean(),
+    }
+
+
+@check("language-model", share=3, title="The loss of the next words, without padding")
+def test_loss_values(student, draw):
+    model = language_models(student, draw).student
+    drawn = sentences(draw)
+    expect_loss(model, drawn["padding behind"], "For your logits, the loss")
+    expect_loss(model, drawn["no padding"][:1], "The loss of one sentence")
+
+
+def expect_loss(model: Any, ids: Tensor, what: str) -> None:
+    """Compare a loss with that of the student's own logits, right or wrong."""
+    logits = model(ids[:, :-1])
+    expect_shape(logits, (len(ids), ids.size(1) - 1, VOCABULARY), "the logits")
+    rows = logits.double().transpose(1, 2)
+    want = F.cross_entropy(rows, ids[:, 1:], ignore_index=PAD)
+    loss = model.loss(ids)
+    if isinstance(loss, Tensor) and loss.dim():
+        fail(
+            f"{what} should be one number, but it has the shape {tuple(loss.shape)}.",
+            mistake="more numbers than one for the loss",
+        )
+    expect_close(loss, want, what, loss_mistakes(logits.double(), ids))
+
+
+@check("language-model", share=1, title="Gradients of the loss reach every weight")
+def test_loss_gradients(student, draw):
+    pair, ids = language_models(student, draw), sentences(draw)["padding behind"]
+    around = student.load("torch.nn.Module")()
+    around.add_module("model", pair.student)
+    student.load("builtins.setattr")(around, "forward", loss_of(student, pair.student))
+    run = student.gradients(around, ids)
+    expect_reached(run.parameters, "the loss")
+
+
+def loss_of(student, model: Any) -> Any:
+    """Return a student's loss as a function of the ids."""
+    return student.load("builtins.eval")(OF_LOSS)(model)
+
+
+@check("language-model", share=1, title="Each call has its own result, and its chance")
+def test_language_model_of_each_call(student, draw):
+    pair = language_models(student, draw)
+    calls = [(sentences(draw, B + 1, T + 1)["no padding"],) for _ in range(3)]
+    expect_each_call_anew(student, pair.student, calls, pair.trusted, "the logits")
+    model = language_models(student, draw, dropout=0.3).student
+    model.train()
+    expect_no_seed(student, model, *calls[0], draws=True)
+    expect_no_seed(student, loss_of(student, model), *calls[0], draws=True)
+
+
+@check("language-model", share=1, title="Ids, device and mode stay", form=True)
+def test_language_model_leaves_its_input(student, draw):
+    model = language_models(student, draw).student
+    ids = sentences(draw)["padding behind"]
+    for function in (model, loss_of(student, model)):
+        expect_no_traces(student, function, ids, still=True)
+    table = student.load("torch.nn.Embedding")(VOCABULARY, D)  # it asks no values
+    model.add_module("embedding", table.double())
+    expect_same_device(student, model, ids, what="the tensor of logits")
+    loss = student.load("builtins.getattr")(model, "loss")
+    expect_same_device(student, loss, ids, what="the loss")

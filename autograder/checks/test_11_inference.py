@@ -1,4 +1,4 @@
-"""Hidden checks of unit 11: greedy and beam search, the cached step, and BLEU.
+"""Hidden checks of unit 11: searches, the cached step, drawing words, and BLEU.
 
 The searches are given a model of the grader's: a table of scores that depends on every
 earlier word, on the source and on its padding, and that notes how it was called.
@@ -31,6 +31,7 @@ from autograder.checking.families import (
     expect_no_traces,
     expect_same_device,
 )
+from autograder.checking.kinds_of_inputs import expect_double
 from autograder.checking.random_inputs import Draw
 from transformer.config import TransformerConfig
 from transformer.decoder import DecoderLayer
@@ -39,6 +40,8 @@ from transformer.masks import causal_mask
 from transformer.multi_head import MultiHeadAttention
 from transformer.translation import bleu
 from transformer.translation.beams import SearchSettings
+from transformer.translation.sampling import sampling_probabilities
+from transformer.translation.sampling_settings import SamplingSettings
 
 UNK, PAD, SOS, EOS = 0, 1, 2, 3
 OTHER_IDS = (4, 9, 10)  # of padding, <sos> and <eos>
@@ -1983,3 +1986,311 @@ def test_bleu_with_another_length(student, draw):
     words = "code that is right with max_n = 4 alone"
     with blame(words, lambda: test_bleu_of_short_hypotheses(student, draw)):
         expect_bleu(student.corpus_bleu(*corpus, 2), corpus, 2)
+
+
+# --- sampling_probabilities -------------------------------------------------------
+
+SAMPLING = "transformer.translation.sampling_settings.SamplingSettings"
+N_WORDS, N_ROWS = 11, 40  # so many rows that some one shows each mistake
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """A way to cut a distribution; as it stands, the right one.
+
+    Attributes:
+        sharpened: what the temperature does to the logits.
+        late: whether the temperature acts behind the cuts.
+        p_first: whether the nucleus is cut before the k likeliest.
+        more: how many words more than k are kept.
+        lot: which words the nucleus keeps, of the probabilities before and with each.
+        falling: whether the likeliest words come first.
+        summed: whether what is left sums to 1 again.
+    """
+
+    sharpened: Callable[[Tensor, float], Tensor] = lambda logits, t: logits / t
+    late: bool = False
+    p_first: bool = False
+    more: int = 0
+    lot: Callable[[Tensor, Tensor, float], Tensor] = lambda before, _, p: before < p
+    falling: bool = True
+    summed: bool = True
+
+    def left(self, logits: Tensor, settings: SamplingSettings) -> Tensor:
+        """Return what is left of the distributions (..., V)."""
+        logits = logits.double()
+        t = settings.temperature or 1.0
+        start = logits if self.late else self.sharpened(logits, t)
+        p = start.softmax(dim=-1)
+        cuts = [self.likeliest, self.nucleus]
+        for cut in cuts[::-1] if self.p_first else cuts:
+            p = cut(p, settings)
+        if self.late:
+            p = self.sharpened(p.log(), t).softmax(dim=-1)
+        return p
+
+    def likeliest(self, p: Tensor, settings: SamplingSettings) -> Tensor:
+        """Keep the k likeliest."""
+        if settings.top_k is None:
+            return p
+        place = p.sort(dim=-1, descending=self.falling, stable=True).indices.argsort(-1)
+        return self.again(p * (place < settings.top_k + self.more))
+
+    def nucleus(self, p: Tensor, settings: SamplingSettings) -> Tensor:
+        """Keep the fewest that have p together."""
+        if settings.top_p >= 1:
+            return p
+        ranked, words = p.sort(dim=-1, descending=self.falling, stable=True)
+        total = ranked.cumsum(dim=-1)
+        keep = self.lot(total - ranked, total, settings.top_p)
+        return self.again(p * torch.zeros_like(keep).scatter(-1, words, keep))
+
+    def again(self, p: Tensor) -> Tensor:
+        """Make what is left sum to 1."""
+        return p / p.sum(dim=-1, keepdim=True) if self.summed else p
+
+
+def right_left(logits: Tensor, settings: SamplingSettings) -> Tensor:
+    """Return what should be left, in float64."""
+    return sampling_probabilities(logits.double(), settings)
+
+
+def draw_logits(draw, *lead: int) -> Tensor:
+    """Draw logits whose probabilities are neither even nor all in one word."""
+    return 1.5 * draw.normal(*lead, N_WORDS)
+
+
+def draw_settings(draw, logits: Tensor, low: float, **other: Any) -> SamplingSettings:
+    """Choose a p above `low` that no sum of the likeliest words comes near."""
+    kept = right_left(logits, SamplingSettings(**other))
+    sums = kept.sort(dim=-1, descending=True).values.cumsum(dim=-1)
+
+    def distance(p: float) -> float:
+        return float((sums - p).abs().min())
+
+    choices = [low + 0.004 * step for step in range(25)]
+    return SamplingSettings(**other, top_p=max(choices, key=distance))
+
+
+CUTTINGS = {
+    "the logits multiplied by the temperature": Cutting(lambda logits, t: logits * t),
+    "the temperature left aside": Cutting(lambda logits, t: logits),
+    "the temperature behind the cuts": Cutting(late=True),
+    "the likeliest cut off, the others kept": Cutting(falling=False),
+    "one word more than k": Cutting(more=1),
+    "one word less than k": Cutting(more=-1),
+    "all words, whatever k": Cutting(more=99),
+    "a nucleus without the word with which p is reached": Cutting(
+        lot=lambda before, total, p: total <= p
+    ),
+    "a nucleus with a word more than it needs": Cutting(
+        lot=lambda before, total, p: (
+            torch.cat([torch.ones_like(total[..., :1]), (before < p)[..., :-1]], dim=-1)
+            > 0
+        )
+    ),
+    "all words, whatever p": Cutting(lot=lambda before, total, p: before < 2),
+    "the words that are likelier than p": Cutting(
+        lot=lambda before, total, p: total - before > p
+    ),
+    "the words that are likelier than 1 - p": Cutting(
+        lot=lambda before, total, p: total - before > 1 - p
+    ),
+    "the words behind the nucleus": Cutting(lot=lambda before, total, p: before >= p),
+    "top_p of the probabilities before top_k, not of what it leaves": Cutting(
+        p_first=True
+    ),
+    "what is left, without making it sum to 1": Cutting(summed=False),
+}
+
+
+def sampling_mistakes(
+    logits: Tensor, settings: SamplingSettings
+) -> dict[str, Callable[[], Tensor]]:
+    """Name what else may be left."""
+    right = right_left(logits, settings)
+    named: dict[str, Callable[[], Tensor]] = {
+        ZEROS: lambda: torch.zeros_like(right),
+        "even probabilities": lambda: torch.full_like(right, 1 / right.size(-1)),
+        "the words in the order of their probability, not of their numbers": lambda: (
+            right.sort(dim=-1, descending=True).values
+        ),
+        "logarithms, where probabilities are asked for": lambda: right.log(),
+        "the cuts of the first row for all": lambda: (
+            (p := logits.double().softmax(-1) * (right[:1] > 0))
+            / p.sum(-1, keepdim=True)
+        ),
+        "1 for each word that is kept": lambda: (right > 0).double(),
+        "the nucleus in the order of the words' numbers": lambda: by_number(
+            logits, settings
+        ),
+        "the likeliest word alone": lambda: right_left(logits, SamplingSettings(0)),
+    }
+    if settings.temperature != 1:
+        named["probabilities divided by the temperature"] = lambda: (
+            logits.double().softmax(-1) / settings.temperature
+        )
+    return {
+        p: partial(cutting.left, logits, settings) for p, cutting in CUTTINGS.items()
+    } | named
+
+
+def by_number(logits: Tensor, settings: SamplingSettings) -> Tensor:
+    """Return the nucleus of words that are added up as they are numbered."""
+    p = right_left(logits, replace(settings, top_p=1.0))
+    p = p * (p.cumsum(dim=-1) - p < settings.top_p)
+    return p / p.sum(dim=-1, keepdim=True)
+
+
+def expect_left(
+    student, logits: Tensor, settings: SamplingSettings, what: str, named: bool = True
+) -> None:
+    """Compare what is left with what should be."""
+    got = student.sampling_probabilities(logits, settings_of(student, settings))
+    mistakes = sampling_mistakes(logits, settings) if named else {}
+    expect_close(got, right_left(logits, settings), what, sole(mistakes))
+
+
+def settings_of(student, settings: SamplingSettings) -> Any:
+    """Make the settings on the student's side."""
+    return student.load(SAMPLING)(settings.temperature, settings.top_k, settings.top_p)
+
+
+@check("sampling-probabilities", share=1, title="One number a word", form=True)
+def test_sampling_shape(student, draw):
+    logits, settings = draw_logits(draw, 3, 5), SamplingSettings(0.8, 5, 0.9)
+    got = student.sampling_probabilities(logits, settings_of(student, settings))
+    expect_shape(got, (3, 5, N_WORDS), "what you return")
+
+
+@check("sampling-probabilities", share=2, title="The temperature divides the logits")
+def test_sampling_temperature(student, draw):
+    for temperature in (0.6, 2.5):
+        logits, settings = draw_logits(draw, N_ROWS), SamplingSettings(temperature)
+        expect_left(student, logits, settings, f"With T = {temperature} what is left")
+    what = "With T = 0.6, for logits of hundreds, what is left"
+    with blame("a softmax by hand that overflows"):
+        logits = 200 * draw_logits(draw, N_ROWS)
+        expect_left(student, logits, SamplingSettings(0.6), what, named=False)
+
+
+@check("sampling-probabilities", share=2, title="top_k keeps the k likeliest")
+def test_sampling_top_k(student, draw):
+    for k in (4, 1):
+        logits = draw_logits(draw, N_ROWS)
+        expect_left(
+            student, logits, SamplingSettings(top_k=k), f"With k = {k} what is left"
+        )
+
+
+@check("sampling-probabilities", share=3, title="top_p keeps the nucleus")
+def test_sampling_top_p(student, draw):
+    logits = draw_logits(draw, N_ROWS)
+    for low in (0.75, 0.4):
+        settings = draw_settings(draw, logits, low)
+        expect_left(
+            student, logits, settings, f"With p = {settings.top_p:.3f} what is left"
+        )
+    expect_left(
+        student, logits, SamplingSettings(top_p=0.001), "With p = 0.001 what is left"
+    )
+
+
+@check("sampling-probabilities", share=2, title="First the temperature, then k, then p")
+def test_sampling_order(student, draw):
+    logits = draw_logits(draw, N_ROWS)
+    for temperature, k, low in ((1.4, 5, 0.7), (1.6, 4, 0.9)):
+        other = {"temperature": temperature, "top_k": k}
+        settings = draw_settings(draw, logits, low, **other)
+        what = (
+            f"With T = {temperature}, k = {k} and p = {settings.top_p:.3f} what is left"
+        )
+        expect_left(student, logits, settings, what)
+
+
+@check("sampling-probabilities", share=2, title="T = 0, k above V, p = 1, equal words")
+def test_sampling_at_the_ends(student, draw):
+    logits = draw_logits(draw, N_ROWS)
+    usual = partial(
+        expect_left, student, logits, SamplingSettings(0.8, 5), "what is left"
+    )
+    equal = torch.tensor([[1.0, 2, 0, 2, 2, 1], [0, 0, 0, 0, 0, 0], [3, 1, 1, 1, 3, 1]])
+    unlikely = equal.masked_fill(equal == 0, -torch.inf)
+    unlikely[1, 2] = 0.0
+    first = "code that does not put the smaller number first where words are equal"
+    for given, settings, phrase in (
+        (logits, SamplingSettings(0), "code that divides by a temperature of 0"),
+        (
+            logits,
+            SamplingSettings(0, 3, 0.5),
+            "code that divides by a temperature of 0",
+        ),
+        (logits, SamplingSettings(top_k=99), "code that needs a k of at most V"),
+        (equal, SamplingSettings(top_k=2), first),
+        (equal, SamplingSettings(top_p=0.4), first),
+        (equal, SamplingSettings(0), first),
+        (unlikely, SamplingSettings(0.5, 3, 0.9), "code that fails for -inf"),
+    ):
+        what = f"For {settings} what is left"
+        with blame(phrase, usual):
+            expect_left(student, given, settings, what, named=False)
+    expect_no_cut(student, draw)
+
+
+def expect_no_cut(student, draw) -> None:
+    """Fail if p = 1 cuts words that are too rare to move a sum that is nearly 1."""
+    logits = draw_logits(draw, N_ROWS)
+    far = torch.cat([logits, logits - 40], dim=-1)
+    got = student.sampling_probabilities(far, settings_of(student, SamplingSettings()))
+    expect_close(got, right_left(far, SamplingSettings()), "With p = 1 what is left")
+    if not bool((got > 0).all()):
+        phrase = "rare words cut although p = 1"
+        fail("With p = 1 no word is cut, but some rare ones have got 0.", phrase)
+
+
+@check("sampling-probabilities", share=1, title="One sentence, or batches of any shape")
+def test_sampling_axes(student, draw):
+    for lead in ((4,), (), (2, 3), (2, 1, 3)):
+        logits = draw_logits(draw, *lead)
+        usual = draw_logits(draw, 4)
+        ordinary = partial(expect_left, student, usual, SamplingSettings(0.8, 5), "it")
+        with blame("code that counts on one axis before the words", ordinary):
+            for settings in (
+                SamplingSettings(0.8),
+                SamplingSettings(0),
+                SamplingSettings(top_k=5),
+                draw_settings(draw, logits, 0.7),
+            ):
+                what = f"With {len(lead)} axes before the words what is left"
+                expect_left(student, logits, settings, what, named=False)
+
+
+@check(
+    "sampling-probabilities", share=1, title="Each call alone; float64 to all digits"
+)
+def test_sampling_of_each_call(student, draw):
+    settings = SamplingSettings(0.8, 5)
+    own = settings_of(student, settings)
+    calls = [(draw_logits(draw, 6), own) for _ in range(3)]
+
+    def right(logits: Tensor, _: Any) -> Tensor:
+        return right_left(logits, settings)
+
+    expect_each_call_anew(
+        student, student.sampling_probabilities, calls, right, "what is left"
+    )
+    expect_double(student.sampling_probabilities, right, calls[0], "what is left")
+
+
+@check(
+    "sampling-probabilities",
+    share=1,
+    title="The logits stay; the device too",
+    form=True,
+)
+def test_sampling_leaves_no_traces(student, draw):
+    for settings in (SamplingSettings(0.8, 5, 0.9), SamplingSettings(0)):
+        given = draw_logits(draw, 6), settings_of(student, settings)
+        function = student.sampling_probabilities
+        expect_no_traces(student, function, *given, still=True)
+        expect_same_device(student, function, *given, what="what you return")

@@ -8,7 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.proof.variants import answer, body, insert, swap
+from autograder.proof.variants import answer, body, drop, insert, swap
+from transformer.one_stack.sentences import N_SPECIAL, NOT_ASKED
 from transformer.parts import make_add_norm, make_attention, make_feed_forward
 
 # --- EncoderLayer -----------------------------------------------------------------
@@ -1078,3 +1079,312 @@ def drift(states):
                 cosine = F.cosine_similarity(state[i, j], states[0][i, j], dim=0)
                 turned[n, i, j] = 1 - cosine
     return turned
+
+
+# --- mask_words -------------------------------------------------------------------
+
+mask_words = answer("transformer.one_stack.masked_words.mask_words")
+SPECIAL = "(ids >= N_SPECIAL) & "
+OTHERS = "N_SPECIAL, mask_id, ids.shape, generator=generator, device=ids.device"
+
+mask_words.wrong(
+    "special tokens chosen too", drop(SPECIAL), names="special tokens asked for"
+)
+mask_words.wrong(
+    "padding chosen too",
+    swap("ids >= N_SPECIAL", "(ids >= N_SPECIAL) | (ids == 1)"),
+    names="special tokens asked for",
+)
+mask_words.wrong(
+    "the share that stays",
+    swap("chance[0] < share", "chance[0] > share"),
+    names="not to be chosen",
+)
+mask_words.wrong(
+    "15 %, whatever the share", swap("< share", "< 0.15"), names="15 % of the words"
+)
+mask_words.wrong(
+    "all chosen words hidden",
+    swap("chosen & (chance[1] < 0.8)", "chosen"),
+    swap("chosen & (chance[1] >= 0.9)", "chosen & False"),
+    names="hidden words alone",
+)
+mask_words.wrong(
+    "no words that stay", swap(">= 0.9", ">= 0.8"), names="no words that stay"
+)
+mask_words.wrong(
+    "no other words", swap(">= 0.9", ">= 1"), names="no other words in place"
+)
+mask_words.wrong(
+    "hidden and other words exchanged",
+    swap("hidden, other = ", "other, hidden = "),
+    names="80 % other words",
+)
+mask_words.wrong(
+    "hidden and kept exchanged",
+    swap("chosen & (chance[1] < 0.8)", "chosen & (chance[1] < 0.1)"),
+    names="80 % of the words left",
+)
+mask_words.wrong(
+    "10 % of the rest",
+    body(
+        """
+        chosen = (torch.rand(ids.shape, generator=generator) < share) & (ids > 3)
+        hidden = (torch.rand(ids.shape, generator=generator) < 0.8) & chosen
+        other = (torch.rand(ids.shape, generator=generator) < 0.1) & chosen & ~hidden
+        others = torch.randint(4, mask_id, ids.shape, generator=generator)
+        read = ids.masked_fill(hidden, mask_id)
+        read[other] = others[other]
+        return read, ids.masked_fill(~chosen, NOT_ASKED)
+        """
+    ),
+    names="10 % of what was not hidden",
+)
+mask_words.wrong(
+    "only hidden words asked for",
+    swap("~chosen", "~hidden"),
+    names="words changed that are not asked for",
+)
+mask_words.wrong(
+    "only changed words asked for",
+    swap("~chosen", "read == ids"),
+    names="90 % of the share",
+)
+mask_words.wrong(
+    "all words asked for",
+    swap("~chosen", "ids < N_SPECIAL"),
+    names="all words asked for",
+)
+mask_words.wrong(
+    "all places asked for",
+    swap("ids.masked_fill(~chosen, NOT_ASKED)", "ids.clone()"),
+    names="all words asked for",
+)
+mask_words.wrong(
+    "what is not chosen asked for",
+    swap("~chosen", "chosen"),
+    names="special tokens asked for",
+)
+mask_words.wrong(
+    "the hidden words for labels",
+    swap("ids.masked_fill(~chosen", "read.masked_fill(~chosen"),
+    names="what stands in place of the words",
+)
+mask_words.wrong(
+    "padding for what is not asked",
+    swap("NOT_ASKED", "1"),
+    names="special tokens asked for",
+)
+mask_words.wrong(
+    "one draw for a column",
+    swap("torch.rand(2, *ids.shape,", "torch.rand(2, ids.size(1),"),
+    names="one draw for a whole column",
+)
+mask_words.wrong(
+    "one draw for a sentence",
+    swap("torch.rand(2, *ids.shape,", "torch.rand(2, ids.size(0), 1,"),
+    names="one draw for a whole sentence",
+)
+mask_words.wrong(
+    "one fate for a sentence",
+    insert("chance[1] = chance[1, :, :1]", before="chosen ="),
+    names="one draw for a whole sentence",
+)
+mask_words.wrong(
+    "one fate for a column",
+    insert("chance[1] = chance[1, :1]", before="chosen ="),
+    names="one draw for a whole column",
+)
+mask_words.wrong(
+    "one other word for all",
+    insert("others = others[:1, :1].expand_as(ids)", before="chosen ="),
+    names="one word drawn for all",
+)
+mask_words.wrong(
+    "one other word for a sentence",
+    insert("others = others[:, :1].expand_as(ids)", before="chosen ="),
+    names="one draw for a whole sentence",
+)
+mask_words.wrong(
+    "special tokens drawn too",
+    swap("N_SPECIAL, mask_id, ids", "0, mask_id, ids"),
+    names="special tokens for other words",
+)
+mask_words.wrong(
+    "the hidden word drawn too",
+    swap("mask_id, ids.shape", "mask_id + 1, ids.shape"),
+    names="the hidden word's number drawn",
+)
+mask_words.wrong(
+    "the last word never drawn",
+    swap("mask_id, ids.shape", "max(mask_id - 1, N_SPECIAL + 1), ids.shape"),
+    names="some words never drawn",
+)
+mask_words.wrong(
+    "other words of the sentence itself",
+    swap("torch.where(other, others,", "torch.where(other, ids.roll(1, 1),"),
+    names="special tokens for other words",
+)
+mask_words.wrong(
+    "the generator left aside",
+    swap("generator=generator, device", "device", every=True),
+    names="the random state of torch",
+)
+mask_words.wrong(
+    "the generator left aside for the other words",
+    swap(OTHERS, "N_SPECIAL, mask_id, ids.shape, device=ids.device"),
+    names="the random state of torch",
+)
+mask_words.wrong(
+    "a seed of its own",
+    insert("generator = torch.Generator().manual_seed(0)", before="chance ="),
+    names="the same random numbers",
+)
+mask_words.wrong(
+    "the generator set back",
+    insert(
+        """
+        if generator is not None:
+            generator.manual_seed(0)
+        """,
+        before="chance =",
+    ),
+    names="the same random numbers",
+)
+mask_words.wrong(
+    "a seed without a generator",
+    insert(
+        """
+        if generator is None:
+            torch.manual_seed(0)
+        """,
+        before="chance =",
+    ),
+    names="a seed that the code sets",
+)
+mask_words.wrong(
+    "the ids written over",
+    swap("ids.masked_fill(hidden, mask_id)", "ids.masked_fill_(hidden, mask_id)"),
+    names="changed in place",
+)
+mask_words.wrong(
+    "the ids written over and put back",
+    insert("ids.copy_(ids.clone())", before="chance ="),
+    names="changed in place",
+)
+mask_words.wrong(
+    "chance on the CPU",
+    swap("generator=generator, device=ids.device", "generator=generator", every=True),
+    names="made on the CPU",
+)
+mask_words.wrong(
+    "what is read alone",
+    body("return ids.masked_fill(ids >= N_SPECIAL, mask_id)"),
+    names="another number of results",
+)
+mask_words.wrong(
+    "nothing chosen",
+    body("return ids.clone(), torch.full_like(ids, NOT_ASKED)"),
+    names="no word asked for",
+)
+mask_words.wrong(
+    "every word hidden",
+    body(
+        """
+        words = ids >= N_SPECIAL
+        return ids.masked_fill(words, mask_id), ids.masked_fill(~words, NOT_ASKED)
+        """
+    ),
+    names="all words asked for",
+)
+
+
+@mask_words.wrong("kept by shape", names="the same random numbers")
+def mask_words(ids, mask_id, share=0.15, generator=None, kept={}):
+    if ids.shape not in kept:
+        words = ids >= N_SPECIAL
+        chance = torch.rand(2, *ids.shape, generator=generator)
+        chosen = words & (chance[0] < share)
+        others = torch.randint(N_SPECIAL, mask_id, ids.shape, generator=generator)
+        read = ids.masked_fill(chosen & (chance[1] < 0.8), mask_id)
+        read = torch.where(chosen & (chance[1] >= 0.9), others, read)
+        kept[ids.shape] = read, ids.masked_fill(~chosen, NOT_ASKED)
+    return kept[ids.shape]
+
+
+@mask_words.right("coins, one after the other")
+def mask_words(ids, mask_id, share=0.15, generator=None):
+    def coin(p):
+        return torch.rand(ids.shape, generator=generator, device=ids.device) < p
+
+    chosen = coin(share) & (ids > 3)
+    asked, read = torch.full_like(ids, -100), ids.clone()
+    asked[chosen] = ids[chosen]
+    hidden = chosen & coin(0.8)
+    other = chosen & ~hidden & coin(0.5)
+    read[hidden] = mask_id
+    words = torch.randint(4, mask_id, ids.shape, generator=generator, device=ids.device)
+    read[other] = words[other]
+    return read, asked
+
+
+@mask_words.right("one number for all decisions")
+def mask_words(ids, mask_id, share=0.15, generator=None):
+    chance = torch.rand(ids.shape, generator=generator, device=ids.device)
+    chance = chance.masked_fill(ids < N_SPECIAL, 1.0)
+    others = torch.randint(
+        N_SPECIAL, mask_id, ids.shape, generator=generator, device=ids.device
+    )
+    read = torch.where(chance < 0.9 * share, others, ids)
+    read = read.masked_fill(chance < 0.8 * share, mask_id)
+    return [read, ids.masked_fill(chance >= share, NOT_ASKED)]
+
+
+@mask_words.right("probabilities and bernoulli")
+def mask_words(ids, mask_id, share=0.15, generator=None):
+    words = (ids >= N_SPECIAL).float()
+    chosen = torch.bernoulli(share * words, generator=generator).bool()
+    hidden = torch.bernoulli(torch.full_like(words, 0.8), generator=generator).bool()
+    other = torch.bernoulli(torch.full_like(words, 0.5), generator=generator).bool()
+    drawn = torch.randint(
+        N_SPECIAL, mask_id, ids.shape, generator=generator, device=ids.device
+    )
+    read = torch.where(chosen & ~hidden & other, drawn, ids)
+    read = torch.where(chosen & hidden, mask_id, read)
+    return read, torch.where(chosen, ids, NOT_ASKED)
+
+
+@mask_words.right("another word than it was")
+def mask_words(ids, mask_id, share=0.15, generator=None):
+    chance = torch.rand(2, *ids.shape, generator=generator, device=ids.device)
+    n = mask_id - N_SPECIAL
+    step = torch.randint(1, n, ids.shape, generator=generator, device=ids.device)
+    others = (ids - N_SPECIAL + step) % n + N_SPECIAL
+    chosen = (ids >= N_SPECIAL) & (chance[0] < share)
+    read = ids.masked_fill(chosen & (chance[1] < 0.8), mask_id)
+    read = torch.where(chosen & (chance[1] >= 0.9), others, read)
+    return read, ids.masked_fill(~chosen, NOT_ASKED)
+
+
+@mask_words.right("word by word")
+def mask_words(ids, mask_id, share=0.15, generator=None):
+    chance = torch.rand(2, *ids.shape, generator=generator, device=ids.device)
+    drawn = torch.randint(
+        N_SPECIAL, mask_id, ids.shape, generator=generator, device=ids.device
+    )
+    words, drawn = ids.tolist(), drawn.tolist()
+    first, second = chance.tolist()
+    read, asked = ids.clone().tolist(), torch.full_like(ids, NOT_ASKED).tolist()
+    for i, row in enumerate(words):
+        for j, word in enumerate(row):
+            if word < N_SPECIAL or first[i][j] >= share:
+                continue
+            asked[i][j] = word
+            if second[i][j] < 0.8:
+                read[i][j] = mask_id
+            elif second[i][j] < 0.9:
+                read[i][j] = drawn[i][j]
+    return (
+        torch.tensor(read, device=ids.device),
+        torch.tensor(asked, device=ids.device),
+    )

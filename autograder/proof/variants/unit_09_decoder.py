@@ -3,8 +3,10 @@
 # ruff: noqa: B006 (what a call keeps for the next)
 
 import torch
+import torch.nn.functional as F
 
 from autograder.proof.variants import answer, body, insert, swap
+from transformer.masks import target_mask
 
 # --- DecoderLayer -----------------------------------------------------------------
 
@@ -846,3 +848,311 @@ average_heads.right(
     "one mean at a time",
     body("return torch.stack(tuple(cross_attention), dim=1).mean(dim=1).mean(dim=1)"),
 )
+
+
+# --- LanguageModel ----------------------------------------------------------------
+
+scores = answer("transformer.one_stack.language_model.LanguageModel.forward")
+MASK = "target_mask(ids, self.pad_id)"
+
+scores.wrong(
+    "no mask",
+    swap("self.embedding(ids), mask", "self.embedding(ids)"),
+    names="without a mask",
+)
+scores.wrong(
+    "padding's mask alone",
+    swap(MASK, "(ids != self.pad_id)[:, None, None, :]"),
+    names="the padding's mask alone",
+)
+scores.wrong(
+    "the causal mask alone",
+    swap(MASK, "causal_mask(ids.size(1), ids.device)"),
+    names="the causal mask alone",
+)
+scores.wrong("the mask inverted", swap(MASK, f"~{MASK}"), names="is inverted")
+scores.wrong(
+    "a word hidden from itself",
+    swap(MASK, f"{MASK}.tril(-1)"),
+    names="hides a word from itself",
+)
+scores.wrong(
+    "one word of the future",
+    body(
+        """
+        t = ids.size(1)
+        past = torch.ones(t, t, dtype=torch.bool, device=ids.device).tril(1)
+        mask = past & (ids != self.pad_id)[:, None, None, :]
+        return self.projection(self.stack(self.embedding(ids), mask))
+        """
+    ),
+    names="one word of the future",
+)
+scores.wrong(
+    "past or words",
+    swap(
+        MASK,
+        "causal_mask(ids.size(1), ids.device) | (ids != self.pad_id)[:, None, None, :]",
+    ),
+    names="not of both",
+)
+scores.wrong(
+    "the pad id 1",
+    swap("self.pad_id", "1"),
+    names="hides the word with number 1",
+)
+scores.wrong(
+    "the first sentence's mask for all",
+    swap(MASK, f"{MASK}[:1]"),
+    names="first sentence's mask",
+)
+scores.wrong(
+    "no stack", body("return self.projection(self.embedding(ids))"), names="its stack"
+)
+scores.wrong(
+    "no projection",
+    body("return self.stack(self.embedding(ids), target_mask(ids, self.pad_id))"),
+    names="not projected to the words",
+)
+scores.wrong(
+    "no positions",
+    swap("self.embedding(ids)", "self.embedding.tokens(ids)"),
+    names="without positions",
+)
+scores.wrong(
+    "one layer", swap("self.stack", "self.stack.layers[0]"), names="its first layer"
+)
+scores.wrong(
+    "a softmax on top",
+    swap("return self.projection", "return torch.softmax(self.projection"),
+    swap(", mask))", ", mask)), dim=-1)"),
+    names="probabilities, where",
+)
+scores.wrong(
+    "a log-softmax on top",
+    swap("return self.projection", "return F.log_softmax(self.projection"),
+    swap(", mask))", ", mask)), dim=-1)"),
+    names="logarithms of probabilities",
+)
+scores.wrong(
+    "the last row alone",
+    swap("mask))", "mask))[:, -1]"),
+    names="the last row alone",
+)
+scores.wrong(
+    "zeros",
+    body("return torch.zeros(*ids.shape, self.projection.out_features)"),
+    names="zeros",
+)
+scores.wrong(
+    "detached",
+    swap("mask))", "mask).detach())"),
+    names="the gradient is cut off",
+)
+scores.wrong(
+    "without dropout",
+    insert("self.eval()", before="mask ="),
+    names="the same random numbers",
+)
+scores.wrong(
+    "a seed before the dropout",
+    insert("torch.manual_seed(0) if self.training else None", before="mask ="),
+    names="a seed that the code sets",
+)
+scores.wrong(
+    "a mask made on the CPU",
+    body(
+        """
+        past = causal_mask(ids.size(1))
+        mask = past & (ids != self.pad_id)[:, None, None, :]
+        return self.projection(self.stack(self.embedding(ids), mask))
+        """
+    ),
+    names="made on the CPU",
+)
+scores.wrong(
+    "padding written over",
+    insert("ids[ids == self.pad_id] = 0", before="mask ="),
+    names="changed in place",
+)
+scores.wrong(
+    "padding written over and put back",
+    body(
+        """
+        padded = ids == self.pad_id
+        ids[padded] = 0
+        x = self.embedding(ids)
+        ids[padded] = self.pad_id
+        return self.projection(self.stack(x, target_mask(ids, self.pad_id)))
+        """
+    ),
+    names="changed in place",
+)
+
+
+@scores.wrong("kept by shape after eval()", names="kept from an earlier call")
+def forward(self, ids):
+    kept = self.__dict__.setdefault("kept", {})
+    if ids.shape not in kept or self.training:
+        mask = target_mask(ids, self.pad_id)
+        kept[ids.shape] = self.projection(self.stack(self.embedding(ids), mask))
+    return kept[ids.shape]
+
+
+@scores.right("two masks, joined by hand")
+def forward(self, ids):
+    t = ids.size(1)
+    past = torch.ones(t, t, dtype=torch.bool, device=ids.device).tril()
+    words = (ids != self.pad_id).unsqueeze(1).unsqueeze(2)
+    x = self.stack(self.embedding(ids), words & past)
+    return self.projection(x)
+
+
+@scores.right("layer after layer")
+def forward(self, ids):
+    x, mask = self.embedding(ids), target_mask(ids, self.pad_id)
+    for layer in self.stack.layers:
+        x = layer(x, src_mask=mask)
+    return self.projection(self.stack.norm(x))
+
+
+@scores.right("the weights of the projection by hand")
+def forward(self, ids):
+    x = self.stack(self.embedding(ids), target_mask(ids, self.pad_id))
+    return F.linear(x, self.projection.weight, self.projection.bias)
+
+
+loss = answer("transformer.one_stack.language_model.LanguageModel.loss")
+LOSS = """
+logits, wanted = self(ids[:, :-1]), ids[:, 1:]
+found = F.cross_entropy(
+    logits.flatten(0, 1), wanted.flatten(), ignore_index=self.pad_id
+)
+return """
+
+loss.wrong(
+    "the target not shifted",
+    swap("ids[:, 1:]", "ids[:, :-1]"),
+    names="the target is not shifted",
+)
+loss.wrong(
+    "the target shifted the other way",
+    swap("self(ids[:, :-1]), ids[:, 1:]", "self(ids)[:, 1:-1], ids[:, :-2]"),
+    names="shifted the other way",
+)
+loss.wrong(
+    "padding counted", swap(", ignore_index=self.pad_id", ""), names="padding counted"
+)
+loss.wrong(
+    "the word 1 left out",
+    swap("ignore_index=self.pad_id", "ignore_index=1"),
+    names="leaves out the word with number 1",
+)
+loss.wrong(
+    "the word 0 left out",
+    swap("ignore_index=self.pad_id", "ignore_index=0"),
+    names="leaves out the word with number 0",
+)
+loss.wrong(
+    "the sum",
+    swap("ignore_index=self.pad_id", 'ignore_index=self.pad_id, reduction="sum"'),
+    names="the sum over all words",
+)
+
+
+@loss.wrong("the sum of each sentence, averaged", names="sum of each sentence")
+def loss(self, ids):
+    logits, wanted = self(ids[:, :-1]), ids[:, 1:]
+    total = F.cross_entropy(
+        logits.flatten(0, 1),
+        wanted.flatten(),
+        ignore_index=self.pad_id,
+        reduction="sum",
+    )
+    return total / len(ids)
+
+
+@loss.wrong("divided by all places", names="divided by all places")
+def loss(self, ids):
+    logits, wanted = self(ids[:, :-1]), ids[:, 1:]
+    each = F.cross_entropy(
+        logits.transpose(1, 2), wanted, ignore_index=self.pad_id, reduction="none"
+    )
+    return each.mean()
+
+
+@loss.wrong("the mean of means", names="the sentences' means")
+def loss(self, ids):
+    logits, wanted = self(ids[:, :-1]), ids[:, 1:]
+    words = (wanted != self.pad_id).float()
+    each = F.cross_entropy(logits.transpose(1, 2), wanted, reduction="none")
+    return ((each * words).sum(dim=1) / words.sum(dim=1).clamp(min=1)).mean()
+
+
+loss.wrong(
+    "a softmax too many",
+    swap("logits.flatten(0, 1)", "logits.softmax(dim=-1).flatten(0, 1)"),
+    names="a softmax too many",
+)
+loss.wrong(
+    "the perplexity",
+    body(f"{LOSS}found.exp()"),
+    names="the perplexity",
+)
+loss.wrong(
+    "the sign turned",
+    swap("return F.cross_entropy(", "return -F.cross_entropy("),
+    names="sign turned",
+)
+loss.wrong(
+    "the first sentence alone",
+    body(
+        """
+        logits, wanted = self(ids[:1, :-1]), ids[:1, 1:]
+        return F.cross_entropy(logits[0], wanted[0], ignore_index=self.pad_id)
+        """
+    ),
+    names="the first sentence alone",
+)
+loss.wrong(
+    "a number for each word",
+    swap("ignore_index=self.pad_id", 'ignore_index=self.pad_id, reduction="none"'),
+    names="more numbers than one",
+)
+loss.wrong(
+    "a number without a graph",
+    body(f"{LOSS}torch.tensor(found.item())"),
+    names="the gradient is cut off",
+)
+loss.wrong(
+    "logits cut off",
+    swap("logits.flatten", "logits.detach().flatten"),
+    names="the gradient is cut off",
+)
+loss.wrong("zero", body("return torch.zeros(())"), names="zero")
+loss.wrong(
+    "in evaluation",
+    insert("self.eval()", before="logits, wanted ="),
+    names="the same random numbers",
+)
+
+
+@loss.right("the logits of the last word thrown away")
+def loss(self, ids):
+    logits = self(ids)[:, :-1]
+    return F.cross_entropy(logits.transpose(1, 2), ids[:, 1:], ignore_index=self.pad_id)
+
+
+@loss.right("the words picked out")
+def loss(self, ids):
+    wanted = ids[:, 1:]
+    words = wanted != self.pad_id
+    return F.cross_entropy(self(ids[:, :-1])[words], wanted[words])
+
+
+@loss.right("by hand")
+def loss(self, ids):
+    wanted = ids[:, 1:].unsqueeze(-1)
+    words = (wanted != self.pad_id).squeeze(-1)
+    chosen = self.forward(ids[:, :-1]).log_softmax(dim=-1).gather(-1, wanted)
+    return -(chosen.squeeze(-1) * words).sum() / words.sum()

@@ -1,5 +1,7 @@
 """Wrong variants and right styles of unit 11, as students write them."""
 
+# ruff: noqa: B006 (what a call keeps for the next)
+
 import math
 from collections import Counter
 
@@ -1573,3 +1575,396 @@ def corpus_bleu(hypotheses, references, max_n=4):
     written = sum(len(hypothesis) for hypothesis, _ in pairs)
     wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
     return bleu_score * math.exp(min(0.0, 1 - wanted / written))
+
+
+# --- sampling_probabilities -------------------------------------------------------
+
+sampling = answer("transformer.translation.sampling.sampling_probabilities")
+ZERO = """
+if settings.temperature == 0:
+    likeliest = logits.argmax(dim=-1, keepdim=True)
+    return torch.zeros_like(logits).scatter(-1, likeliest, 1.0)
+"""
+
+sampling.wrong(
+    "multiplied by the temperature",
+    swap("ranked / settings.temperature", "ranked * settings.temperature"),
+    names="the logits multiplied by the temperature",
+)
+sampling.wrong(
+    "no temperature",
+    swap("(ranked / settings.temperature)", "ranked"),
+    names="the temperature left aside",
+)
+sampling.wrong(
+    "probabilities divided by the temperature",
+    swap(
+        "(ranked / settings.temperature).softmax(dim=-1)",
+        "ranked.softmax(dim=-1) / settings.temperature",
+    ),
+    names="probabilities divided by the temperature",
+)
+sampling.wrong(
+    "the temperature behind the cuts",
+    swap("(ranked / settings.temperature)", "ranked"),
+    swap(
+        "return torch.zeros_like(kept).scatter(-1, words, kept)",
+        "kept = (kept.log() / settings.temperature).softmax(dim=-1)\n"
+        "return torch.zeros_like(kept).scatter(-1, words, kept)",
+    ),
+    names="the temperature behind the cuts",
+)
+sampling.wrong(
+    "nothing cut",
+    body(f"{ZERO}return (logits / settings.temperature).softmax(dim=-1)"),
+    names="all words, whatever k",
+)
+sampling.wrong(
+    "no top_k",
+    swap("kept[..., settings.top_k :] = 0.0", "pass"),
+    names="all words, whatever k",
+)
+sampling.wrong(
+    "one word more than k",
+    swap("settings.top_k :", "settings.top_k + 1 :"),
+    names="one word more than k",
+)
+sampling.wrong(
+    "one word less than k",
+    swap("settings.top_k :", "max(settings.top_k - 1, 1) :"),
+    names="one word less than k",
+)
+sampling.wrong(
+    "the k unlikeliest",
+    swap("logits.sort(dim=-1, descending=True", "logits.sort(dim=-1"),
+    names="the likeliest cut off",
+)
+sampling.wrong(
+    "top_k without a new sum",
+    swap(
+        "kept[..., settings.top_k :] = 0.0\n"
+        "kept = kept / kept.sum(dim=-1, keepdim=True)",
+        "kept[..., settings.top_k :] = 0.0",
+    ),
+    names="without making it sum to 1",
+)
+sampling.wrong(
+    "nucleus without the last word",
+    swap("before >= settings.top_p", "before + kept > settings.top_p"),
+    names="without the word with which p is reached",
+)
+sampling.wrong(
+    "nucleus with a word more",
+    swap("before >= settings.top_p", "before - kept.roll(1, -1) >= settings.top_p"),
+    names="a word more than it needs",
+)
+sampling.wrong(
+    "no top_p",
+    swap("settings.top_p < 1", "settings.top_p < 0"),
+    names="all words, whatever p",
+)
+sampling.wrong(
+    "words likelier than p",
+    swap("before >= settings.top_p", "kept < settings.top_p"),
+    names="the words that are likelier than p",
+)
+sampling.wrong(
+    "words likelier than 1 - p",
+    swap("before >= settings.top_p", "kept < 1 - settings.top_p"),
+    names="the words that are likelier than 1 - p",
+)
+sampling.wrong(
+    "the tail kept",
+    swap("before >= settings.top_p", "before < settings.top_p"),
+    names="the words behind the nucleus",
+)
+sampling.wrong(
+    "the nucleus in the order of numbers",
+    body(
+        """
+        if settings.temperature == 0:
+            likeliest = logits.argmax(dim=-1, keepdim=True)
+            return torch.zeros_like(logits).scatter(-1, likeliest, 1.0)
+        kept = (logits / settings.temperature).softmax(dim=-1)
+        if settings.top_k is not None:
+            words = logits.sort(dim=-1, descending=True, stable=True).indices
+            kept = kept.scatter(-1, words[..., settings.top_k :], 0.0)
+            kept = kept / kept.sum(dim=-1, keepdim=True)
+        if settings.top_p < 1:
+            before = kept.cumsum(dim=-1) - kept
+            kept = kept.masked_fill(before >= settings.top_p, 0.0)
+            kept = kept / kept.sum(dim=-1, keepdim=True)
+        return kept
+        """
+    ),
+    names="the nucleus in the order of the words' numbers",
+)
+
+
+@sampling.wrong("the nucleus before k", names="before top_k, not of what it leaves")
+def sampling_probabilities(logits, settings):
+    if settings.temperature == 0:
+        likeliest = logits.argmax(dim=-1, keepdim=True)
+        return torch.zeros_like(logits).scatter(-1, likeliest, 1.0)
+    ranked, words = logits.sort(dim=-1, descending=True, stable=True)
+    kept = (ranked / settings.temperature).softmax(dim=-1)
+    if settings.top_p < 1:
+        before = kept.cumsum(dim=-1) - kept
+        kept = kept.masked_fill(before >= settings.top_p, 0.0)
+    if settings.top_k is not None:
+        kept[..., settings.top_k :] = 0.0
+    kept = kept / kept.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(kept).scatter(-1, words, kept)
+
+
+@sampling.wrong("one new sum, at the end", names="before top_k, not of what it leaves")
+def sampling_probabilities(logits, settings):
+    if settings.temperature == 0:
+        likeliest = logits.argmax(dim=-1, keepdim=True)
+        return torch.zeros_like(logits).scatter(-1, likeliest, 1.0)
+    ranked, words = logits.sort(dim=-1, descending=True, stable=True)
+    kept = (ranked / settings.temperature).softmax(dim=-1)
+    if settings.top_k is not None:
+        kept[..., settings.top_k :] = 0.0
+    if settings.top_p < 1:
+        before = kept.cumsum(dim=-1) - kept
+        kept = kept.masked_fill(before >= settings.top_p, 0.0)
+    kept = kept / kept.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(kept).scatter(-1, words, kept)
+
+
+sampling.wrong(
+    "left in the order of their probability",
+    swap("torch.zeros_like(kept).scatter(-1, words, kept)", "kept"),
+    names="in the order of their probability",
+)
+sampling.wrong(
+    "logarithms",
+    swap(
+        "torch.zeros_like(kept).scatter(-1, words, kept)",
+        "torch.zeros_like(kept).scatter(-1, words, kept).log()",
+    ),
+    names="logarithms, where",
+)
+sampling.wrong(
+    "ones for what is kept",
+    swap("scatter(-1, words, kept)", "scatter(-1, words, (kept > 0).to(kept.dtype))"),
+    names="1 for each word that is kept",
+)
+sampling.wrong(
+    "always the likeliest",
+    swap("settings.temperature == 0", "settings.temperature >= 0"),
+    names="the likeliest word alone",
+)
+sampling.wrong(
+    "a temperature of 0 divides",
+    drop(ZERO),
+    names="divides by a temperature of 0",
+)
+sampling.wrong(
+    "a temperature of 0 is 1",
+    drop(ZERO),
+    swap("settings.temperature", "(settings.temperature or 1.0)"),
+    names="divides by a temperature of 0",
+)
+sampling.wrong(
+    "equal words in any order",
+    body(
+        """
+        if settings.temperature == 0:
+            likeliest = logits.argmax(dim=-1, keepdim=True)
+            return torch.zeros_like(logits).scatter(-1, likeliest, 1.0)
+        ranked, words = logits.flip(-1).sort(dim=-1, descending=True, stable=True)
+        words = logits.size(-1) - 1 - words
+        kept = (ranked / settings.temperature).softmax(dim=-1)
+        if settings.top_k is not None:
+            kept[..., settings.top_k :] = 0.0
+            kept = kept / kept.sum(dim=-1, keepdim=True)
+        if settings.top_p < 1:
+            before = kept.cumsum(dim=-1) - kept
+            kept = kept.masked_fill(before >= settings.top_p, 0.0)
+            kept = kept / kept.sum(dim=-1, keepdim=True)
+        return torch.zeros_like(kept).scatter(-1, words, kept)
+        """
+    ),
+    names="the smaller number first",
+)
+
+
+@sampling.wrong("all words as likely as the kth", names="the smaller number first")
+def sampling_probabilities(logits, settings):
+    if settings.temperature == 0:
+        likeliest = logits.argmax(dim=-1, keepdim=True)
+        return torch.zeros_like(logits).scatter(-1, likeliest, 1.0)
+    scores = logits / settings.temperature
+    if settings.top_k is not None:
+        k = min(settings.top_k, scores.size(-1))
+        least = scores.topk(k, dim=-1).values[..., -1:]
+        scores = scores.masked_fill(scores < least, -torch.inf)
+    if settings.top_p < 1:
+        ranked, words = scores.sort(dim=-1, descending=True, stable=True)
+        kept = ranked.softmax(dim=-1)
+        gone = kept.cumsum(dim=-1) - kept >= settings.top_p
+        scores = scores.masked_fill(
+            torch.zeros_like(gone).scatter(-1, words, gone), -torch.inf
+        )
+    return scores.softmax(dim=-1)
+
+
+@sampling.wrong("k at most V", names="needs a k of at most V")
+def sampling_probabilities(logits, settings):
+    if settings.temperature == 0:
+        likeliest = logits.argmax(dim=-1, keepdim=True)
+        return torch.zeros_like(logits).scatter(-1, likeliest, 1.0)
+    ranked, words = logits.sort(dim=-1, descending=True, stable=True)
+    kept = (ranked / settings.temperature).softmax(dim=-1)
+    if settings.top_k is not None:
+        places = torch.arange(settings.top_k, device=logits.device)
+        first = kept.index_select(-1, places)
+        kept = torch.zeros_like(kept).index_copy(-1, places, first)
+        kept = kept / kept.sum(dim=-1, keepdim=True)
+    if settings.top_p < 1:
+        before = kept.cumsum(dim=-1) - kept
+        kept = kept.masked_fill(before >= settings.top_p, 0.0)
+        kept = kept / kept.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(kept).scatter(-1, words, kept)
+
+
+sampling.wrong(
+    "p = 1 cuts too",
+    swap("settings.top_p < 1", "settings.top_p <= 1"),
+    names="rare words cut although p = 1",
+)
+sampling.wrong(
+    "a softmax by hand",
+    swap(
+        "(ranked / settings.temperature).softmax(dim=-1)",
+        "(ranked / settings.temperature).exp()",
+    ),
+    swap(
+        "if settings.top_k is not None",
+        "kept = kept / kept.sum(dim=-1, keepdim=True)\nif settings.top_k is not None",
+    ),
+    names="a softmax by hand that overflows",
+)
+sampling.wrong(
+    "one axis before the words",
+    insert("b, v = logits.shape", before="if settings.temperature"),
+    names="counts on one axis",
+)
+sampling.wrong(
+    "the first row's cuts for all",
+    insert(
+        """
+        if logits.dim() > 1 and settings.temperature:
+            one = sampling_probabilities(logits[0], settings)
+            kept = (logits / settings.temperature).softmax(-1) * (one > 0)
+            return kept / kept.sum(dim=-1, keepdim=True)
+        """,
+        before="ranked, words",
+    ),
+    names="the cuts of the first row for all",
+)
+sampling.wrong(
+    "rounded to float32",
+    swap("logits.sort(", "logits.float().sort("),
+    names="a fixed dtype",
+)
+sampling.wrong(
+    "made on the CPU",
+    swap(
+        "torch.zeros_like(kept).scatter(-1, words, kept)",
+        "torch.zeros(kept.shape, dtype=kept.dtype).scatter(-1, words, kept)",
+    ),
+    names="made on the CPU",
+)
+sampling.wrong(
+    "the logits written over",
+    insert("logits /= settings.temperature or 1.0", before="if settings.temperature"),
+    names="changed in place",
+)
+sampling.wrong(
+    "the logits written over and put back",
+    insert("logits.copy_(logits.clone())", before="if settings.temperature"),
+    names="changed in place",
+)
+sampling.wrong(
+    "a word drawn",
+    swap(
+        "torch.zeros_like(kept).scatter(-1, words, kept)",
+        "words.gather(-1, torch.multinomial(kept.flatten(0, -2), 1))",
+    ),
+    diagnosed=False,
+)
+sampling.wrong("zeros", body("return torch.zeros_like(logits)"), names="zeros")
+sampling.wrong(
+    "even", body("return torch.ones_like(logits) / logits.size(-1)"), names="even"
+)
+
+
+@sampling.wrong("kept by shape", names="kept from an earlier call")
+def sampling_probabilities(logits, settings, known={}):
+    place = logits.shape, settings.temperature, settings.top_k, settings.top_p
+    if place not in known:
+        ranked, words = logits.sort(dim=-1, descending=True, stable=True)
+        kept = (ranked / (settings.temperature or 1.0)).softmax(dim=-1)
+        kept[..., settings.top_k if settings.temperature else 1 :] = 0.0
+        kept = kept / kept.sum(dim=-1, keepdim=True)
+        known[place] = torch.zeros_like(kept).scatter(-1, words, kept)
+    return known[place]
+
+
+@sampling.right("minus infinity for what is cut")
+def sampling_probabilities(logits, settings):
+    if settings.temperature == 0:
+        best = logits.max(dim=-1, keepdim=True).indices
+        return torch.zeros_like(logits).scatter_(-1, best, 1)
+    scores = logits / settings.temperature
+    order = logits.argsort(dim=-1, descending=True, stable=True)
+    if settings.top_k is not None:
+        scores = scores.scatter(-1, order[..., settings.top_k :], -torch.inf)
+    if settings.top_p < 1:
+        ranked = scores.gather(-1, order).softmax(dim=-1)
+        late = ranked.cumsum(dim=-1) - ranked >= settings.top_p
+        gone = torch.zeros_like(late).scatter(-1, order, late)
+        scores = scores.masked_fill(gone, float("-inf"))
+    return torch.softmax(scores, dim=-1)
+
+
+@sampling.right("row by row, word by word")
+def sampling_probabilities(logits, settings):
+    rows = []
+    for row in logits.reshape(-1, logits.size(-1)):
+        temperature = settings.temperature if settings.temperature else 1.0
+        p = torch.softmax(row / temperature, dim=0)
+        order = sorted(range(len(row)), key=lambda i, row=row: -row[i].item())
+        k = settings.top_k if settings.temperature else 1
+        order = order if k is None else order[:k]
+        total, whole, kept = 0.0, sum(p[i].item() for i in order), []
+        for i in order:
+            if total >= settings.top_p * whole and settings.top_p < 1:
+                break
+            kept.append(i)
+            total += p[i].item()
+        left = torch.zeros_like(p)
+        left[kept] = p[kept] / p[kept].sum()
+        rows.append(left)
+    return torch.stack(rows).reshape(logits.shape)
+
+
+@sampling.right("places and a mask")
+def sampling_probabilities(logits, settings):
+    if not settings.temperature:
+        n = logits.size(-1)
+        return torch.nn.functional.one_hot(logits.argmax(-1), n).to(logits.dtype)
+    p = torch.softmax(logits / settings.temperature, dim=-1)
+    place = logits.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1)
+    if settings.top_k:
+        p = torch.where(place < settings.top_k, p, 0.0)
+        p = p / p.sum(-1, keepdim=True)
+    if settings.top_p != 1:
+        likelier = place.unsqueeze(-1) > place.unsqueeze(-2)
+        before = (likelier * p.unsqueeze(-2)).sum(-1)
+        p = torch.where(before < settings.top_p, p, 0.0)
+        p = p / p.sum(-1, keepdim=True)
+    return p

@@ -14,16 +14,16 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class TimeByLength:
-    """Seconds that decoding took, by the number of tokens written.
+class TimeByPosition:
+    """Milliseconds that writing one token took, by its position.
 
     Attributes:
-        lengths: numbers of tokens.
-        plain: seconds without a cache.
-        cached: seconds with it.
+        positions: of the tokens.
+        plain: milliseconds without a cache.
+        cached: milliseconds with it.
     """
 
-    lengths: Sequence[int]
+    positions: Sequence[int]
     plain: Sequence[float]
     cached: Sequence[float]
 
@@ -123,24 +123,23 @@ def _draw_tree(
 
 
 @rc_context(STYLE)
-def time_by_length(time: TimeByLength) -> Picture:
-    """Draw how long decoding takes, with and without the cache.
+def time_by_position(time: TimeByPosition) -> Picture:
+    """Draw how long the next token takes, with and without the cache.
 
     Args:
-        time: seconds by number of tokens.
+        time: milliseconds by position.
 
     Returns:
         The picture.
     """
     picture, axes = new_picture(6.0, 3.2)
-    axes.plot(time.lengths, time.plain, marker="s", color=ORANGE, label="no cache")
-    axes.plot(time.lengths, time.cached, marker="o", color=BLUE, label="cache")
+    axes.plot(time.positions, time.plain, marker="s", color=ORANGE, label="no cache")
+    axes.plot(time.positions, time.cached, marker="o", color=BLUE, label="cache")
     axes.set_ylim(bottom=0)
-    axes.set_xticks(time.lengths)
     axes.set(
-        title="The same words, sooner",
-        xlabel="tokens written",
-        ylabel="seconds",
+        title="What the next token costs",
+        xlabel="tokens written before it",
+        ylabel="milliseconds",
     )
     axes.legend(loc="upper left")
     return picture

@@ -2,10 +2,10 @@
 
 from transformer.plots.inference import (
     Branch,
-    TimeByLength,
+    TimeByPosition,
     beam_tree,
     heights,
-    time_by_length,
+    time_by_position,
 )
 
 TREE = [
@@ -43,7 +43,8 @@ def test_on_a_telephone_a_tree_grows_downwards() -> None:
     assert narrow["c"][1] < narrow["a"][1]
 
 
-def test_times_are_drawn_against_length() -> None:
-    (axes,) = time_by_length(TimeByLength([16, 32], [0.1, 0.4], [0.05, 0.1])).axes
+def test_times_are_drawn_against_the_position() -> None:
+    time = TimeByPosition([16, 32], [0.1, 0.4], [0.05, 0.1])
+    (axes,) = time_by_position(time).axes
     drawn = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
     assert drawn == {"no cache": [0.1, 0.4], "cache": [0.05, 0.1]}

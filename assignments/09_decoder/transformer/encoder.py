@@ -1,0 +1,103 @@
+"""The encoder: a stack of self-attention and feed-forward layers (Section 3.1)."""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer.config import TransformerConfig
+from transformer.parts import make_add_norm, make_attention, make_feed_forward
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each inside an `AddNorm`.
+
+    Args:
+        config: sizes and variants.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        """Make the two sub-layers, and an `AddNorm` for each."""
+        super().__init__()
+        self.self_attention = make_attention(config)
+        self.feed_forward = make_feed_forward(config)
+        self.add_norm1 = make_add_norm(config)
+        self.add_norm2 = make_add_norm(config)
+
+    def forward(self, x: Tensor, src_mask: Tensor | None = None) -> Tensor:
+        """Let the source's tokens exchange what they know, then rework each.
+
+        Args:
+            x: (b, s, d_model).
+            src_mask: bool, broadcastable to (b, h, s, s), True = may attend.
+
+        Returns:
+            (b, s, d_model).
+        """
+        x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
+        return self.add_norm2(x, self.feed_forward)
+
+
+class Encoder(nn.Module):
+    """`n_layers` encoder layers, with a last normalisation if they are pre-norm.
+
+    Args:
+        config: sizes and variants.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        """Make the layers; no two share a parameter."""
+        super().__init__()
+        self.layers = nn.ModuleList(
+            EncoderLayer(config) for _ in range(config.n_layers)
+        )
+        self.norm = nn.LayerNorm(config.d_model) if config.norm_first else nn.Identity()
+
+    def forward(self, x: Tensor, src_mask: Tensor | None = None) -> Tensor:
+        """Pass the embedded source through every layer.
+
+        Args:
+            x: (b, s, d_model).
+            src_mask: bool, broadcastable to (b, h, s, s), True = may attend.
+
+        Returns:
+            The memory (b, s, d_model).
+        """
+        for layer in self.layers:
+            x = layer(x, src_mask)
+        return self.norm(x)
+
+
+def layer_states(
+    encoder: Encoder, x: Tensor, src_mask: Tensor | None = None
+) -> list[Tensor]:
+    """Collect every token's vector as it enters the encoder and leaves each layer.
+
+    Args:
+        encoder: any stack with `layers`.
+        x: (b, s, d_model).
+        src_mask: bool, broadcastable to (b, h, s, s), True = may attend.
+
+    Returns:
+        n_layers + 1 tensors (b, s, d_model): x, then what each layer makes of it,
+        before any last normalisation.
+    """
+    states = [x]
+    for layer in encoder.layers:
+        states.append(layer(states[-1], src_mask))
+    return states
+
+
+def drift(states: Sequence[Tensor]) -> Tensor:
+    """Measure how far each token's vector has turned away from where it entered.
+
+    Args:
+        states: n tensors (b, s, d_model), such as `layer_states` gives.
+
+    Returns:
+        (n, b, s): 1 minus the cosine of the angle to the token's vector in
+        `states[0]`; 0 is the same direction, 1 a right angle, 2 the opposite.
+    """
+    cosines = [F.cosine_similarity(state, states[0], dim=-1) for state in states]
+    return 1 - torch.stack(cosines)

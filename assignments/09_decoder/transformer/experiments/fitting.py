@@ -1,0 +1,69 @@
+"""Fit a small model to a small task: the loop that the experiments of units share.
+
+The real training loop, with epochs, validation and checkpoints, is `training.loop`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """Hold how a small model is trained.
+
+    Attributes:
+        steps: number of batches.
+        batch_size: rows in a batch.
+        learning_rate: the highest rate; it rises over a fifth of the steps, then falls.
+        max_norm: length to which a longer gradient is cut.
+        seed: seed of the batches drawn.
+    """
+
+    steps: int = 400
+    batch_size: int = 64
+    learning_rate: float = 4e-3
+    max_norm: float = 1.0
+    seed: int = 0
+
+    def rate_share(self, step: int) -> float:
+        """Return the share in (0, 1] of the highest rate at a step, counted from 0."""
+        rise = max(1, self.steps // 5)
+        return min((step + 1) / rise, (self.steps - step) / (self.steps - rise + 1))
+
+
+def fit(
+    model: nn.Module,
+    loss_of: Callable[[Tensor], Tensor],
+    n_rows: int,
+    settings: FitSettings,
+) -> list[float]:
+    """Train with Adam on batches of rows drawn at random.
+
+    Args:
+        model: changed in place; in `eval()` mode afterwards.
+        loss_of: takes the numbers of a batch's rows, returns the loss.
+        n_rows: number of rows there are.
+        settings: how to train.
+
+    Returns:
+        The loss of each step.
+    """
+    optimizer = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, settings.rate_share)
+    generator = torch.Generator().manual_seed(settings.seed)
+    losses = []
+    model.train()
+    for _ in range(settings.steps):
+        rows = torch.randint(n_rows, (settings.batch_size,), generator=generator)
+        loss = loss_of(rows)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+    model.eval()
+    return losses

@@ -1,0 +1,85 @@
+"""Sentences of one language to learn from, and a loop that writes them on.
+
+Any model will do that scores words: nothing here imports one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from transformer.data import EOS_ID, PAD_ID, SPECIAL_TOKENS, Corpus, Vocabulary
+
+N_SPECIAL = len(SPECIAL_TOKENS)  # the numbers below are no words
+NOT_ASKED = -100  # the number that `torch.nn.functional.cross_entropy` leaves out
+
+Score = Callable[[Tensor], Tensor]
+Choose = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Hold the English sentences of a corpus, numbered and padded.
+
+    Attributes:
+        train: (n, t) word numbers from `<sos>` to `<eos>`, to learn from.
+        test: (m, t'), of sentences that are not among them.
+        vocabulary: of the training sentences.
+    """
+
+    train: Tensor
+    test: Tensor
+    vocabulary: Vocabulary
+
+    def spell(self, ids: Tensor) -> str:
+        """Return the words of one row, without special tokens."""
+        return " ".join(self.vocabulary.decode(ids))
+
+
+def english_sentences(corpus: Corpus) -> Sentences:
+    """Number the English side of a corpus; no sentence is learnt and tested."""
+    train = list(dict.fromkeys(pair.tgt for pair in corpus.train))
+    known = set(train)
+    test = [pair.tgt for pair in corpus.test if pair.tgt not in known]
+    vocabulary = Vocabulary.build(train)
+    return Sentences(
+        numbered(train, vocabulary), numbered(test, vocabulary), vocabulary
+    )
+
+
+def numbered(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> Tensor:
+    """Number sentences, (n, t), padded to the longest."""
+    rows = [torch.tensor(vocabulary.encode(words)) for words in sentences]
+    return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD_ID)
+
+
+def likeliest(logits: Tensor) -> Tensor:
+    """Choose the best of the next words (b, V), for each of b sentences."""
+    return logits.argmax(dim=-1)
+
+
+@torch.no_grad()
+def write_on(
+    score: Score, ids: Tensor, choose: Choose = likeliest, max_len: int = 20
+) -> Tensor:
+    """Write sentences on, word by word, until each has ended.
+
+    Args:
+        score: takes word numbers (b, t), returns the logits of the next word after
+            each, (b, t, V).
+        ids: (b, t), the beginnings, from `<sos>`, equally long.
+        choose: takes the logits of the next word (b, V), returns its number (b,).
+        max_len: most tokens to write.
+
+    Returns:
+        Ids (b, t') with the beginnings; after `<eos>` stands padding alone.
+    """
+    ended = torch.zeros_like(ids[:, 0], dtype=torch.bool)
+    for _ in range(max_len):
+        word = choose(score(ids)[:, -1]).masked_fill(ended, PAD_ID)
+        ids = torch.cat([ids, word.unsqueeze(1)], dim=1)
+        ended = ended | (word == EOS_ID)
+        if ended.all():
+            break
+    return ids

@@ -1,0 +1,62 @@
+"""Draw the next word: with a temperature, among the k likeliest, or in the nucleus."""
+
+import torch
+from torch import Tensor
+
+from transformer.translation.sampling_settings import SamplingSettings
+
+
+def sampling_probabilities(logits: Tensor, settings: SamplingSettings) -> Tensor:
+    """Say how probable each word is to be drawn, once the settings have had their say.
+
+    First the temperature divides the logits, and a softmax makes them probabilities.
+    Then `top_k` (Fan et al., 2018) keeps the k likeliest words. Of these, with their
+    probabilities made to sum to 1 again, `top_p` (Holtzman et al., 2020) keeps the
+    fewest likeliest that have p together: the one with which the sum reaches p is the
+    last. What is kept sums to 1 again, and all other words get 0.
+
+    Args:
+        logits: scores of the next word (..., V), however large; -inf for a word that
+            cannot be.
+        settings: `temperature`, `top_k`, which may be larger than V, or None, and
+            `top_p`. A temperature of 0 gives all to the likeliest word, whatever the
+            cuts; with `top_p` 1 no word is cut.
+
+    Returns:
+        Probabilities (..., V). Of words that are equally likely, the one with the
+        smaller number counts as the likelier, wherever something is cut.
+    """
+    ### BEGIN SOLUTION
+    if settings.temperature == 0:
+        likeliest = logits.argmax(dim=-1, keepdim=True)
+        return torch.zeros_like(logits).scatter(-1, likeliest, 1.0)
+    ranked, words = logits.sort(dim=-1, descending=True, stable=True)
+    kept = (ranked / settings.temperature).softmax(dim=-1)
+    if settings.top_k is not None:
+        kept[..., settings.top_k :] = 0.0
+        kept = kept / kept.sum(dim=-1, keepdim=True)
+    if settings.top_p < 1:
+        before = kept.cumsum(dim=-1) - kept  # what the likelier words have together
+        kept = kept.masked_fill(before >= settings.top_p, 0.0)
+        kept = kept / kept.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(kept).scatter(-1, words, kept)
+    ### END SOLUTION
+
+
+def sample_word(
+    logits: Tensor,
+    settings: SamplingSettings,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Draw the next word of each of b sentences.
+
+    Args:
+        logits: scores of the next word (b, V).
+        settings: temperature and cuts.
+        generator: what chance is drawn from; None is PyTorch's own.
+
+    Returns:
+        Numbers of words (b,).
+    """
+    probabilities = sampling_probabilities(logits, settings)
+    return torch.multinomial(probabilities, 1, generator=generator).squeeze(-1)
