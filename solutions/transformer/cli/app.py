@@ -7,7 +7,7 @@ from transformer.cli.train import train
 from transformer.cli.translate import translate_command
 
 app = typer.Typer(
-    help="Train a Transformer, measure it, and translate with it.",
+    help="Train a translator, measure it, and translate with it.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
