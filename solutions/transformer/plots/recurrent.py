@@ -97,7 +97,7 @@ class WeighedSentences:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<p><b>{html.escape(name)}</b> {_weighed(words, weights)}</p>"
+            f"<p><b>{html.escape(name)}</b><br>{_weighed(words, weights)}</p>"
             for name, words, weights in self.rows
         )
         return f'<div class="weighed-sentences">{rows}</div>'
