@@ -2,13 +2,17 @@
 
     python -m transformer train --data multi30k --config tutorial --precision bfloat16 …
     python -m transformer train --data multi30k --config best --out runs/best
+    python -m transformer train --data multi30k --model attention --out runs/attention …
     python benchmarks/multi30k.py tutorial runs/tutorial_* [--data-dir DIR]
+    python benchmarks/multi30k.py attention runs/attention [--data-dir DIR]
     python benchmarks/multi30k.py best runs/best [--data-dir DIR]
     python benchmarks/multi30k.py ablation [--epochs 6] [--data-dir DIR]
 
 `tutorial` is trained with the seeds 2, 3 and 4, into `runs/tutorial_2` and so on.
 The validation set chooses one, by the greedy BLEU of the average of the last epochs.
-(Rule and seeds were written down before any of them was measured.) For `best` the
+`attention` and `seq2seq`, the recurrent models, are trained once each, with the seed of
+their configuration, and measured by the same rule: the average, greedily.
+(Rules and seeds were written down before any of them was measured.) For `best` the
 checkpoint (best epoch or averaged) and the search are chosen on the validation set. The
 test set is looked at for what was chosen, and only then. Each writes
 `benchmarks/results/multi30k_<name>.json` with the log of the training.
@@ -22,16 +26,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 from torchtext.data import interleave_keys
 
 from transformer.data import Corpus, SentencePair, make_batches
 from transformer.data.whole_file import whole_file
-from transformer.model import Transformer
 from transformer.multi_head import count_parameters
-from transformer.training.checkpoints import (
-    Checkpoint,
-    load_checkpoint,
-)
+from transformer.training.checkpoints import Checkpoint, load_checkpoint
 from transformer.training.config import TrainingConfig
 from transformer.training.loop import AVERAGED, BEST, LAST, mean_loss
 from transformer.training.presets import (
@@ -41,6 +42,7 @@ from transformer.training.presets import (
     make_data,
     make_trainer,
     number_words,
+    recipe,
 )
 from transformer.training.step import perplexity
 from transformer.translation.beams import SearchSettings
@@ -52,6 +54,7 @@ from transformer.translation.evaluation import (
 from transformer.translation.fast import fast_translation
 
 RESULTS = Path(__file__).parent / "results"
+ONE_RULE = ("tutorial", "attention", "seq2seq")  # the average, greedily
 AVERAGE = "average"
 EPOCH_FILES = "epoch_*.pt"
 GREEDY = SearchSettings(1)
@@ -77,7 +80,7 @@ class Measure:
         self.words = number_words(CorpusName.multi30k, self.corpus)
 
     def bleu(
-        self, model: Transformer, pairs: list[SentencePair], search: SearchSettings
+        self, model: nn.Module, pairs: list[SentencePair], search: SearchSettings
     ) -> dict[str, Any]:
         """Score the translations of a split, by both conventions."""
         found = translate_pairs(
@@ -94,7 +97,7 @@ class Measure:
             "signature": sacre.convention,
         }
 
-    def loss(self, model: Transformer, pairs: list[SentencePair]) -> dict[str, float]:
+    def loss(self, model: nn.Module, pairs: list[SentencePair]) -> dict[str, float]:
         """Measure a split's perplexity, and what the tutorial calls so.
 
         Its batches hold sentences of similar length, and it takes the mean of their
@@ -111,7 +114,7 @@ class Measure:
             "tutorial_perplexity": round(perplexity(sum(each) / len(each)), 3),
         }
 
-    def greedily(self, model: Transformer, pairs: list[SentencePair]) -> dict[str, Any]:
+    def greedily(self, model: nn.Module, pairs: list[SentencePair]) -> dict[str, Any]:
         """Measure a split's perplexity, and score its greedy translations."""
         return {**self.loss(model, pairs), **self.bleu(model, pairs, GREEDY)}
 
@@ -121,7 +124,7 @@ def _torchtext_key(pair: SentencePair) -> int:
     return interleave_keys(len(pair.src), len(pair.tgt))
 
 
-def describe(checkpoint: Checkpoint, model: Transformer) -> dict[str, Any]:
+def describe(checkpoint: Checkpoint, model: nn.Module) -> dict[str, Any]:
     """Say what was trained, how, and how that went."""
     return {
         "torch": torch.__version__,
@@ -238,7 +241,7 @@ def train_without(
     config = TrainingConfig.best(**changes)
     device = torch.device("cpu")
     data = make_data(measure.corpus, measure.words, config, device)
-    trainer = make_trainer(Preset.best, data, config, device, folder, **sizes)
+    trainer = make_trainer(recipe(Preset.best), data, config, device, folder, **sizes)
     if (folder / LAST).exists():
         trainer.resume()
     history = trainer.run()
@@ -269,13 +272,8 @@ def write_result(path: Path, found: dict[str, Any]) -> None:
 def main() -> None:
     """Measure, print and write what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("tutorial", "best", "ablation"))
-    parser.add_argument(
-        "runs",
-        type=Path,
-        nargs="*",
-        help="folder of checkpoints; several of `tutorial`",
-    )
+    parser.add_argument("what", choices=(*ONE_RULE, "best", "ablation"))
+    parser.add_argument("runs", type=Path, nargs="*", help="folders of checkpoints")
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=6, help="of each ablation")

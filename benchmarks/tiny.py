@@ -24,6 +24,7 @@ from transformer.training.presets import (
     make_data,
     make_trainer,
     number_words,
+    recipe,
 )
 from transformer.training.progress import TerminalProgress
 from transformer.translation.beams import SearchSettings
@@ -54,7 +55,7 @@ def main() -> None:
     words = number_words(CorpusName.grammar, corpus)
     config = TrainingConfig.tiny(seed=options.seed)
     trainer = make_trainer(
-        Preset.tiny, make_data(corpus, words, config, device), config, device
+        recipe(Preset.tiny), make_data(corpus, words, config, device), config, device
     )
     with TerminalProgress() as progress:
         trainer.run(progress)

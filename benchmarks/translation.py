@@ -26,6 +26,7 @@ from transformer.training.presets import (
     make_data,
     make_trainer,
     number_words,
+    recipe,
 )
 from transformer.translation.beams import SearchSettings
 from transformer.translation.evaluation import translate_pairs
@@ -79,7 +80,7 @@ def trained_for_a_moment(
     config = TrainingConfig.tutorial(epochs=1, epoch_steps=steps)
     device = torch.device("cpu")
     data = make_data(corpus, words, config, device)
-    trainer = make_trainer(Preset.tutorial, data, config, device)
+    trainer = make_trainer(recipe(Preset.tutorial), data, config, device)
     trainer.run()
     return trainer.model.eval()
 

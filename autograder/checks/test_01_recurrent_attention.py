@@ -169,10 +169,10 @@ def score_mistakes(given: list[Tensor]) -> Named:
         "the scores with a ReLU instead of the tanh": lambda: both.relu() @ v,
         "the scores without the state": lambda: keys.tanh() @ v,
         "the scores without the memory": lambda: (query + 0 * keys).tanh() @ v,
-        "the scores with W s times U h instead of their sum": lambda: (
+        "the scores with W g times U h instead of their sum": lambda: (
             (query * keys).tanh() @ v
         ),
-        "the scores with W s minus U h instead of their sum": lambda: (
+        "the scores with W g minus U h instead of their sum": lambda: (
             (query - keys).tanh() @ v
         ),
         "the scores with one tanh for each term": lambda: (
@@ -180,7 +180,7 @@ def score_mistakes(given: list[Tensor]) -> Named:
         ),
         "the scores without v: the hidden units summed": lambda: both.tanh().sum(-1),
         "the scores without v: the hidden units averaged": lambda: both.tanh().mean(-1),
-        "the dot products of W s and U h": lambda: (query * keys).sum(-1),
+        "the dot products of W g and U h": lambda: (query * keys).sum(-1),
         "the scores after a softmax, which belongs to attend": lambda: right.softmax(
             dim=-1
         ),

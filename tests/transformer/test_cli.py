@@ -29,6 +29,19 @@ def run(*arguments: str, expect: int = 0) -> str:
     return result.output
 
 
+RECURRENT = pytest.mark.parametrize("model", ["attention", "seq2seq"])
+
+
+@pytest.fixture(scope="module")
+def recurrent_runs(tmp_path_factory) -> dict[str, Path]:
+    """Train the recurrent models for a moment; return the folder of each."""
+    folders = {model: tmp_path_factory.mktemp(model) for model in RECURRENT.args[1]}
+    for model, folder in folders.items():
+        output = run(*SHORT, "--model", model, "--out", folder)
+        assert f"{model}, tiny: " in output
+    return folders
+
+
 @pytest.fixture(scope="module")
 def short_run(tmp_path_factory) -> tuple[Path, str]:
     """Train for a moment; return the folder, and what was printed."""
@@ -152,6 +165,54 @@ def test_batch_size_counts_pairs_in_every_preset(tmp_path):
     assert (training["batch_size"], training["batch_tokens"]) == (2, None)
 
 
+@RECURRENT
+def test_recurrent_run_is_evaluated_and_translates(recurrent_runs, model, tmp_path):
+    at = ["--out", recurrent_runs[model], "--max-len", 4, "--device", "cpu"]
+    assert "test: 1,000 sentences" in run("evaluate", *at)
+    sentence = ["translate", "Die Frau singt.", *at]
+    assert len(run(*sentence).strip().splitlines()) == 1
+    image = tmp_path / "look.png"
+    if model == "attention":
+        run(*sentence, "--attention", image)
+        assert image.read_bytes().startswith(b"\x89PNG")
+    else:
+        output = run(*sentence, "--attention", image, expect=2)
+        assert_one_line_error(output, "--attention", "seq2seq looks at nothing")
+        assert not image.exists()
+
+
+@RECURRENT
+def test_recurrent_run_resumes_to_the_same_losses(recurrent_runs, model, tmp_path):
+    chosen = [*SHORT, "--model", model, "--out", tmp_path]
+    run(*chosen, "--epochs", 1)
+    run(*chosen, "--resume")
+    assert losses(tmp_path) == losses(recurrent_runs[model])
+
+
+@RECURRENT
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--fused"], ["--fused", "Transformer alone"]),
+        (["--compile"], ["--compile", "Transformer alone"]),
+        (["--config", "tutorial"], ["no configuration tutorial", "tiny or best"]),
+    ],
+    ids=["fused", "compile", "tutorial"],
+)
+def test_options_of_the_transformer_are_refused(tmp_path, model, arguments, parts):
+    output = run("train", "--model", model, *arguments, "--out", tmp_path, expect=2)
+    assert_one_line_error(output, model, *parts)
+    assert not list(tmp_path.iterdir())
+
+
+def test_resume_with_another_model_names_it(folder, recurrent_runs):
+    output = run(*SHORT, "--resume", "--model", "attention", "--out", folder, expect=2)
+    assert "model='transformer' there and model='attention' here" in output
+    at = ["--resume", "--model", "attention", "--out", recurrent_runs["seq2seq"]]
+    output = run(*SHORT, *at, expect=2)
+    assert "model='seq2seq' there and model='attention' here" in output
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT of this kind")
 def test_stop_in_the_first_epoch_promises_nothing(tmp_path):
@@ -227,6 +288,8 @@ def test_multi30k_trains_evaluates_and_translates(tmp_path):
     output = run("evaluate", *data, "--max-len", 2, "--out", tmp_path)
     assert "test: 1,000 sentences" in output
     run("translate", "Ein Mann schläft.", "--out", tmp_path)
+    look_back = ["--model", "attention", *steps[:-1], tmp_path / "recurrent"]
+    assert "attention, best: " in run("train", *data, *look_back)
     output = run("evaluate", "--out", tmp_path, expect=2)
     assert "trained on other data: its source vocabulary has 7853 words" in output
 

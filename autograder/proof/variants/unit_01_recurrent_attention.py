@@ -178,8 +178,8 @@ additive_score.wrong(
     "without the state", body("return torch.tanh(memory @ w_memory.T) @ v")
 )
 additive_score.wrong("without the memory", swap("+ keys", ".expand_as(keys)"))
-additive_score.wrong("W s times U h", swap("+ keys", "* keys"))
-additive_score.wrong("W s minus U h", swap("+ keys", "- keys"))
+additive_score.wrong("W g times U h", swap("+ keys", "* keys"))
+additive_score.wrong("W g minus U h", swap("+ keys", "- keys"))
 additive_score.wrong(
     "one tanh for each term",
     swap("torch.tanh(query + keys)", "(torch.tanh(query) + torch.tanh(keys))"),
@@ -189,7 +189,7 @@ additive_score.wrong(
     "without v: the hidden units averaged", swap("@ v", ".mean(dim=-1)")
 )
 additive_score.wrong(
-    "dot products of W s and U h",
+    "dot products of W g and U h",
     swap("torch.tanh(query + keys) @ v", "(query * keys).sum(dim=-1)"),
 )
 additive_score.wrong(

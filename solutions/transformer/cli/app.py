@@ -8,7 +8,7 @@ from transformer.cli.train import train
 from transformer.cli.translate import translate_command
 
 app = typer.Typer(
-    help="Train a Transformer, measure it, translate with it, show it in the book.",
+    help="Train a translator, measure it, translate with it, show it in the book.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -1,5 +1,6 @@
 """The command `train`: train a model, measured and kept after every epoch."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,19 +22,25 @@ from transformer.cli.options import (
 from transformer.multi_head import count_parameters
 from transformer.training.config import TrainingConfig
 from transformer.training.loop import BEST, LAST, Trainer
+from transformer.training.models import ModelName
 from transformer.training.presets import (
-    TRAININGS,
-    USUAL_PRESET,
     CorpusName,
     Preset,
+    Recipe,
     choose_device,
     make_data,
     make_trainer,
+    recipe,
+    usual_preset,
 )
 from transformer.training.progress import TerminalProgress
 
+Model = Annotated[
+    ModelName,
+    typer.Option(help="Recurrent without and with attention, or the Transformer."),
+]
 Config = Annotated[
-    Preset | None, typer.Option(help="Model and training; by the corpus if not given.")
+    Preset | None, typer.Option(help="Sizes and training; by the corpus if not given.")
 ]
 Epochs = Annotated[int | None, typer.Option(help="Epochs in all.")]
 BatchSize = Annotated[int | None, typer.Option(help="Pairs in a batch.")]
@@ -54,6 +61,7 @@ Resume = Annotated[
 
 
 def train(
+    model: Model = ModelName.transformer,
     data: Data = CorpusName.grammar,
     data_dir: DataDir = None,
     config: Config = None,
@@ -70,10 +78,12 @@ def train(
     resume: Resume = False,
 ) -> None:
     """Train a model; after every epoch it is measured and kept in --out."""
-    preset = config or USUAL_PRESET[data]
+    preset = config or usual_preset(model, data)
     with one_line_errors():
+        chosen = recipe(preset, model)
+        refuse_for_recurrent(model, {"--fused": fused, "--compile": compile})
         training = choose_training(
-            preset,
+            chosen,
             epochs=epochs,
             batch_size=batch_size,
             epoch_steps=epoch_steps,
@@ -86,19 +96,28 @@ def train(
         place = choose_device(device, threads)
         corpus, words = read_corpus(data, data_dir)
         batches = make_data(corpus, words, training, place)
-        trainer = make_trainer(preset, batches, training, place, out)
-        n_parameters = count_parameters(trainer.model)
-        say(f"{preset.value}: {n_parameters:,} parameters on {place}")
-        out.mkdir(parents=True, exist_ok=True)
+        trainer = make_trainer(chosen, batches, training, place, out)
+        size = f"{count_parameters(trainer.model):,} parameters"
+        say(f"{model.value}, {preset.value}: {size} on {place}")
         run_training(trainer, out, resume)
 
 
-def choose_training(preset: Preset, **changes: Any) -> TrainingConfig:
-    """Return a preset's training with the changes that are not None."""
+def refuse_for_recurrent(model: ModelName, options: Mapping[str, bool | None]) -> None:
+    """Refuse options that only a Transformer can be trained with."""
+    for option, value in options.items():
+        if model.is_recurrent and value:
+            raise ValueError(
+                f"{option} is for the Transformer alone: leave it out with --model "
+                f"{model.value}"
+            )
+
+
+def choose_training(chosen_recipe: Recipe, **changes: Any) -> TrainingConfig:
+    """Return a recipe's training with the changes that are not None."""
     chosen = {name: value for name, value in changes.items() if value is not None}
     if "batch_size" in chosen:
         chosen["batch_tokens"] = None  # pairs are counted, and not tokens
-    return TRAININGS[preset](**chosen)
+    return chosen_recipe.training(**chosen)
 
 
 def check_folder(folder: Path, resume: bool) -> None:
@@ -117,6 +136,7 @@ def check_folder(folder: Path, resume: bool) -> None:
 
 def run_training(trainer: Trainer, folder: Path, resume: bool) -> None:
     """Train to the end, or until the user stops it."""
+    folder.mkdir(parents=True, exist_ok=True)
     if resume:
         trainer.resume()
         say(f"going on after epoch {trainer.epoch}")

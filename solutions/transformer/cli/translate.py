@@ -18,6 +18,7 @@ from transformer.cli.options import (
     one_line_errors,
 )
 from transformer.training.checkpoints import load_checkpoint
+from transformer.training.models import ModelName
 from transformer.training.presets import choose_device
 from transformer.translation.beams import SearchSettings
 from transformer.translation.inference import Translation, translate
@@ -41,11 +42,21 @@ def translate_command(
         settings = SearchSettings(beam_size, length_penalty, max_len)
         place = choose_device(device, threads)
         checkpoint = load_checkpoint(out / weights.file)
+        refuse_to_draw(ModelName(checkpoint.model_name), attention)
         words = checkpoint.vocabularies()
         found = translate(checkpoint.build_model(place), sentence, words, settings)
         typer.echo(found.text)
         if attention is not None:
             draw_attention(found, attention)
+
+
+def refuse_to_draw(model: ModelName, path: Path | None) -> None:
+    """Refuse to draw the attention of a model that has none."""
+    if model is ModelName.seq2seq and path is not None:
+        raise ValueError(
+            "--attention draws what a model looks at, and seq2seq looks at nothing: "
+            "leave it out"
+        )
 
 
 def draw_attention(found: Translation, path: Path) -> None:

@@ -1,5 +1,6 @@
-"""Figures of recurrent attention: accuracy by length, one look at the source."""
+"""Figures of recurrent attention: accuracy by length, looks at a sentence."""
 
+import html
 from collections.abc import Mapping, Sequence
 
 from matplotlib import rc_context
@@ -65,3 +66,48 @@ def one_look(
     axes.set_title(f"{before} [{written[position]}]".strip(), fontsize=10)
     axes.set(xlabel="source word", ylabel="attention weight")
     return picture
+
+
+class WeighedSentences:
+    """Sentences as HTML text, with a number and a shade under each word.
+
+    Args:
+        sentences: the words of each.
+        weights: a weight in [0, 1] for each word of each.
+        names: what to write before each sentence.
+
+    Raises:
+        ValueError: if a sentence has not one weight a word, or not one name.
+    """
+
+    def __init__(
+        self,
+        sentences: Sequence[Sequence[str]],
+        weights: Sequence[Sequence[float]],
+        names: Sequence[str],
+    ) -> None:
+        """Keep what is to be shown."""
+        sizes = list(map(len, sentences)), list(map(len, weights))
+        if sizes[0] != sizes[1] or len(names) != len(sentences):
+            raise ValueError(
+                "expected a name for each sentence and a weight for each word; found "
+                f"{len(names)} names, {sizes[0]} words and {sizes[1]} weights"
+            )
+        self.rows = list(zip(names, sentences, weights, strict=True))
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<p><b>{html.escape(name)}</b><br>{_weighed(words, weights)}</p>"
+            for name, words, weights in self.rows
+        )
+        return f'<div class="weighed-sentences">{rows}</div>'
+
+
+def _weighed(words: Sequence[str], weights: Sequence[float]) -> str:
+    """Return words with their weights below; blue grows with the weight."""
+    style = "display: inline-block; text-align: center; padding: 0 0.25em; margin: 1px"
+    return " ".join(
+        f'<span style="{style}; background: rgb(0 114 178 / {0.6 * weight:.2f})">'
+        f"{html.escape(word)}<br><small>{weight:.2f}</small></span>"
+        for word, weight in zip(words, weights, strict=True)
+    )

@@ -4,8 +4,8 @@ A GRU encoder-decoder with attention (Bahdanau et al., 2015; Luong et al., 2015)
 one without is in `seq2seq`. And a bidirectional LSTM that classifies by attending to
 its own states.
 
-Shapes: b sentences, s source and t target positions, h the width of a state. Masks are
-bool (b, s), True where a position may be attended to.
+Shapes: b sentences, s source and t target positions, d_h the width of a state. Masks
+are bool (b, s), True where a position may be attended to.
 """
 
 import torch
@@ -41,10 +41,10 @@ def shift_right(tgt: Tensor, sos_id: int) -> Tensor:
 def additive_score(
     state: Tensor, memory: Tensor, w_state: Tensor, w_memory: Tensor, v: Tensor
 ) -> Tensor:
-    """Compute v · tanh(W s + U h_j) for each j (Bahdanau et al., 2015, A.1.2).
+    """Compute v · tanh(W g + U h_j) for each j (Bahdanau et al., 2015, A.1.2).
 
     Args:
-        state: s (b, d_h), the decoder's previous state.
+        state: g (b, d_h), the decoder's previous state.
         memory: h_1 ... h_s (b, s, m), the encoder's states.
         w_state: W (a, d_h), laid out as in `nn.Linear`.
         w_memory: U (a, m), laid out as in `nn.Linear`.
@@ -115,7 +115,7 @@ class AdditiveAttention(nn.Module):
     Args:
         state_size: width of the decoder's state.
         memory_size: width of the encoder's states.
-        hidden_size: width of the small network.
+        hidden_size: width a of the small network.
     """
 
     def __init__(self, state_size: int, memory_size: int, hidden_size: int) -> None:
@@ -135,7 +135,7 @@ class AdditiveAttention(nn.Module):
 
 
 class GeneralAttention(nn.Module):
-    """Score by s · W h, a linear map and then a dot product (Luong et al., 2015).
+    """Score by g · W h, a linear map and then a dot product (Luong et al., 2015).
 
     A bias would add the same number to all scores of a sentence, and the softmax would
     take it away again: there is none.
@@ -167,7 +167,7 @@ class AttentionSeq2Seq(RecurrentTranslator):
         tgt_vocab_size: number of target words.
         attention: `AdditiveAttention` or `GeneralAttention`, of states and a memory
             that are both `d_model` wide.
-        d_model: width of the embeddings and of the states, h.
+        d_model: width of the embeddings and of the states, d_h.
         pad_id: id of the padding token, which the model masks by itself.
     """
 
@@ -203,7 +203,7 @@ class BiLSTMAttention(nn.Module):
         vocab_size: number of words.
         n_classes: number of classes.
         d_model: width of the embeddings.
-        hidden_size: width h of a state in each direction.
+        d_h: width of a state in each direction.
         pad_id: id of the padding token, which the model masks by itself.
     """
 
@@ -212,15 +212,15 @@ class BiLSTMAttention(nn.Module):
         vocab_size: int,
         n_classes: int,
         d_model: int,
-        hidden_size: int,
+        d_h: int,
         pad_id: int = 1,
     ) -> None:
         """Make the embedding, the LSTM and the output layer."""
         super().__init__()
         self.pad_id = pad_id
         self.embedding = nn.Embedding(vocab_size, d_model)
-        self.lstm = nn.LSTM(d_model, hidden_size, batch_first=True, bidirectional=True)
-        self.output = nn.Linear(2 * hidden_size, n_classes)
+        self.lstm = nn.LSTM(d_model, d_h, batch_first=True, bidirectional=True)
+        self.output = nn.Linear(2 * d_h, n_classes)
 
     def forward(self, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Attend to all states, the joined final states being the query, and classify.

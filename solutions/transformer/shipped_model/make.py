@@ -11,6 +11,7 @@ import torch
 import typer
 
 from transformer.data import Corpus
+from transformer.model import Transformer
 from transformer.multi_head import count_parameters
 from transformer.shipped_model.weights import (
     FOLDER,
@@ -42,6 +43,8 @@ def export(
     words = number_words(CorpusName.grammar, corpus)
     require_same_words(run / BEST, checkpoint.vocabularies(), words)
     model, facts = checkpoint.build_model(), training_facts(checkpoint)
+    if not isinstance(model, Transformer):
+        raise typer.BadParameter(f"{run} holds a {checkpoint.model_name} model")
     size = save_shipped_model(ShippedModel(model, words, facts), to)
     rounded = load_shipped_model(folder=to)
     facts |= {"parameters": count_parameters(model), **bleu_facts(rounded, corpus)}

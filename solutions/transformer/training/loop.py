@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from transformer.data import Batches, Vocabularies
-from transformer.model import Transformer, evaluating
+from transformer.model import evaluating
 from transformer.training.checkpoints import (
     Checkpoint,
     CheckpointError,
@@ -24,6 +24,7 @@ from transformer.training.checkpoints import (
 )
 from transformer.training.config import PRECISIONS, TrainingConfig
 from transformer.training.fused_attention import use_fused_attention
+from transformer.training.models import Model, name_of
 from transformer.training.progress import Listener, Silence, StepReport
 from transformer.training.step import (
     StepSettings,
@@ -80,7 +81,7 @@ class Trainer:
 
     def __init__(
         self,
-        model: Transformer,
+        model: Model,
         data: TrainingData,
         config: TrainingConfig,
         folder: Path | None = None,
@@ -128,6 +129,8 @@ class Trainer:
         path = self._path(LAST)
         saved = load_checkpoint(path)
         require_same_words(path, saved.vocabularies(), self.data.vocabularies)
+        name = name_of(self.model.config).value
+        require_same_run(path, {"model": saved.model_name}, {"model": name})
         asked = dataclasses.asdict(self.model.config)
         require_same_run(path, saved.model_config, asked)
         asked = dataclasses.asdict(self.config)
@@ -238,6 +241,7 @@ class Trainer:
             step=self.step,
             history=self.history,
             random_state=_random_state(self.device),
+            model_name=name_of(self.model.config).value,
         )
 
 

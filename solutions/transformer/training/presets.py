@@ -1,6 +1,9 @@
 """Which corpora and configurations there are, and how they become a training run."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +19,10 @@ from transformer.data import (
     make_batches,
     make_grammar_corpus,
 )
-from transformer.model import Transformer
+from transformer.recurrent.config import RecurrentConfig
 from transformer.training.config import TrainingConfig
 from transformer.training.loop import Trainer, TrainingData
+from transformer.training.models import Config, ModelName, make_model
 
 
 class CorpusName(StrEnum):
@@ -29,28 +33,67 @@ class CorpusName(StrEnum):
 
 
 class Preset(StrEnum):
-    """The configurations that there are, each a model and a way to train it."""
+    """The configurations that there are, each the sizes of a model and its training."""
 
     tiny = "tiny"
     tutorial = "tutorial"
     best = "best"
 
 
-MODELS = {
-    Preset.tiny: TransformerConfig.tiny,
-    Preset.tutorial: TransformerConfig.tutorial,
-    Preset.best: TransformerConfig.best,
-}
-TRAININGS = {
-    Preset.tiny: TrainingConfig.tiny,
-    Preset.tutorial: TrainingConfig.tutorial,
-    Preset.best: TrainingConfig.best,
-}
-USUAL_PRESET = {
-    CorpusName.grammar: Preset.tiny,
-    CorpusName.multi30k: Preset.tutorial,
+@dataclass(frozen=True)
+class Recipe:
+    """Hold how a model is made and trained.
+
+    Attributes:
+        sizes: makes the model's configuration from the numbers of words.
+        training: makes the configuration of its training.
+    """
+
+    sizes: Callable[..., Config]
+    training: Callable[..., TrainingConfig]
+
+
+def _recurrent(attention: bool) -> dict[Preset, Recipe]:
+    tiny = partial(RecurrentConfig.tiny, attention=attention)
+    best = partial(RecurrentConfig.best, attention=attention)
+    return {
+        Preset.tiny: Recipe(tiny, TrainingConfig.tiny),
+        Preset.best: Recipe(best, TrainingConfig.recurrent),
+    }
+
+
+RECIPES = {
+    ModelName.transformer: {
+        Preset.tiny: Recipe(TransformerConfig.tiny, TrainingConfig.tiny),
+        Preset.tutorial: Recipe(TransformerConfig.tutorial, TrainingConfig.tutorial),
+        Preset.best: Recipe(TransformerConfig.best, TrainingConfig.best),
+    },
+    ModelName.attention: _recurrent(attention=True),
+    ModelName.seq2seq: _recurrent(attention=False),
 }
 MIN_FREQ = {CorpusName.grammar: 1, CorpusName.multi30k: 2}
+
+
+def usual_preset(model: ModelName, corpus: CorpusName) -> Preset:
+    """Return the configuration of a model that is meant for a corpus."""
+    if corpus is CorpusName.grammar:
+        return Preset.tiny
+    return Preset.best if model.is_recurrent else Preset.tutorial
+
+
+def recipe(preset: Preset, model: ModelName = ModelName.transformer) -> Recipe:
+    """Return how a model of that configuration is made and trained.
+
+    Raises:
+        ValueError: if the model has no such configuration.
+    """
+    recipes = RECIPES[model]
+    if preset not in recipes:
+        raise ValueError(
+            f"the model {model.value} has no configuration {preset.value}: choose "
+            f"{' or '.join(known.value for known in recipes)}"
+        )
+    return recipes[preset]
 
 
 def choose_device(name: str, threads: int = 1) -> torch.device:
@@ -101,18 +144,18 @@ def make_data(
 
 
 def make_trainer(
-    preset: Preset,
+    recipe: Recipe,
     data: TrainingData,
     config: TrainingConfig,
     device: torch.device,
     folder: Path | None = None,
     **sizes: Any,
 ) -> Trainer:
-    """Make the model of a preset, with the configuration's seed, and its trainer.
+    """Make the model of a recipe, with the configuration's seed, and its trainer.
 
-    `sizes` replace fields of the preset's `TransformerConfig`.
+    `sizes` replace fields of the model's configuration.
     """
     torch.manual_seed(config.seed)
     words = map(len, data.vocabularies)
-    model = Transformer(MODELS[preset](*words, **sizes)).to(device)
+    model = make_model(recipe.sizes(*words, **sizes)).to(device)
     return Trainer(model, data, config, folder)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer.data import trim_padding
@@ -20,6 +20,7 @@ from transformer.masks import padding_mask
 from transformer.model import Transformer, evaluating
 from transformer.translation.beams import Beams, SearchSettings, length_penalty
 from transformer.translation.fast_attention import Reader, hide
+from transformer.translation.inference import best_translation
 
 LEAVING = 0.15  # share of the sentences that must have ended for the batch to be cut
 READ_TOGETHER = 64  # sources that are padded to one length and encoded together
@@ -255,8 +256,11 @@ def fast_search(
     return found[:, :, :length], worth
 
 
-def fast_translation(
-    model: Transformer, src: Tensor, settings: SearchSettings
-) -> Tensor:
-    """Write the best translation (b, t) of each source (b, s), from `<sos>`."""
+def fast_translation(model: nn.Module, src: Tensor, settings: SearchSettings) -> Tensor:
+    """Write the best translation (b, t) of each source (b, s), from `<sos>`.
+
+    A model that is no Transformer is searched as `inference` does it.
+    """
+    if not isinstance(model, Transformer):
+        return best_translation(model, src, settings)
     return fast_search(model, src, settings)[0][:, 0]

@@ -199,7 +199,7 @@ class Translation:
 
 @evaluating
 def translate(
-    model: Transformer,
+    model: nn.Module,
     sentence: str | Sequence[str],
     vocabularies: Vocabularies,
     settings: SearchSettings = PAPER_SEARCH,
@@ -207,7 +207,7 @@ def translate(
     """Translate one sentence.
 
     Args:
-        model: a trained Transformer.
+        model: trained, a `Transformer` or another with `encode` and `decode`.
         sentence: German text, or its tokens.
         vocabularies: of the source and of the target.
         settings: beam size 1 is greedy.
@@ -221,8 +221,10 @@ def translate(
     src_vocab, tgt_vocab = vocabularies
     words = tokenize(sentence, "de") if isinstance(sentence, str) else sentence
     src = torch.tensor([src_vocab.encode(words)], device=model.projection.weight.device)
-    cached = CachedTransformer(model, decode_step_cached)
-    ids = until_end(best_translation(cached, src, settings)[0], settings.eos_id)
+    writer = model
+    if isinstance(model, Transformer):
+        writer = CachedTransformer(model, decode_step_cached)
+    ids = until_end(best_translation(writer, src, settings)[0], settings.eos_id)
     tgt = ids.unsqueeze(0)
     _, cross_attention = model.decode(tgt[:, :-1], model.encode(src), src)
     return Translation(

@@ -1,9 +1,15 @@
 """The figures of unit 01 show what they are given."""
 
+import re
+
 import pytest
 import torch
 
-from transformer.plots.recurrent import accuracy_against_length, one_look
+from transformer.plots.recurrent import (
+    WeighedSentences,
+    accuracy_against_length,
+    one_look,
+)
 
 
 def test_accuracy_is_drawn_against_length() -> None:
@@ -27,3 +33,18 @@ def test_one_look_draws_the_row_of_the_word() -> None:
 def test_one_look_names_weights_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match=r"expected weights of \(1, 2\)"):
         one_look(torch.zeros(2, 2), ["a", "b"], ["b"], position=0)
+
+
+def test_weighed_sentences_show_each_word_with_its_weight() -> None:
+    shown = WeighedSentences([["a", "<b>"]], [[0.25, 0.75]], ["lock"])._repr_html_()
+    words = re.findall(r"/ ([\d.]+)\)\">(.+?)<br><small>([\d.]+)", shown)
+    assert words == [("0.15", "a", "0.25"), ("0.45", "&lt;b&gt;", "0.75")]
+    assert "<b>lock</b>" in shown
+
+
+@pytest.mark.parametrize(
+    ("weights", "names"), [([[1.0]], ["x"]), ([[0.5, 0.5]], []), ([], ["x"])]
+)
+def test_weighed_sentences_refuse_what_does_not_fit(weights, names) -> None:
+    with pytest.raises(ValueError, match="a weight for each word"):
+        WeighedSentences([["a", "b"]], weights, names)

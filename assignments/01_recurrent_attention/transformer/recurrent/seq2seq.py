@@ -1,6 +1,6 @@
 """Recurrent translators before attention: packing, the loops over words, `Seq2Seq`.
 
-Shapes: b sentences, s source and t target positions, h the width of a state.
+Shapes: b sentences, s source and t target positions, d_h the width of a state.
 """
 
 from typing import NamedTuple
@@ -87,7 +87,7 @@ class RecurrentTranslator(nn.Module):
     Args:
         src_vocab_size: number of source words.
         tgt_vocab_size: number of target words.
-        d_model: width of the embeddings and of the states, h.
+        d_model: width of the embeddings and of the states, d_h.
         pad_id: id of the padding token, which the model masks by itself.
     """
 

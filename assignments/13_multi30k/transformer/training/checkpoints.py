@@ -13,10 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.config import TransformerConfig
 from transformer.data import Vocabularies, Vocabulary
 from transformer.data.whole_file import whole_file
-from transformer.model import Transformer
+from transformer.training.models import Model, ModelName, make_model, restore_config
 
 
 class CheckpointError(ValueError):
@@ -28,7 +27,7 @@ class Checkpoint:
     """Hold all that a run needs to go on after an epoch as if it had never stopped.
 
     Attributes:
-        model_config: the fields of the `TransformerConfig`.
+        model_config: the fields of the model's configuration.
         training_config: the fields of the `TrainingConfig`.
         words: source and target vocabulary, each a list of words.
         model: the model's state dict.
@@ -37,6 +36,7 @@ class Checkpoint:
         step: training steps done; the learning rate depends on it alone.
         history: a record of each epoch.
         random_state: torch's generator, and the device's where it has its own.
+        model_name: a `ModelName`; older checkpoints, all of Transformers, hold none.
     """
 
     model_config: dict[str, Any]
@@ -48,10 +48,12 @@ class Checkpoint:
     step: int
     history: list[dict[str, float]]
     random_state: dict[str, Tensor]
+    model_name: str = ModelName.transformer.value
 
-    def build_model(self, device: torch.device | str = "cpu") -> Transformer:
+    def build_model(self, device: torch.device | str = "cpu") -> Model:
         """Make the model that was saved, in evaluation mode."""
-        model = Transformer(TransformerConfig(**self.model_config))
+        name = ModelName(self.model_name)
+        model = make_model(restore_config(name, self.model_config))
         model.load_state_dict(self.model)
         return model.to(device).eval()
 

@@ -95,6 +95,13 @@ class TrainingConfig:
         return cls(**{**recipe, **details, "average_last": 6, **changes})
 
     @classmethod
+    def recurrent(cls, **changes: Any) -> "TrainingConfig":
+        """Return the training of the recurrent models on Multi30k."""
+        recipe = {"epochs": 12, "batch_tokens": 1400, "rate": 1.2e-3, "warmup": 500}
+        details = {"smoothing": 0.1, "precision": "bfloat16", "average_last": 4}
+        return cls(**{**recipe, **details, **changes})
+
+    @classmethod
     def tiny(cls, **changes: Any) -> "TrainingConfig":
         """Return a training of about a minute on the grammar corpus."""
         recipe = {"epochs": 4, "batch_size": 64, "rate": 2e-3, "warmup": 150}

@@ -6,6 +6,14 @@ from torch import Tensor
 
 from transformer.data.reversal import make_reversal_pairs
 from transformer.data.special_tokens import EOS_ID, PAD_ID, SOS_ID
+from transformer.experiments.recurrent.tasks import (
+    MARKER_ID,
+    FitSettings,
+    accuracy_by_length,
+    make_marker_sentences,
+    train_classifier,
+    train_reversal,
+)
 from transformer.recurrent.attention import (
     AdditiveAttention,
     AttentionSeq2Seq,
@@ -14,14 +22,6 @@ from transformer.recurrent.attention import (
     shift_right,
 )
 from transformer.recurrent.seq2seq import Seq2Seq
-from transformer.recurrent.training import (
-    MARKER_ID,
-    FitSettings,
-    accuracy_by_length,
-    make_marker_sentences,
-    train_classifier,
-    train_reversal,
-)
 
 LENGTH, SYMBOLS, WIDTH = 12, 16, 64
 WORDS = SYMBOLS + 4

@@ -1,0 +1,47 @@
+"""The models that can be trained, and how each is made from its sizes."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from transformer.config import TransformerConfig
+from transformer.model import Transformer
+from transformer.recurrent.bidirectional import BidirectionalTranslator
+from transformer.recurrent.config import RecurrentConfig
+
+Model = Transformer | BidirectionalTranslator
+Config = TransformerConfig | RecurrentConfig
+
+
+class ModelName(StrEnum):
+    """The models that there are: the two recurrent ones, and the Transformer."""
+
+    seq2seq = "seq2seq"
+    attention = "attention"
+    transformer = "transformer"
+
+    @property
+    def is_recurrent(self) -> bool:
+        """Whether it reads and writes with recurrent networks."""
+        return self is not ModelName.transformer
+
+
+def make_model(config: Config) -> Model:
+    """Make the model that a configuration describes."""
+    if isinstance(config, TransformerConfig):
+        return Transformer(config)
+    return BidirectionalTranslator(config)
+
+
+def restore_config(name: ModelName, fields: Mapping[str, Any]) -> Config:
+    """Make a configuration from its fields, as a checkpoint holds them."""
+    if name.is_recurrent:
+        return RecurrentConfig(**fields)
+    return TransformerConfig(**fields)
+
+
+def name_of(config: Config) -> ModelName:
+    """Return which model a configuration describes."""
+    if isinstance(config, TransformerConfig):
+        return ModelName.transformer
+    return ModelName.attention if config.attention else ModelName.seq2seq
