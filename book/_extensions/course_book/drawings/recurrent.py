@@ -58,7 +58,7 @@ def seq2seq(canvas: Canvas) -> float:
     canvas.arrow([(reads[-1].right, vector.cy), (vector.x, vector.cy)])
     cell(canvas, vector, "one vector", "cross")
     canvas.text(44, 146, "Decoder: writes from it", "word", "start")
-    writes = chain(canvas, (44, 190), ("s_1", "s_2", "s_3", "s_4"))
+    writes = chain(canvas, (44, 190), ("g_1", "g_2", "g_3", "g_4"))
     words_above(canvas, writes, GIVEN)
     words_below(canvas, writes, WRITTEN)
     first = writes[0]
@@ -90,16 +90,16 @@ def seq2seq_with_attention(canvas: Canvas) -> float:
     canvas.text(228, 128, "weights,", "small", "start")
     canvas.text(228, 142, "one for each state", "small", "start")
     canvas.text(44, 236, "Decoder", "word", "start")
-    writes = chain(canvas, (16, 284), ("s_1", "s_2", "s_3", "s_4"))
+    writes = chain(canvas, (16, 284), ("g_1", "g_2", "g_3", "g_4"))
     with canvas.group("cross"):
         canvas.rect(writes[2], "box", 7)
-        canvas.text(writes[2].cx, writes[2].cy + 4, "s_3", "strong small")
+        canvas.text(writes[2].cx, writes[2].cy + 4, "g_3", "strong small")
     words_above(canvas, writes, GIVEN, -10)
     words_below(canvas, writes, WRITTEN)
     cell(canvas, context, "context c_3", "cross")
     asks = (writes[1].right + 12, writes[1].cy)
     canvas.arrow([asks, (asks[0], context.bottom)], "again")
-    canvas.text(asks[0] - 7, 216, "s_2", "letter", "end")
+    canvas.text(asks[0] - 7, 216, "g_2", "letter", "end")
     canvas.text(asks[0] - 25, 216, "asks with", "small", "end")
     into = writes[2].cx + 14
     path = [(context.right, context.cy), (into, context.cy), (into, writes[2].y)]
