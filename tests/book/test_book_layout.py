@@ -138,7 +138,7 @@ def test_each_chapter_shows_the_map_with_its_own_part_lit(window, chapters):
 
 
 def test_the_map_leads_to_every_chapter(window, site, chapters):
-    window.goto((site / "intro.html").as_uri())
+    window.goto((site / "index.html").as_uri())
     for width, kind in ((WIDE, "wide"), (NARROW, "narrow")):
         resize(window, width)
         links = window.locator(f"svg.map.{kind} a")
@@ -150,7 +150,7 @@ def test_the_map_leads_to_every_chapter(window, site, chapters):
 
 
 def test_the_keyboard_reaches_every_part_of_the_map(window, site):
-    window.goto((site / "intro.html").as_uri())
+    window.goto((site / "index.html").as_uri())
     resize(window, WIDE)
     parts = window.locator("svg.map.wide a").count()
     window.locator(".show-dropout").focus()
@@ -167,7 +167,7 @@ def test_the_keyboard_reaches_every_part_of_the_map(window, site):
 
 
 def test_places_of_dropout_are_shown_and_hidden_without_a_script(window, site):
-    window.goto((site / "intro.html").as_uri())
+    window.goto((site / "index.html").as_uri())
     for width, kind in ((WIDE, "wide"), (NARROW, "narrow")):
         resize(window, width)
         marks = window.locator(f"svg.map.{kind} .dropout .drop:visible")
