@@ -9,8 +9,8 @@ from autograder.commands.calm import log_warnings
 from autograder.commands.screen import complain
 
 NOTHING = (
-    "Nothing of {slug} is graded here: run `course collect` and `course grade` first, "
-    "or name the class's folder with --course-root."
+    "Nothing of {slug} is graded here: run `course grade` first, or name the class's "
+    "folder with --course-root."
 )
 
 

@@ -7,6 +7,9 @@ are.
 import atexit
 import contextlib
 import multiprocessing
+import signal
+import threading
+from collections.abc import Iterator
 from multiprocessing import forkserver
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,7 +78,21 @@ def prepare() -> None:
     with contextlib.suppress(OSError):
         begin()
     if processes().get_start_method() == "forkserver":
-        forkserver.ensure_running()
+        with _out_of_reach_of_ctrl_c():
+            forkserver.ensure_running()
+
+
+@contextlib.contextmanager
+def _out_of_reach_of_ctrl_c() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach: they end with this one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def prepare_for(root: Path) -> None:

@@ -119,7 +119,7 @@ def graded(make_classroom, tmp_path_factory):
     root = make_classroom(tmp_path_factory.mktemp("report") / "class")
     submission(root, "untouched").write_text("")
     shutil.rmtree(root / "submitted" / "raising")
-    assert grade(root).exit_code == 0
+    assert grade(root).exit_code == 1
     with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
         details = {"first_name": "Ada", "last_name": "Lovelace", "lms_user_id": "4711"}
         gradebook.update_or_create_student("perfect-one", **details)
@@ -146,7 +146,7 @@ def test_a_graded_class_is_told_as_it_is(graded):
 
 def test_regrading_keeps_the_times(graded):
     before = {r.student: r.seconds for r in gather(ClassFolder(graded), UNIT).rows}
-    assert grade(graded).exit_code == 0
+    assert grade(graded).exit_code == 1
     after = {r.student: r.seconds for r in gather(ClassFolder(graded), UNIT).rows}
     assert after == before
 

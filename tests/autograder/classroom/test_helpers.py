@@ -90,7 +90,7 @@ def test_a_submission_that_hangs_the_grader_is_refused_and_the_class_goes_on(cla
     path.write_text(path.read_text().replace("def double(", "def double(SPIN, "))
     done = grade(classroom, "--workers", "1")
     assert "mistake-1: refused: reading, checking or showing it" in done.output
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 1, done.output
     assert scores(classroom)["perfect-one"] == scores(classroom)["perfect-two"] == 70.0
     assert scores(classroom)["mistake-1"] == 0.0
     assert [line["status"] for line in log(classroom)].count("graded") == 2

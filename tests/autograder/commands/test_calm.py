@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -16,6 +17,7 @@ from autograder.classroom.folder import ClassFolder
 from autograder.commands import calm
 from autograder.commands.app import app
 from autograder.gradebook import GradebookError, require_gradebook
+from autograder.sandbox import warm_start
 
 CLASS_COMMANDS = {"grade": ["04"], "report": ["04"], "similar": ["04"]}
 NOTEBOOK = "Ada Lovelace - 04_attention.ipynb"
@@ -233,3 +235,17 @@ def test_a_whole_gradebook_is_no_problem(tmp_path: Path) -> None:
     path.write_bytes(b"x" * 5000)
     with pytest.raises(GradebookError, match="is damaged"):
         require_gradebook(address)
+
+
+def test_what_is_started_beside_does_not_hear_ctrl_c(monkeypatch) -> None:
+    heard = []
+    monkeypatch.setattr(warm_start, "begin", lambda: None)
+    monkeypatch.setattr(
+        warm_start.forkserver,
+        "ensure_running",
+        lambda: heard.append(signal.getsignal(signal.SIGINT)),
+    )
+    before = signal.getsignal(signal.SIGINT)
+    warm_start.prepare()
+    assert heard == [signal.SIG_IGN]
+    assert signal.getsignal(signal.SIGINT) == before
