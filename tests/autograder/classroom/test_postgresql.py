@@ -55,7 +55,7 @@ def postgresql() -> Iterator[str]:
     settings = f"-c listen_addresses=127.0.0.1 -c port={port} -c fsync=off"
     run(pg_ctl, "-D", data, *waiting, "-o", f"{settings} -k {home}", "start")
     try:
-        yield f"postgresql+psycopg2://course:{password}@127.0.0.1:{port}"
+        yield f"postgresql+psycopg://course:{password}@127.0.0.1:{port}"
     finally:
         run(pg_ctl, "-D", data, "-m", "immediate", *waiting, "stop")
         shutil.rmtree(home, ignore_errors=True)
@@ -64,12 +64,12 @@ def postgresql() -> Iterator[str]:
 @pytest.fixture
 def moved(postgresql: str) -> Callable[[Path], str]:
     """Give a class a new PostgreSQL database for its gradebook."""
-    import psycopg2
+    import psycopg
 
     name = f"class_{secrets.token_hex(4)}"
     url = f"{postgresql}/{name}"
-    administrator = f"{postgresql}/postgres".replace("+psycopg2", "")
-    connection = psycopg2.connect(administrator)
+    administrator = f"{postgresql}/postgres".replace("+psycopg", "")
+    connection = psycopg.connect(administrator)
     connection.autocommit = True
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE DATABASE {name}")
@@ -174,7 +174,7 @@ def start(root: Path) -> subprocess.Popen:
 def test_a_server_that_is_not_there_is_said_without_the_password(classroom):
     only(classroom, "perfect-one")
     with (classroom / "nbgrader_config.py").open("a") as file:
-        address = f"postgresql+psycopg2://course:s3cret@127.0.0.1:{held_port()}/x"
+        address = f"postgresql+psycopg://course:s3cret@127.0.0.1:{held_port()}/x"
         file.write(f"c.CourseDirectory.db_url = {address!r}\n")
     done = grade(classroom)
     assert done.exit_code == 2
