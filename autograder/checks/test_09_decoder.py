@@ -927,6 +927,12 @@ def sentences(draw, b: int = B, t: int = T) -> dict[str, Tensor]:
     }
 
 
+def padded(draw) -> Tensor:
+    """Draw sentences of 3, 4 and 2 words, with padding behind them."""
+    lengths = torch.tensor([[3], [4], [2]])
+    return sentences(draw)["no padding"].masked_fill(torch.arange(T) >= lengths, PAD)
+
+
 def language_models(student, draw, **changes) -> Twins[LanguageModel]:
     """Build the student's and the trusted language model, with the same weights."""
     return twins(student, draw, LanguageModel, **{"pad_id": PAD, **changes})
@@ -1005,7 +1011,7 @@ def expect_rows_of_logits(got: Any, ids: Tensor, what: str) -> None:
 
 @check("language-model", share=1, title="Logits of shape (b, t, vocab_size)", form=True)
 def test_logits_shape(student, draw):
-    ids = sentences(draw)["padding behind"]
+    ids = padded(draw)
     model = language_models(student, draw).student
     expect_rows_of_logits(model(ids), ids, "what forward returns")
 
@@ -1013,7 +1019,7 @@ def test_logits_shape(student, draw):
 @check("language-model", share=3, title="Each next word from the words so far")
 def test_logits_values(student, draw):
     pair = language_models(student, draw)
-    expect_logits(pair, sentences(draw)["padding behind"], "the logits")
+    expect_logits(pair, padded(draw), "the logits")
 
 
 @check("language-model", share=1, title="No padding takes part, wherever it stands")
@@ -1027,7 +1033,7 @@ def test_logits_with_padding(student, draw):
 def test_logits_of_another_model(student, draw):
     changes = {"norm_first": True, "positions": "sinusoidal", "n_layers": 3}
     pair = language_models(student, draw, **changes)
-    ids = sentences(draw)["padding in front"]
+    ids = padded(draw).flip(1)
     expect_logits(pair, ids, "the pre-norm model's logits")
     pair.student.float()
     one = ids[1:2]
@@ -1085,9 +1091,8 @@ def mean_mistakes(rows: Tensor, wanted: Tensor) -> dict[str, Callable[[], Tensor
 @check("language-model", share=3, title="The loss of the next words, without padding")
 def test_loss_values(student, draw):
     model = language_models(student, draw).student
-    drawn = sentences(draw)
-    expect_loss(model, drawn["padding behind"], "For your logits, the loss")
-    expect_loss(model, drawn["no padding"][:1], "The loss of one sentence")
+    expect_loss(model, padded(draw), "For your logits, the loss")
+    expect_loss(model, sentences(draw)["no padding"][:1], "The loss of one sentence")
 
 
 def expect_loss(model: Any, ids: Tensor, what: str) -> None:
@@ -1107,7 +1112,7 @@ def expect_loss(model: Any, ids: Tensor, what: str) -> None:
 
 @check("language-model", share=1, title="Gradients of the loss reach every weight")
 def test_loss_gradients(student, draw):
-    pair, ids = language_models(student, draw), sentences(draw)["padding behind"]
+    pair, ids = language_models(student, draw), padded(draw)
     around = student.load("torch.nn.Module")()
     around.add_module("model", pair.student)
     student.load("builtins.setattr")(around, "forward", loss_of(student, pair.student))
@@ -1134,7 +1139,7 @@ def test_language_model_of_each_call(student, draw):
 @check("language-model", share=1, title="Ids, device and mode stay", form=True)
 def test_language_model_leaves_its_input(student, draw):
     model = language_models(student, draw).student
-    ids = sentences(draw)["padding behind"]
+    ids = padded(draw)
     for function in (model, loss_of(student, model)):
         expect_no_traces(student, function, ids, still=True)
     table = student.load("torch.nn.Embedding")(VOCABULARY, D)  # it asks no values
