@@ -42,7 +42,7 @@ def statuses(root: Path) -> list[tuple[str, str]]:
 def test_the_audit_log_says_who_graded_what_and_how(classroom):
     only(classroom, "mistake-1", "damaged", "looping")
     submission(classroom, "looping").write_text("")
-    assert grade(classroom, "--workers", "1").exit_code == 0
+    assert grade(classroom, "--workers", "1").exit_code == 1
     lines = {line["student"]: line for line in log(classroom)}
     line = lines["mistake-1"]
     assert line["status"] == "graded"
