@@ -24,10 +24,11 @@ CELL = re.compile(
     r"^```\{code-cell\} ipython3\n(---\n.*?^---\n)?((?::[\w-]+:.*?\n)*)(.*?)^```\n",
     re.DOTALL | re.MULTILINE,
 )
+FENCE = re.compile(r"^`{3,}[^\n]*", re.MULTILINE)
 # Formulas, code, addresses, tables of shapes, quotations, and places in the paper.
 NOT_PROSE = re.compile(
     r"\$\$[^$]+\$\$|\$[^$]+\$|`[^`]+`|^\|[^\n]*|(?<=\])\([^)]*\)|^> [^\n]*"
-    r"|\b([Ss]ections?|Tables?|Eq\.) [\d.]+",
+    r"|\b([Ss]ections?|Tables?|Eq\.) [\d.]+(,? (and )?\d(\.\d)+)*",
     re.MULTILINE,
 )
 MEASURED = re.compile(
@@ -41,6 +42,7 @@ FROM_ELSEWHERE: dict[str, dict[str, str]] = {
         "37,000": "the paper, Section 5.1",
         "7,851": "lectures, of Korean words",
         "5,972": "lectures",
+        "1.6": "the paper of word2vec, in billions",
     },
     "05": {"0.7": EXAMPLE, "0.3": EXAMPLE, "0.9": "the paper, Section 6.2"},
     "06": {"4,000": "the paper, Section 5.3"},
@@ -81,7 +83,7 @@ def numbers_in_prose(text: str) -> set[str]:
     Decimals, thousands and percentages: a small whole number counts what the page
     shows, or names it.
     """
-    prose = CELL.sub("", FRONT_MATTER.sub("", text))
+    prose = FENCE.sub("", CELL.sub("", FRONT_MATTER.sub("", text)))
     prose += "\n".join(options for options, _ in cells(text))
     return set(MEASURED.findall(NOT_PROSE.sub("", prose)))
 
@@ -125,6 +127,7 @@ def page(prose: str, code: str) -> str:
     ("prose", "code"),
     [
         ("It scores 97.4.", "assert score == 97.3"),
+        ("```{transformer-map}\n```\nIt scores 97.4 on `x`.", "pass"),
         ("It scores 97.4.", "print('97.4')"),
         ("A third, 33 %, is lost.", "print(0.33)"),
         ("There are 29,000 pairs.", "assert pairs == 2900"),
