@@ -164,9 +164,18 @@ class RemoteStudents:
                 self.limits_hit.append("submission time")
                 seconds = self.limits.submission_seconds
                 raise StudentGone(f"the notebook took more than {seconds:g} s", TIME)
-            child = self.parent.fork(self.limits, self.kit)
+            child = self._fork()
             if self._run_cells(child, ours):
                 return child
+
+    def _fork(self) -> Child:
+        """Get a child; if a parent is started for it, that is not the student's time."""
+        asked = time.monotonic()
+        child = self.parent.fork(self.limits, self.kit)
+        seconds = time.monotonic() - asked
+        self._started += seconds
+        self._deadline += seconds
+        return child
 
     def _run_cells(self, child: Child, ours: Mapping[int, str]) -> bool:
         """Run the cells; False if one of them cost the child its life."""

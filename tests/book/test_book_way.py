@@ -1,14 +1,16 @@
 """The way through the course: what units need, and the minutes, from the chapters."""
 
 import re
+from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from conftest import BOOK, ROOT
 from course_book.way import Asked, asked, in_hours, way_through
 
 from autograder.course import load_course
 
+ROOT = Path(__file__).resolve().parents[2]
+BOOK = ROOT / "book"
 COURSE = load_course(ROOT)
 CHAPTERS = {unit.number: BOOK / f"{unit.slug}.md" for unit in COURSE.units}
 

@@ -11,35 +11,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from typer.testing import CliRunner
+from command_line import SHORT, assert_one_line_error, losses, run
 
-from transformer.cli.app import app
 from transformer.data import make_grammar_corpus
 from transformer.training.checkpoints import load_checkpoint
 
 MULTI30K = Path(__file__).resolve().parents[3] / "shared" / "multi30k"
 PATIENCE = 600  # seconds: only what hangs is to be seen, not what is slow
-SHORT = ["train", "--epochs", "2", "--epoch-steps", "3", "--device", "cpu"]
-
-
-def run(*arguments: str, expect: int = 0) -> str:
-    """Run a command in this process and return what it printed."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == expect, result.output
-    return result.output
-
-
-RECURRENT = pytest.mark.parametrize("model", ["attention", "seq2seq"])
-
-
-@pytest.fixture(scope="module")
-def recurrent_runs(tmp_path_factory) -> dict[str, Path]:
-    """Train the recurrent models for a moment; return the folder of each."""
-    folders = {model: tmp_path_factory.mktemp(model) for model in RECURRENT.args[1]}
-    for model, folder in folders.items():
-        output = run(*SHORT, "--model", model, "--out", folder)
-        assert f"{model}, tiny: " in output
-    return folders
 
 
 @pytest.fixture(scope="module")
@@ -53,19 +31,6 @@ def short_run(tmp_path_factory) -> tuple[Path, str]:
 def folder(short_run) -> Path:
     """Return the folder with the checkpoints of the short run."""
     return short_run[0]
-
-
-def losses(folder: Path) -> list[tuple[float, float]]:
-    history = load_checkpoint(folder / "last.pt").history
-    return [(record["train_loss"], record["valid_loss"]) for record in history]
-
-
-def assert_one_line_error(output: str, *parts: str) -> None:
-    lines = output.strip().splitlines()
-    assert len(lines) == 1, output
-    assert lines[0].startswith("Error: ")
-    for part in parts:
-        assert part in lines[0]
 
 
 def test_train_reports_every_epoch(short_run):
@@ -105,7 +70,7 @@ def test_translate_prints_a_sentence_and_draws_the_heads(folder, tmp_path):
 def test_page_writes_the_model_into_one_file(folder, tmp_path):
     output = run("page", folder, "--to", tmp_path / "mine.safetensors")
     assert "mine.safetensors: 1.7 MB" in output
-    assert b"src_vocab_size" in (tmp_path / "mine.safetensors").read_bytes()[:9999]
+    assert b"src_vocab_size" in (tmp_path / "mine.safetensors").read_bytes()
     run("page", folder)
     assert (folder / "page.safetensors").exists()
     (folder / "page.safetensors").unlink()
@@ -165,52 +130,9 @@ def test_batch_size_counts_pairs_in_every_preset(tmp_path):
     assert (training["batch_size"], training["batch_tokens"]) == (2, None)
 
 
-@RECURRENT
-def test_recurrent_run_is_evaluated_and_translates(recurrent_runs, model, tmp_path):
-    at = ["--out", recurrent_runs[model], "--max-len", 4, "--device", "cpu"]
-    assert "test: 1,000 sentences" in run("evaluate", *at)
-    sentence = ["translate", "Die Frau singt.", *at]
-    assert len(run(*sentence).strip().splitlines()) == 1
-    image = tmp_path / "look.png"
-    if model == "attention":
-        run(*sentence, "--attention", image)
-        assert image.read_bytes().startswith(b"\x89PNG")
-    else:
-        output = run(*sentence, "--attention", image, expect=2)
-        assert_one_line_error(output, "--attention", "seq2seq looks at nothing")
-        assert not image.exists()
-
-
-@RECURRENT
-def test_recurrent_run_resumes_to_the_same_losses(recurrent_runs, model, tmp_path):
-    chosen = [*SHORT, "--model", model, "--out", tmp_path]
-    run(*chosen, "--epochs", 1)
-    run(*chosen, "--resume")
-    assert losses(tmp_path) == losses(recurrent_runs[model])
-
-
-@RECURRENT
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (["--fused"], ["--fused", "Transformer alone"]),
-        (["--compile"], ["--compile", "Transformer alone"]),
-        (["--config", "tutorial"], ["no configuration tutorial", "tiny or best"]),
-    ],
-    ids=["fused", "compile", "tutorial"],
-)
-def test_options_of_the_transformer_are_refused(tmp_path, model, arguments, parts):
-    output = run("train", "--model", model, *arguments, "--out", tmp_path, expect=2)
-    assert_one_line_error(output, model, *parts)
-    assert not list(tmp_path.iterdir())
-
-
-def test_resume_with_another_model_names_it(folder, recurrent_runs):
+def test_resume_with_another_model_names_it(folder):
     output = run(*SHORT, "--resume", "--model", "attention", "--out", folder, expect=2)
     assert "model='transformer' there and model='attention' here" in output
-    at = ["--resume", "--model", "attention", "--out", recurrent_runs["seq2seq"]]
-    output = run(*SHORT, *at, expect=2)
-    assert "model='seq2seq' there and model='attention' here" in output
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -53,6 +54,18 @@ def test_who_ran_out_of_time_in_a_crowd_was_held_up(remote, body, is_held_up):
         run(students)
     assert students.limits_hit == ["any: time"]
     assert students.was_held_up is is_held_up
+
+
+def test_the_start_of_a_parent_is_not_the_students_time(remote, monkeypatch):
+    students = remote(DEFINES, limits=replace(SHORT, submission_seconds=2))
+    fork = students.parent.fork
+
+    def fork_late(*args):
+        time.sleep(2.5)
+        return fork(*args)
+
+    monkeypatch.setattr(students.parent, "fork", fork_late)
+    assert run(students).tolist() == [2, 2]
 
 
 def test_a_cell_that_ran_out_of_time_in_a_crowd_was_held_up(remote):
