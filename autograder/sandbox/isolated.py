@@ -169,7 +169,7 @@ class RemoteStudents:
                 return child
 
     def _fork(self) -> Child:
-        """Get a child; if a parent is started for it, that is not the student's time."""
+        """Get a child; the start of a parent for it is not the student's time."""
         asked = time.monotonic()
         child = self.parent.fork(self.limits, self.kit)
         seconds = time.monotonic() - asked
