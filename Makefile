@@ -21,7 +21,7 @@ course:  ## notebooks, book, graded sample class: then look where it says
 	@began=$$(date +%s) && $(PYTHON) autograder/commands/set_up.py --began $$began && \
 	  $(BIN)/course all --began $$began
 
-test: setup style  ## all tests: 10 to 15 minutes on two cores
+test: setup style  ## all tests: about half an hour on two cores
 	@$(PYTEST)
 
 test-fast: setup style  ## what a change breaks first, in 3 minutes: no test marked slow
