@@ -34,8 +34,7 @@ from autograder.unit import (
     our_answers,
 )
 
-WHOLE_UNIT = 3  # seeds at which a right style goes through all of its unit's checks
-LATER = 1  # seeds at which the exercises behind a wrong variant are run
+BEYOND = 1  # seeds at which more than a variant's own exercise is run
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,6 @@ def judge(
     points: list[float] = []
     diagnosed = is_wrong
     for seed in range(seeds):
-        student = LocalStudent(sources, answers=ours)  # nothing is kept from the last
         only = asked_at(seed, unit, exercise, is_wrong)
         student = LocalStudent(sources, answers=ours)  # who keeps nothing of a seed
         results = run_checks(unit, student, seed, only)
@@ -164,7 +162,7 @@ def asked_at(
     seed: int, unit: GradedUnit, exercise: str, is_wrong: bool
 ) -> Collection[str] | None:
     """Return the exercises to run at a seed for a variant of `exercise`; None = all."""
-    if seed >= (LATER if is_wrong else WHOLE_UNIT):
+    if seed >= BEYOND:
         return {exercise}
     return users_of(unit.answers, exercise) if is_wrong else None
 
