@@ -3,7 +3,6 @@
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from functools import partial
 from multiprocessing import get_context
 from typing import Annotated
 
@@ -29,6 +28,9 @@ def verify(
     only: Annotated[
         str, typer.Option(help="A part of the exercise's or the variant's name.")
     ] = "",
+    keep: Annotated[
+        bool, typer.Option("--record", help="Keep what is found in verified.json.")
+    ] = False,
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Mechanical mutants too; takes minutes.")
     ] = False,
@@ -36,7 +38,11 @@ def verify(
     """Run every wrong variant and right style, and print who was judged how."""
     from autograder.proof.judging import variants_file, verify_unit
     from autograder.proof.mutation import mutate_unit
+    from autograder.proof.record import record
 
+    if keep and only:
+        complain("--record keeps what is found of a whole unit: leave --only out.")
+        raise typer.Exit(2)
     try:
         course = load_course()
         chosen = [course.unit(name) for name in units or []]
@@ -44,9 +50,13 @@ def verify(
         complain(error)
         raise typer.Exit(2) from None
     written = [unit for unit in course.units if variants_file(course, unit).exists()]
+    tallies = {}
     with judges(workers) as pool:
-        judged = partial(verify_unit, course, seeds=seeds, pool=pool, only=only)
-        tallies = {unit.slug: judged(unit) for unit in chosen or written}
+        for unit in chosen or written:
+            rows = verify_unit(course, unit, seeds, pool, only)
+            tallies[unit.slug] = rows
+            if keep and not problems_of({unit.slug: rows}):
+                record(course, unit, rows, seeds)
     console = Console()
     console.print(table_of(tallies))
     console.print(summary_of(tallies, seeds), markup=False, highlight=False)

@@ -1,6 +1,7 @@
 """The hidden checks judge known answers rightly: wrong ones, right ones, mutants."""
 
 import os
+from collections.abc import Mapping
 
 import pytest
 from remembered_draws import remember_draws
@@ -10,11 +11,14 @@ from autograder.course import Unit, load_course
 from autograder.proof.judging import Tally, variants_file, verify_unit
 from autograder.proof.mutants import make_mutants
 from autograder.proof.mutation import mutate_unit
+from autograder.proof.record import Found, counted, found_before
 from autograder.unit import graded_unit
 
 COURSE = load_course()
+SPOT_CHECK = 6  # of a unit whose record holds every sixth variant is judged again
+ENOUGH_SEEDS = 20
 WRITTEN = [unit for unit in COURSE.units if variants_file(COURSE, unit).exists()]
-# `course verify --seeds 50 --mutants` is the proof; here there is time for less.
+# `course verify --seeds 50 --record` is the proof; here there is time for less.
 SEEDS = int(os.environ.get("COURSE_SEEDS", "2"))
 
 
@@ -24,10 +28,23 @@ def unit(request: pytest.FixtureRequest) -> Unit:
 
 
 @pytest.fixture(scope="module")
-def tallies(unit: Unit) -> list[Tally]:
+def found(unit: Unit) -> Found | None:
+    """Give what the record says of the unit, unless something changed since."""
+    return found_before(COURSE, unit)
+
+
+@pytest.fixture(scope="module")
+def tallies(unit: Unit, found: Found | None) -> list[Tally]:
     with pytest.MonkeyPatch.context() as patch:
         remember_draws(graded_unit(unit.slug, COURSE.root), patch)
-        return verify_unit(COURSE, unit, SEEDS)
+        every = 1 if found is None else SPOT_CHECK
+        return verify_unit(COURSE, unit, SEEDS, every=every)
+
+
+@pytest.fixture(scope="module")
+def counts(tallies: list[Tally], found: Found | None) -> list[Mapping[str, int]]:
+    rows = found.exercises if found else counted(tallies)
+    return list(rows.values())
 
 
 @pytest.mark.slow
@@ -36,15 +53,19 @@ def test_every_variant_is_judged_rightly(unit: Unit, tallies: list[Tally]) -> No
 
 
 @pytest.mark.slow
-def test_there_are_enough_variants(tallies: list[Tally]) -> None:
-    counts = {t.exercise: (t.count("wrong"), t.count("right")) for t in tallies}
-    assert all(wrong and right for wrong, right in counts.values()), counts
+def test_there_are_enough_variants(counts: list[Mapping[str, int]]) -> None:
+    assert all(row["wrong"] and row["right"] for row in counts), counts
 
 
 @pytest.mark.slow
-def test_nine_mistakes_in_ten_are_named(tallies: list[Tally]) -> None:
-    wrong = sum(tally.count("wrong") for tally in tallies)
-    assert sum(tally.diagnosed for tally in tallies) >= 0.9 * wrong
+def test_nine_mistakes_in_ten_are_named(counts: list[Mapping[str, int]]) -> None:
+    wrong = sum(row["wrong"] for row in counts)
+    assert sum(row["named"] for row in counts) >= 0.9 * wrong
+
+
+def test_what_is_recorded_was_judged_often_enough() -> None:
+    known = [found for unit in WRITTEN if (found := found_before(COURSE, unit))]
+    assert all(found.seeds >= ENOUGH_SEEDS for found in known)
 
 
 @pytest.mark.slow
