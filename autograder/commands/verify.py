@@ -50,21 +50,28 @@ def verify(
         complain(error)
         raise typer.Exit(2) from None
     written = [unit for unit in course.units if variants_file(course, unit).exists()]
-    tallies = {}
+    judged, tallies = chosen or written, {}
     with judges(workers) as pool:
-        for unit in chosen or written:
-            rows = verify_unit(course, unit, seeds, pool, only)
-            tallies[unit.slug] = rows
-            if keep and not problems_of({unit.slug: rows}):
-                record(course, unit, rows, seeds)
+        for unit in judged:
+            tallies[unit.slug] = verify_unit(course, unit, seeds, pool, only)
+            if keep and not problems_of({unit.slug: tallies[unit.slug]}):
+                record(course, unit, tallies[unit.slug], seeds)
+    verdicts = {unit.slug: mutate_unit(course, unit) for unit in judged if mutants}
+    show(tallies, seeds, verdicts)
+
+
+def show(tallies: dict, seeds: int, verdicts: dict) -> None:
+    """Print the tables and the problems.
+
+    Raises:
+        typer.Exit: 1 if there is a problem.
+    """
     console = Console()
     console.print(table_of(tallies))
     console.print(summary_of(tallies, seeds), markup=False, highlight=False)
-    problems = list(problems_of(tallies))
-    if mutants:
-        verdicts = {u.slug: mutate_unit(course, u) for u in chosen or written}
+    if verdicts:
         console.print(mutant_table(verdicts))
-        problems += survivors(verdicts)
+    problems = [*problems_of(tallies), *survivors(verdicts)]
     for problem in problems:
         console.print(problem, style="red", markup=False, highlight=False)
     if problems:
