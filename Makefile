@@ -1,7 +1,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 EDITION ?= public
-WORKERS ?= 2
+# Tests wait for graders, kernels and browsers as long as they compute.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2)))
 # A file's tests stay together and share what they set up. The long files come first
 # by their folders' names; by numbers of tests, some of them would come last and alone.
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder

@@ -23,11 +23,11 @@ from autograder.unit import graded_unit
 from autograder.whole_files import write_whole
 
 RECORD = Path("benchmarks/results/verified.json")
-# Loaded by the command and by this module, and no part of judging.
+# Loaded by the command and by this module, or to find the files: no part of judging.
 NOT_JUDGING = (
-    *("autograder/__main__.py", "autograder/classroom", "autograder/gradebook.py"),
-    *("autograder/lazy_iri_grammar.py", "autograder/proof/record.py"),
-    "autograder/whole_files.py",
+    *("autograder/__main__.py", "autograder/classroom", "autograder/course.py"),
+    *("autograder/gradebook.py", "autograder/lazy_iri_grammar.py"),
+    *("autograder/proof/record.py", "autograder/whole_files.py"),
 )
 
 
