@@ -1,0 +1,148 @@
+"""Sentences in which a pronoun stands for one of two nouns, and for which one.
+
+"die frau sucht den hut , weil er alt ist .": German says "er" of a man and of a hat, so
+English needs the noun to choose "he" or "it". The grammar corpus has none of these.
+"""
+
+from dataclasses import dataclass
+
+from .grammar import align
+from .language.adjectives import ADJECTIVES_OF, Adjective
+from .language.adverbials import TIMES_OF
+from .language.clauses import Clause
+from .language.complex_sentences import join
+from .language.dice import Dice
+from .language.english_clauses import statement
+from .language.german_clauses import object_first, verb_last, verb_second
+from .language.inflection import DER_ENDINGS, THIRD_SINGULAR
+from .language.nouns import MASCULINE, NEUTER, Noun, select_nouns
+from .language.phrases import CLAUSE_BITS, OBJECT, SUBJECT, THE, NounPhrase, Pronoun
+from .language.sampler import STATIVE
+from .language.sentence import Sentence
+from .language.verbs import VERBS_BY_FRAME
+from .pairs import SentencePair
+
+KINDS = ("gender", "sense", "order")
+"""What tells the noun.
+
+"gender": the nouns differ in it, as the pronouns do; what is said suits them both.
+"sense": the nouns have one gender, and what is said suits one of them alone.
+"order": one gender, and it suits both; "jener" is the first noun, "dieser" the last.
+"""
+
+_PERSONAL, _OF_PEOPLE = ("er", "sie", "es"), ("he", "she")
+_PEOPLE = frozenset(noun for noun in select_nouns("person") if noun.gender != NEUTER)
+_THINGS = frozenset(select_nouns("thing,clothing,vehicle,text"))
+_VERBS = tuple(
+    verb
+    for verb in VERBS_BY_FRAME["acc"]
+    if _PEOPLE.intersection(verb.subjects)
+    and _THINGS.intersection(verb.objects)
+    and verb.english not in STATIVE  # they have no time
+)
+_TIME_SHARE = 0.4  # without one all nouns would stand at two places
+
+
+@dataclass(frozen=True, slots=True)
+class PronounSentence:
+    """Hold a sentence with a pronoun, and what it stands for.
+
+    Attributes:
+        pair: the sentence and its translation.
+        kind: what tells the noun, one of `KINDS`.
+        pronoun: place of the pronoun among the German words.
+        noun: place of the noun that it stands for.
+        other: place of the noun that it could stand for and does not.
+        tgt_pronoun: place of "he", "she" or "it" among the English words.
+    """
+
+    pair: SentencePair
+    kind: str
+    pronoun: int
+    noun: int
+    other: int
+    tgt_pronoun: int
+
+
+def make_pronoun_sentences(
+    n_sentences: int, seed: int = 0
+) -> tuple[PronounSentence, ...]:
+    """Draw sentences of each kind in turn; none comes twice.
+
+    Args:
+        n_sentences: how many.
+        seed: equal seeds give equal sentences.
+    """
+    dice = Dice(seed)
+    found: dict[tuple[str, ...], PronounSentence] = {}
+    while len(found) < n_sentences:
+        sentence = _draw(dice, KINDS[len(found) % len(KINDS)])
+        if sentence is not None:
+            found.setdefault(sentence.pair.src, sentence)
+    return tuple(found.values())
+
+
+def _draw(dice: Dice, kind: str) -> PronounSentence | None:
+    """Draw a sentence; None where the nouns that were drawn do not suit the kind."""
+    verb = dice.pick(_VERBS)
+    person = dice.pick([noun for noun in verb.subjects if noun in _PEOPLE])
+    thing = dice.pick([noun for noun in verb.objects if noun in _THINGS])
+    of_person = dice.chance(0.5)
+    noun, other = (person, thing) if of_person else (thing, person)
+    said = _adjectives(noun, other, shared=kind != "sense")
+    if not (said and _suit(kind, person, thing)):
+        return None
+    time = dice.pick(TIMES_OF["plain"]) if dice.chance(_TIME_SHARE) else None
+    direct = NounPhrase(thing, THE)
+    main = Clause(NounPhrase(person, THE), verb, object=direct, time=time)
+    fronted = thing.gender == MASCULINE and dice.chance(0.5)
+    pronoun = _pronoun(noun, kind, is_first=fronted is not of_person)
+    reason = Clause(pronoun, predicate=dice.pick(said))
+    german = object_first(main, direct) if fronted else verb_second(main)
+    sentence = join(
+        (german, statement(main), (main,)),
+        ("weil", "because"),
+        (verb_last(reason), statement(reason), (reason,)),
+    )
+    return _with_places(sentence, kind, of_person)
+
+
+def _suit(kind: str, person: Noun, thing: Noun) -> bool:
+    """Tell whether nouns suit a kind; the accusative shows in the masculine alone."""
+    if kind == "gender":
+        return person.gender != thing.gender
+    is_masculine = person.gender == MASCULINE
+    return person.gender == thing.gender and (is_masculine or kind == "sense")
+
+
+def _adjectives(noun: Noun, other: Noun, shared: bool) -> tuple[Adjective, ...]:
+    """Return what can be said of a noun, and in German of the other too, or not."""
+    german = {adjective.german for adjective in ADJECTIVES_OF[other]}
+    found = ADJECTIVES_OF[noun]
+    return tuple([one for one in found if (one.german in german) is shared])
+
+
+def _pronoun(noun: Noun, kind: str, is_first: bool) -> Pronoun:
+    """Return the pronoun for a noun; `is_first` tells whether it is named first."""
+    german = _PERSONAL[noun.gender]
+    if kind == "order":
+        german = ("jen" if is_first else "dies") + DER_ENDINGS["nom"][noun.gender]
+    english = _OF_PEOPLE[noun.gender] if noun in _PEOPLE else "it"
+    return Pronoun({"nom": german}, english, english, THIRD_SINGULAR)
+
+
+def _with_places(sentence: Sentence, kind: str, of_person: bool) -> PronounSentence:
+    """Align a sentence, and find its nouns and pronouns by what they say."""
+    nouns = SUBJECT << 2, OBJECT << 2
+    pronoun = SUBJECT << 2 << CLAUSE_BITS
+    german = [bits for _, bits in sentence.german]
+    english = [bits for _, bits in sentence.english]
+    noun, other = nouns if of_person else reversed(nouns)
+    return PronounSentence(
+        align(sentence),
+        kind,
+        german.index(pronoun),
+        german.index(noun),
+        german.index(other),
+        english.index(pronoun),
+    )

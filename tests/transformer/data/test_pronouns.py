@@ -1,0 +1,105 @@
+"""Sentences with pronouns: each noun by another way, and the corpus without them."""
+
+from collections import Counter, defaultdict
+
+import pytest
+
+from transformer.data import make_grammar_corpus
+from transformer.data.language.nouns import select_nouns
+from transformer.data.pronouns import KINDS, PronounSentence, make_pronoun_sentences
+
+GENDER_OF = {"der": "er", "den": "er", "die": "sie", "das": "es"}  # of an article
+PEOPLE = {noun.german: noun for noun in select_nouns("person")}
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    return make_pronoun_sentences(1_500, seed=3)
+
+
+def pronoun_for(sentence: PronounSentence, place: int) -> str:
+    """Return what stands for a noun, by its article."""
+    return GENDER_OF[sentence.pair.src[place - 1]]
+
+
+def of_kind(sentences, kind):
+    return [one for one in sentences if one.kind == kind]
+
+
+def test_sentences_of_each_kind_and_none_twice(sentences):
+    assert Counter(one.kind for one in sentences) == dict.fromkeys(KINDS, 500)
+    assert len({one.pair.src for one in sentences}) == 1_500
+
+
+def test_equal_seeds_give_equal_sentences(sentences):
+    assert make_pronoun_sentences(1_500, seed=3) == sentences
+    assert make_pronoun_sentences(1_500, seed=4) != sentences
+
+
+def test_none_is_in_the_corpus(sentences):
+    corpus = make_grammar_corpus()
+    known = {pair.src for _, pairs in corpus.splits() for pair in pairs}
+    assert known.isdisjoint(one.pair.src for one in make_pronoun_sentences(9_000))
+
+
+def test_the_gender_tells_the_noun(sentences):
+    for one in of_kind(sentences, "gender"):
+        said = one.pair.src[one.pronoun]
+        assert pronoun_for(one, one.noun) == said
+        assert pronoun_for(one, one.other) != said
+
+
+def test_the_gender_tells_nothing_where_another_thing_does(sentences):
+    for one in of_kind(sentences, "sense"):
+        said = one.pair.src[one.pronoun]
+        assert pronoun_for(one, one.noun) == said == pronoun_for(one, one.other)
+
+
+def test_the_former_is_jener_and_the_latter_dieser(sentences):
+    for one in of_kind(sentences, "order"):
+        first = one.noun < one.other
+        assert one.pair.src[one.pronoun] == ("jener" if first else "dieser")
+        assert pronoun_for(one, one.noun) == pronoun_for(one, one.other) == "er"
+
+
+def test_people_are_he_or_she_and_things_are_it(sentences):
+    for one in sentences:
+        noun = PEOPLE.get(one.pair.src[one.noun])
+        expected = ("he", "she")[noun.gender] if noun else "it"
+        assert one.pair.tgt[one.tgt_pronoun] == expected
+        assert (one.pair.src[one.other] in PEOPLE) == (noun is None)
+
+
+def test_what_is_said_suits_the_noun_alone_or_both(sentences):
+    """The adjective decides where nothing else does, and nowhere else."""
+    of = defaultdict(set)
+    for one in sentences:
+        of[one.pair.src[-3], one.kind].add(one.pair.tgt[one.tgt_pronoun] == "it")
+    assert of["müde", "sense"] == {False} and of["neu", "sense"] == {True}
+    assert not of["müde", "gender"] | of["müde", "order"] | of["neu", "gender"]
+    assert of["alt", "gender"] == of["alt", "order"] == {False, True}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_neither_the_nearest_noun_nor_the_first_nor_the_subject_is_it(sentences, kind):
+    some = of_kind(sentences, kind)
+    nearest = sum(one.noun > one.other for one in some) / len(some)
+    person = sum(one.pair.src[one.noun] in PEOPLE for one in some) / len(some)
+    assert nearest == pytest.approx(0.5, abs=0.08)
+    assert person == pytest.approx(0.5, abs=0.08)
+
+
+def test_the_same_words_in_another_order_refer_to_another_noun():
+    """So no bag of words can tell what "dieser" is."""
+    meant = defaultdict(set)
+    for one in of_kind(make_pronoun_sentences(9_000), "order"):
+        meant[frozenset(one.pair.src)].add(one.pair.tgt[one.tgt_pronoun])
+    assert sum(len(words) == 2 for words in meant.values()) > 100
+
+
+def test_a_german_sentence_has_one_translation():
+    found = defaultdict(set)
+    for seed in range(3):
+        for one in make_pronoun_sentences(6_000, seed):
+            found[one.pair.src].add((one.pair, one.noun))
+    assert all(len(ways) == 1 for ways in found.values())
