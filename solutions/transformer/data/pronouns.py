@@ -2,6 +2,7 @@
 
 "die frau sucht den hut , weil er alt ist .": German says "er" of a man and of a hat, so
 English needs the noun to choose "he" or "it". The grammar corpus has none of these.
+No noun is a neuter: "es" is "it" whatever it stands for.
 """
 
 from dataclasses import dataclass
@@ -26,13 +27,19 @@ KINDS = ("gender", "sense", "order")
 """What tells the noun.
 
 "gender": the nouns differ in it, as the pronouns do; what is said suits them both.
-"sense": the nouns have one gender, and what is said suits one of them alone.
+"sense": the nouns have one gender; what is said suits people alone, or things alone.
 "order": one gender, and it suits both; "jener" is the first noun, "dieser" the last.
 """
 
-_PERSONAL, _OF_PEOPLE = ("er", "sie", "es"), ("he", "she")
-_PEOPLE = frozenset(noun for noun in select_nouns("person") if noun.gender != NEUTER)
-_THINGS = frozenset(select_nouns("thing,clothing,vehicle,text"))
+_PERSONAL, _OF_PEOPLE = ("er", "sie"), ("he", "she")
+_PEOPLE, _THINGS = (
+    frozenset(noun for noun in select_nouns(classes) if noun.gender != NEUTER)
+    for classes in ("person", "thing,clothing,vehicle,text")
+)
+_SAID_OF_PEOPLE, _SAID_OF_THINGS = (
+    frozenset(word.german for noun in nouns for word in ADJECTIVES_OF[noun])
+    for nouns in (_PEOPLE, _THINGS)
+)
 _VERBS = tuple(
     verb
     for verb in VERBS_BY_FRAME["acc"]
@@ -89,7 +96,7 @@ def _draw(dice: Dice, kind: str) -> PronounSentence | None:
     thing = dice.pick([noun for noun in verb.objects if noun in _THINGS])
     of_person = dice.chance(0.5)
     noun, other = (person, thing) if of_person else (thing, person)
-    said = _adjectives(noun, other, shared=kind != "sense")
+    said = _what_tells(noun) if kind == "sense" else _what_suits_both(noun, other)
     if not (said and _suit(kind, person, thing)):
         return None
     time = dice.pick(TIMES_OF["plain"]) if dice.chance(_TIME_SHARE) else None
@@ -115,11 +122,16 @@ def _suit(kind: str, person: Noun, thing: Noun) -> bool:
     return person.gender == thing.gender and (is_masculine or kind == "sense")
 
 
-def _adjectives(noun: Noun, other: Noun, shared: bool) -> tuple[Adjective, ...]:
-    """Return what can be said of a noun, and in German of the other too, or not."""
-    german = {adjective.german for adjective in ADJECTIVES_OF[other]}
-    found = ADJECTIVES_OF[noun]
-    return tuple([one for one in found if (one.german in german) is shared])
+def _what_tells(noun: Noun) -> list[Adjective]:
+    """Return what can be said of a noun, and tells people from things."""
+    both = _SAID_OF_PEOPLE & _SAID_OF_THINGS
+    return [word for word in ADJECTIVES_OF[noun] if word.german not in both]
+
+
+def _what_suits_both(noun: Noun, other: Noun) -> list[Adjective]:
+    """Return what can be said of a noun, and in German of the other too."""
+    german = {word.german for word in ADJECTIVES_OF[other]}
+    return [word for word in ADJECTIVES_OF[noun] if word.german in german]
 
 
 def _pronoun(noun: Noun, kind: str, is_first: bool) -> Pronoun:

@@ -1,15 +1,17 @@
-"""Where a pronoun looks in a trained model's encoder, and what becomes of it.
+"""Where a pronoun looks in a trained model, and how it is translated.
 
 Each sentence names two nouns that the pronoun could stand for; it stands for one.
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 
 import torch
 from torch import Tensor
 
 from transformer.data import Vocabularies, make_batches
 from transformer.data.pronouns import PronounSentence
+from transformer.experiments.head_alignment import silence, word_attention
 from transformer.model import Transformer
 
 ENGLISH = ("he", "she", "it")
@@ -18,17 +20,18 @@ _BATCH_SIZE = 100
 
 @torch.no_grad()
 def encoder_attention(model: Transformer, src: Tensor) -> Tensor:
-    """Read sentences and return every head's weights, (b, layers, h, s, s).
+    """Read sentences and return the weights of every head, (b, layers, h, s, s).
 
     Args:
         model: a trained Transformer, in `eval` mode.
         src: (b, s) word numbers.
     """
     kept: list[Tensor] = []
-    attentions = [layer.self_attention for layer in model.encoder.layers]
     hooks = [
-        attention.register_forward_hook(lambda *call: kept.append(call[-1][1]))
-        for attention in attentions
+        layer.self_attention.register_forward_hook(
+            lambda _module, _inputs, outputs: kept.append(outputs[1])
+        )
+        for layer in model.encoder.layers
     ]
     try:
         model.encode(src)
@@ -38,40 +41,65 @@ def encoder_attention(model: Transformer, src: Tensor) -> Tensor:
     return torch.stack(kept, dim=1)
 
 
-def weights_on_nouns(
+def from_the_pronoun(
     model: Transformer, sentences: Sequence[PronounSentence], words: Vocabularies
-) -> Tensor:
-    """Return what every head of the encoder gives from the pronoun to the two nouns.
+) -> list[Tensor]:
+    """Return where the German pronoun looks in each of the encoder's heads.
 
     Args:
         model: a trained Transformer, in `eval` mode.
-        sentences: n of them.
+        sentences: the sentences.
         words: vocabularies of the source and of the target.
 
     Returns:
-        (n, layers, h, 2): the weight of the noun that the pronoun stands for, and that
-        of the other.
+        For each sentence, (layers, h, s), without the columns of the special tokens.
     """
-    found = torch.empty(0)
+    found = [torch.empty(0)] * len(sentences)
     for batch in make_batches([one.pair for one in sentences], words, _BATCH_SIZE):
         weights = encoder_attention(model, batch.src)
-        if not len(found):
-            found = torch.zeros(len(sentences), *weights.shape[1:3], 2)
-        for row, number in zip(weights, batch.indices, strict=True):
+        for rows, number in zip(weights, batch.indices, strict=True):
             one = sentences[number]
-            nouns = [one.noun + 1, one.other + 1]  # after <sos>
-            found[number] = row[:, :, one.pronoun + 1, nouns]
+            row = rows[:, :, one.pronoun + 1]  # after <sos>
+            found[number] = row[:, :, 1 : len(one.pair.src) + 1]
     return found
 
 
-def share_on_noun(weights: Tensor) -> Tensor:
-    """Return each head's share of pronouns that look more at their noun.
+def from_its_translation(
+    model: Transformer, sentences: Sequence[PronounSentence], words: Vocabularies
+) -> list[Tensor]:
+    """Return where the decoder's heads look as they write "he", "she" or "it".
+
+    Takes and returns what `from_the_pronoun` does.
+    """
+    pairs = [one.pair for one in sentences]
+    found = word_attention(model, pairs, words, "writes")
+    return [
+        weights[:, :, one.tgt_pronoun]
+        for weights, one in zip(found, sentences, strict=True)
+    ]
+
+
+def on_the_nouns(
+    weights: Sequence[Tensor], sentences: Sequence[PronounSentence]
+) -> Tensor:
+    """Return what goes to the pronoun's noun and to the other, (n, layers, h, 2).
 
     Args:
-        weights: (n, layers, h, 2), from `weights_on_nouns`.
+        weights: of each of n sentences, (layers, h, s).
+        sentences: those.
+    """
+    both = zip(weights, sentences, strict=True)
+    return torch.stack([row[:, :, [one.noun, one.other]] for row, one in both])
+
+
+def share_on_noun(weights: Tensor) -> Tensor:
+    """Return each head's share of pronouns that look more at their own noun.
+
+    Args:
+        weights: (n, layers, h, 2), from `on_the_nouns`.
 
     Returns:
-        (layers, h), from 0 to 1; 0.5 is what chance gives.
+        (layers, h), from 0 to 1; a head that is blind to the noun has about 0.5.
     """
     return (weights[..., 0] > weights[..., 1]).double().mean(dim=0)
 
@@ -98,9 +126,24 @@ def written_pronouns(
 
 
 def share_right(written: Sequence[str], sentences: Sequence[PronounSentence]) -> float:
-    """Return the share of pronouns that are the translation's."""
+    """Return the share of pronouns that are those of the translation."""
     right = [
         word == one.pair.tgt[one.tgt_pronoun]
         for word, one in zip(written, sentences, strict=True)
     ]
     return sum(right) / len(right)
+
+
+def silence_in_encoder(
+    model: Transformer, layer: int, heads: Sequence[int]
+) -> Transformer:
+    """Copy a model and keep heads of an encoder layer from saying anything.
+
+    Args:
+        model: stays as it is.
+        layer: of the encoder, counted from 0.
+        heads: counted from 0.
+    """
+    model = deepcopy(model)
+    silence(model.encoder.layers[layer].self_attention, heads)
+    return model
