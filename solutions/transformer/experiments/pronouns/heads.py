@@ -5,12 +5,14 @@ Each sentence names two nouns that the pronoun could stand for; it stands for on
 
 from collections.abc import Sequence
 from copy import deepcopy
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from transformer.data import Vocabularies, make_batches
 from transformer.data.pronouns import PronounSentence
+from transformer.encoder import EncoderLayer
 from transformer.experiments.head_alignment import silence, word_attention
 from transformer.model import Transformer
 
@@ -31,7 +33,7 @@ def encoder_attention(model: Transformer, src: Tensor) -> Tensor:
         layer.self_attention.register_forward_hook(
             lambda _module, _inputs, outputs: kept.append(outputs[1])
         )
-        for layer in model.encoder.layers
+        for layer in _encoder_layers(model)
     ]
     try:
         model.encode(src)
@@ -145,5 +147,10 @@ def silence_in_encoder(
         heads: counted from 0.
     """
     model = deepcopy(model)
-    silence(model.encoder.layers[layer].self_attention, heads)
+    silence(_encoder_layers(model)[layer].self_attention, heads)
     return model
+
+
+def _encoder_layers(model: Transformer) -> list[EncoderLayer]:
+    """Return the layers; `nn.ModuleList` does not tell what kind it holds."""
+    return cast("list[EncoderLayer]", list(model.encoder.layers))
