@@ -1,11 +1,12 @@
 """Sentences in which a pronoun stands for one of two nouns, and for which one.
 
-"die frau sucht den hut , weil er alt ist .": German says "er" of a man and of a hat, so
-English needs the noun to choose "he" or "it". The grammar corpus has none of these.
-No noun is a neuter: "es" is "it" whatever it stands for.
+"die frau steht neben dem bus , weil er alt ist .": German says "er" of a man and of a
+bus, so English needs the noun to choose "he" or "it". The grammar corpus has none of
+these. One noun is a person and one a thing, either may be the subject, and either may
+come first. None is a neuter: "es" is "it" whatever it stands for.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .grammar import align
 from .language.adjectives import ADJECTIVES_OF, Adjective
@@ -14,11 +15,20 @@ from .language.clauses import Clause
 from .language.complex_sentences import join
 from .language.dice import Dice
 from .language.english_clauses import statement
-from .language.german_clauses import object_first, verb_last, verb_second
+from .language.german_clauses import verb_first, verb_last, verb_second
 from .language.inflection import DER_ENDINGS, THIRD_SINGULAR
-from .language.nouns import MASCULINE, NEUTER, Noun, select_nouns
-from .language.phrases import CLAUSE_BITS, OBJECT, SUBJECT, THE, NounPhrase, Pronoun
-from .language.sampler import STATIVE
+from .language.nouns import NEUTER, Noun, select_nouns
+from .language.phrases import (
+    ADJUNCT,
+    CLAUSE_BITS,
+    SUBJECT,
+    THE,
+    NounPhrase,
+    Pronoun,
+    Word,
+    german_prepositional,
+)
+from .language.places import Preposition
 from .language.sentence import Sentence
 from .language.verbs import VERBS_BY_FRAME
 from .pairs import SentencePair
@@ -33,19 +43,18 @@ KINDS = ("gender", "sense", "order")
 
 _PERSONAL, _OF_PEOPLE = ("er", "sie"), ("he", "she")
 _PEOPLE, _THINGS = (
-    frozenset(noun for noun in select_nouns(classes) if noun.gender != NEUTER)
-    for classes in ("person", "thing,clothing,vehicle,text")
+    tuple(noun for noun in select_nouns(classes) if noun.gender != NEUTER)
+    for classes in ("person", "thing,vehicle")
 )
 _SAID_OF_PEOPLE, _SAID_OF_THINGS = (
     frozenset(word.german for noun in nouns for word in ADJECTIVES_OF[noun])
     for nouns in (_PEOPLE, _THINGS)
 )
-_VERBS = tuple(
-    verb
-    for verb in VERBS_BY_FRAME["acc"]
-    if _PEOPLE.intersection(verb.subjects)
-    and _THINGS.intersection(verb.objects)
-    and verb.english not in STATIVE  # they have no time
+_STAND = next(verb for verb in VERBS_BY_FRAME["place"] if verb.english == "stand")
+_BESIDE = (
+    Preposition("neben", "dat", ("next", "to")),
+    Preposition("vor", "dat", ("in", "front", "of")),
+    Preposition("hinter", "dat", ("behind",)),
 )
 _TIME_SHARE = 0.4  # without one all nouns would stand at two places
 
@@ -91,35 +100,34 @@ def make_pronoun_sentences(
 
 def _draw(dice: Dice, kind: str) -> PronounSentence | None:
     """Draw a sentence; None where the nouns that were drawn do not suit the kind."""
-    verb = dice.pick(_VERBS)
-    person = dice.pick([noun for noun in verb.subjects if noun in _PEOPLE])
-    thing = dice.pick([noun for noun in verb.objects if noun in _THINGS])
-    of_person = dice.chance(0.5)
-    noun, other = (person, thing) if of_person else (thing, person)
-    said = _what_tells(noun) if kind == "sense" else _what_suits_both(noun, other)
-    if not (said and _suit(kind, person, thing)):
+    nouns = [dice.pick(_PEOPLE), dice.pick(_THINGS)]
+    if (nouns[0].gender == nouns[1].gender) is (kind == "gender"):
         return None
-    time = dice.pick(TIMES_OF["plain"]) if dice.chance(_TIME_SHARE) else None
-    direct = NounPhrase(thing, THE)
-    main = Clause(NounPhrase(person, THE), verb, object=direct, time=time)
-    fronted = thing.gender == MASCULINE and dice.chance(0.5)
-    pronoun = _pronoun(noun, kind, is_first=fronted is not of_person)
+    subject, place = dice.sample(nouns, 2)
+    is_subject, place_first = dice.chance(0.5), dice.chance(0.5)
+    noun, other = (subject, place) if is_subject else (place, subject)
+    said = _what_tells(noun) if kind == "sense" else _what_suits_both(noun, other)
+    pronoun = _pronoun(noun, kind, is_first=is_subject is not place_first)
     reason = Clause(pronoun, predicate=dice.pick(said))
-    german = object_first(main, direct) if fronted else verb_second(main)
-    sentence = join(
-        (german, statement(main), (main,)),
-        ("weil", "because"),
-        (verb_last(reason), statement(reason), (reason,)),
+    main = Clause(
+        NounPhrase(subject, THE),
+        verb=dice.pick((None, _STAND)),
+        adjunct=(dice.pick(_BESIDE), NounPhrase(place, THE)),
+        time=dice.pick(TIMES_OF["state"]) if dice.chance(_TIME_SHARE) else None,
     )
-    return _with_places(sentence, kind, of_person)
+    sentence = join(
+        (_place_first(main) if place_first else verb_second(main), statement(main), ()),
+        ("weil", "because"),
+        (verb_last(reason), statement(reason), ()),
+    )
+    return _with_places(sentence, kind, is_subject)
 
 
-def _suit(kind: str, person: Noun, thing: Noun) -> bool:
-    """Tell whether nouns suit a kind; the accusative shows in the masculine alone."""
-    if kind == "gender":
-        return person.gender != thing.gender
-    is_masculine = person.gender == MASCULINE
-    return person.gender == thing.gender and (is_masculine or kind == "sense")
+def _place_first(main: Clause) -> list[Word]:
+    """Return "neben dem bus steht die frau", whose English is the same."""
+    assert main.adjunct
+    rest = verb_first(replace(main, adjunct=None))
+    return [*german_prepositional(*main.adjunct), *rest]
 
 
 def _what_tells(noun: Noun) -> list[Adjective]:
@@ -143,13 +151,13 @@ def _pronoun(noun: Noun, kind: str, is_first: bool) -> Pronoun:
     return Pronoun({"nom": german}, english, english, THIRD_SINGULAR)
 
 
-def _with_places(sentence: Sentence, kind: str, of_person: bool) -> PronounSentence:
+def _with_places(sentence: Sentence, kind: str, is_subject: bool) -> PronounSentence:
     """Align a sentence, and find its nouns and pronouns by what they say."""
-    nouns = SUBJECT << 2, OBJECT << 2
+    nouns = SUBJECT << 2, ADJUNCT << 2
     pronoun = SUBJECT << 2 << CLAUSE_BITS
     german = [bits for _, bits in sentence.german]
     english = [bits for _, bits in sentence.english]
-    noun, other = nouns if of_person else reversed(nouns)
+    noun, other = nouns if is_subject else reversed(nouns)
     return PronounSentence(
         align(sentence),
         kind,

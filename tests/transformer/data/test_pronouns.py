@@ -5,11 +5,12 @@ from collections import Counter, defaultdict
 import pytest
 
 from transformer.data import make_grammar_corpus
-from transformer.data.language.nouns import select_nouns
+from transformer.data.language.nouns import NOUNS as NOUNS_KNOWN
+from transformer.data.language.nouns import Noun, select_nouns
 from transformer.data.pronouns import KINDS, PronounSentence, make_pronoun_sentences
 
-GENDER_OF = {"der": "er", "den": "er", "die": "sie"}  # of an article
-PEOPLE = {noun.german: noun for noun in select_nouns("person")}
+NOUNS = {form: one for one in NOUNS_KNOWN for form in (one.german, one.oblique)}
+PEOPLE = select_nouns("person")
 
 
 @pytest.fixture(scope="module")
@@ -17,9 +18,14 @@ def sentences():
     return make_pronoun_sentences(1_500, seed=3)
 
 
+def noun_at(sentence: PronounSentence, place: int) -> Noun:
+    """Return the noun at a place of the German sentence."""
+    return NOUNS[sentence.pair.src[place]]
+
+
 def pronoun_for(sentence: PronounSentence, place: int) -> str:
-    """Return what stands for a noun, by its article."""
-    return GENDER_OF[sentence.pair.src[place - 1]]
+    """Return the pronoun that can stand for the noun at a place."""
+    return ("er", "sie", "es")[noun_at(sentence, place).gender]
 
 
 def of_kind(sentences, kind):
@@ -57,17 +63,30 @@ def test_the_gender_tells_nothing_where_another_thing_does(sentences):
 
 def test_the_former_is_jener_and_the_latter_dieser(sentences):
     for one in of_kind(sentences, "order"):
-        first = one.noun < one.other
-        assert one.pair.src[one.pronoun] == ("jener" if first else "dieser")
-        assert pronoun_for(one, one.noun) == pronoun_for(one, one.other) == "er"
+        stem = "jen" if one.noun < one.other else "dies"
+        expected = {"er": stem + "er", "sie": stem + "e"}
+        said = one.pair.src[one.pronoun]
+        assert expected[pronoun_for(one, one.noun)] == said
+        assert expected[pronoun_for(one, one.other)] == said
 
 
 def test_people_are_he_or_she_and_things_are_it(sentences):
     for one in sentences:
-        noun = PEOPLE.get(one.pair.src[one.noun])
-        expected = ("he", "she")[noun.gender] if noun else "it"
+        noun, other = noun_at(one, one.noun), noun_at(one, one.other)
+        expected = ("he", "she")[noun.gender] if noun in PEOPLE else "it"
         assert one.pair.tgt[one.tgt_pronoun] == expected
-        assert (one.pair.src[one.other] in PEOPLE) == (noun is None)
+        assert (other in PEOPLE) == (expected == "it")
+
+
+def test_either_noun_is_the_subject_and_either_comes_first(sentences):
+    """In English the subject is first; no other place tells a person from a thing."""
+    found = Counter()
+    for one in sentences:
+        person = one.other if one.pair.tgt[one.tgt_pronoun] == "it" else one.noun
+        english = noun_at(one, person).english[0]
+        is_subject = one.pair.tgt[1] == english
+        found[is_subject, person < max(one.noun, one.other)] += 1
+    assert len(found) == 4 and min(found.values()) > 1_500 / 5
 
 
 def test_what_is_said_decides_where_nothing_else_does(sentences):
@@ -85,10 +104,10 @@ def test_what_is_said_decides_where_nothing_else_does(sentences):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_neither_the_nearest_noun_nor_the_first_nor_the_subject_is_it(sentences, kind):
+def test_neither_the_nearest_noun_nor_the_first_nor_the_person_is_it(sentences, kind):
     some = of_kind(sentences, kind)
     nearest = sum(one.noun > one.other for one in some) / len(some)
-    person = sum(one.pair.src[one.noun] in PEOPLE for one in some) / len(some)
+    person = sum(noun_at(one, one.noun) in PEOPLE for one in some) / len(some)
     assert nearest == pytest.approx(0.5, abs=0.08)
     assert person == pytest.approx(0.5, abs=0.08)
 
@@ -98,7 +117,7 @@ def test_the_same_words_in_another_order_refer_to_another_noun():
     meant = defaultdict(set)
     for one in of_kind(make_pronoun_sentences(9_000), "order"):
         meant[tuple(sorted(one.pair.src))].add(one.pair.tgt[one.tgt_pronoun])
-    assert sum(len(words) == 2 for words in meant.values()) > 100
+    assert sum(len(words) == 2 for words in meant.values()) > 50
 
 
 def test_a_german_sentence_has_one_translation():

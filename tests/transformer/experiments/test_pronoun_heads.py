@@ -82,6 +82,11 @@ def test_the_first_column_is_the_pronouns_own_noun():
     assert found.shape == (60, 2, 4, 2)
     for one, weights in zip(SENTENCES, found, strict=True):
         assert (weights == torch.tensor([one.noun, one.other])).all()
+    found = on_the_nouns(rows, SENTENCES, with_article=True)
+    for one, weights in zip(SENTENCES, found, strict=True):
+        both = torch.tensor([2 * one.noun - 1, 2 * one.other - 1])
+        assert (weights == both).all()
+        assert one.pair.src[one.noun - 1] in ("der", "die", "dem")
 
 
 def test_the_share_of_each_head():

@@ -1,6 +1,5 @@
 """The order of words in a German clause: verb second, first or last."""
 
-from dataclasses import replace
 from functools import cache
 
 from .adjectives import Adjective
@@ -17,7 +16,6 @@ from .phrases import (
     RECIPIENT,
     SUBJECT,
     VERB,
-    Phrase,
     Pronoun,
     Word,
     german_phrase,
@@ -37,12 +35,6 @@ def verb_first(clause: Clause) -> list[Word]:
     """Return "ruft sie den alten mann an": a question, or what follows an adverb."""
     finite, bracket = _verb(clause)
     return [finite, *_subject(clause), *_midfield(clause), *bracket]
-
-
-def object_first(clause: Clause, direct: Phrase) -> list[Word]:
-    """Return "den hund sieht die frau": the case tells who sees whom."""
-    rest = verb_first(replace(clause, object=None))
-    return [*german_phrase(direct, "acc", OBJECT), *rest]
 
 
 def verb_last(clause: Clause) -> list[Word]:

@@ -28,7 +28,7 @@ _SHORT_FRAMES = (
     *("state",) * 3,
 )
 # What lasts is not bound to a day, and nobody can, must or may do it.
-STATIVE = ("need", "know", "understand", "love", "live")
+_STATIVE = ("need", "know", "understand", "love", "live")
 
 
 def sample_clause(dice: Dice, *, short: bool = False) -> Clause:
@@ -43,7 +43,7 @@ def sample_clause(dice: Dice, *, short: bool = False) -> Clause:
     verb = dice.pick(VERBS_BY_FRAME[frame])
     parts = {"verb": verb, "subject": phrases.subject(verb)}
     fill_frame(phrases, parts)
-    if verb.english in STATIVE:
+    if verb.english in _STATIVE:
         return _with_adverb(dice, parts, "lasting", short)
     if not dice.chance(0.25):
         return _with_adverb(dice, parts, "plain", short)

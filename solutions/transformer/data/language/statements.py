@@ -6,13 +6,15 @@ from .adverbials import Adverbial, english_time, german_time
 from .clauses import Clause
 from .dice import Dice
 from .english_clauses import statement
-from .german_clauses import object_first, verb_first, verb_second
+from .german_clauses import verb_first, verb_second
 from .nouns import MASCULINE
 from .phrases import (
     BARE,
+    OBJECT,
     NounPhrase,
     Phrase,
     english_prepositional,
+    german_phrase,
     german_prepositional,
 )
 from .places import Preposition
@@ -55,8 +57,10 @@ def _place_first(
 
 
 def _object_first(clause: Clause, direct: Phrase) -> Sentence:
-    """Return "den hund sieht die frau ."."""
-    return finish(object_first(clause, direct), statement(clause), ".", clause)
+    """Return "den hund sieht die frau .": the case tells who sees whom."""
+    rest = verb_first(replace(clause, object=None))
+    german = [*german_phrase(direct, "acc", OBJECT), *rest]
+    return finish(german, statement(clause), ".", clause)
 
 
 def _can_front_place(clause: Clause) -> bool:

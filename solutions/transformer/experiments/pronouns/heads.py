@@ -82,16 +82,24 @@ def from_its_translation(
 
 
 def on_the_nouns(
-    weights: Sequence[Tensor], sentences: Sequence[PronounSentence]
+    weights: Sequence[Tensor],
+    sentences: Sequence[PronounSentence],
+    *,
+    with_article: bool = False,
 ) -> Tensor:
     """Return what goes to the pronoun's noun and to the other, (n, layers, h, 2).
 
     Args:
         weights: of each of n sentences, (layers, h, s).
         sentences: those.
+        with_article: adds what goes to the article before each noun.
     """
-    both = zip(weights, sentences, strict=True)
-    return torch.stack([row[:, :, [one.noun, one.other]] for row, one in both])
+    found = []
+    for row, one in zip(weights, sentences, strict=True):
+        nouns = torch.tensor([one.noun, one.other])
+        both = row[:, :, nouns]
+        found.append(both + row[:, :, nouns - 1] if with_article else both)
+    return torch.stack(found)
 
 
 def share_on_noun(weights: Tensor) -> Tensor:
