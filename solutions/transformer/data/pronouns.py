@@ -12,15 +12,16 @@ from .grammar import align
 from .language.adjectives import ADJECTIVES_OF, Adjective
 from .language.adverbials import TIMES_OF
 from .language.clauses import Clause
-from .language.complex_sentences import join
 from .language.dice import Dice
 from .language.english_clauses import statement
 from .language.german_clauses import verb_first, verb_last, verb_second
 from .language.inflection import DER_ENDINGS, THIRD_SINGULAR
-from .language.nouns import NEUTER, Noun, select_nouns
+from .language.nouns import Noun, select_nouns
 from .language.phrases import (
     ADJUNCT,
     CLAUSE_BITS,
+    COMMA,
+    CONJUNCTION,
     SUBJECT,
     THE,
     NounPhrase,
@@ -29,7 +30,7 @@ from .language.phrases import (
     german_prepositional,
 )
 from .language.places import Preposition
-from .language.sentence import Sentence
+from .language.sentence import Sentence, finish
 from .language.verbs import VERBS_BY_FRAME
 from .pairs import SentencePair
 
@@ -41,9 +42,9 @@ KINDS = ("gender", "sense", "order")
 "order": one gender, and it suits both; "jener" is the first noun, "dieser" the last.
 """
 
-_PERSONAL, _OF_PEOPLE = ("er", "sie"), ("he", "she")
+_PERSONAL, _OF_PEOPLE = ("er", "sie"), ("he", "she")  # masculine, feminine
 _PEOPLE, _THINGS = (
-    tuple(noun for noun in select_nouns(classes) if noun.gender != NEUTER)
+    tuple(noun for noun in select_nouns(classes) if noun.gender < len(_PERSONAL))
     for classes in ("person", "thing,vehicle")
 )
 _SAID_OF_PEOPLE, _SAID_OF_THINGS = (
@@ -115,10 +116,11 @@ def _draw(dice: Dice, kind: str) -> PronounSentence | None:
         adjunct=(dice.pick(_BESIDE), NounPhrase(place, THE)),
         time=dice.pick(TIMES_OF["state"]) if dice.chance(_TIME_SHARE) else None,
     )
-    sentence = join(
-        (_place_first(main) if place_first else verb_second(main), statement(main), ()),
-        ("weil", "because"),
-        (verb_last(reason), statement(reason), ()),
+    german = _place_first(main) if place_first else verb_second(main)
+    sentence = finish(
+        [*german, (",", COMMA), ("weil", CONJUNCTION), *_later(verb_last(reason))],
+        [*statement(main), ("because", CONJUNCTION), *_later(statement(reason))],
+        ".",
     )
     return _with_places(sentence, kind, is_subject)
 
@@ -128,6 +130,11 @@ def _place_first(main: Clause) -> list[Word]:
     assert main.adjunct
     rest = verb_first(replace(main, adjunct=None))
     return [*german_prepositional(*main.adjunct), *rest]
+
+
+def _later(words: list[Word]) -> list[Word]:
+    """Give the words of the second clause bits of their own."""
+    return [(word, bits << CLAUSE_BITS) for word, bits in words]
 
 
 def _what_tells(noun: Noun) -> list[Adjective]:

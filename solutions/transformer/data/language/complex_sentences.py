@@ -18,14 +18,13 @@ _RAIN = (
 _RAIN_SHARE = 0.03
 _COMMA = (",", COMMA)
 
-Half = tuple[list[Word], list[Word], tuple[Clause, ...]]
-"""German words, English words, and the clauses that they come from."""
+Subordinate = tuple[list[Word], list[Word], tuple[Clause, ...]]
 
 
 def sample_report(dice: Dice) -> Sentence:
     """Draw "sie weiß , dass der mann das buch liest ."."""
     main = sample_speaker(dice)
-    return join(_main(main), ("dass", "that"), _subordinate(dice))
+    return _join(main, ("dass", "that"), _subordinate(dice))
 
 
 def sample_doubt(dice: Dice) -> Sentence:
@@ -33,13 +32,13 @@ def sample_doubt(dice: Dice) -> Sentence:
     main = sample_speaker(dice, frame="whether")
     if main.verb and main.verb.english == "know":
         main = replace(main, negation="nicht")
-    return join(_main(main), ("ob", "whether"), _subordinate(dice))
+    return _join(main, ("ob", "whether"), _subordinate(dice))
 
 
 def sample_reason(dice: Dice) -> Sentence:
     """Draw "das kind weint , weil die mutter schläft ."."""
     main = sample_clause(dice, short=True)
-    return join(_main(main), ("weil", "because"), _subordinate_or_rain(dice))
+    return _join(main, ("weil", "because"), _subordinate_or_rain(dice))
 
 
 def sample_condition(dice: Dice) -> Sentence:
@@ -55,28 +54,24 @@ def sample_condition(dice: Dice) -> Sentence:
     )
 
 
-def join(main: Half, words: tuple[str, str], rest: Half) -> Sentence:
-    """Put "dass" and "that", or what else is given, between two halves."""
+def _join(main: Clause, words: tuple[str, str], rest: Subordinate) -> Sentence:
+    german, english, clauses = rest
     joint = [(word, CONJUNCTION) for word in words]
     return finish(
-        [*main[0], _COMMA, joint[0], *_shifted(rest[0])],
-        [*main[1], joint[1], *_shifted(rest[1])],
+        [*verb_second(main), _COMMA, joint[0], *_shifted(german)],
+        [*statement(main), joint[1], *_shifted(english)],
         ".",
-        *main[2],
-        *rest[2],
+        main,
+        *clauses,
     )
 
 
-def _main(clause: Clause) -> Half:
-    return verb_second(clause), statement(clause), (clause,)
-
-
-def _subordinate(dice: Dice) -> Half:
+def _subordinate(dice: Dice) -> Subordinate:
     clause = sample_clause(dice, short=True)
     return verb_last(clause), statement(clause), (clause,)
 
 
-def _subordinate_or_rain(dice: Dice) -> Half:
+def _subordinate_or_rain(dice: Dice) -> Subordinate:
     return _RAIN if dice.chance(_RAIN_SHARE) else _subordinate(dice)
 
 

@@ -143,7 +143,7 @@ class Noun(NamedTuple):
         return bool(self.german_plural)
 
 
-MASCULINE, FEMININE, NEUTER, PLURAL = range(4)  # columns of a table of endings
+MASCULINE, PLURAL = 0, 3  # columns of a table of endings; 1, 2: feminine, neuter
 
 
 def _parse(line: str) -> Noun:
