@@ -101,11 +101,11 @@ def test_shares_are_written_by_kind_and_head():
         labels = [label.get_text() for label in axes.get_xticklabels()]
         assert labels == ["1.1", "1.2", "2.1", "2.2"]
         texts = [text.get_text() for text in axes.texts]
-        assert texts == "0.50 0.25 0.10 0.00 1.00 0.90 0.80 0.70".split()
+        assert texts == ["0.50", "0.25", "0.10", "0.00", "1.00", "0.90", "0.80", "0.70"]
 
 
 def test_each_sentence_has_a_strip_with_its_own_words():
-    rows = [("der mann".split(), [0.1, 0.9], "he"), ("das buch".split(), [1, 0], "it")]
+    rows = [(["der", "mann"], [0.1, 0.9], "he"), (["das", "buch"], [1, 0], "it")]
     picture = where_pronouns_look(rows, "A head")
     assert "<svg" in picture._repr_svg_()
     for axes, (words, weights, name) in zip(picture.axes, rows, strict=False):
