@@ -97,6 +97,7 @@ def train(
     facts = {
         "positions": positions,
         "seed": seed,
+        "pronouns": N_TRAIN,
         "seconds": round(time.process_time() - begun),
         "valid_loss": [round(record["valid_loss"], 4) for record in history],
     }
