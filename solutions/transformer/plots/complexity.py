@@ -1,4 +1,4 @@
-"""Figures of unit 12: Table 1 measured, what l layers connect, what heads align."""
+"""Figures of unit 12: Table 1 measured, what l layers connect, what heads find."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,6 +23,7 @@ from transformer.plots.style import (
     draw_heatmap,
 )
 
+SHARE = Scale(label="share on the pronoun's noun", colours="RdBu", digits=2)
 ERROR_RATE = Scale(label="alignment error rate", colours="Blues_r", digits=2)
 
 
@@ -207,4 +208,54 @@ def error_rates_of_heads(writes: ArrayLike, reads: ArrayLike) -> Picture:
         axes.set_title(name, fontsize=10)
     picture.suptitle("Which heads align, and in which row", x=0.01, ha="left")
     picture.colorbar(image, ax=both, label=ERROR_RATE.label, shrink=0.9)
+    return picture
+
+
+@rc_context(STYLE)
+def shares_of_heads(
+    shares: Mapping[str, Mapping[str, ArrayLike]], title: str
+) -> Picture:
+    """Draw how often each head prefers a pronoun's own noun to another.
+
+    Args:
+        shares: panel to what tells the noun to (layers, h), from 0 to 1.
+        title: what the figure shows.
+
+    Returns:
+        The picture: a panel for each model, a row for each kind, a column a head.
+    """
+    picture = Picture(figsize=(8.6, 2.9), layout="constrained")
+    both = picture.subplots(1, len(shares), sharey=True)
+    for axes, (name, of_kind) in zip(both, shares.items(), strict=True):
+        layers, heads = np.shape(next(iter(of_kind.values())))
+        columns = [f"{i + 1}.{j + 1}" for i in range(layers) for j in range(heads)]
+        values = [np.ravel(one) for one in of_kind.values()]
+        image = draw_heatmap(axes, values, list(of_kind), columns, SHARE)
+        axes.set_title(name, fontsize=10)
+        axes.axvline(heads - 0.5, color="white", linewidth=4)
+    picture.suptitle(title, x=0.01, ha="left", fontsize=11)
+    picture.supxlabel("layer.head of the encoder", fontsize=10)
+    picture.colorbar(image, ax=both, label=SHARE.label, shrink=0.9)
+    return picture
+
+
+@rc_context(STYLE)
+def where_pronouns_look(
+    rows: Sequence[tuple[Sequence[str], ArrayLike, str]], title: str
+) -> Picture:
+    """Draw where one head looks from the pronoun of each sentence.
+
+    Args:
+        rows: of each sentence its words, (s,) weights, and what to write before it.
+        title: what the figure shows.
+
+    Returns:
+        The picture: a strip for each sentence.
+    """
+    picture = Picture(figsize=(6.4, 0.5 + 1.05 * len(rows)), layout="constrained")
+    strips = picture.subplots(len(rows), 1, squeeze=False)[:, 0]
+    for axes, (words, weights, name) in zip(strips, rows, strict=True):
+        image = draw_heatmap(axes, np.reshape(weights, (1, -1)), [name], words)
+    picture.suptitle(title, x=0.01, ha="left", fontsize=11)
+    picture.colorbar(image, ax=list(strips), label=WEIGHTS.label, shrink=0.8)
     return picture

@@ -11,6 +11,8 @@ from transformer.plots.complexity import (
     connected,
     costs_and_times,
     error_rates_of_heads,
+    shares_of_heads,
+    where_pronouns_look,
 )
 
 LENGTHS = (16, 32, 64)
@@ -89,3 +91,26 @@ def test_error_rates_are_written_into_the_cells():
     assert "<svg" in picture._repr_svg_()
     texts = [[text.get_text() for text in axes.texts] for axes in picture.axes[:2]]
     assert texts == [["0.50", "0.25", "0.10", "0.00"], ["0.90", "0.80", "1.00", "0.70"]]
+
+
+def test_shares_are_written_by_kind_and_head():
+    one = {"gender": [[0.5, 0.25], [0.1, 0.0]], "sense": [[1.0, 0.9], [0.8, 0.7]]}
+    picture = shares_of_heads({"with": one, "without": one}, "Heads")
+    assert "<svg" in picture._repr_svg_()
+    for axes in picture.axes[:2]:
+        labels = [label.get_text() for label in axes.get_xticklabels()]
+        assert labels == ["1.1", "1.2", "2.1", "2.2"]
+        texts = [text.get_text() for text in axes.texts]
+        assert texts == ["0.50", "0.25", "0.10", "0.00", "1.00", "0.90", "0.80", "0.70"]
+
+
+def test_each_sentence_has_a_strip_with_its_own_words():
+    rows = [(["der", "mann"], [0.1, 0.9], "he"), (["das", "buch"], [1, 0], "it")]
+    picture = where_pronouns_look(rows, "A head")
+    assert "<svg" in picture._repr_svg_()
+    for axes, (words, weights, name) in zip(picture.axes, rows, strict=False):
+        assert [label.get_text() for label in axes.get_xticklabels()] == words
+        assert [label.get_text() for label in axes.get_yticklabels()] == [name]
+        assert np.asarray(axes.images[0].get_array()).tolist() == [weights]
+    with pytest.raises(ValueError, match="expected a matrix of"):
+        where_pronouns_look([(["der"], [0.1, 0.9], "he")], "A head")

@@ -17,6 +17,7 @@ from torch import Tensor
 from transformer.data import SentencePair, Vocabularies, make_batches
 from transformer.decoder import layers_of
 from transformer.model import Transformer
+from transformer.multi_head import MultiHeadAttention
 
 Link = tuple[int, int, int]
 """A sentence's number, the place of a source word, the place of a target word."""
@@ -158,12 +159,16 @@ def silence_heads(model: Transformer, layer: int, heads: Sequence[int]) -> Trans
         heads: counted from 0.
     """
     model = deepcopy(model)
-    d_k = model.config.d_k
-    projection = layers_of(model.decoder)[layer].cross_attention.w_o
-    with torch.no_grad():
-        for head in heads:
-            projection.weight[:, head * d_k : (head + 1) * d_k] = 0
+    silence(layers_of(model.decoder)[layer].cross_attention, heads)
     return model
+
+
+@torch.no_grad()
+def silence(attention: MultiHeadAttention, heads: Sequence[int]) -> None:
+    """Keep heads, counted from 0, of an attention from saying anything; in place."""
+    d_k = attention.w_o.in_features // attention.n_heads
+    for head in heads:
+        attention.w_o.weight[:, head * d_k : (head + 1) * d_k] = 0
 
 
 def require_links(

@@ -1,0 +1,183 @@
+"""Train small Transformers on pronouns, and ask which heads find their nouns.
+
+    python benchmarks/pronouns.py [--seeds 1] [--epochs 3]
+
+The grammar corpus and 6,000 sentences with pronouns, with positions in the encoder's
+input and without. What chapter 12 says about pronouns is read from the file that this
+writes.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer.config import TransformerConfig
+from transformer.data import (
+    Vocabularies,
+    build_vocabularies,
+    make_batches,
+    make_grammar_corpus,
+)
+from transformer.data.pronouns import KINDS, PronounSentence, make_pronoun_sentences
+from transformer.experiments.pronouns.heads import (
+    from_its_translation,
+    from_the_pronoun,
+    on_the_nouns,
+    share_on_noun,
+    share_right,
+    silence_in_encoder,
+    written_pronouns,
+)
+from transformer.model import Transformer
+from transformer.parts import NoPositionalEncoding
+from transformer.training.config import TrainingConfig
+from transformer.training.loop import Trainer, TrainingData
+from transformer.training.progress import Silence
+
+RESULT = Path(__file__).parent / "results" / "pronouns.json"
+N_TRAIN, N_VALID, N_TEST = 6_000, 600, 1_500
+# Of two of a sense one word differs, and of two of an order none.
+EXAMPLES = (
+    "der freund ist neben dem koffer , weil er müde ist .",
+    "der freund ist neben dem koffer , weil er schwer ist .",
+    "der freund ist neben dem koffer , weil dieser alt ist .",
+    "neben dem koffer ist der freund , weil dieser alt ist .",
+)
+N_DRAWN = 30_000  # until all examples are among them, and none in training
+
+
+def by_kind(
+    sentences: Sequence[PronounSentence],
+) -> dict[str, list[PronounSentence]]:
+    """Sort sentences by what tells the noun."""
+    return {kind: [one for one in sentences if one.kind == kind] for kind in KINDS}
+
+
+def guesses(sentences: Sequence[PronounSentence]) -> dict[str, float]:
+    """Return how often the nearest noun is the right one, and how often the first."""
+    nearest = sum(one.noun > one.other for one in sentences) / len(sentences)
+    return {"nearest": round(nearest, 3), "first": round(1 - nearest, 3)}
+
+
+def rounded(weights: Tensor) -> Any:
+    """Return a tensor as lists of numbers with three decimals."""
+    return json.loads(json.dumps(weights.double().tolist()), parse_float=_three)
+
+
+def _three(number: str) -> float:
+    return round(float(number), 3)
+
+
+def train(
+    sentences: Sequence[PronounSentence], positions: bool, seed: int, epochs: int
+) -> tuple[Transformer, Vocabularies, dict[str, Any]]:
+    """Train a model; `positions` tells whether its encoder gets them."""
+    corpus, n = make_grammar_corpus(), N_TRAIN + N_VALID
+    pairs = [*corpus.train, *(one.pair for one in sentences[:N_TRAIN])]
+    valid = [one.pair for one in sentences[N_TRAIN:n]]
+    words = build_vocabularies(pairs)
+    training = TrainingConfig.tiny(epochs=epochs, seed=seed)
+    data = TrainingData(
+        make_batches(pairs, words, training.batch_size, seed=seed),
+        make_batches(valid, words, 100),
+        words,
+    )
+    torch.manual_seed(seed)
+    model = Transformer(TransformerConfig.tiny(*map(len, words)))
+    if not positions:
+        model.src_embedding.positions = NoPositionalEncoding()
+    begun = time.process_time()
+    history = Trainer(model, data, training).run(Silence())
+    facts = {
+        "positions": positions,
+        "seed": seed,
+        "pronouns": N_TRAIN,
+        "seconds": round(time.process_time() - begun),
+        "valid_loss": [round(record["valid_loss"], 4) for record in history],
+    }
+    return model.eval(), words, facts
+
+
+def measure(
+    model: Transformer, words: Vocabularies, sentences: Sequence[PronounSentence]
+) -> dict[str, Any]:
+    """Return what a model makes of sentences of one group."""
+    found: dict[str, Any] = {"sentences": len(sentences), "guesses": guesses(sentences)}
+    looks = {"encoder": from_the_pronoun, "decoder": from_its_translation}
+    for stack, look in looks.items():
+        rows = look(model, sentences, words)
+        weights = on_the_nouns(rows, sentences)
+        found[stack] = rounded(share_on_noun(weights))
+        found[f"{stack}_weights"] = rounded(weights.mean(dim=0))
+        phrases = on_the_nouns(rows, sentences, with_article=True)
+        found[f"{stack}_phrases"] = rounded(share_on_noun(phrases))
+    right = share_right(written_pronouns(model, sentences, words), sentences)
+    return found | {"right": round(right, 3)}
+
+
+def without_a_head(
+    model: Transformer, words: Vocabularies, sentences: Sequence[PronounSentence]
+) -> list[list[float]]:
+    """Return the share that is right with one head of the encoder silent, for each."""
+    found = []
+    for layer in range(model.config.n_layers):
+        row = []
+        for head in range(model.config.n_heads):
+            silent = silence_in_encoder(model, layer, [head])
+            written = written_pronouns(silent, sentences, words)
+            row.append(round(share_right(written, sentences), 3))
+        found.append(row)
+    return found
+
+
+def run(positions: bool, seed: int, epochs: int) -> dict[str, Any]:
+    """Train one model and return all that the chapter asks of it."""
+    sentences, end = make_pronoun_sentences(N_DRAWN), N_TRAIN + N_VALID + N_TEST
+    unseen = {" ".join(one.pair.src): one for one in sentences[N_TRAIN + N_VALID :]}
+    model, words, facts = train(sentences, positions, seed, epochs)
+    splits = {
+        "valid": by_kind(sentences[N_TRAIN : N_TRAIN + N_VALID]),
+        "test": by_kind(sentences[N_TRAIN + N_VALID : end]),
+    }
+    for split, kinds in splits.items():
+        facts[split] = {
+            kind: measure(model, words, those) for kind, those in kinds.items()
+        }
+    facts["silent"] = {
+        kind: without_a_head(model, words, those)
+        for kind, those in splits["test"].items()
+    }
+    examples = [unseen[text] for text in EXAMPLES]
+    rows = from_the_pronoun(model, examples, words)
+    written = written_pronouns(model, examples, words)
+    facts["examples"] = [
+        {"src": text, "written": word, "encoder": rounded(row)}
+        for text, word, row in zip(EXAMPLES, written, rows, strict=True)
+    ]
+    return facts
+
+
+def main() -> None:
+    """Train every model with every seed, print the results and write them down."""
+    parser = argparse.ArgumentParser(description=Path(__file__).stem)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=3)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    found = []
+    for seed in range(options.seeds):
+        for positions in (True, False):
+            found.append(run(positions, seed, options.epochs))
+            right = {kind: one["right"] for kind, one in found[-1]["test"].items()}
+            print(f"seed {seed}  positions {positions}  {right}", flush=True)
+            RESULT.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""Sentences in which a pronoun stands for one of two nouns, and for which one.
+
+"die frau steht neben dem bus , weil er alt ist .": German says "er" of a man and of a
+bus, so English needs the noun to choose "he" or "it". The grammar corpus has none of
+these. One noun is a person and one a thing, either may be the subject, and either may
+come first. None is a neuter: "es" is "it" whatever it stands for.
+"""
+
+from dataclasses import dataclass, replace
+
+from .grammar import align
+from .language.adjectives import ADJECTIVES_OF, Adjective
+from .language.adverbials import TIMES_OF
+from .language.clauses import Clause
+from .language.dice import Dice
+from .language.english_clauses import statement
+from .language.german_clauses import verb_first, verb_last, verb_second
+from .language.inflection import DER_ENDINGS, THIRD_SINGULAR
+from .language.nouns import Noun, select_nouns
+from .language.phrases import (
+    ADJUNCT,
+    CLAUSE_BITS,
+    COMMA,
+    CONJUNCTION,
+    SUBJECT,
+    THE,
+    NounPhrase,
+    Pronoun,
+    Word,
+    german_prepositional,
+)
+from .language.places import Preposition
+from .language.sentence import Sentence, finish
+from .language.verbs import VERBS_BY_FRAME
+from .pairs import SentencePair
+
+KINDS = ("gender", "sense", "order")
+"""What tells the noun.
+
+"gender": the nouns differ in it, as the pronouns do; what is said suits them both.
+"sense": the nouns have one gender; what is said suits people alone, or things alone.
+"order": one gender, and it suits both; "jener" is the first noun, "dieser" the last.
+"""
+
+_PERSONAL, _OF_PEOPLE = ("er", "sie"), ("he", "she")  # masculine, feminine
+_PEOPLE, _THINGS = (
+    tuple(noun for noun in select_nouns(classes) if noun.gender < len(_PERSONAL))
+    for classes in ("person", "thing,vehicle")
+)
+_SAID_OF_PEOPLE, _SAID_OF_THINGS = (
+    frozenset(word.german for noun in nouns for word in ADJECTIVES_OF[noun])
+    for nouns in (_PEOPLE, _THINGS)
+)
+_STAND = next(verb for verb in VERBS_BY_FRAME["place"] if verb.english == "stand")
+_BESIDE = (
+    Preposition("neben", "dat", ("next", "to")),
+    Preposition("vor", "dat", ("in", "front", "of")),
+    Preposition("hinter", "dat", ("behind",)),
+)
+_TIME_SHARE = 0.4  # without one all nouns would stand at two places
+
+
+@dataclass(frozen=True, slots=True)
+class PronounSentence:
+    """Hold a sentence with a pronoun, and what it stands for.
+
+    Attributes:
+        pair: the sentence and its translation.
+        kind: what tells the noun, one of `KINDS`.
+        pronoun: place of the pronoun among the German words.
+        noun: place of the noun that it stands for.
+        other: place of the noun that it could stand for and does not.
+        tgt_pronoun: place of "he", "she" or "it" among the English words.
+    """
+
+    pair: SentencePair
+    kind: str
+    pronoun: int
+    noun: int
+    other: int
+    tgt_pronoun: int
+
+
+def make_pronoun_sentences(
+    n_sentences: int, seed: int = 0
+) -> tuple[PronounSentence, ...]:
+    """Draw sentences of each kind in turn; none comes twice.
+
+    Args:
+        n_sentences: how many.
+        seed: equal seeds give equal sentences.
+    """
+    dice = Dice(seed)
+    found: dict[tuple[str, ...], PronounSentence] = {}
+    while len(found) < n_sentences:
+        sentence = _draw(dice, KINDS[len(found) % len(KINDS)])
+        if sentence is not None:
+            found.setdefault(sentence.pair.src, sentence)
+    return tuple(found.values())
+
+
+def _draw(dice: Dice, kind: str) -> PronounSentence | None:
+    """Draw a sentence; None where the nouns that were drawn do not suit the kind."""
+    nouns = [dice.pick(_PEOPLE), dice.pick(_THINGS)]
+    if (nouns[0].gender == nouns[1].gender) is (kind == "gender"):
+        return None
+    subject, place = dice.sample(nouns, 2)
+    is_subject, place_first = dice.chance(0.5), dice.chance(0.5)
+    noun, other = (subject, place) if is_subject else (place, subject)
+    said = _what_tells(noun) if kind == "sense" else _what_suits_both(noun, other)
+    pronoun = _pronoun(noun, kind, is_first=is_subject is not place_first)
+    reason = Clause(pronoun, predicate=dice.pick(said))
+    main = Clause(
+        NounPhrase(subject, THE),
+        verb=dice.pick((None, _STAND)),
+        adjunct=(dice.pick(_BESIDE), NounPhrase(place, THE)),
+        time=dice.pick(TIMES_OF["state"]) if dice.chance(_TIME_SHARE) else None,
+    )
+    german = _place_first(main) if place_first else verb_second(main)
+    sentence = finish(
+        [*german, (",", COMMA), ("weil", CONJUNCTION), *_later(verb_last(reason))],
+        [*statement(main), ("because", CONJUNCTION), *_later(statement(reason))],
+        ".",
+    )
+    return _with_places(sentence, kind, is_subject)
+
+
+def _place_first(main: Clause) -> list[Word]:
+    """Return "neben dem bus steht die frau", whose English is the same."""
+    assert main.adjunct
+    rest = verb_first(replace(main, adjunct=None))
+    return [*german_prepositional(*main.adjunct), *rest]
+
+
+def _later(words: list[Word]) -> list[Word]:
+    """Give the words of the second clause bits of their own."""
+    return [(word, bits << CLAUSE_BITS) for word, bits in words]
+
+
+def _what_tells(noun: Noun) -> list[Adjective]:
+    """Return what can be said of a noun, and tells people from things."""
+    both = _SAID_OF_PEOPLE & _SAID_OF_THINGS
+    return [word for word in ADJECTIVES_OF[noun] if word.german not in both]
+
+
+def _what_suits_both(noun: Noun, other: Noun) -> list[Adjective]:
+    """Return what can be said of a noun, and in German of the other too."""
+    german = {word.german for word in ADJECTIVES_OF[other]}
+    return [word for word in ADJECTIVES_OF[noun] if word.german in german]
+
+
+def _pronoun(noun: Noun, kind: str, is_first: bool) -> Pronoun:
+    """Return the pronoun for a noun; `is_first` tells whether it is named first."""
+    german = _PERSONAL[noun.gender]
+    if kind == "order":
+        german = ("jen" if is_first else "dies") + DER_ENDINGS["nom"][noun.gender]
+    english = _OF_PEOPLE[noun.gender] if noun in _PEOPLE else "it"
+    return Pronoun({"nom": german}, english, english, THIRD_SINGULAR)
+
+
+def _with_places(sentence: Sentence, kind: str, is_subject: bool) -> PronounSentence:
+    """Align a sentence, and find its nouns and pronouns by what they say."""
+    nouns = SUBJECT << 2, ADJUNCT << 2
+    pronoun = SUBJECT << 2 << CLAUSE_BITS
+    german = [bits for _, bits in sentence.german]
+    english = [bits for _, bits in sentence.english]
+    noun, other = nouns if is_subject else reversed(nouns)
+    return PronounSentence(
+        align(sentence),
+        kind,
+        german.index(pronoun),
+        german.index(noun),
+        german.index(other),
+        english.index(pronoun),
+    )
