@@ -38,6 +38,7 @@ BATCH_NORM = (
     "_batch_norm_with_update",
     "cudnn_batch_norm",
 )
+GRU_CELL = ("GRUCell", "gru_cell", "_thnn_fused_gru_cell")
 OTHER_NAMES = {
     "scaled_dot_product_attention": ATTENTION,
     "MultiheadAttention": OF_HEADS,
@@ -51,6 +52,8 @@ OTHER_NAMES = {
     "GroupNorm": GROUP_NORM,
     "group_norm": GROUP_NORM,
     "batch_norm": BATCH_NORM,
+    "GRUCell": GRU_CELL,
+    "GRU": ("gru",),
 }
 
 

@@ -1,6 +1,6 @@
-"""Hidden checks of unit 01: shifting, scores, attention, final states, Bi-LSTM."""
+"""Hidden checks of unit 01: shifting, a GRU, scores, attention, a Bi-LSTM."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -31,6 +31,7 @@ from autograder.checking.families import (
 )
 from autograder.checking.kinds_of_inputs import expect_double, rows_far_apart
 from transformer.recurrent import attention as reference
+from transformer.recurrent.cell import gru_step
 from transformer.recurrent.seq2seq import run_packed
 
 B, S, H, M, A, D = 4, 7, 5, 3, 6, 2
@@ -44,6 +45,7 @@ BUILT_INS = [
     "torch.nn.functional.scaled_dot_product_attention",
     "torch.nn.MultiheadAttention",
 ]
+CELLS = ["torch.nn.GRUCell", "torch.nn.GRU"]
 NOT_CONTIGUOUS = "`view` on a tensor that is not contiguous; `reshape` can copy"
 SQUEEZED = "`squeeze` without an axis, which takes a batch of 1 away too"
 Named = dict[str, Callable[[], Any]]
@@ -145,6 +147,246 @@ def test_shift_keeps_its_promises(student, draw):
     got = expect_no_traces(student, student.shift_right, targets(draw), 2, still=True)
     expect_shape(got, (B, S), "the shifted target")
     expect_dtype(got, torch.int64, "the shifted target")
+
+
+# --- gru_step ---------------------------------------------------------------------
+
+
+def step_inputs(draw, b: int = B) -> list[Tensor]:
+    """Draw x, a state, W, U and two biases with no two sizes alike."""
+    shapes = [(b, M), (b, H), (3 * H, M), (3 * H, H), (3 * H,), (3 * H,)]
+    return [draw.normal(*shape) for shape in shapes]
+
+
+def step_of(given: Sequence[Tensor]) -> Tensor:
+    """Compute the right new state in float64."""
+    return gru_step(*(x.double() for x in given))
+
+
+@dataclass(frozen=True)
+class Step:
+    """A way from what a cell is given to its new state.
+
+    Attributes:
+        given: x, state, W, U, b and b', in float64.
+        order: which block of rows is the reset gate's, the update gate's and the
+            proposal's.
+        gate: what makes a gate of its sum.
+        squash: what makes the proposal of its sum.
+        reset: what is added to the proposal's part of x, given the reset gate; None =
+            U h + b' times the gate.
+        interleaved: whether the three parts take turns, row by row.
+    """
+
+    given: Sequence[Tensor]
+    order: Sequence[int] = (0, 1, 2)
+    gate: Callable[[Tensor], Tensor] = torch.sigmoid
+    squash: Callable[[Tensor], Tensor] = torch.tanh
+    reset: Callable[[Tensor, "Step"], Tensor] | None = None
+    interleaved: bool = False
+
+    def blocks(self, of: Tensor) -> list[Tensor]:
+        """Return the parts of the reset gate, of the update gate and of the rest."""
+        parts = of.unflatten(-1, (-1, 3)).unbind(-1)
+        parts = parts if self.interleaved else of.chunk(3, dim=-1)
+        return [parts[n] for n in self.order]
+
+    def parts(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the update gate, the proposal and the old state."""
+        x, state, w_x, w_state, b_x, b_state = self.given
+        from_x = self.blocks(x @ w_x.T + b_x)
+        from_state = self.blocks(state @ w_state.T + b_state)
+        reset, update = (
+            self.gate(a + b) for a, b in zip(from_x[:2], from_state[:2], strict=True)
+        )
+        seen = self.reset(reset, self) if self.reset else reset * from_state[2]
+        return update, self.squash(from_x[2] + seen), state
+
+    def new_state(self) -> Tensor:
+        """Return h_j."""
+        update, proposal, state = self.parts()
+        return update * state + (1 - update) * proposal
+
+
+def with_zeros(given: Sequence[Tensor], *places: int) -> Step:
+    """Return the right way with some of what is given taken for 0."""
+    return Step([0 * x if n in places else x for n, x in enumerate(given)])
+
+
+def gates_without(given: Sequence[Tensor], *places: int) -> Step:
+    """Return the right way with some weights taken for 0 in both gates."""
+    of_gates = torch.arange(2 * H)
+    cut = [
+        x.index_fill(0, of_gates, 0) if n in places else x for n, x in enumerate(given)
+    ]
+    return Step(cut)
+
+
+def reset_first(reset: Tensor, step: Step) -> Tensor:
+    """Multiply the state by the reset gate before U, as the paper does."""
+    _, state, _, w_state, _, b_state = step.given
+    return (reset * state) @ step.blocks(w_state.T)[2] + step.blocks(b_state)[2]
+
+
+def bias_outside(reset: Tensor, step: Step) -> Tensor:
+    """Add b' beside the product with the reset gate."""
+    _, state, _, w_state, _, b_state = step.given
+    return reset * (state @ step.blocks(w_state.T)[2]) + step.blocks(b_state)[2]
+
+
+def no_reset(reset: Tensor, step: Step) -> Tensor:
+    """Let the proposal see the whole old state."""
+    return step.blocks(step.given[1] @ step.given[3].T + step.given[5])[2]
+
+
+def reset_of_both(reset: Tensor, step: Step) -> Tensor:
+    """Multiply the whole sum by the reset gate, the part of x too."""
+    x, _, w_x, _, b_x, _ = step.given
+    from_x = step.blocks(x @ w_x.T + b_x)[2]
+    return reset * (from_x + no_reset(reset, step)) - from_x
+
+
+def other_steps(given: Sequence[Tensor]) -> dict[str, Step]:
+    """Name other ways to gates and a proposal."""
+    bare = "the new state without"
+    rows = "the new state with the {}'s rows first"
+    return {
+        "the new state with the reset gate before U, as the paper has it": Step(
+            given, reset=reset_first
+        ),
+        "the new state with b' outside of what the reset gate multiplies": Step(
+            given, reset=bias_outside
+        ),
+        f"{bare} the reset gate": Step(given, reset=no_reset),
+        "the new state with a reset gate that multiplies W x too": Step(
+            given, reset=reset_of_both
+        ),
+        rows.format("update gate"): Step(given, order=(1, 0, 2)),
+        rows.format("proposal"): Step(given, order=(1, 2, 0)),
+        "the new state with three parts that take turns, row by row": Step(
+            given, interleaved=True
+        ),
+        "the new state with a sigmoid for the proposal's tanh": Step(
+            given, squash=torch.sigmoid
+        ),
+        "the new state with a tanh for the gates' sigmoid": Step(
+            given, gate=torch.tanh
+        ),
+        f"{bare} the tanh": Step(given, squash=lambda a: a),
+        f"{bare} the biases": with_zeros(given, 4, 5),
+        f"{bare} b_state": with_zeros(given, 5),
+        f"{bare} b_x": with_zeros(given, 4),
+        f"{bare} x": with_zeros(given, 0, 4),
+        "the new state with gates that do not see the old state": gates_without(
+            given, 3, 5
+        ),
+        "the new state with gates that do not see x": gates_without(given, 2, 4),
+    }
+
+
+def step_mistakes(raw: Sequence[Tensor]) -> Named:
+    """Name what goes wrong in a step of a GRU."""
+    given = [x.double() for x in raw]
+    update, proposal, state = Step(given).parts()
+    kept, new = update * state, (1 - update) * proposal
+    one_state = [given[0], state[:1].expand_as(state), *given[2:]]
+    return {
+        **{phrase: way.new_state for phrase, way in other_steps(given).items()},
+        "the new state with z and 1 - z exchanged": lambda: (
+            (1 - update) * state + update * proposal
+        ),
+        "the proposal alone, without the update gate": lambda: proposal,
+        "the old state": lambda: state,
+        "the old state's share alone": lambda: kept,
+        "the proposal's share alone": lambda: new,
+        "the sum of z times the old state and the whole proposal": lambda: (
+            kept + proposal
+        ),
+        "the sum of the old state and the proposal's share": lambda: state + new,
+        "the new state of the first sentence for all": lambda: (kept + new)[
+            :1
+        ].expand_as(state),
+        "the new state with the first sentence's old state for all": lambda: step_of(
+            one_state
+        ),
+        "the new state, squashed once more": lambda: (kept + new).tanh(),
+        ZEROS: lambda: torch.zeros_like(state),
+    }
+
+
+@check("gru-step", share=1, title="One new state a sentence: (b, d_h)", form=True)
+def test_step_shape(student, draw):
+    expect_shape(student.gru_step(*step_inputs(draw)), (B, H), "the new state")
+
+
+@check("gru-step", share=4, title="The new state has the right values")
+def test_step_values(student, draw):
+    given = step_inputs(draw)
+    got, named = student.gru_step(*given), step_mistakes(given)
+    expect_close(got, step_of(given), "the new state", mistakes=named)
+
+
+@check("gru-step", share=1, title="A batch of one sentence")
+def test_step_of_one(student, draw):
+    usual, one = step_inputs(draw), step_inputs(draw, b=1)
+
+    def ordinary() -> None:
+        expect_close(student.gru_step(*usual), step_of(usual), "")
+
+    with blame(SQUEEZED, ordinary):
+        got = student.gru_step(*one)
+        what = "the new state for a batch of 1"
+        expect_close(got, step_of(one), what, step_mistakes(one))
+
+
+@check("gru-step", share=1, title="Large numbers; each call by itself")
+def test_step_again(student, draw):
+    first, second = step_inputs(draw, AGAIN), step_inputs(draw, AGAIN)
+    kept = {
+        "the new state with the old state of an earlier call": lambda: step_of(
+            [second[0], first[1], *second[2:]]
+        )
+    }
+    expect_each_call_anew(
+        student,
+        student.gru_step,
+        [tuple(first), tuple(second)],
+        lambda *given: step_of(given),
+        "the new state",
+        mistakes=kept,
+    )
+    in_turn = 2 * (torch.arange(3 * H) % 2) - 1
+    large = [*first[:4], 1000.0 * in_turn, first[5]]
+    with blame("a sigmoid or tanh by hand that overflows; those of torch cope"):
+        got = student.gru_step(*large)
+        expect_close(got, step_of(large), "the new state for large biases")
+
+
+@check("gru-step", share=1, title="Float64; tensors that are not contiguous")
+def test_step_of_views(student, draw):
+    given = step_inputs(draw)
+    turned = [x.T.contiguous().T if x.dim() == 2 else x for x in given]
+    with blame(NOT_CONTIGUOUS, lambda: student.gru_step(*given)):
+        got = student.gru_step(*turned)
+    expect_close(got, step_of(given), "the new state", mistakes=step_mistakes(given))
+    expect_double(student.gru_step, gru_step, given, "the new state")
+
+
+@check("gru-step", share=1, title="Written by you; gradients reach all six")
+def test_step_gradients(student, draw):
+    given, upstream = step_inputs(draw), draw.normal(B, H)
+    function = student.gru_step
+    expect_no_call(student, "gru_step", CELLS, lambda: function(*given))
+    got = expect_no_traces(student, function, *given, still=True)
+    expect_shape(got, (B, H), "the new state")
+    run = student.gradients(function, *given, upstream=upstream)
+    leaves = [x.double().requires_grad_() for x in given]
+    update, proposal, state = Step(leaves).parts()
+    past = (update * state.detach() + (1 - update) * proposal) * upstream.double()
+    (cut,) = torch.autograd.grad(past.sum(), leaves[1])
+    named = {"a gradient that flows through the gates and the proposal alone": cut}
+    expect_gradients(run, gru_step, given, upstream, [{}, named])
+    expect_same_device(student, function, *given, what="the new state")
 
 
 # --- additive_score ---------------------------------------------------------------

@@ -167,6 +167,315 @@ shift_right.wrong(
 )
 
 
+# --- gru_step ---------------------------------------------------------------------
+
+gru_step = answer("transformer.recurrent.cell.gru_step")
+NEW_STATE = "update * state + (1 - update) * proposal"
+gru_step.wrong(
+    "z and 1 - z exchanged",
+    swap(NEW_STATE, "(1 - update) * state + update * proposal"),
+)
+gru_step.wrong(
+    "reset before U, as in the paper",
+    insert("d_h = state.size(1)", before="proposal ="),
+    swap("reset * h_new", "(reset * state) @ w_state[-d_h:].T + b_state[-d_h:]"),
+    names="before U",
+)
+gru_step.wrong(
+    "b' outside of the reset",
+    insert("b_new = b_state.chunk(3)[2]", before="proposal ="),
+    swap("reset * h_new", "reset * (h_new - b_new) + b_new"),
+    names="outside of what the reset gate multiplies",
+)
+gru_step.wrong("without the reset gate", swap("reset * h_new", "h_new"))
+gru_step.wrong(
+    "the reset multiplies W x too",
+    swap("(x_new + reset * h_new)", "(reset * (x_new + h_new))"),
+    names="multiplies W x too",
+)
+gru_step.wrong(
+    "the update gate's rows first",
+    swap("x_reset, x_update", "x_update, x_reset"),
+    swap("h_reset, h_update", "h_update, h_reset"),
+)
+gru_step.wrong(
+    "the proposal's rows first",
+    swap("x_reset, x_update, x_new", "x_new, x_reset, x_update"),
+    swap("h_reset, h_update, h_new", "h_new, h_reset, h_update"),
+)
+
+
+@gru_step.wrong("parts of the last axis in turn", names="take turns, row by row")
+def gru_step(x, state, w_x, w_state, b_x, b_state):
+    b, d_h = state.shape
+    xs = (x @ w_x.T + b_x).view(b, d_h, 3)
+    hs = (state @ w_state.T + b_state).view(b, d_h, 3)
+    gates = torch.sigmoid(xs + hs)
+    proposal = torch.tanh(xs[..., 2] + gates[..., 0] * hs[..., 2])
+    return gates[..., 1] * state + (1 - gates[..., 1]) * proposal
+
+
+gru_step.wrong(
+    "a sigmoid for the tanh",
+    swap("tanh", "sigmoid"),
+    names="a sigmoid for the proposal",
+)
+gru_step.wrong(
+    "a tanh for the sigmoids",
+    swap("sigmoid", "tanh", every=True),
+    names="a tanh for the gates",
+)
+gru_step.wrong("without the tanh", swap("torch.tanh", ""))
+gru_step.wrong("without the biases", swap(" + b_x", ""), swap(" + b_state", ""))
+gru_step.wrong("without b_x", swap(" + b_x", ""))
+gru_step.wrong("without b_state", swap(" + b_state", ""))
+gru_step.wrong(
+    "x left out", swap("x @ w_x.T + b_x", "0 * x @ w_x.T"), names="without x"
+)
+gru_step.wrong(
+    "gates of x alone",
+    swap("x_reset + h_reset", "x_reset"),
+    swap("x_update + h_update", "x_update"),
+    names="do not see the old state",
+)
+gru_step.wrong(
+    "gates of the state alone",
+    swap("x_reset + h_reset", "h_reset"),
+    swap("x_update + h_update", "h_update"),
+    names="do not see x",
+)
+gru_step.wrong("the proposal alone", swap(NEW_STATE, "proposal"))
+gru_step.wrong("the old state", body("return state.clone()"))
+gru_step.wrong("the old state's share alone", swap(NEW_STATE, "update * state"))
+gru_step.wrong("the proposal's share alone", swap(NEW_STATE, "(1 - update) * proposal"))
+gru_step.wrong(
+    "the whole proposal added",
+    swap(NEW_STATE, "update * state + proposal"),
+    names="the whole proposal",
+)
+gru_step.wrong(
+    "the whole old state kept",
+    swap(NEW_STATE, "state + (1 - update) * proposal"),
+    names="the sum of the old state",
+)
+gru_step.wrong(
+    "the first sentence for all",
+    swap(NEW_STATE, f"({NEW_STATE})[:1].repeat(len(x), 1)"),
+    names="of the first sentence for all",
+)
+gru_step.wrong(
+    "the first sentence's old state for all",
+    insert("state = state[:1].expand_as(state)", before="x_reset, x_update"),
+)
+gru_step.wrong("squashed once more", swap(NEW_STATE, f"torch.tanh({NEW_STATE})"))
+gru_step.wrong(
+    "squeezed without an axis",
+    swap(NEW_STATE, f"({NEW_STATE}).squeeze()"),
+    names="`squeeze` without an axis",
+)
+gru_step.wrong(
+    "a sigmoid by hand that overflows",
+    swap(
+        "reset = torch.sigmoid(x_reset + h_reset)",
+        """
+        up = (x_reset + h_reset).exp()
+        reset = up / (1 + up)
+        """,
+    ),
+    names="overflows",
+)
+gru_step.wrong(
+    "a tanh by hand that overflows",
+    swap(
+        "proposal = torch.tanh(x_new + reset * h_new)",
+        """
+        up = (x_new + reset * h_new).exp()
+        proposal = (up - 1 / up) / (up + 1 / up)
+        """,
+    ),
+    names="overflows",
+)
+gru_step.wrong(
+    "the state folded with view",
+    swap("state @ w_state.T", "state.view(-1).view(len(x), -1) @ w_state.T"),
+    names="not contiguous",
+)
+gru_step.wrong(
+    "turned into float32",
+    swap(NEW_STATE, f"({NEW_STATE}).float()"),
+    names="a fixed dtype",
+)
+gru_step.wrong(
+    "a gate in float32",
+    swap("(x_reset + h_reset)", "((x_reset + h_reset).float()).to(x.dtype)"),
+    names="rounded to another dtype",
+)
+gru_step.wrong(
+    "the old state's share detached",
+    swap("update * state", "update * state.detach()"),
+    names="through the gates and the proposal alone",
+)
+gru_step.wrong(
+    "detached", swap(NEW_STATE, f"({NEW_STATE}).detach()"), names="gradient is cut off"
+)
+gru_step.wrong(
+    "weights through numpy",
+    swap("w_x.T", "torch.as_tensor(w_x.detach().numpy()).T"),
+    names="the gradient is cut off",
+)
+
+
+@gru_step.wrong("in place", names="an input is changed in place")
+def gru_step(x, state, w_x, w_state, b_x, b_state):
+    x_reset, x_update, x_new = (x @ w_x.T + b_x).chunk(3, dim=-1)
+    h_reset, h_update, h_new = (state @ w_state.T + b_state).chunk(3, dim=-1)
+    update = torch.sigmoid(x_update + h_update)
+    proposal = torch.tanh(x_new + torch.sigmoid(x_reset + h_reset) * h_new)
+    state *= update
+    state += (1 - update) * proposal
+    return state
+
+
+@gru_step.wrong("kept by shape", names="kept from an earlier call")
+def gru_step(x, state, w_x, w_state, b_x, b_state):
+    key = "step", tuple(x.shape)
+    if key not in vars(gru_step):
+        xs = (x @ w_x.T + b_x).chunk(3, dim=-1)
+        hs = (state @ w_state.T + b_state).chunk(3, dim=-1)
+        update = torch.sigmoid(xs[1] + hs[1])
+        proposal = torch.tanh(xs[2] + torch.sigmoid(xs[0] + hs[0]) * hs[2])
+        new = update * state + (1 - update) * proposal
+        vars(gru_step)[key] = new.detach()
+    return vars(gru_step)[key]
+
+
+gru_step.wrong(
+    "the state kept",
+    insert(
+        'state = vars(gru_step).setdefault(("state", x.shape), state)',
+        before="x_reset, x_update",
+    ),
+    names="the old state of an earlier call",
+)
+gru_step.wrong(
+    "ones made on the CPU",
+    swap("(1 - update)", "(torch.ones(update.shape) - update)"),
+    names="made on the CPU",
+)
+gru_step.wrong("zeros", body("return torch.zeros_like(state)"), names="zeros in all")
+gru_step.wrong(
+    "a seed set",
+    insert("torch.manual_seed(0)", before="x_reset, x_update"),
+    names="random state",
+)
+gru_step.wrong(
+    "PyTorch's cell",
+    body("return torch.gru_cell(x, state, w_x, w_state, b_x, b_state)"),
+    names="a call that is the whole answer",
+)
+
+
+@gru_step.wrong("nn.GRUCell", names="a call that is the whole answer")
+def gru_step(x, state, w_x, w_state, b_x, b_state):
+    cell = nn.GRUCell(x.size(1), state.size(1), dtype=x.dtype)
+    names = [name for name, _ in cell.named_parameters()]
+    weights = dict(zip(names, (w_x, w_state, b_x, b_state), strict=True))
+    return torch.func.functional_call(cell, weights, (x, state))
+
+
+@gru_step.wrong("nn.GRU over one word", names="a call that is the whole answer")
+def gru_step(x, state, w_x, w_state, b_x, b_state):
+    layer = nn.GRU(x.size(1), state.size(1), batch_first=True, dtype=x.dtype)
+    names = [name for name, _ in layer.named_parameters()]
+    weights = dict(zip(names, (w_x, w_state, b_x, b_state), strict=True))
+    given = x[:, None].contiguous(), state[None].contiguous()
+    return torch.func.functional_call(layer, weights, given)[1][0]
+
+
+gru_step.wrong(
+    "PyTorch's cell, disguised",
+    body("""
+        parts = "gru", "cell"
+        return getattr(torch, "_".join(parts))(x, state, w_x, w_state, b_x, b_state)
+        """),
+    names="a call that is the whole answer",
+)
+
+
+@gru_step.right("F.linear and split")
+def gru_step(x, state, w_x, w_state, b_x, b_state):
+    d_h = state.shape[-1]
+    i_r, i_z, i_n = F.linear(x, w_x, b_x).split(d_h, dim=1)
+    h_r, h_z, h_n = F.linear(state, w_state, b_state).split(d_h, dim=1)
+    r, z = torch.sigmoid(i_r + h_r), torch.sigmoid(i_z + h_z)
+    n = torch.tanh(i_n + r * h_n)
+    return n + z * (state - n)
+
+
+@gru_step.right("a matrix for each gate")
+def gru_step(x, state, w_x, w_state, b_x, b_state):
+    (w_r, w_z, w), (u_r, u_z, u) = w_x.chunk(3), w_state.chunk(3)
+    (b_r, b_z, b), (c_r, c_z, c) = b_x.chunk(3), b_state.chunk(3)
+    r = (x @ w_r.T + b_r + state @ u_r.T + c_r).sigmoid()
+    z = (x @ w_z.T + b_z + state @ u_z.T + c_z).sigmoid()
+    return z * state + (1 - z) * (x @ w.T + b + r * (state @ u.T + c)).tanh()
+
+
+@gru_step.right("both gates at once, x and state side by side")
+def gru_step(x, state, w_x, w_state, b_x, b_state):
+    d_h = state.size(1)
+    both = torch.cat([w_x[: 2 * d_h], w_state[: 2 * d_h]], dim=1)
+    sums = torch.cat([x, state], dim=1) @ both.T + (b_x + b_state)[: 2 * d_h]
+    r, z = sums.sigmoid().chunk(2, dim=1)
+    of_state = state @ w_state[2 * d_h :].T + b_state[2 * d_h :]
+    n = torch.tanh(x @ w_x[2 * d_h :].T + b_x[2 * d_h :] + r * of_state)
+    return torch.lerp(n, state, z)
+
+
+@gru_step.right("a loop over the batch, einsum")
+def gru_step(x, state, w_x, w_state, b_x, b_state):
+    rows = []
+    for word, old in zip(x, state, strict=True):
+        i = (torch.einsum("i,ji->j", word, w_x) + b_x).view(3, -1)
+        h = (torch.einsum("i,ji->j", old, w_state) + b_state).view(3, -1)
+        r, z = torch.sigmoid(i[:2] + h[:2])
+        n = torch.tanh(i[2] + r * h[2])
+        rows.append((1 - z) * n + z * old)
+    return torch.stack(rows)
+
+
+gru_step.right(
+    "a sigmoid by hand, with the sign that copes",
+    swap("torch.sigmoid(x_reset + h_reset)", "1 / (1 + (-x_reset - h_reset).exp())"),
+)
+gru_step.right(
+    "a tanh by a sigmoid",
+    swap("torch.tanh", "2 * torch.sigmoid"),
+    swap("(x_new + reset * h_new)", "(2 * (x_new + reset * h_new)) - 1"),
+)
+gru_step.right(
+    "a gate by tanh",
+    swap("torch.sigmoid(x_update + h_update)", "(1 + update.tanh()) / 2"),
+    insert("update = (x_update + h_update) / 2", before="update = (1"),
+)
+gru_step.right("tensor_split", swap("chunk", "tensor_split", every=True))
+gru_step.right(
+    "unflatten", swap(".chunk(3, dim=-1)", ".unflatten(-1, (3, -1)).unbind(1)", True)
+)
+
+
+@gru_step.right("an empty tensor, filled in place")
+def gru_step(x, state, w_x, w_state, b_x, b_state):
+    d_h = state.size(1)
+    i, h = x.matmul(w_x.t()).add(b_x), state.matmul(w_state.t()).add(b_state)
+    gates = torch.sigmoid(i[:, : 2 * d_h] + h[:, : 2 * d_h])
+    new = torch.empty_like(state)
+    r, z = gates[:, :d_h], gates[:, d_h:]
+    new[:] = (1 - z) * torch.tanh(i[:, 2 * d_h :] + r * h[:, 2 * d_h :])
+    new += z * state
+    return new
+
+
 # --- additive_score ---------------------------------------------------------------
 
 additive_score = answer("transformer.recurrent.attention.additive_score")

@@ -6,28 +6,48 @@ from collections.abc import Mapping, Sequence
 from matplotlib import rc_context
 from torch import Tensor
 
-from transformer.plots.style import BLUE, MARKERS, STYLE, Picture, new_picture
+from transformer.plots.style import (
+    BLUE,
+    GREEN,
+    MARKERS,
+    ORANGE,
+    PURPLE,
+    STYLE,
+    Picture,
+    new_picture,
+)
 
 
 @rc_context(STYLE)
-def accuracy_against_length(accuracy: Mapping[str, Mapping[int, float]]) -> Picture:
+def accuracy_against_length(
+    accuracy: Mapping[tuple[bool, int], Mapping[int, float]], steps: int
+) -> Picture:
     """Draw the share of right tokens against the length of the source.
 
     Args:
-        accuracy: for each model's name, the share in [0, 1] for each length.
+        accuracy: for each translator, by whether it attends and the width of a state,
+            the share in [0, 1] for each length; at most three widths.
+        steps: how long each was trained.
 
     Returns:
-        The picture.
+        The picture: a marker for each width, and dashes where all states are read.
     """
-    picture, axes = new_picture(6.4, 3.6)
-    for marker, (name, shares) in zip(MARKERS, accuracy.items(), strict=False):
-        lengths = sorted(shares)
-        values = [shares[length] for length in lengths]
-        axes.plot(lengths, values, marker=marker, label=name)
-        axes.set_xticks(lengths)
+    picture, axes = new_picture(6.4, 4.2)
+    widths = sorted({width for _, width in accuracy})
+    for (attention, width), shares in accuracy.items():
+        place = widths.index(width)
+        axes.plot(
+            sorted(shares),
+            [shares[length] for length in sorted(shares)],
+            color=ORANGE if attention else (BLUE, GREEN, PURPLE)[place],
+            linestyle="--" if attention else "-",
+            marker=MARKERS[place],
+            label=f"reads {'all states' if attention else 'the last'}, width {width}",
+        )
+        axes.set_xticks(sorted(shares))
     axes.set_ylim(0, 1.05)
     axes.set(
-        title="One vector for the whole source is too little for long ones",
+        title=f"After {steps:,} steps of training",
         xlabel="words in the source",
         ylabel="share of right words",
     )

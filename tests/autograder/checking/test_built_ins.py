@@ -227,6 +227,19 @@ def test_what_ran_is_taken_for_no_other(ran):
     assert not any(is_run(banned, {ran}) for banned in BANNED)
 
 
+@pytest.mark.parametrize(
+    ("banned", "ran"),
+    [
+        ("torch.nn.GRUCell", "aten::gru_cell"),
+        ("torch.nn.GRUCell", "torch.nn.modules.rnn:GRUCell.forward"),
+        ("torch.nn.GRU", "aten::gru"),
+    ],
+)
+def test_a_recurrent_step_is_known_under_all_its_names(banned, ran):
+    assert is_run(banned, {"aten::bmm", ran})
+    assert is_run(banned, {"aten::sigmoid", "__main__:gru_step"}) is None
+
+
 def test_autograd_is_known_by_its_engine_and_not_by_its_switches():
     engine = "autograd::engine::evaluate_function: SumBackward0"
     assert is_run("torch.autograd", {engine})

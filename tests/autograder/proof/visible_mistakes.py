@@ -3,6 +3,14 @@
 MISTAKES = {
     "01": {
         "shift-right": ["floats", "in place: the target is overwritten"],
+        "gru-step": [
+            "z and 1 - z exchanged",
+            "reset before U, as in the paper",
+            "b' outside of the reset",
+            "the update gate's rows first",
+            "without the tanh",
+            "without b_x",
+        ],
         "additive-score": [
             "the first sentence's state for all",
             "the states dealt out to the wrong sentences",

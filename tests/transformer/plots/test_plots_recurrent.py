@@ -13,12 +13,16 @@ from transformer.plots.recurrent import (
 
 
 def test_accuracy_is_drawn_against_length() -> None:
-    shares = {"without": {2: 1.0, 3: 0.5}, "with attention": {3: 0.9, 2: 0.8}}
-    picture = accuracy_against_length(shares)
+    shares = {(False, 48): {2: 1.0, 3: 0.5}, (True, 96): {3: 0.9, 2: 0.8}}
+    picture = accuracy_against_length(shares, steps=4000)
     (axes,) = picture.axes
     drawn = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
-    assert drawn == {"without": [1.0, 0.5], "with attention": [0.8, 0.9]}
+    wanted = {"reads the last, width 48": [1, 0.5]}
+    assert drawn == {**wanted, "reads all states, width 96": [0.8, 0.9]}
+    looks = [(x.get_color(), x.get_linestyle(), x.get_marker()) for x in axes.lines]
+    assert all(mine != peer for mine, peer in zip(*looks, strict=True))
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["2", "3"]
+    assert axes.get_title(loc="left") == "After 4,000 steps of training"
     assert picture._repr_svg_().lstrip().startswith("<?xml")
 
 
