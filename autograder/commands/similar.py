@@ -62,16 +62,23 @@ def similar(
         complain(error)
         raise typer.Exit(2) from None
     answers, left_out = answers_of(folder, graded)
+    about = _about(answers, left_out)
     if len(answers) < 2:
-        words = "or name the class's folder with --course-root."
-        start = f"{_about(answers, left_out)} Two are needed: collect {graded.slug}"
-        complain(f"{start} first, {words}")
+        words = "first, or name the class's folder with --course-root."
+        complain(f"{about} Two are needed: collect {graded.slug} {words}")
         raise typer.Exit(2)
-    same, about = identical_files(folder, graded.slug), _about(answers, left_out)
-    for copy in (student for students in same for student in students[1:]):
-        answers.pop(copy, None)
-    pairs = similar_pairs(answers, answers_in(graded.released, graded), least)
+    same = identical_files(folder, graded.slug)
+    given = answers_in(graded.released, graded)
+    pairs = similar_pairs(_one_of_each(answers, same), given, least)
     _tell(graded.slug, same, pairs, least, about)
+
+
+def _one_of_each(
+    answers: dict[str, dict[str, str]], same: list[list[str]]
+) -> dict[str, dict[str, str]]:
+    """Return the answers without the copies of a file."""
+    copies = {student for students in same for student in students[1:]}
+    return {who: own for who, own in answers.items() if who not in copies}
 
 
 def identical_files(folder: "ClassFolder", slug: str) -> list[list[str]]:
