@@ -16,6 +16,8 @@ from autograder.course import load_course
 from .directives import IntoTheNotebook, UnitTable
 from .drawn_pages import Drawing, TransformerMap, drawing, show
 from .editions import add_instructor_part
+from .everyone import describe, mend_roles
+from .excerpts import write_excerpts
 from .freshness import find_outdated
 from .live import LiveTranslator, add_to_page, write_live_files
 from .narrow_figures import show_narrow_figures
@@ -93,5 +95,8 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-get-updated", number_by_unit, priority=900)
     app.connect("html-page-context", show_narrow_figures)
+    app.connect("html-page-context", mend_roles)
+    app.connect("html-page-context", describe)
+    app.connect("html-page-context", write_excerpts)
     app.connect("html-page-context", add_to_page)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
