@@ -7,6 +7,7 @@ axe-core names them, and `tests/book/test_book_axe.py` holds every page to it.
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 
 from docutils import nodes
@@ -18,6 +19,7 @@ MENDED = {
     # ARIA has withdrawn the role; the list around it wants items.
     'role="doc-biblioentry"': 'role="listitem"',
 }
+SCREEN = re.compile(r'(<figure class="screen">\s*)(<img src="([^"]+)"[^>]*>)')
 LONGEST = 300  # characters of a description
 WITHOUT_SOURCE = {
     "genindex": "The terms of the book, from A to Z, each with the place that says "
@@ -26,11 +28,14 @@ WITHOUT_SOURCE = {
 }
 
 
-def mend_roles(
+def mend(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Replace in the body of a page what says something wrong of it."""
-    body = context.get("body", "")
+    """Replace what says something wrong, and lead from a picture of a screen to itself.
+
+    On a telephone such a picture is too small to read; the browser shows it larger.
+    """
+    body = SCREEN.sub(r'\1<a href="\3">\2</a>', context.get("body", ""))
     for wrong, right in MENDED.items():
         body = body.replace(wrong, right)
     if body:
