@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import math
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+# How written answers count.
+BY_HAND, SUBSTANCE, UNCOUNTED = MODES = ("by-hand", "substance", "uncounted")
 
 
 class CourseError(ValueError):
@@ -16,13 +19,42 @@ class CourseError(ValueError):
 
 
 @dataclass(frozen=True)
+class LateRule:
+    """What late work loses, in percent of its score.
+
+    Attributes:
+        percent_a_day: for each day begun.
+        percent_once: for being late at all.
+        percent_at_most: never more than this.
+        minutes_of_grace: in which nothing is lost.
+    """
+
+    percent_a_day: float = 0
+    percent_once: float = 0
+    percent_at_most: float = 100
+    minutes_of_grace: float = 0
+
+    def share(self, seconds: float) -> float:
+        """Return the share of the score that being so late takes, 0 to 1."""
+        late = seconds - 60 * self.minutes_of_grace
+        if late <= 0:
+            return 0.0
+        percent = self.percent_once + self.percent_a_day * math.ceil(late / 86400)
+        return min(percent, self.percent_at_most, 100) / 100
+
+
+@dataclass(frozen=True)
 class Unit:
-    """One unit: a chapter, a notebook and its hidden checks."""
+    """One unit: a chapter, a notebook and its hidden checks.
+
+    `written_answers` is one of `MODES`.
+    """
 
     number: int
     slug: str
     title: str
     modules: tuple[str, ...]
+    written_answers: str = BY_HAND
 
     @property
     def topic(self) -> str:
@@ -43,6 +75,7 @@ class Course:
     colab_install_alone: tuple[str, ...]
     colab_install: tuple[str, ...]
     units: tuple[Unit, ...]
+    late: LateRule = LateRule()
 
     @property
     def package_dir(self) -> Path:
@@ -136,7 +169,8 @@ def load_course(root: Path | None = None) -> Course:
 
 
 def _course(root: Path, table: dict[str, Any]) -> Course:
-    units = tuple(_unit(entry) for entry in table["unit"])
+    mode = table.get("written_answers", BY_HAND)
+    units = tuple(_unit({"written_answers": mode, **one}) for one in table["unit"])
     _refuse_repeats("slug", [unit.slug for unit in units])
     _refuse_repeats("number", [str(unit.number) for unit in units])
     _refuse_repeats("module", [name for unit in units for name in unit.modules])
@@ -150,7 +184,20 @@ def _course(root: Path, table: dict[str, Any]) -> Course:
         colab_install_alone=tuple(table["colab"]["install_alone"]),
         colab_install=tuple(table["colab"]["install"]),
         units=tuple(sorted(units, key=lambda unit: unit.number)),
+        late=_late(table.get("late", {})),
     )
+
+
+def _late(entry: dict[str, Any]) -> LateRule:
+    names = [field.name for field in fields(LateRule)]
+    for name, value in entry.items():
+        if name not in names:
+            raise CourseError(f"[late]: '{name}' is unknown: {', '.join(names)}")
+        if type(value) not in (int, float) or value < 0:
+            raise CourseError(
+                f"[late]: {name} = {value!r}: expected a number, 0 or more"
+            )
+    return LateRule(**entry)
 
 
 def _unit(entry: dict[str, Any]) -> Unit:
@@ -158,7 +205,12 @@ def _unit(entry: dict[str, Any]) -> Unit:
     number, _, topic = slug.partition("_")
     if not (number.isdecimal() and len(number) == 2 and topic.isidentifier()):
         raise CourseError(f"slug '{slug}': expected two digits and a topic, '04_topic'")
-    return Unit(int(number), slug, entry["title"], tuple(entry["modules"]))
+    mode = entry["written_answers"]
+    if mode not in MODES:
+        raise CourseError(
+            f"written_answers = {mode!r} of {slug}: expected one of {', '.join(MODES)}"
+        )
+    return Unit(int(number), slug, entry["title"], tuple(entry["modules"]), mode)
 
 
 def _refuse_repeats(what: str, names: list[str]) -> None:

@@ -126,6 +126,21 @@ def points_of(notebook: NotebookNode) -> dict[str, float]:
     }
 
 
+def written_points(notebook: NotebookNode) -> dict[str, float]:
+    """Return the points of each written question, as students were told, in order."""
+    found = (cell.metadata.get("nbgrader", {}) for cell in notebook.cells)
+    return {
+        own["grade_id"]: float(own["points"])
+        for own in found
+        if own.get("task") or (own.get("grade") and own.get("solution"))
+    }
+
+
+def points_told(notebook: NotebookNode) -> float:
+    """Return all points of a released notebook, as students were told."""
+    return sum([*points_of(notebook).values(), *written_points(notebook).values()])
+
+
 def is_graded_code(cell: NotebookNode) -> bool:
     """Say whether hidden checks decide the cell's points."""
     details = cell.metadata.get("nbgrader", {})

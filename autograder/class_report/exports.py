@@ -46,14 +46,17 @@ def canvas_rows(report: ClassReport) -> Iterable[Sequence[str]]:
 def moodle_rows(report: ClassReport) -> Iterable[Sequence[str]]:
     """Yield the rows of a file that Moodle's grade import reads.
 
-    Its form asks which column names the student: username or e-mail address.
+    Its form asks which column names the student: username or e-mail address. How
+    written answers count can be taken as the grade's feedback.
     """
-    yield "Username", "First name", "Last name", "Email address", report.slug
+    heading = ("Username", "First name", "Last name", "Email address", report.slug)
+    note = (report.note,) if report.note else ()
+    yield (*heading, f"Feedback: {report.slug}") if note else heading
     for row in report.rows:
         first, last, email = (
             row.details.get(key, "") for key in ("first_name", "last_name", "email")
         )
-        yield row.student, first, last, email, _score(row)
+        yield row.student, first, last, email, _score(row), *note
 
 
 def _name(row: Row, between: str) -> str:

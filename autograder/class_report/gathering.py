@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,11 @@ from autograder.classroom.audit_log import NAME as LOG
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.classroom.marks import Marks, marks_of
 from autograder.classroom.regrade_hash import hash_of_submission
+from autograder.course import UNCOUNTED
 from autograder.grading.outcome import RECORD
+from autograder.grading.written_answers import scaled, sentence_about
 from autograder.unit import CHECK_SUFFIX, Submission, graded_unit
+from autograder.written.settling import how_settled
 
 CLOCKS = 1.0  # seconds by which a file's time and the log's may differ
 
@@ -38,14 +42,17 @@ def gather(folder: ClassFolder, slug: str) -> ClassReport:
             raise FileNotFoundError(
                 f"{slug} was never graded here: run `course grade {slug}` first"
             ) from None
-        points = {_exercise(cell.name): cell.max_score for cell in notebook.grade_cells}
-        by_hand = {
-            cell.name
-            for cell in notebook.grade_cells
-            if not cell.name.endswith(CHECK_SUFFIX)
-        }
+        cells = [*notebook.grade_cells, *notebook.task_cells]
+        points = {_exercise(cell.name): cell.max_score for cell in cells}
+        by_hand = {cell.name for cell in cells if not cell.name.endswith(CHECK_SUFFIX)}
         known = {student.id: student for student in gradebook.students}
-        sources = _Sources(folder, slug, gradebook, log, handed_in)
+        settled = how_settled(folder, slug)
+        counted = round(sum(points.values()), 2)
+        uncounted = settled.points if settled.mode == UNCOUNTED else {}
+        total = counted + sum(uncounted.values())
+        scale = partial(scaled, counted=counted, total=total)
+        doubts = settled.without_substance()
+        sources = _Sources(folder, slug, gradebook, log, handed_in, scale, doubts)
         rows = [
             sources.row(name, _details(known.get(name)))
             for name in sorted(known.keys() | handed_in.keys() | log.keys())
@@ -53,10 +60,11 @@ def gather(folder: ClassFolder, slug: str) -> ClassReport:
     return ClassReport(
         slug=slug,
         title=folder.course.unit(slug).title,
-        max_score=round(sum(points.values()), 2),
+        max_score=round(total, 2),
         points={name: points[name] for name in _order_of(folder, slug, points)},
         by_hand=frozenset(by_hand),
         rows=tuple(rows),
+        note=sentence_about(settled.mode, counted, total),
     )
 
 
@@ -69,6 +77,8 @@ class _Sources:
     gradebook: Gradebook
     log: Mapping[str, Mapping[str, Any]]
     handed_in: Mapping[str, Submission]
+    scale: Callable[[float], float]
+    without_substance: Mapping[str, list[str]]
 
     def row(self, name: str, details: Mapping[str, str]) -> Row:
         line, marks = self.log.get(name, {}), self._marks(name)
@@ -79,16 +89,27 @@ class _Sources:
         return Row(
             student=name,
             status=status,
-            score=marks.score,
+            score=self.scale(marks.score),
+            penalty=self.scale(marks.penalty),
             scores={_exercise(cell): score for cell, score in marks.scores.items()},
             awaits_a_human=marks.awaits_a_human,
             checks=tuple(record.get("checks", ())),
             repair=tuple(record.get("repair", ())),
-            doubtful=tuple(record.get("doubtful", ())),
+            doubtful=(
+                *record.get("doubtful", ()),
+                *self.without_substance.get(name, ()),
+            ),
             limits_hit=tuple(record.get("limits_hit", ())),
             seconds=line.get("seconds") or record.get("seconds"),
             details=details,
+            page=self._page(name),
         )
+
+    def _page(self, name: str) -> str:
+        """Return where a student's feedback page is; "" if there is none."""
+        submission = self.handed_in.get(name)
+        path = submission and self.folder.feedback_page(submission)
+        return str(path) if path and path.is_file() else ""
 
     def _status(self, name: str, marks: Marks | None) -> tuple[str, str]:
         """Say what became of a submission, and why it has no marks."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from autograder.class_report.plots import grading_times, pass_rates, score_histogram
 from autograder.class_report.report import ClassReport, Row, by_exercise
-from autograder.grading.feedback_table import number
+from autograder.grading.feedback_table import number, with_code
 from autograder.sandbox.error_words import clean
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "class_report"
@@ -18,9 +22,15 @@ GOOD, WEAK = 0.3, 0.2  # of the discrimination
 
 
 def write_page(report: ClassReport, path: Path) -> None:
-    """Write the page; every text in it is escaped."""
+    """Write the page; every text in it is escaped, and addresses are relative to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page_of(report), encoding="utf-8")
+    rows = tuple(
+        replace(row, page=quote(os.path.relpath(row.page, path.parent)))
+        if row.page
+        else row
+        for row in report.rows
+    )
+    path.write_text(page_of(replace(report, rows=rows)), encoding="utf-8")
 
 
 def page_of(report: ClassReport) -> str:
@@ -28,12 +38,14 @@ def page_of(report: ClassReport) -> str:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
-    environment.filters |= {
+    filters: dict[str, Any] = {
         "number": lambda value: "–" if value is None else number(value),
         "percent": lambda share: "–" if share is None else f"{share:.0%}",
         "plain": lambda text: clean(str(text), REASON),
         "judged": judged,
+        "with_code": with_code,
     }
+    environment.filters |= filters
     timed = [row for row in report.graded if row.seconds]
     return environment.get_template("class_report.html.j2").render(
         report=report,
@@ -48,6 +60,7 @@ def page_of(report: ClassReport) -> str:
         awaiting=[row for row in report.rows if row.awaits_a_human],
         to_look_at=[row for row in report.rows if needs_a_look(row)],
         missing=[row for row in report.rows if row.status == "missing"],
+        has_penalty=any(row.penalty for row in report.rows),
     )
 
 

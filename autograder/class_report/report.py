@@ -20,7 +20,8 @@ class Row:
         student: nbgrader's id.
         status: "graded", "refused", "failed", "not graded" or "missing".
         reason: why it was not graded.
-        score: all points in the gradebook, those by hand too, less a late penalty.
+        score: all points in the gradebook, those by hand too, less a late penalty;
+            scaled where written answers do not count.
         scores: the points of each graded cell; None where a human must give them.
         awaits_a_human: whether something must be graded by hand, or looked at again.
         checks: every hidden check's result, as kept in the autograded notebook.
@@ -29,6 +30,8 @@ class Row:
         limits_hit: which limits the submission ran into.
         seconds: how long grading took.
         details: first and last name, e-mail and the number on the platform.
+        penalty: what being late took, scaled as the score.
+        page: the address of the feedback page; "" if there is none.
     """
 
     student: str
@@ -43,6 +46,14 @@ class Row:
     limits_hit: tuple[str, ...] = ()
     seconds: float | None = None
     details: Mapping[str, str] = field(default_factory=dict)
+    penalty: float = 0.0
+    page: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return first and last name, as far as they are known."""
+        names = (self.details.get(key, "") for key in ("first_name", "last_name"))
+        return " ".join(filter(None, names))
 
 
 @dataclass(frozen=True)
@@ -97,10 +108,11 @@ class ClassReport:
     Attributes:
         slug: of the unit.
         title: of the unit.
-        max_score: points of all graded cells.
-        points: the points of each graded cell, in the notebook's order.
+        max_score: points of all graded cells, as students were told.
+        points: the points that each graded cell counts, in the notebook's order.
         by_hand: the cells that a human grades.
         rows: a row for each student, by id.
+        note: how written answers count, in words; "" where a human gives the points.
     """
 
     slug: str
@@ -109,6 +121,7 @@ class ClassReport:
     points: Mapping[str, float]
     by_hand: frozenset[str]
     rows: tuple[Row, ...]
+    note: str = ""
 
     @property
     def graded(self) -> list[Row]:

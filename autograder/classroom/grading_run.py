@@ -66,6 +66,22 @@ def run_through(
     return [run.ended[submission] for submission in submissions]
 
 
+def renew_pages(folder: ClassFolder, unit: GradedUnit) -> None:
+    """Write those feedback pages anew that do not show what the gradebook holds."""
+    records, writer = Records(folder, unit), Writer(folder)
+    try:
+        for submission in folder.submissions(unit.slug):
+            kept = records.kept(submission)
+            if kept is None or kept[1]:
+                continue
+            with records.gradebook_lock:
+                is_shown = writer.write_feedback(submission)
+            if is_shown:
+                records.keep(kept[0], hash_of_submission(submission), True)
+    finally:
+        writer.close()
+
+
 def _workers(
     folder: ClassFolder, unit: GradedUnit, choice: Choice, submissions: int
 ) -> Workers:

@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 
+from autograder.unit import CHECK_SUFFIX
+
 
 @dataclass(frozen=True)
 class Marks:
     """What the gradebook holds of one submission; nothing if it does not know it.
 
     Attributes:
-        auto: each graded cell's automatic score.
+        auto: the automatic score of each cell that hidden checks grade.
         scores: each graded cell's score; None where a human must give it.
         score: all of them together, less a late penalty.
+        penalty: what being late took.
         awaits_a_human: whether something must be graded by hand, or looked at again.
         shown: A digest of everything that its feedback shows.
     """
@@ -23,6 +26,7 @@ class Marks:
     auto: Mapping[str, float | None] = field(default_factory=dict)
     scores: Mapping[str, float | None] = field(default_factory=dict)
     score: float = 0.0
+    penalty: float = 0.0
     awaits_a_human: bool = False
     shown: str = ""
 
@@ -41,11 +45,16 @@ def marks_of(gradebook: Gradebook, slug: str, student: str) -> Marks:
         for grade in grades
     }
     total = sum(score for score in scores.values() if score is not None)
-    total -= float(found.late_submission_penalty or 0.0)
+    penalty = float(found.late_submission_penalty or 0.0)
     return Marks(
-        auto={grade.name: grade.auto_score for grade in grades},
+        auto={
+            grade.name: grade.auto_score
+            for grade in grades
+            if grade.name.endswith(CHECK_SUFFIX)
+        },
         scores=scores,
-        score=round(max(total, 0.0), 2),
+        score=round(max(total - penalty, 0.0), 2),
+        penalty=round(penalty, 2),
         awaits_a_human=any(grade.needs_manual_grade for grade in grades),
         shown=_shown(found),
     )
@@ -55,8 +64,10 @@ def _shown(found: SubmittedAssignment) -> str:
     """Return a digest of the marks and comments that a submission's feedback shows."""
     grades = [grade for notebook in found.notebooks for grade in notebook.grades]
     comments = [item for notebook in found.notebooks for item in notebook.comments]
-    shown = [[g.name, g.auto_score, g.manual_score, g.extra_credit] for g in grades] + [
-        [c.name, c.auto_comment, c.manual_comment] for c in comments
-    ]
+    shown = [
+        [g.name, g.auto_score, g.manual_score, g.extra_credit, g.max_score]
+        for g in grades
+    ] + [[c.name, c.auto_comment, c.manual_comment] for c in comments]
+    shown.append(["late", found.late_submission_penalty or 0.0])
     text = json.dumps(sorted(shown, key=repr))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,13 +1,14 @@
 """Write the outcome of a submission through nbgrader, into gradebook and files."""
 
 import contextlib
+import functools
 import re
 import shutil
 import warnings
 from collections.abc import Iterator
 
 from nbgrader.api import Gradebook
-from nbgrader.converters import Autograde, GenerateFeedback
+from nbgrader.converters import Autograde
 from nbgrader.utils import capture_log
 from sqlalchemy.exc import SAWarning
 from traitlets import Any as AnyTrait
@@ -16,6 +17,7 @@ from autograder.classroom.folder import ClassFolder
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import MAX_REASON
 from autograder.nbgrader_steps.autograde import clear_scores
+from autograder.nbgrader_steps.feedback_pages import FeedbackPages
 from autograder.unit import Submission
 
 
@@ -84,18 +86,13 @@ def _in_place(folder: ClassFolder, submission: Submission) -> Iterator[None]:
 
 
 def write_feedback(folder: ClassFolder, submission: Submission) -> None:
-    """Write the feedback page of one graded submission.
+    """Write the feedback page of one graded submission."""
+    _pages(folder).write(submission.student, submission.slug)
 
-    Raises:
-        RuntimeError: with nbgrader's log, if it does not succeed.
-    """
-    folder.coursedir.assignment_id = submission.slug
-    folder.coursedir.student_id = submission.student
-    app = GenerateFeedback(coursedir=folder.coursedir, config=folder.config)
-    app.force = True
-    done = capture_log(app)
-    if not done["success"]:
-        raise RuntimeError(done.get("log") or done["error"])
+
+@functools.cache
+def _pages(folder: ClassFolder) -> FeedbackPages:
+    return FeedbackPages(coursedir=folder.coursedir, config=folder.config)
 
 
 def scores_in_gradebook(db_url: str, slug: str) -> dict[str, float]:

@@ -6,7 +6,9 @@ from autograder.commands import (
     book,
     collect,
     everything,
+    give_back,
     grading,
+    hand_grading,
     notebooks,
     publish,
     report,
@@ -24,5 +26,6 @@ app = typer.Typer(
 )
 _MAKING = (notebooks, book, everything, verify, publish)
 _GRADING = (sample_class, collect, grading, report, similar)
-for _module in (*_MAKING, *_GRADING):
+_RETURNING = (hand_grading, give_back)
+for _module in (*_MAKING, *_GRADING, *_RETURNING):
     _module.register(app)

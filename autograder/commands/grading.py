@@ -3,6 +3,7 @@
 import contextlib
 import difflib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Annotated
@@ -94,6 +95,7 @@ def grade(
         with _ended_by_hand(), _said_clearly(scheduler):
             outcomes += _grade_unit(folder, slug, chosen, console, choice)
             _tell(slug, outcomes[-len(chosen) :], console)
+            _settle(folder, slug, console, feedback)
     _say_where(folder, feedback, console)
     if any(outcome.status != "graded" for outcome in outcomes):
         raise typer.Exit(1)
@@ -211,10 +213,13 @@ def _grade_unit(
 ) -> "list[Outcome]":
     """Grade one unit with a progress bar."""
     from autograder.classroom.grading_run import run_through
+    from autograder.course import BY_HAND
     from autograder.sandbox.warm_start import prepare
     from autograder.unit import graded_unit
 
     unit = graded_unit(slug, folder.root)
+    if folder.course.unit(slug).written_answers != BY_HAND:
+        choice = replace(choice, with_feedback=False)  # pages once all is settled
     if choice.scheduler is None:
         prepare()
     folder.register(slug)
@@ -229,6 +234,23 @@ def _grade_unit(
                 show(progress.console, line_of(outcome))
 
         return run_through(folder, unit, chosen, done, choice)
+
+
+def _settle(folder: "ClassFolder", slug: str, console: Console, feedback: bool) -> None:
+    """Have written answers count as the course says; say how, where not by hand."""
+    from autograder.classroom.grading_run import renew_pages
+    from autograder.classroom.late import renew_penalties
+    from autograder.course import BY_HAND
+    from autograder.unit import graded_unit
+    from autograder.written.settling import how_settled, settle
+    from autograder.written.telling import lines_about
+
+    unit = graded_unit(slug, folder.root)
+    before, now = how_settled(folder, slug), settle(folder, unit)
+    changed = renew_penalties(folder, slug)
+    show(console, *lines_about(slug, now))
+    if feedback and (changed or {before.mode, now.mode} != {BY_HAND}):
+        renew_pages(folder, unit)
 
 
 def _tell(slug: str, outcomes: "list[Outcome]", console: Console) -> None:

@@ -56,6 +56,8 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
     write_page(found, page)
     awaiting = sum(row.awaits_a_human for row in found.rows)
     typer.echo(f"{page}: {found.count('graded')} of {len(found.rows)} graded")
+    if found.note:
+        typer.echo(found.note)
     if awaiting:
         typer.echo(
             f"{awaiting} await a human: without a score in the files for the platforms."

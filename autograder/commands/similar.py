@@ -1,5 +1,7 @@
 """The command `course similar`: whose answers agree more than the exercise explains."""
 
+import contextlib
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,8 +45,8 @@ def similar(
 
     Names, comments and layout do not count, nor does what was handed out; what the
     class's answers have in common anyway is taken off. It is a hint for a human, no
-    proof: short exercises have few right answers, and people learn together. Read both
-    answers, and talk to both students, before you conclude anything.
+    proof: short exercises have few right answers. Read both answers, and talk to both
+    students, before you conclude anything.
     """
     from autograder.classroom.folder import ClassFolder, require_class
     from autograder.classroom.similarity import similar_pairs
@@ -60,19 +62,45 @@ def similar(
         complain(error)
         raise typer.Exit(2) from None
     answers, left_out = answers_of(folder, graded)
+    about = _about(answers, left_out)
     if len(answers) < 2:
-        complain(
-            f"{_about(answers, left_out)} Two are needed: collect {graded.slug} first, "
-            "or name the class's folder with --course-root."
-        )
+        words = "first, or name the class's folder with --course-root."
+        complain(f"{about} Two are needed: collect {graded.slug} {words}")
         raise typer.Exit(2)
-    pairs = similar_pairs(answers, answers_in(graded.released, graded), least)
-    _tell(graded.slug, pairs, least, _about(answers, left_out))
+    same = identical_files(folder, graded.slug)
+    given = answers_in(graded.released, graded)
+    pairs = similar_pairs(_one_of_each(answers, same), given, least)
+    _tell(graded.slug, same, pairs, least, about)
 
 
-def _tell(slug: str, pairs: "list[Pair]", least: float, about: str) -> None:
-    """Print the pairs, or that there are none."""
+def _one_of_each(
+    answers: dict[str, dict[str, str]], same: list[list[str]]
+) -> dict[str, dict[str, str]]:
+    """Return the answers without the copies of a file."""
+    copies = {student for students in same for student in students[1:]}
+    return {who: own for who, own in answers.items() if who not in copies}
+
+
+def identical_files(folder: "ClassFolder", slug: str) -> list[list[str]]:
+    """Return the groups of students whose files are the same, the largest first."""
+    groups: dict[str, list[str]] = {}
+    for submission in folder.submissions(slug):
+        with contextlib.suppress(OSError):
+            digest = hashlib.sha256(submission.path.read_bytes()).hexdigest()
+            groups.setdefault(digest, []).append(submission.student)
+    several = [students for students in groups.values() if len(students) > 1]
+    return sorted(several, key=lambda one: (-len(one), one))
+
+
+def _tell(
+    slug: str, same: list[list[str]], pairs: "list[Pair]", least: float, about: str
+) -> None:
+    """Print who handed in the same file, then the pairs, or that there are none."""
     console = Console()
+    for students in same:
+        show(console, f"{slug}: the very same file: {', '.join(students)}")
+    if same:
+        show(console, "Of each such group the first is compared with the others.")
     if pairs:
         console.print(_table(slug, pairs))
         show(console, about)

@@ -1,10 +1,12 @@
 """Write the report of an exercise that a student reads in the feedback."""
 
 import functools
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup, escape
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
@@ -12,12 +14,18 @@ from autograder.grading.points import CheckResult, max_score_of, score_of
 
 MARKS = {"passed": "✓", "failed": "✗", "not run": "–"}
 COLOURS = {"passed": "#1a6f37", "failed": "#b3261e", "not run": "#6b5900"}
+CODE = re.compile(r"`([^`\n]+)`")
 TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "feedback_table"
 
 
 def number(value: float) -> str:
     """Write points without needless zeros."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def with_code(text: str) -> Markup:
+    """Return a text as HTML; what stands between backticks is code."""
+    return Markup(CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def words_of(result: CheckResult) -> str:
@@ -56,7 +64,11 @@ def _template() -> Template:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
-    environment.filters |= {"number": number, "words": words_of}
+    environment.filters |= {
+        "number": number,
+        "words": words_of,
+        "with_code": with_code,
+    }
     return environment.get_template("feedback_table.html.j2")
 
 

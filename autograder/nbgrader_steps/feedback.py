@@ -1,17 +1,23 @@
-"""Write feedback pages: nbgrader's, with our words and templates compiled once."""
+"""Write feedback pages: nbgrader's, with our words, our styles and nothing needless."""
 
+from pathlib import Path
 from typing import Any
 
 from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
-from nbconvert.exporters import HTMLExporter
+from nbconvert.exporters import HTMLExporter, TemplateExporter
 from nbformat import NotebookNode
-from nbgrader.preprocessors import GetGrades
-from nbgrader.utils import is_grade, is_task
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_solution, is_task
 
-from autograder.grading.feedback_table import number
+from autograder.course import BY_HAND, SUBSTANCE, UNCOUNTED
+from autograder.grading.feedback_table import number, with_code
 from autograder.grading.outcome import RECORD
-from autograder.unit import CHECK_SUFFIX
+from autograder.grading.written_answers import scaled, sentence_about
+from autograder.unit import CHECK_SUFFIX, graded_unit, is_graded_code, points_told
+
+OURS = ("text/html", "text/markdown", "text/latex", "image/png", "image/jpeg")
 
 
 class MemoryCache(BytecodeCache):
@@ -34,24 +40,59 @@ class MemoryCache(BytecodeCache):
 COMPILED = MemoryCache()
 
 
-class GradesOrNone(GetGrades):
-    """nbgrader's step that fetches scores; says which cells nobody has graded yet."""
+class GradesOrNone(NbGraderPreprocessor):
+    """Fetch scores and comments as nbgrader does, with fewer questions asked of it.
+
+    It says besides which cells nobody has graded yet, and how written answers count.
+    """
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Fetch all scores, and say how written answers count."""
+        page, mode = resources["nbgrader"], BY_HAND
+        where = (page["notebook"], page["assignment"], page["student"])
+        with Gradebook(page["db_url"]) as gradebook:
+            found = gradebook.find_submission_notebook(*where)
+            self._grades = {grade.cell.name: grade for grade in found.grades}
+            self._comments = {one.cell.name: one for one in found.comments}
+            nb, resources = super().preprocess(nb, resources)
+            page["late_penalty"] = found.late_submission_penalty or 0
+            page["max_score"] = sum(one.cell.max_score for one in found.grades)
+            scores = sum(one.score for one in found.grades)
+            page["score"] = scores - page["late_penalty"]
+        own = [cell.metadata.get("nbgrader", {}) for cell in nb.cells]
+        total = counted = page["max_score"]
+        if any(details.get("uncounted") for details in own):
+            mode = UNCOUNTED
+            root = Path(self.parent.parent.coursedir.root)
+            total = points_told(graded_unit(page["assignment"], root).released)
+        elif any(details.get("has_substance") for details in own):
+            mode = SUBSTANCE
+        page["note"] = sentence_about(mode, counted, total)
+        if mode == UNCOUNTED:
+            score = number(scaled(page["score"], counted, total))
+            page["note"] += f" Yours is {score} of {number(total)}."
+        return nb, resources
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Fetch a cell's score, and whether there is one at all."""
-        cell, resources = super().preprocess_cell(cell, resources, cell_index)
+        """Take a cell's score and comment over, and whether there is a score at all."""
+        own = cell.metadata.get("nbgrader", {})
+        if is_solution(cell) or is_task(cell):
+            own["comment"] = self._comments[own["grade_id"]].comment
         if is_grade(cell) or is_task(cell):
-            grade = self.gradebook.find_grade(
-                cell.metadata.nbgrader["grade_id"],
-                self.notebook_id,
-                self.assignment_id,
-                self.student_id,
-            )
-            cell.metadata.nbgrader["ungraded"] = (
-                grade.auto_score is None and grade.manual_score is None
-            )
+            grade = self._grades[own["grade_id"]]
+            is_written = is_task(cell) or is_solution(cell)
+            by_hand = grade.manual_score is not None
+            own |= {
+                "score": grade.score,
+                "points": grade.cell.max_score,
+                "ungraded": grade.auto_score is None and not by_hand,
+                "uncounted": is_written and not grade.cell.max_score,
+                "has_substance": is_written and not by_hand and bool(grade.auto_score),
+            }
         return cell, resources
 
 
@@ -76,6 +117,23 @@ def _failed(notebook: NotebookNode) -> list[dict[str, Any]]:
     return [check for check in checks if check["status"] != "passed"]
 
 
+def is_shown(cell: NotebookNode) -> bool:
+    """Say whether a cell says something about the submission.
+
+    Our own code says nothing where it has printed nothing; the student has it anyway.
+    """
+    if cell.cell_type != "code" or is_graded_code(cell):
+        return True
+    own = cell.metadata.get("nbgrader", {}).get("solution")
+    return bool(own or cell.outputs or cell.get("id", "").startswith("extra-"))
+
+
+def kinds_shown(output: NotebookNode) -> list[str]:
+    """Return the one kind in which an output is shown."""
+    kinds = [kind for kind in (*OURS, "text/plain") if kind in output]
+    return kinds[:1]
+
+
 class FeedbackExporter(HTMLExporter):
     """nbconvert's HTML exporter with our filters, templates compiled once a process."""
 
@@ -86,6 +144,15 @@ class FeedbackExporter(HTMLExporter):
         yield "points", number
         yield "failed", failed_of
         yield "has_failed", has_failed
+        yield "is_shown", is_shown
+        yield "with_code", with_code
+        yield "filter_data_type", kinds_shown
+
+    def from_notebook_node(  # type: ignore[override]  # nbconvert's own differ too
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Return the page; nbconvert would read and write all of it once more."""
+        return TemplateExporter.from_notebook_node(self, nb, resources, **kw)
 
     def _create_environment(self) -> Environment:
         environment = super()._create_environment()

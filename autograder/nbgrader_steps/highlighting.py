@@ -3,6 +3,8 @@
 Pygments takes minutes for 80 kB of `a.a.a`, and for what it holds to be Perl.
 """
 
+import functools
+import re
 import time
 from typing import Any
 
@@ -13,8 +15,15 @@ from traitlets.config import Config
 
 MAX_LENGTH, MAX_SECONDS = 6_000, 3.0  # of one cell, of all cells of a page
 SPENT = "seconds_of_highlighting"
+# Names, signs and blanks have no colour: their marks would be most of a page.
+WITHOUT_COLOUR = re.compile(r'<span class="(?:n|nn|p|w|o|bp|err)">([^<]*)</span>')
 COLOURED = Highlight2HTML(pygments_lexer="ipython3")
 PLAIN = Highlight2HTML(pygments_lexer="text")
+
+
+@functools.lru_cache(1000)  # much of a class's code is on every page
+def _coloured(source: str) -> str:
+    return WITHOUT_COLOUR.sub(r"\1", COLOURED(source))
 
 
 @pass_context
@@ -28,7 +37,7 @@ def highlighted(
     if is_long or source.lstrip().startswith("%%"):
         return PLAIN(source)
     started = time.process_time()
-    html = COLOURED(source)
+    html = _coloured(source)
     page[SPENT] = page.get(SPENT, 0.0) + time.process_time() - started
     return html
 

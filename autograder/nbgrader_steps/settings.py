@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import (
     AssignLatePenalties,
     CheckCellMetadata,
     OverwriteCells,
     OverwriteKernelspec,
-    SaveAutoGrades,
 )
 from traitlets.config import Config
 
@@ -18,7 +16,6 @@ from autograder.nbgrader_steps.safe_markdown import NBGRADERS_PAGES, configure_p
 
 # Our steps are named: what only reads the settings need not import all that grades.
 STEPS = "autograder.nbgrader_steps"
-BOOTSTRAP = NBGRADERS_PAGES.parent.joinpath("static", "node_modules", "bootstrap")
 # What a browser would run where an instructor is logged in is not copied from students.
 ACTIVE_FILES = [
     *("*.[hH][tT][mM]*", "*.[xXsS][hH][tT]*", "*.[mM][hH][tT]*", "*.[xX][mMsS][lL]*"),
@@ -41,6 +38,7 @@ def configure(c: Config, root: Path | None = None) -> None:
         c.CourseDirectory.root = str(root)
     configure_autograde(c)
     configure_feedback(c)
+    c.AssignLatePenalties.plugin_class = f"{STEPS}.late.CourseLatePenalty"
     c.ExportApp.plugin_class = f"{STEPS}.export.SafeCsvExport"
 
 
@@ -56,7 +54,7 @@ def configure_autograde(c: Config) -> None:
     ]
     c.Autograde.autograde_preprocessors = [
         f"{STEPS}.autograde.RunHiddenChecks",
-        SaveAutoGrades,
+        f"{STEPS}.saving.SaveScores",
         AssignLatePenalties,
         CheckCellMetadata,
     ]
@@ -64,11 +62,7 @@ def configure_autograde(c: Config) -> None:
 
 def configure_feedback(c: Config) -> None:
     """Have nbgrader write feedback with our exporter, step and template."""
-    styles = BOOTSTRAP / "dist" / "css"
     c.GenerateFeedback.exporter_class = f"{STEPS}.feedback.FeedbackExporter"
-    c.GenerateFeedback.preprocessors = [
-        f"{STEPS}.feedback.GradesOrNone",
-        CSSHTMLHeaderPreprocessor,
-    ]
+    c.GenerateFeedback.preprocessors = [f"{STEPS}.feedback.GradesOrNone"]
     c.FeedbackExporter.template_name = "course_feedback"
-    c.FeedbackExporter.extra_template_paths = [str(styles), str(NBGRADERS_PAGES)]
+    c.FeedbackExporter.extra_template_paths = [str(NBGRADERS_PAGES)]

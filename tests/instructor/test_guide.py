@@ -21,7 +21,10 @@ from autograder.proof.sample_class import SampleClass
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "book" / "instructor.md").read_text(encoding="utf-8")
 # What needs a network, an address of yours or an hour is shown without `$`.
-SHOWN_ONLY = ("git clone ", "cd ", "make ", "git -C ../public ", "course verify 04 ")
+SHOWN_ONLY = (
+    *("git clone ", "cd ", "make ", "git -C ../public ", "course verify 04 "),
+    *("course extend ", "course marks 04 --take "),  # tests of their own run them
+)
 # A hint of what differs from run to run.
 ANYTHING = "…"
 
@@ -100,13 +103,13 @@ def in_utc() -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
-def test_the_late_penalty_of_the_page_takes_a_tenth_a_day(
+def test_the_late_rule_of_the_page_takes_a_tenth_a_day(
     root: Path, tmp_path: Path, in_utc: None
 ) -> None:
-    (penalty,) = boxes("python")
-    config = root / "nbgrader_config.py"
-    shutil.copyfile(ROOT / "nbgrader_config.py", config)
-    config.write_text(config.read_text() + "\n" + penalty)
+    (rule,) = boxes("toml")
+    shutil.copyfile(ROOT / "nbgrader_config.py", root / "nbgrader_config.py")
+    setting = root / "autograder" / "course.toml"
+    setting.write_text(f"{setting.read_text()}\n{rule}")
     made = SampleClass(UNIT, root)
     notebook = nbformat.writes(made.notebook(made.answers)).encode()
     with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:

@@ -145,3 +145,18 @@ def test_the_command_lists_pairs_and_says_that_it_is_no_proof(classroom):
     said = runner.invoke(app, ["similar", "--help"]).output
     assert "no proof" in " ".join(said.replace("│", " ").split())
     assert runner.invoke(app, ["similar", "nonsense"]).exit_code == 2
+
+
+def test_identical_files_stand_first(classroom):
+    names = ("perfect-one", "perfect-two", "mistake-1", "half-done")
+    only(classroom, *names)
+    content = submission(classroom, "mistake-1").read_bytes()
+    for name in ("half-done", "perfect-two"):
+        submission(classroom, name).write_bytes(content)
+    arguments = ["similar", UNIT, "--course-root", str(classroom)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    first = done.output.splitlines()[0]
+    assert first == f"{UNIT}: the very same file: half-done, mistake-1, perfect-two"
+    assert done.output.count("perfect-two") == 1  # no pair repeats it
+    assert "┃" not in done.output  # no table of nothing

@@ -26,6 +26,12 @@ def test_an_answer_is_coloured():
     assert COLOUR in page_of(ANSWER)
 
 
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    """Forget what was coloured before."""
+    highlighting._coloured.cache_clear()
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -1,0 +1,164 @@
+"""The command `course return`: feedback in the form that a platform reads."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from autograder.commands.calm import log_warnings
+from autograder.commands.screen import complain, problems_table, show
+
+if TYPE_CHECKING:
+    from autograder.classroom.folder import ClassFolder
+    from autograder.giving_back.returned import Page, Returned
+
+NEXT = {
+    "moodle": "In Moodle: the assignment, *Upload multiple feedback files in a zip*.",
+    "canvas": "In Canvas: the assignment, *Upload submissions*.",
+    "exchange": "Students fetch it with `nbgrader fetch_feedback`.",
+    "mail": "Give it to a mail merge; the column File has what to attach.",
+}
+OneUnit = Annotated[str, typer.Argument(help="Such as 04 or attention.")]
+Moodle = Annotated[bool, typer.Option("--moodle", help="Moodle's feedback zip.")]
+Canvas = Annotated[
+    bool, typer.Option("--canvas", help="A zip of the names that Canvas gave.")
+]
+Exchange = Annotated[bool, typer.Option("--exchange", help="nbgrader's exchange.")]
+Mail = Annotated[
+    bool, typer.Option("--mail-merge", help="A table of addresses and files.")
+]
+Subject = Annotated[
+    str | None, typer.Option(help="Of the mails; default: Feedback on the unit.")
+]
+Target = Annotated[
+    Path | None, typer.Option("--to", help="Folder to write into; default: return/.")
+]
+Root = Annotated[
+    Path, typer.Option("--course-root", help="The folder with feedback/ in it.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add `return` to the command `course`."""
+    app.command("return")(give_back)
+
+
+def give_back(
+    unit: OneUnit,
+    moodle: Moodle = False,
+    canvas: Canvas = False,
+    exchange: Exchange = False,
+    mail_merge: Mail = False,
+    subject: Subject = None,
+    to: Target = None,
+    course_root: Root = Path("."),
+) -> None:
+    """Give feedback back: files that Moodle, Canvas, the exchange or a mail merge take.
+
+    Pages that do not show what the gradebook holds are written anew first.
+
+    The exit status is 1 if somebody's feedback was left out, 2 if everybody's was.
+    """
+    log_warnings(course_root)
+    folder, slug = opened(course_root, unit)
+    place = to or folder.root / "return"
+    asked = {
+        "moodle": moodle,
+        "canvas": canvas,
+        "exchange": exchange,
+        "mail": mail_merge,
+    }
+    ways = [way for way, is_asked in asked.items() if is_asked]
+    if not ways:
+        complain("Say how: --moodle, --canvas, --exchange or --mail-merge.")
+        raise typer.Exit(2)
+    pages = _pages(folder, slug)
+    mail = subject or f"Feedback: {folder.course.unit(slug).title}"
+    console, worst = Console(), 0
+    for way in ways:
+        done = _written(way, pages, folder, place, mail)
+        _tell(slug, way, done, console)
+        worst = max(worst, 2 if not done.students else int(bool(done.left_out)))
+    if worst:
+        raise typer.Exit(worst)
+
+
+def opened(root: Path, unit: str) -> "tuple[ClassFolder, str]":
+    """Open the class in `root`.
+
+    Raises:
+        Exit: with status 2 and a sentence, if there is none.
+    """
+    from autograder.classroom.folder import ClassFolder, require_class
+    from autograder.course import CourseError
+    from autograder.gradebook import GradebookError, require_gradebook
+
+    try:
+        require_class(root)
+        folder = ClassFolder(root)
+        require_gradebook(folder.db_url)
+        slug = folder.course.unit(unit).slug
+    except (CourseError, GradebookError) as error:
+        complain(error)
+        raise typer.Exit(2) from None
+    if not folder.has_gradebook:
+        complain(
+            f"Nothing of {slug} is graded here: run `course grade` first, or name the "
+            "class's folder with --course-root."
+        )
+        raise typer.Exit(2)
+    return folder, slug
+
+
+def _pages(folder: "ClassFolder", slug: str) -> "list[Page]":
+    """Bring the pages up to date and return them.
+
+    Raises:
+        Exit: with status 2 and a sentence, if nothing was handed in.
+    """
+    from autograder.classroom.grading_run import renew_pages
+    from autograder.giving_back.returned import pages_of
+    from autograder.unit import graded_unit
+
+    pages = list(pages_of(folder, slug))
+    if not pages:
+        complain(f"Nothing of {slug} is handed in here: run `course collect` first.")
+        raise typer.Exit(2)
+    renew_pages(folder, graded_unit(slug, folder.root))
+    return pages
+
+
+def _written(
+    way: str, pages: "list[Page]", folder: "ClassFolder", place: Path, subject: str
+) -> "Returned":
+    """Write what one way takes.
+
+    Raises:
+        Exit: with status 2 and a sentence, if the exchange cannot be used.
+    """
+    from autograder.giving_back import platforms
+
+    if way == "moodle":
+        return platforms.for_moodle(pages, place)
+    if way == "canvas":
+        return platforms.for_canvas(pages, place)
+    if way == "mail":
+        return platforms.for_mail(pages, place, subject)
+    try:
+        return platforms.through_exchange(pages, folder)
+    except RuntimeError as error:
+        complain(f"The exchange cannot be used: {error}")
+        raise typer.Exit(2) from None
+
+
+def _tell(slug: str, way: str, done: "Returned", console: Console) -> None:
+    """Print where the feedback is, and whose is not in it."""
+    if done.students:
+        number = len(done.students)
+        show(console, f"{slug}: feedback of {number} students in {done.place}")
+        show(console, NEXT[way])
+    else:
+        complain(f"{slug}: nobody's feedback can be returned in this way.")
+    if rows := list(done.left_out.items()):
+        console.print(problems_table(rows, "student", "why it is left out"))

@@ -1,0 +1,143 @@
+"""The commands `course marks` and `course extend`: what a human decides."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from autograder.commands.calm import log_warnings
+from autograder.commands.give_back import opened
+from autograder.commands.screen import complain, show
+
+if TYPE_CHECKING:
+    from autograder.classroom.folder import ClassFolder
+    from autograder.unit import GradedUnit
+    from autograder.written.rubric import Rubric
+
+OneUnit = Annotated[str, typer.Argument(help="Such as 04 or attention.")]
+Root = Annotated[
+    Path, typer.Option("--course-root", help="The folder with the gradebook in it.")
+]
+Taken = Annotated[
+    list[Path] | None,
+    typer.Option("--take", help="A table that was filled in; may be repeated."),
+]
+Among = Annotated[
+    str, typer.Option(help="Graders to share the answers among: ann,bo,cem.")
+]
+Anonymous = Annotated[
+    bool, typer.Option("--anonymous", help="Codes in place of the students' ids.")
+]
+Target = Annotated[
+    Path | None, typer.Option("--to", help="Folder to write into; default: marks/.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add `marks` and `extend` to the command `course`."""
+    app.command()(marks)
+    app.command()(extend)
+
+
+def marks(
+    unit: OneUnit,
+    take: Taken = None,
+    among: Among = "",
+    anonymous: Anonymous = False,
+    to: Target = None,
+    course_root: Root = Path("."),
+) -> None:
+    """Give points by hand in a spreadsheet: write tables to fill in, or take them.
+
+    Beside the tables lies the rubric, from the model answers. Fill in `points`, or the
+    parts, and `comment`; @NAME stands for the comment of that name in comments.csv. An
+    empty row changes nothing. A table is taken as a whole, or not at all.
+    """
+    from autograder.unit import graded_unit, written_points
+    from autograder.written import marks_table
+    from autograder.written.rubric import rubrics_of, write_rubric
+
+    log_warnings(course_root)
+    folder, slug = opened(course_root, unit)
+    console, graded = Console(), graded_unit(slug, folder.root)
+    points = written_points(graded.released)
+    rubrics = rubrics_of(folder.course, folder.course.unit(slug), points)
+    if not take:
+        place = to or folder.root / "marks"
+        graders = [name.strip() for name in among.split(",") if name.strip()]
+        made = marks_table.write_tables(
+            folder, graded, rubrics, place, graders, anonymous
+        )
+        rubric = place / f"{slug}-rubric.md"
+        write_rubric(rubrics, rubric)
+        show(console, *made, f"Rubric: {rubric}")
+        show(console, f"Fill them in, then: course marks {slug[:2]} --take FILE")
+        return
+    _take(folder, graded, rubrics, take)
+
+
+def _take(
+    folder: "ClassFolder",
+    unit: "GradedUnit",
+    rubrics: "list[Rubric]",
+    paths: list[Path],
+) -> None:
+    """Take tables that were filled in.
+
+    Raises:
+        Exit: with status 2 and a sentence, if one of them cannot be taken.
+    """
+    from autograder.written.marks_table import (
+        MarksError,
+        kept_comments,
+        read_table,
+        take,
+    )
+
+    kept = kept_comments(folder)
+    try:
+        found = [mark for path in paths for mark in read_table(path, kept, rubrics)]
+        new = take(folder, unit, found)
+    except MarksError as error:
+        complain(f"{error} Nothing was taken.")
+        raise typer.Exit(2) from None
+    show(Console(), f"{unit.slug}: {len(found)} rows taken, {new} of them new.")
+    _bring_up_to_date(folder, unit.slug)
+
+
+def extend(
+    student: Annotated[str, typer.Argument(help="The student's id.")],
+    unit: OneUnit,
+    days: Annotated[float, typer.Argument(min=0, help="0 takes it back.")],
+    course_root: Root = Path("."),
+) -> None:
+    """Let a student hand in a unit some days later than the others."""
+    from nbgrader.api import MissingEntry
+
+    from autograder.classroom.late import extend as extend_in
+
+    log_warnings(course_root)
+    folder, slug = opened(course_root, unit)
+    try:
+        folder.register(slug)
+        due = extend_in(folder, slug, student, days)
+    except MissingEntry:
+        complain(
+            f"The gradebook knows no student {student!r}: collect with a roster, or "
+            f"add one with `nbgrader db student add {student}`."
+        )
+        raise typer.Exit(2) from None
+    when = f", until {due:%Y-%m-%d %H:%M} UTC" if due else "; no due date is set yet"
+    show(Console(), f"{student} has {days:g} days more for {slug}{when}.")
+    _bring_up_to_date(folder, slug)
+
+
+def _bring_up_to_date(folder: "ClassFolder", slug: str) -> None:
+    """Bring penalties and pages to what the gradebook holds now."""
+    from autograder.classroom.grading_run import renew_pages
+    from autograder.classroom.late import renew_penalties
+    from autograder.unit import graded_unit
+
+    renew_penalties(folder, slug)
+    renew_pages(folder, graded_unit(slug, folder.root))

@@ -1,0 +1,94 @@
+"""Whose feedback is ready, and what the platform called what they handed in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+
+from autograder.classroom.folder import ClassFolder
+from autograder.collect.names import ANONYMOUS, CANVAS, MOODLE, of_a_platform
+from autograder.collect.shelf import Place, last_of
+
+NOT_GRADED = "no feedback page: run `course grade` first"
+
+
+@dataclass(frozen=True)
+class Page:
+    """One student's feedback.
+
+    Attributes:
+        student: nbgrader's id.
+        slug: of the unit.
+        path: the feedback page.
+        graded: the graded notebook.
+        source: what the submission was called when it was collected; "" if unknown.
+        email: "" if unknown.
+        name: first and last name; "" if unknown.
+    """
+
+    student: str
+    slug: str
+    path: Path
+    graded: Path
+    source: str = ""
+    email: str = ""
+    name: str = ""
+
+    @property
+    def moodle_folder(self) -> str:
+        """Return the folder that Moodle had it in; "" if it was not from Moodle."""
+        found = self._named(MOODLE)
+        return found.string[: found.start("rest")] if found else ""
+
+    @property
+    def canvas_file(self) -> str:
+        """Return what Canvas called the file; "" if it was not from Canvas."""
+        found = self._named(CANVAS, ANONYMOUS)
+        return found.string if found else ""
+
+    def _named(self, *patterns: re.Pattern[str]) -> re.Match[str] | None:
+        """Return the outermost part of the source that a platform named."""
+        names = (of_a_platform(part) for part in self.source.split("/"))
+        outermost = next(filter(None, names), None)
+        return outermost if outermost and outermost.re in patterns else None
+
+
+@dataclass
+class Returned:
+    """What became of a class's feedback.
+
+    Attributes:
+        place: the file or folder that was written.
+        students: those whose feedback is in it.
+        left_out: student to the reason.
+    """
+
+    place: Path
+    students: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def pages_of(folder: ClassFolder, slug: str) -> Iterator[Page]:
+    """Yield the feedback page of each student of a unit, be it there or not."""
+    submitted = folder.root / folder.coursedir.submitted_directory
+    with Gradebook(folder.db_url) as gradebook:
+        for item in folder.submissions(slug):
+            records = Place(folder.root, submitted, item.student, slug).records()
+            try:
+                known = gradebook.find_student(item.student)
+            except MissingEntry:
+                known = None
+            names = (getattr(known, key, "") for key in ("first_name", "last_name"))
+            yield Page(
+                item.student,
+                slug,
+                folder.feedback_page(item),
+                folder.autograded(item.student, slug) / f"{slug}.ipynb",
+                last_of(records).source if records else "",
+                getattr(known, "email", "") or "",
+                " ".join(filter(None, names)),
+            )

@@ -1,0 +1,31 @@
+"""Say how written answers count, wherever a score is shown, and scale it if need be."""
+
+from autograder.course import SUBSTANCE, UNCOUNTED
+from autograder.grading.feedback_table import number
+
+SCALED = (
+    "Written answers do not count in this unit: the score out of {counted} is scaled "
+    "to {total}."
+)
+OF_SUBSTANCE = (
+    "A written answer of substance has full points in this unit; whether it is right "
+    "is not judged."
+)
+
+
+def sentence_about(mode: str, counted: float, total: float) -> str:
+    """Say what whoever reads a score must know; "" where a human gives the points.
+
+    Args:
+        mode: one of `autograder.course.MODES`.
+        counted: the points that count.
+        total: the points that students were told of.
+    """
+    if mode == UNCOUNTED:
+        return SCALED.format(counted=number(counted), total=number(total))
+    return OF_SUBSTANCE if mode == SUBSTANCE else ""
+
+
+def scaled(score: float, counted: float, total: float) -> float:
+    """Return a score out of `counted` points as one out of `total`."""
+    return round(score * total / counted, 2) if counted else 0.0

@@ -1,0 +1,128 @@
+"""Find the words of an answer that its author did not copy from what was handed out.
+
+A word is a run of two letters or more; a sign of a script without blanks is a word of
+its own. What is copied is found by runs of words, and by sentences that are nearly one
+of ours, so that a word changed here and there does not make them new.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+from rapidfuzz.distance import Indel
+from rapidfuzz.process import extractOne
+
+RUN = 6  # words in a row that are copied if ours stand in the same order
+NEARLY = 0.7  # from this agreement on, a sentence is one of ours
+SHORTEST = 5  # words of a sentence that is compared
+FIRST_CODE = 0x100
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+TARGET = re.compile(r"(?<=\])\([^()]*\)")  # of a link or a picture
+COMMAND = re.compile(r"\\[A-Za-z]+")  # of TeX
+END_OF_SENTENCE = re.compile(r"[.!?;:。！？]+(?=\s|$)|\n\s*\n|\n\s*(?:[-*]|\d+\.)\s")
+WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+WITHOUT_BLANKS = re.compile(
+    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]"
+)
+# Words of the text that fills pages without saying anything.
+FILLER_TEXT = """
+lorem ipsum dolor sit amet consectetur adipiscing elit sed eiusmod tempor
+incididunt labore dolore magna aliqua enim minim veniam quis nostrud exercitation
+ullamco laboris nisi aliquip commodo consequat duis aute irure reprehenderit
+voluptate velit esse cillum fugiat nulla pariatur excepteur sint occaecat cupidatat
+proident sunt culpa officia deserunt mollit anim laborum
+"""
+FILLER = frozenset(FILLER_TEXT.split())
+
+
+def sentences_of(text: str) -> Iterator[list[str]]:
+    """Yield the words of each sentence of a Markdown text, in small letters."""
+    plain = unicodedata.normalize("NFKC", text)
+    plain = "".join(c for c in plain if unicodedata.category(c) != "Cf")
+    for left_out in (COMMENT, TARGET, TAG, COMMAND):
+        plain = left_out.sub(" ", plain)
+    for sentence in END_OF_SENTENCE.split(plain.casefold()):
+        words = [word for found in WORD.findall(sentence) for word in _split(found)]
+        if words:
+            yield words
+
+
+def _split(run: str) -> Iterator[str]:
+    """Yield the words of a run of letters; letters of two alphabets are no word."""
+    if WITHOUT_BLANKS.search(run):
+        yield from WITHOUT_BLANKS.findall(run)
+    elif len(run) > 1 and run not in FILLER and len(_alphabets(run)) == 1:
+        yield run
+
+
+@cache
+def _alphabet(letter: str) -> str:
+    return unicodedata.name(letter, "").partition(" ")[0]
+
+
+def _alphabets(run: str) -> set[str]:
+    return {_alphabet(letter) for letter in run if letter.isalpha()}
+
+
+class HandedOut:
+    """The texts that everybody was given."""
+
+    def __init__(self, texts: Iterable[str]):
+        """Take the texts apart."""
+        self.words: set[str] = set()
+        self._codes: dict[str, str] = {}
+        self._runs: set[tuple[str, ...]] = set()
+        self._sentences: list[str] = []
+        for text in texts:
+            sentences = list(sentences_of(text))
+            flat = [word for sentence in sentences for word in sentence]
+            self.words |= set(flat)
+            self._runs |= set(_runs(flat))
+            self._sentences += [
+                self._coded(one) for one in sentences if len(one) >= SHORTEST
+            ]
+
+    def own_words(self, answer: str) -> list[str]:
+        """Return the words of an answer that are not copied from these texts."""
+        sentences = list(sentences_of(answer))
+        flat = [word for sentence in sentences for word in sentence]
+        copied = {
+            place + step
+            for place, run in enumerate(_runs(flat))
+            if run in self._runs
+            for step in range(RUN)
+        }
+        first = 0
+        for sentence in sentences:
+            if self._is_nearly_ours(sentence):
+                copied |= set(range(first, first + len(sentence)))
+            first += len(sentence)
+        return [word for place, word in enumerate(flat) if place not in copied]
+
+    def _is_nearly_ours(self, sentence: Sequence[str]) -> bool:
+        if len(sentence) < SHORTEST:
+            return False
+        return bool(
+            extractOne(
+                self._coded(sentence),
+                self._sentences,
+                scorer=Indel.normalized_similarity,
+                score_cutoff=NEARLY,
+            )
+        )
+
+    def _coded(self, words: Sequence[str]) -> str:
+        """Return words as a text with a character each, to be compared quickly."""
+        codes = self._codes
+        return "".join(
+            codes.setdefault(word, chr(FIRST_CODE + len(codes))) for word in words
+        )
+
+
+def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for first in range(len(words) - RUN + 1):
+        yield tuple(words[first : first + RUN])

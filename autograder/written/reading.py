@@ -1,0 +1,86 @@
+"""Read the written answers of a class, and what everybody was given to read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom.folder import ClassFolder
+from autograder.course import Course
+from autograder.unit import GradedUnit
+from autograder.written.own_words import HandedOut
+from autograder.written.substance import Answer
+
+PASTED = re.compile(r"\]\(data:image/")  # as Colab does
+Cells = list[dict[str, Any]]
+
+
+def handed_out_in(course: Course, unit: GradedUnit) -> HandedOut:
+    """Return the texts that everybody has: the unit's notebook, and every chapter."""
+    cells = (cell.source for cell in unit.released.cells)
+    chapters = sorted((course.root / "book").glob("[0-9][0-9]_*.md"))
+    return HandedOut([*cells, *(path.read_text(encoding="utf-8") for path in chapters)])
+
+
+def answers_to(
+    folder: ClassFolder,
+    unit: GradedUnit,
+    students: Sequence[str],
+    questions: Iterable[str],
+) -> dict[str, dict[str, Answer]]:
+    """Return question to student to answer, as it lies in the graded notebooks.
+
+    Students without a graded notebook are left out.
+    """
+    ours = {cell.source for cell in unit.released.cells}
+    found: dict[str, dict[str, Answer]] = {question: {} for question in questions}
+    for student in students:
+        path = folder.autograded(student, unit.slug) / f"{unit.slug}.ipynb"
+        cells = _cells(path)
+        if not cells:
+            continue
+        own = dict(_written(cells, ours))
+        source = _source(folder, student, unit.slug)
+        for question, answers in found.items():
+            text, has_picture = own.get(question, ("", False))
+            answers[student] = Answer(text, has_picture, source)
+    return found
+
+
+def _cells(path: Path) -> Cells:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["cells"]
+    except (OSError, ValueError, KeyError):
+        return []
+
+
+def _written(cells: Cells, ours: set[str]) -> Iterator[tuple[str, tuple[str, bool]]]:
+    """Yield each question with its answer; that of a task is all text below it."""
+    task, texts, has_picture = "", [""], False
+    for cell in cells:
+        own = cell.get("metadata", {}).get("nbgrader", {})
+        text = "".join(cell["source"])
+        pictures = bool(cell.get("attachments") or PASTED.search(text))
+        if own.get("task"):
+            task = own["grade_id"]
+        elif own.get("solution") and own.get("grade"):
+            yield own["grade_id"], (text, pictures)
+        elif task and not own and cell["cell_type"] == "markdown" and text not in ours:
+            texts.append(text)
+            has_picture |= pictures
+    if task:
+        yield task, ("\n\n".join(texts), has_picture)
+
+
+def _source(folder: ClassFolder, student: str, slug: str) -> str:
+    """Return the file that a submission came in, which a team's members share."""
+    path = folder.root / "collected" / student / slug / "submissions.json"
+    try:
+        records: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    latest = max(records, key=lambda one: (one.get("file") or 0, one["when"]))
+    return f"{latest['sha256']} {latest['source']}"

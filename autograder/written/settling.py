@@ -1,0 +1,183 @@
+"""Bring a unit's written answers in the gradebook to what `course.toml` asks for.
+
+What a human gave stays, in every mode. Where written answers do not count, it is put
+aside in `grading/written/UNIT.json` and comes back with another mode.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from filelock import FileLock
+from nbgrader.api import Grade, Gradebook, MissingEntry
+from nbgrader.api import Notebook as GradedNotebook
+
+from autograder.classroom.folder import ClassFolder, grading_folder
+from autograder.course import BY_HAND, SUBSTANCE, UNCOUNTED
+from autograder.unit import GradedUnit, written_points
+from autograder.whole_files import write_whole
+from autograder.written.reading import answers_to, handed_out_in
+from autograder.written.substance import Verdict, judge
+
+LOCK = "gradebook.lock"  # that of a grading run
+
+
+@dataclass
+class Settled:
+    """How the written answers of a unit count in the gradebook now.
+
+    Attributes:
+        mode: one of `autograder.course.MODES`.
+        points: each question's points, those that do not count too.
+        verdicts: question to student to what was found, where substance counts.
+        aside: student to question to score and extra credit that a human gave, where
+            they do not count.
+    """
+
+    mode: str = BY_HAND
+    points: dict[str, float] = field(default_factory=dict)
+    verdicts: dict[str, dict[str, Verdict]] = field(default_factory=dict)
+    aside: dict[str, dict[str, list[float | None]]] = field(default_factory=dict)
+
+    def without_substance(self) -> dict[str, list[str]]:
+        """Return student to why answers of theirs have no substance, in words."""
+        found: dict[str, list[str]] = {}
+        for question, verdicts in self.verdicts.items():
+            for student, one in verdicts.items():
+                if not one.has_substance:
+                    like = f" It is like that of {', '.join(one.like)}."
+                    words = f"{question}: {one.why}{like if one.like else ''}"
+                    found.setdefault(student, []).append(words)
+        return found
+
+
+def how_settled(folder: ClassFolder, slug: str) -> Settled:
+    """Return how a unit's written answers count in the gradebook, as last settled."""
+    try:
+        kept = json.loads(_path(folder, slug).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Settled()
+    kept["verdicts"] = {
+        question: {
+            who: Verdict(one["has_substance"], one["why"], tuple(one["like"]))
+            for who, one in verdicts.items()
+        }
+        for question, verdicts in kept["verdicts"].items()
+    }
+    return Settled(**kept)
+
+
+def settle(folder: ClassFolder, unit: GradedUnit) -> Settled:
+    """Make the gradebook count a unit's written answers as the course says.
+
+    Args:
+        folder: the class; what is graded of the unit is looked at.
+        unit: whose written answers they are.
+
+    Returns:
+        How they count now.
+    """
+    mode = folder.course.unit(unit.slug).written_answers
+    before = how_settled(folder, unit.slug)
+    if mode == before.mode == BY_HAND:
+        return before
+    lock = FileLock(grading_folder(folder.root) / "locks" / LOCK)
+    with lock, Gradebook(folder.db_url) as gradebook:
+        try:
+            notebook = gradebook.find_notebook(unit.slug, unit.slug)
+        except MissingEntry:
+            return before
+        now = Settled(mode, written_points(unit.released), aside=before.aside)
+        _set_points(notebook, now)
+        grades = list(_written(notebook, now))
+        if mode == SUBSTANCE:
+            now.verdicts = _judged(folder, unit, grades, now.points)
+        for grade in grades:
+            _settle(grade, now)
+        gradebook.db.commit()
+    text = json.dumps(asdict(now), indent=1, ensure_ascii=False)
+    write_whole(_path(folder, unit.slug), text.encode())
+    return now
+
+
+def _path(folder: ClassFolder, slug: str) -> Path:
+    return grading_folder(folder.root) / "written" / f"{slug}.json"
+
+
+def _set_points(notebook: GradedNotebook, now: Settled) -> None:
+    """Give each written question its points in the gradebook; none if uncounted."""
+    for cell in [*notebook.grade_cells, *notebook.task_cells]:
+        if cell.name in now.points:
+            counts = now.mode != UNCOUNTED
+            cell.max_score = now.points[cell.name] if counts else 0.0
+
+
+def _written(notebook: GradedNotebook, now: Settled) -> Iterator[Grade]:
+    for submitted in notebook.submissions:
+        for grade in submitted.grades:
+            if grade.name in now.points:
+                yield grade
+
+
+def _judged(
+    folder: ClassFolder,
+    unit: GradedUnit,
+    grades: list[Grade],
+    points: Mapping[str, float],
+) -> dict[str, dict[str, Verdict]]:
+    """Judge every question's answers."""
+    students = sorted({_student(grade) for grade in grades})
+    handed_out = handed_out_in(folder.course, unit)
+    answers = answers_to(folder, unit, students, points)
+    return {
+        question: judge(answers[question], points[question], handed_out)
+        for question in points
+    }
+
+
+def _student(grade: Grade) -> str:
+    return grade.notebook.assignment.student.id
+
+
+def _settle(grade: Grade, now: Settled) -> None:
+    """Make one grade count as it is to."""
+    if now.mode == UNCOUNTED:
+        _put_aside(grade, now)
+        grade.auto_score, grade.needs_manual_grade = 0.0, False
+        return
+    _bring_back(grade, now)
+    verdict = now.verdicts.get(grade.name, {}).get(_student(grade))
+    _say(grade, verdict)
+    is_given = grade.manual_score is not None
+    if verdict is None or verdict.has_substance is None:
+        grade.auto_score = None
+        grade.needs_manual_grade = grade.needs_manual_grade or not is_given
+    else:
+        full = now.points[grade.name]
+        grade.auto_score = full if verdict.has_substance else 0.0
+        grade.needs_manual_grade = grade.needs_manual_grade and is_given
+
+
+def _put_aside(grade: Grade, now: Settled) -> None:
+    """Keep what a human gave, where it is not to count."""
+    if grade.manual_score is not None or grade.extra_credit is not None:
+        own = now.aside.setdefault(_student(grade), {})
+        own[grade.name] = [grade.manual_score, grade.extra_credit]
+        grade.manual_score = grade.extra_credit = None
+
+
+def _bring_back(grade: Grade, now: Settled) -> None:
+    """Give back what was put aside."""
+    own = now.aside.get(_student(grade), {}).pop(grade.name, None)
+    if own is not None:
+        grade.manual_score, grade.extra_credit = own
+
+
+def _say(grade: Grade, verdict: Verdict | None) -> None:
+    """Write why an answer has no substance where the feedback shows it."""
+    for comment in grade.notebook.comments:
+        if comment.name == grade.name:
+            comment.auto_comment = (verdict.why if verdict else "") or None

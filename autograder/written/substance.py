@@ -1,0 +1,149 @@
+"""Say whether written answers have substance: what counts, in words and in code.
+
+An answer has substance if, without what is copied from the notebook and the chapters,
+
+- it has at least as many words as the question has points, and eight at the least;
+- at least half as many of them are different;
+- at least three different ones, of five letters or more, occur in the notebook or in
+  the chapters;
+- no other answer of the class has nearly the same words (those of one team may).
+
+Whether it is right, and who thought of it, cannot be told in this way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rapidfuzz.distance import Indel
+from rapidfuzz.process import cdist
+
+from autograder.written.own_words import FIRST_CODE, HandedOut, sentences_of
+
+FEWEST_WORDS = 8
+KNOWN_WORDS, LONG = 3, 5  # words of the subject, and the letters of each
+SAME = 0.85  # share of words in common from which on two answers are one
+ROWS = 500  # answers that are compared with all others at a time
+EMPTY = "There is no answer."
+TOO_FEW = (
+    "The answer has {own} words of its own and needs {needed}: what stands in the "
+    "notebook or the chapter does not count."
+)
+TOO_FEW_DIFFERENT = "The answer says the same few words again and again."
+OFF_SUBJECT = "The answer does not use the words of the subject."
+NEIGHBOUR = (
+    "Another answer of the class has nearly the same words; your instructor sees which."
+)
+PICTURE = "The answer is a picture, which a human must look at."
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A written answer as it was handed in.
+
+    Attributes:
+        text: in Markdown.
+        has_picture: whether something is pasted into it.
+        source: the file that it came in, where a team has one; else "".
+    """
+
+    text: str
+    has_picture: bool = False
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether an answer has substance.
+
+    Attributes:
+        has_substance: None where only a human can tell.
+        why: for the student; "" if it has.
+        like: the students whose answers have nearly the same words.
+    """
+
+    has_substance: bool | None
+    why: str = ""
+    like: tuple[str, ...] = ()
+
+
+def judge(
+    answers: Mapping[str, Answer], points: float, handed_out: HandedOut
+) -> dict[str, Verdict]:
+    """Say of each student's answer to one question whether it has substance."""
+    own = {who: handed_out.own_words(one.text) for who, one in answers.items()}
+    verdicts = {
+        who: alone(words, points, handed_out, answers[who])
+        for who, words in own.items()
+    }
+    needed = words_needed(points)
+    long = {who: words for who, words in own.items() if len(words) >= needed}
+    like = _alike(long, answers)
+    return verdicts | {
+        who: Verdict(False, NEIGHBOUR, tuple(sorted(others)))
+        for who, others in like.items()
+    }
+
+
+def words_needed(points: float) -> int:
+    """Return how many words of its own an answer needs."""
+    return max(FEWEST_WORDS, math.ceil(points))
+
+
+def alone(
+    own: Sequence[str], points: float, handed_out: HandedOut, answer: Answer
+) -> Verdict:
+    """Say whether an answer has substance, but for what the others wrote."""
+    needed = words_needed(points)
+    known = {word for word in own if len(word) >= LONG} & handed_out.words
+    why = ""
+    if not any(sentences_of(answer.text)):
+        why = EMPTY
+    elif len(own) < needed:
+        why = TOO_FEW.format(own=len(own), needed=needed)
+    elif len(set(own)) < needed / 2:
+        why = TOO_FEW_DIFFERENT
+    elif len(known) < KNOWN_WORDS:
+        why = OFF_SUBJECT
+    if why and answer.has_picture:
+        return Verdict(None, PICTURE)
+    return Verdict(not why, why)
+
+
+def _alike(
+    own: Mapping[str, Sequence[str]], answers: Mapping[str, Answer]
+) -> dict[str, set[str]]:
+    """Return student to those whose answer has nearly the same words, in any order."""
+    students = list(own)
+    texts = _coded(own.values())
+    found: dict[str, set[str]] = {}
+    for first in range(0, len(students), ROWS):
+        shares = cdist(
+            texts[first : first + ROWS],
+            texts,
+            scorer=Indel.normalized_similarity,
+            score_cutoff=SAME,
+            dtype=np.float32,
+        )
+        for row, column in np.argwhere(shares >= SAME).tolist():
+            one, other = students[first + row], students[column]
+            source = answers[one].source
+            is_of_team = bool(source) and source == answers[other].source
+            if one != other and not is_of_team:
+                found.setdefault(one, set()).add(other)
+    return found
+
+
+def _coded(all_words: Iterable[Sequence[str]]) -> list[str]:
+    """Return each answer's words, sorted, as a text with a character each."""
+    codes: dict[str, str] = {}
+    return [
+        "".join(
+            codes.setdefault(word, chr(FIRST_CODE + len(codes)))
+            for word in sorted(words)
+        )
+        for words in all_words
+    ]

@@ -1,0 +1,118 @@
+"""From the menu's page of formgrader, clicks lead to all that an instructor needs.
+
+The class has sixty students, whose archive Moodle has named; three are graded.
+"""
+
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chromium import Browser, browser
+from guide_pictures.jupyter_server import jupyter_server
+from tiny_grading import UNIT, grade, submission
+from typer.testing import CliRunner
+
+from autograder.commands.app import app
+
+pytestmark = [
+    pytest.mark.needs("chromium"),
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
+]
+CLASS = 60
+GRADED = ("student-number-0", "student-number-1", "student-number-2")
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory, make_classroom) -> Path:
+    """Collect sixty students from an archive, and grade three of them."""
+    place = tmp_path_factory.mktemp("clicks")
+    root = make_classroom(place / "class")
+    works = [submission(root, who).read_bytes() for who in ("perfect-one", "mistake-1")]
+    shutil.rmtree(root / "submitted")
+    with zipfile.ZipFile(place / "moodle.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(CLASS):
+            name = f"Student Number {number}_{7000 + number}_assignsubmission_file_"
+            archive.writestr(f"{name}/{UNIT}.ipynb", works[number % 2])
+    words = ["collect", str(place / "moodle.zip"), "--course-root", str(root)]
+    done = CliRunner().invoke(app, words)
+    assert f"{CLASS} students collected" in done.output, done.output
+    done = grade(root, *(word for who in GRADED for word in ("--student", who)))
+    assert done.exit_code == 0, done.output
+    return root
+
+
+@pytest.fixture(scope="module")
+def home(taught: Path, tmp_path_factory) -> Iterator[tuple[str, str]]:
+    with jupyter_server(taught, tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("profile")) as made:
+        yield made
+
+
+@pytest.fixture
+def page(chrome: Browser, home: tuple[str, str]):
+    """Open formgrader as its entry in JupyterLab's menu does."""
+    address, token = home
+    chrome.page.goto(f"{address}/formgrader?token={token}")
+    return chrome.page
+
+
+def click(page, words: str) -> None:
+    page.get_by_role("link", name=words, exact=True).first.click()
+
+
+def test_manage_assignments_leads_to_every_submission(page):
+    click(page, "Manage Assignments")
+    click(page, str(CLASS))
+    page.get_by_text(GRADED[0], exact=True).wait_for()
+    page.get_by_role("link", name="Next").wait_for()  # fifty a page
+    row = page.locator("tr", has=page.get_by_text(GRADED[0], exact=True))
+    assert "needs manual grading" in row.inner_text()
+    row.locator(".student-name a").click()
+    click(page, UNIT)
+    page.locator("#why").wait_for()
+    assert page.locator("table.hidden-checks").count() == 3
+
+
+def test_manual_grading_leads_from_answer_to_answer(page):
+    click(page, "Manual Grading")
+    click(page, UNIT)
+    click(page, UNIT)
+    page.get_by_text("Submission #1").first.wait_for()
+    page.locator("tbody tr a").first.click()
+    page.locator("#why").wait_for()
+    first = page.url
+    page.locator(".next a").first.click()
+    page.wait_for_url(lambda url: url.split("?")[0] != first.split("?")[0])
+    page.locator("#why").wait_for()
+
+
+def test_manage_students_leads_to_every_student(page):
+    click(page, "Manage Students")
+    page.get_by_text(GRADED[1], exact=True).wait_for()
+    row = page.locator("tr", has=page.get_by_text(GRADED[1], exact=True))
+    row.locator(".name a").click()
+    page.get_by_text(UNIT, exact=True).first.wait_for()
+    click(page, UNIT)
+    click(page, UNIT)
+    page.locator("#why").wait_for()
+
+
+def test_the_envelope_writes_a_page_that_opens(page, taught):
+    click(page, "Manage Assignments")
+    click(page, str(CLASS))
+    row = page.locator("tr", has=page.get_by_text(GRADED[2], exact=True))
+    row.locator(".generate-feedback a").click()
+    words = page.locator(".modal-content")
+    words.wait_for()
+    page.get_by_text("Successfully generated").wait_for()
+    path = taught / "feedback" / GRADED[2] / UNIT / f"{UNIT}.html"
+    page.goto(path.as_uri())
+    assert "Double" in page.locator("body").inner_text()

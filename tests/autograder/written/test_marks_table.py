@@ -1,0 +1,128 @@
+"""Points by hand in a spreadsheet: tables that come back as they were meant."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from tiny_grading import EXPECTED, UNIT, cells, grade, only, scores
+from typer.testing import CliRunner
+
+from autograder.commands.app import app
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
+]
+THREE = ("half-done", "mistake-1", "perfect-one")
+
+
+@pytest.fixture
+def marked(classroom: Path) -> Path:
+    """Return a graded class of three."""
+    only(classroom, *THREE)
+    assert grade(classroom).exit_code == 0
+    return classroom
+
+
+def course(root: Path, *words: object, status: int = 0) -> str:
+    command = [str(word) for word in words]
+    done = CliRunner().invoke(app, [*command, "--course-root", str(root)])
+    assert done.exit_code == status, done.output
+    return " ".join(done.output.split())
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"))))
+
+
+def fill(path: Path, found: list[dict[str, str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, found[0], delimiter=";")  # as Excel does here
+        writer.writeheader()
+        writer.writerows(found)
+
+
+def comment(root: Path, student: str) -> str | None:
+    with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
+        return gradebook.find_comment("why", UNIT, UNIT, student).manual_comment
+
+
+def test_points_and_comments_come_back(marked):
+    assert "Rubric:" in course(marked, "marks", "01")
+    path = marked / "marks" / f"{UNIT}.csv"
+    table = rows(path)
+    assert {row["student"] for row in table} == set(THREE)
+    assert {(row["question"], row["of"]) for row in table} == {("why", "30")}
+    assert "products of longer vectors" in " ".join(row["answer"] for row in table)
+    (marked / "comments.csv").write_text("code,text\nzero,Zero is neutral.\n")
+    for row in table:
+        if row["student"] != "half-done":
+            row["points"] = {"mistake-1": "12,5", "perfect-one": "30"}[row["student"]]
+    table[0]["comment"] = "@zero See @nothing. =1+1"
+    fill(path, table)
+    said = course(marked, "marks", "01", "--take", path)
+    assert "3 rows taken" in said
+    expected = {one: EXPECTED[one] for one in THREE}
+    expected["mistake-1"] += 12.5
+    expected["perfect-one"] += 30
+    assert scores(marked) == pytest.approx(expected)
+    open_cells = [key for key, (_, _, is_open) in cells(marked).items() if is_open]
+    assert open_cells == [("half-done", "why")]
+    who = table[0]["student"]
+    assert comment(marked, who) == "Zero is neutral. See @nothing. =1+1"
+    page = marked / "feedback" / "perfect-one" / UNIT / f"{UNIT}.html"
+    assert "(Score: 30.0 / 30.0)" in page.read_text()
+    before = cells(marked)
+    course(marked, "marks", "01")  # written anew, it says what the gradebook says
+    assert "0 of them new" in course(marked, "marks", "01", "--take", path)
+    assert cells(marked) == before
+
+
+def test_graders_share_the_answers_and_see_no_names(marked):
+    course(marked, "marks", "01", "--among", "ann,bo", "--anonymous")
+    tables = [rows(marked / "marks" / f"{UNIT}-{who}.csv") for who in ("ann", "bo")]
+    assert [len(table) for table in tables] == [2, 1]
+    texts = [path.read_text() for path in (marked / "marks").iterdir()]
+    assert not any(name in text for name in THREE for text in texts)
+    for grader, table in zip(("ann", "bo"), tables, strict=True):
+        for row in table:
+            row["points"] = "3"
+        fill(marked / "marks" / f"{UNIT}-{grader}.csv", table)
+    paths = [marked / "marks" / f"{UNIT}-{who}.csv" for who in ("ann", "bo")]
+    course(marked, "marks", "01", "--take", paths[0], "--take", paths[1])
+    assert scores(marked) == pytest.approx({one: EXPECTED[one] + 3 for one in THREE})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"points": "31"}, "expected points, 0 to 30"),
+        ({"points": "many"}, "'many': expected points"),
+        ({"points": "nan"}, "expected points"),
+        ({"student": "nobody"}, "nobody is called 'nobody'"),
+        ({"question": "whence"}, "there is no question 'whence': why"),
+    ],
+)
+def test_a_table_with_a_slip_changes_nothing(marked, change, words):
+    course(marked, "marks", "01")
+    path, before = marked / "marks" / f"{UNIT}.csv", cells(marked)
+    table = [{**row, "points": "5"} for row in rows(path)]
+    table[1] |= change
+    fill(path, table)
+    said = course(marked, "marks", "01", "--take", path, status=2)
+    assert words in said
+    assert said.endswith("Nothing was taken.")
+    assert cells(marked) == before
+
+
+def test_two_tables_that_differ_are_refused(marked, tmp_path):
+    course(marked, "marks", "01")
+    path = marked / "marks" / f"{UNIT}.csv"
+    table = rows(path)
+    for points, place in (("5", path), ("6", tmp_path / "other.csv")):
+        fill(place, [{**row, "points": points} for row in table])
+    other = tmp_path / "other.csv"
+    said = course(marked, "marks", "01", "--take", path, "--take", other, status=2)
+    assert "says otherwise than" in said
