@@ -1,6 +1,19 @@
-// From the disk a page may not read its neighbours, so the search goes without excerpts.
-if (window.location.protocol === "file:") {
-  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+// From the disk a page may not read its neighbours. What the search shows of them it
+// would fetch; here it comes from scripts that the build writes beside them.
+if (
+  window.location.protocol === "file:" &&
+  DOCUMENTATION_OPTIONS.pagename === "search"
+) {
+  window.courseExcerpts = {};
+  window.fetch = (address) =>
+    new Promise((resolve, reject) => {
+      const page = address.replace(/^\.\//, "").replace(/\.html$/, "");
+      const script = document.createElement("script");
+      script.onload = () => resolve({ text: () => window.courseExcerpts[page] });
+      script.onerror = reject;
+      script.src = `excerpts/${page}.js`;
+      document.head.append(script);
+    });
 }
 
 // Paper is white, and nobody can unfold an answer on it.

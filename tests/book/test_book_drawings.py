@@ -39,7 +39,7 @@ def test_a_chapter_lights_its_own_parts_and_no_others(number):
     for svg in parsed(transformer.drawn(number, "key"))("svg"):
         lit = svg.select("a.lit")
         assert any(link["href"] == f"unit:{number}" for link in lit)
-        assert all(link["aria-label"].endswith("lit)") for link in lit)
+        assert all(link.title.get_text().endswith("lit)") for link in lit)
         own = [a for a in svg("a") if a["href"] == f"unit:{number}"]
         assert all(link in lit for link in own)
     assert parsed(transformer.stamp(number)).select(".lit")
@@ -56,7 +56,7 @@ def test_the_paper_has_seven_places_of_dropout_and_programs_two_more(arrangement
 def test_the_table_of_chapter_06_has_the_drawings_numbers():
     text = (BOOK / "06_feed_forward.md").read_text("utf-8")
     table = text[text.index("The table has the drawing's numbers:") :]
-    rows = re.findall(r"^\| \w.*$", table, re.M)[:4]
+    rows = re.findall(r"^\| \w.*$", table, re.M)[1:5]
     numbers = sorted(int(n) for row in rows for n in re.findall(r"\b\d\b", row))
     assert numbers == list(range(1, 8))
 
@@ -77,7 +77,8 @@ def test_every_link_and_drawing_says_what_it_is(arrangements):
         assert svg.find(id=root["aria-labelledby"]).get_text() == transformer.TITLE
         assert svg.find(id=root["aria-describedby"]).get_text()
         for link in svg("a"):
-            assert link["aria-label"] == link.title.get_text()
+            name, seen = link.title.get_text(), link.select_one("text").get_text()
+            assert seen.lower() in name.lower() or seen == "position"
     for name in gallery.NAMES:
         root = parsed(gallery.drawn(name, "key", "What it shows.")).svg
         assert root["role"] == "img"

@@ -189,6 +189,35 @@ def test_every_page_has_a_title_and_a_language(soups):
             assert len(soup.article.find_all("h1")) == 1, name
 
 
+def test_every_page_says_in_its_head_what_it_is_about(soups):
+    said = {
+        name: soup.find("meta", {"name": "description"})["content"]
+        for name, soup in soups.items()
+    }
+    assert len(set(said.values())) == len(soups)
+    assert {name for name, text in said.items() if not 40 < len(text) <= 320} == set()
+
+
+def test_icons_are_drawn_by_their_font_alone(soups, site):
+    """The theme would load a script of 1.5 MB as well."""
+    for name, soup in soups.items():
+        scripts = [node["src"] for node in soup("script", src=True)]
+        assert not [address for address in scripts if "fontawesome" in address], name
+        loaded = [urlsplit(address).path for address in scripts]
+        sizes = {path: (site / path).stat().st_size for path in loaded}
+        mathjax = [path for path in sizes if "mathjax" in path]
+        assert bool(mathjax) <= bool(soup.select(".math")), name
+        assert sum(sizes.values()) - sum(sizes[path] for path in mathjax) < 400_000
+
+
+def test_every_reference_leads_to_its_work(soups):
+    entries = soups["references.html"].select(".citation")
+    assert len(entries) > 50
+    assert [node.get_text()[:60] for node in entries if not node.select("p a")] == []
+    arxiv = soups["references.html"].find("a", href="https://arxiv.org/abs/1706.03762")
+    assert arxiv.get_text() == "arXiv:1706.03762"
+
+
 def test_the_seeds_words_stand_in_the_glossary_only(soups):
     found = {
         name: sorted(set(SEEDS_WORDS.findall(soup.article.get_text())))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from pathlib import Path
+from typing import Any
 
 from nbclient import NotebookClient
 from sphinx.application import Sphinx
@@ -16,6 +17,8 @@ from autograder.course import load_course
 from .directives import IntoTheNotebook, UnitTable
 from .drawn_pages import Drawing, TransformerMap, drawing, show
 from .editions import add_instructor_part
+from .everyone import describe, mend
+from .excerpts import write_excerpts
 from .freshness import find_outdated
 from .live import LiveTranslator, add_to_page, write_live_files
 from .narrow_figures import show_narrow_figures
@@ -58,6 +61,18 @@ def mark_edition(app: Sphinx) -> None:
     app.tags.add(app.config.course_edition)
 
 
+def spare_mathjax(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Load no MathJax without a formula: Sphinx would for those of the pages below."""
+    if 'class="math' not in context.get("body", ""):
+        context["script_files"][:] = [
+            script
+            for script in context["script_files"]
+            if "mathjax" not in f"{script.filename} {script.attributes}".lower()
+        ]
+
+
 @functools.cache
 def join_streams() -> None:
     """Let nbclient join what a cell prints in several messages.
@@ -93,5 +108,9 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-get-updated", number_by_unit, priority=900)
     app.connect("html-page-context", show_narrow_figures)
+    app.connect("html-page-context", mend)
+    app.connect("html-page-context", describe)
+    app.connect("html-page-context", spare_mathjax, priority=900)
+    app.connect("html-page-context", write_excerpts)
     app.connect("html-page-context", add_to_page)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

@@ -49,7 +49,7 @@ class UnitTable(CourseDirective):
         rows = [
             self.row(unit, described[f"{unit.number:02}"]) for unit in self.course.units
         ]
-        return self.parse(["| | Unit | What you see |", "|--:|---|---|", *rows])
+        return self.parse(["| No. | Unit | What you see |", "|--:|---|---|", *rows])
 
 
 class IntoTheNotebook(CourseDirective):

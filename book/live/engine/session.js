@@ -1,6 +1,12 @@
 // Who translates: this page for the course's small model, a worker for larger ones.
 
-/** @typedef {{layers: number, heads: number, parameters: number}} Card of a model */
+/**
+ * @typedef {object} Card of a model
+ * @property {number} layers
+ * @property {number} heads
+ * @property {number} parameters
+ * @property {Set<string>} words that it reads
+ */
 /**
  * @typedef {object} Session
  * @property {Card} card
@@ -14,10 +20,11 @@
  * @param {ModelFile} file
  * @returns {Card}
  */
-function cardOf({ config, tensors }) {
+function cardOf({ config, tensors, words }) {
   let parameters = 0;
   for (const { data } of tensors.values()) parameters += data.length;
-  return { layers: config.n_layers, heads: config.n_heads, parameters };
+  const { n_layers: layers, n_heads: heads } = config;
+  return { layers, heads, parameters, words: new Set(words[0]) };
 }
 
 /**

@@ -31,6 +31,13 @@ class Figure {
     return this.session === this.home;
   }
 
+  /** Return the examples that suit the model: for one of the reader's, if it knows the words. */
+  fittingExamples() {
+    if (this.isHome) return this.examples;
+    const { words } = this.session.card;
+    return this.examples.filter(({ text }) => tokenize(text).every((word) => words.has(word)));
+  }
+
   /** @returns {Part[]} */
   makeParts() {
     const [sentence, kind, looks] = [sentencePart(this), kindPart(this), new LooksPart(this)];

@@ -42,10 +42,12 @@ function sentencePart(figure) {
     show() {
       const { text } = figure.state;
       if (input.value !== text) input.value = text;
-      const known = figure.examples.find((example) => example.text === text);
+      const fitting = figure.fittingExamples();
+      const known = fitting.find((example) => example.text === text);
       /** @type {[string, string][]} */
-      const options = figure.examples.map((example) => [example.text, example.text]);
+      const options = fitting.map((example) => [example.text, example.text]);
       examples.show([["", "choose one …"], ...options], known ? text : "");
+      examples.node.hidden = !fitting.length;
       why.textContent = known?.why ?? "";
       const said = outcome(figure.answer);
       translation.textContent = said.translation;

@@ -89,7 +89,7 @@ def test_the_contents_name_the_exercises():
         "Decoder layer (Score: 17.5 / 45.0)",
         "Which mask where (not graded yet: 20 points to come)",
     ]
-    assert words(page, "h4") == [f"{UNIT} (Score: 17.5 / 65.0; 20 points to come)"]
+    assert words(page, "h1") == [f"{UNIT} (Score: 17.5 / 65.0; 20 points to come)"]
 
 
 @pytest.mark.parametrize("ungraded", [True, False])
@@ -99,7 +99,7 @@ def test_a_written_answer_has_a_score_once_it_is_graded(ungraded):
     said = "not graded yet: 20 points to come" if ungraded else "Score: 0.0 / 20.0"
     assert words(page, "span.pull-right") == [f"{said} (Top)"]
     assert "Score: 0.0 / 20.0, I fear." in words(page, ".text_cell_render")[0]
-    assert ("to come" in words(page, "h4")[0]) is ungraded
+    assert ("to come" in words(page, "h1")[0]) is ungraded
 
 
 def test_the_score_below_a_report_is_not_shown_and_other_results_are():

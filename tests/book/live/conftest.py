@@ -1,16 +1,14 @@
 """Pages with the live translator, a browser for them, and packages of npm."""
 
 import json
-import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from axe import packages_of_npm
 from course_book.live import figure
 from course_book.live_script import LIVE, write_files
-from filelock import FileLock
 from live_readers import Reader
 
 from transformer.data import make_grammar_corpus
@@ -34,24 +32,8 @@ SETTINGS = {"text": "die frau ruft den alten mann an .", "at": 2}
 
 @pytest.fixture(scope="session")
 def npm() -> Path:
-    """The folder of the packages that `package.json` names, installed once."""
-    modules = HERE / "node_modules"
-    lock = HERE.parents[2] / "build" / "packages-of-npm.lock"
-    lock.parent.mkdir(exist_ok=True)
-    with FileLock(lock):
-        wanted = (HERE / "package-lock.json").read_bytes()
-        done = modules / "installed.json"
-        if not done.is_file() or done.read_bytes() != wanted:
-            program = shutil.which("npm") or "npm"
-            command = [program, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-            try:
-                subprocess.run(command, cwd=HERE, check=True, capture_output=True)
-            except (OSError, subprocess.CalledProcessError) as error:
-                if os.environ.get("CI"):
-                    raise
-                pytest.skip(f"npm could not fetch the packages of {HERE.name}: {error}")
-            done.write_bytes(wanted)
-    return modules
+    """The folder of the packages that `package.json` names."""
+    return packages_of_npm()
 
 
 @pytest.fixture(scope="session")

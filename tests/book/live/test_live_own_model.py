@@ -1,6 +1,7 @@
 """A model of the reader's own: read, checked, used; and what is none is refused."""
 
 import base64
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -111,6 +112,34 @@ def test_a_file_of_ones_own_translates_as_the_course_s(read, write_page, content
     reader.page.get_by_role("button", name="Back to the course's model").click()
     assert reader.translation == "the man sleeps."
     assert reader.faults == []
+
+
+def test_examples_are_offered_to_a_model_that_knows_their_words(
+    read, write_page, shipped, tmp_path, examples
+):
+    """The course's vocabulary knows all but one word; another knows three."""
+    target = shipped.words[1]
+    few = Vocabulary([*SPECIAL_TOKENS, "der", "mann", "schläft", "."])
+    config = dataclasses.replace(shipped.model.config, src_vocab_size=len(few))
+    files = {
+        "same": page_file(shipped.model, shipped.words),
+        "few": page_file(Transformer(config), (few, target)),
+    }
+    reader = read()
+    reader.open(write_page("own", "", "own"))
+    choice = reader.page.get_by_label("Examples")
+    offered = choice.locator("option:not([value=''])")
+    assert offered.count() == len(examples)
+    choose(reader, files["same"], "same")
+    notice(reader, "same: 837,606 parameters")
+    known = [one["text"] for one in examples if "elefanten" not in one["text"]]
+    assert offered.all_inner_texts() == known
+    choose(reader, files["few"], "few")
+    notice(reader, "few: ")
+    choice.wait_for(state="hidden")
+    reader.page.get_by_role("button", name="Back to the course's model").click()
+    choice.wait_for(state="visible")
+    assert offered.count() == len(examples)
 
 
 def test_a_file_can_be_dropped(read, write_page, content):

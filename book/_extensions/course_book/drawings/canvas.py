@@ -52,7 +52,8 @@ class Part:
 
     Attributes:
         units: the units that light it, such as "05"; it leads to the first.
-        name: what it is called, for those who cannot see it.
+        name: what it is called, for those who cannot see it; it holds the words that
+            are seen, by which those who speak to their computer call it.
     """
 
     units: tuple[str, ...]
@@ -145,10 +146,8 @@ class Canvas:
             return f'<g class="{kinds}">'
         name = html.escape(part.name, quote=True)
         said = f"{name} (unit {int(part.units[0])}{', lit' if lit else ''})"
-        return (
-            f'<a class="{kinds}" href="unit:{part.units[0]}" aria-label="{said}">'
-            f"<title>{said}</title>"
-        )
+        link = f'<a class="{kinds}" href="unit:{part.units[0]}">'
+        return f"{link}<title>{said}</title>"
 
 
 def direction(start: Point, end: Point) -> Point:

@@ -11,12 +11,12 @@ from .parts import dropout, thin
 
 WIDTH = 352  # of the panels
 
-HEADS = Part(("05",), "Multi-head attention, what is inside each attention")
+HEADS = Part(("05",), "Inside each attention: several heads")
 SCALED = Part(("04",), "Scaled dot-product attention")
-INNER = Part(("06",), "Inside the feed-forward layer")
+INNER = Part(("06",), "Inside each feed-forward layer")
 RECURRENT = Part(("01",), "Before: recurrent networks with attention")
-WHY = Part(("12",), "Why self-attention, and what it costs")
-REAL = Part(("13",), "The whole system on real sentences")
+WHY = Part(("12",), "Why self-attention? And what it costs")
+REAL = Part(("13",), "The whole system on real sentences: Multi30k")
 
 
 @contextlib.contextmanager

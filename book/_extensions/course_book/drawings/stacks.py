@@ -35,7 +35,7 @@ MEMORY = Part(("08", "09"), "Memory, what the encoder hands to the decoder")
 DECODER = Part(("09",), "Decoder layer")
 OUTPUT = Part(("10",), "Linear layer and softmax")
 LOSS = Part(("10",), "Loss, in training")
-SEARCH = Part(("11",), "Choose the next word")
+SEARCH = Part(("11",), "Choose a word, greedily or with a beam")
 
 
 @dataclass

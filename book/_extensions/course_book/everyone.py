@@ -1,0 +1,67 @@
+"""What pages need to be found and read by everyone: mended roles, a description.
+
+Sphinx and its extensions write some attributes that readers of screens are misled by;
+axe-core names them, and `tests/book/test_book_axe.py` holds every page to it.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+MENDED = {
+    # It hides the words that are seen, "Show code cell source".
+    ' aria-label="Toggle hidden content"': "",
+    # ARIA has withdrawn the role; the list around it wants items.
+    'role="doc-biblioentry"': 'role="listitem"',
+}
+SCREEN = re.compile(r'(<figure class="screen">\s*)(<img src="([^"]+)"[^>]*>)')
+LONGEST = 300  # characters of a description
+WITHOUT_SOURCE = {
+    "genindex": "The terms of the book, from A to Z, each with the place that says "
+    "what it means.",
+    "search": "Look for words in every page of the book.",
+}
+
+
+def mend(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Replace what says something wrong, and lead from a picture of a screen to itself.
+
+    On a telephone such a picture is too small to read; the browser shows it larger.
+    """
+    body = SCREEN.sub(r'\1<a href="\3">\2</a>', context.get("body", ""))
+    for wrong, right in MENDED.items():
+        body = body.replace(wrong, right)
+    if body:
+        context["body"] = body
+
+
+def description(doctree: nodes.document) -> str:
+    """Return the first sentences of a page: a line of its source is a sentence."""
+    first = next(doctree.findall(nodes.paragraph), None)
+    said = ""
+    for sentence in first.astext().split("\n") if first else ():
+        if said and len(said) + len(sentence) >= LONGEST:
+            break
+        said = f"{said} {sentence}".strip()
+    return said
+
+
+def describe(
+    app: Sphinx,
+    page: str,
+    template: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
+    """Say in the head of a page what it is about, for those who have searched."""
+    said = description(doctree) if doctree else WITHOUT_SOURCE.get(page, "")
+    if said:
+        tag = f'<meta name="description" content="{html.escape(said)}">'
+        context["metatags"] = f"{context.get('metatags', '')}\n{tag}"

@@ -1,0 +1,41 @@
+"""The class report shuts no instructor out: axe-core finds nothing, with all tables."""
+
+import pytest
+from axe import barriers
+from chromium import browser
+from test_class_report import check, report_of, row
+
+from autograder.class_report import write_page
+from autograder.class_report.report import Row
+
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
+
+
+def class_of_twelve():
+    """A class with every kind of row: wrong, repaired, refused, missing, by hand."""
+    wrong = check("first", "the softmax", "failed", "no √d_k")
+    rows = [
+        row(f"student-{n:02}", 2.0 * (n % 5), 4.0 * (n % 4), wrong, seconds=1.0 + n)
+        for n in range(9)
+    ]
+    return report_of(
+        *rows,
+        row("by-hand", 5.0, None, check("first", "the softmax"), seconds=2.0),
+        Row("refused", "refused", "it is empty"),
+        Row("missing", "missing", "nothing was handed in"),
+        by_hand=["second"],
+    )
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_in_a_report(tmp_path, width):
+    path = tmp_path / "report.html"
+    write_page(class_of_twelve(), path)
+    with browser(tmp_path / "profile") as reader:
+        page = reader.page
+        page.set_viewport_size({"width": width, "height": 900})
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)
+            page.goto(path.as_uri())
+            assert page.locator("table").count() == 5
+            assert barriers(page) == []
