@@ -28,7 +28,8 @@ DECIDING = (
     *("notebook_syntax.py", "unit.py"),
 )
 NOT_DECIDING = (
-    *("assemble", "class_report", "collect", "commands", "pages", "proof", "publish"),
+    *("assemble", "class_report", "collect", "commands", "houses", "pages", "proof"),
+    "publish",
     "checks",  # but for the unit's own
     *("classroom/__init__.py", "classroom/audit_log.py", "classroom/cluster.py"),
     *("classroom/cluster_worker.py", "classroom/helpers.py", "classroom/writer.py"),

@@ -7,6 +7,7 @@ from autograder.commands import (
     collect,
     everything,
     grading,
+    houses,
     notebooks,
     publish,
     report,
@@ -22,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Make the notebooks of the course, and grade what comes back.",
 )
-_MAKING = (notebooks, book, everything, verify, publish)
+_MAKING = (notebooks, book, everything, verify, publish, houses)
 _GRADING = (sample_class, collect, grading, report, similar)
 for _module in (*_MAKING, *_GRADING):
     _module.register(app)
