@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile_cell import HOSTILE
 from layouts import Machine, notebook, results
 from open_python import open_python
 from typer.testing import CliRunner
@@ -234,42 +235,6 @@ def test_two_notebooks_are_named_unless_one_has_the_name(
     assert found["score"] == 0
     assert "2 notebooks (first.ipynb, second.ipynb)" in found["output"]
     assert grade(draft=wrong, **{"01_tiny": right})["score"] == 70
-
-
-HOSTILE = """
-import os, signal, json
-log = open(LOG, "a")
-def attempt(what, do):
-    try:
-        do()
-        log.write("DONE " + what + "\\n")
-    except BaseException as error:
-        log.write("kept from " + what + ": " + type(error).__name__ + "\\n")
-    log.flush()
-root = ROOT
-attempt("listing the source", lambda: os.listdir(root + "/source"))
-attempt("reading the checks",
-        lambda: open(root + "/source/autograder/checks/test_01_tiny.py").read())
-attempt("reading the answers",
-        lambda: open(root + "/source/solutions/tiny/scaling.py").read())
-attempt("reading its own earlier results", lambda: os.listdir(root + "/results"))
-attempt("writing the results",
-        lambda: open(root + "/results/results.json", "w").write('{"score": 100}'))
-attempt("writing run_autograder", lambda: open(root + "/run_autograder", "w"))
-attempt("killing its parent", lambda: os.kill(os.getppid(), signal.SIGKILL))
-attempt("killing all", lambda: os.kill(GRADER, signal.SIGKILL))
-attempt("importing the checks",
-        lambda: __import__("autograder.checks.test_01_tiny"))
-print(json.dumps({"score": 100, "tests": []}))
-if os.fork() == 0:
-    os.setsid()
-    while True:
-        attempt_again = lambda: open(root + "/results/results.json", "w").write("{}")
-        try: attempt_again()
-        except OSError: pass
-while True:
-    pass
-"""
 
 
 @pytest.mark.slow
