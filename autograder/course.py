@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,6 +13,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 # How written answers count.
 BY_HAND, SUBSTANCE, UNCOUNTED = MODES = ("by-hand", "substance", "uncounted")
+GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?")
+UPLOADED = "on Colab, *File > Upload notebook*"
+COURSE_ID = "default_course"  # without one, PostgreSQL refuses an assignment
 
 
 class CourseError(ValueError):
@@ -72,6 +76,7 @@ class Course:
     branch: str
     package: str
     private_modules: tuple[str, ...]
+    course_id: str
     colab_install_alone: tuple[str, ...]
     colab_install: tuple[str, ...]
     units: tuple[Unit, ...]
@@ -106,13 +111,23 @@ class Course:
         """Locate the hidden checks."""
         return self.root / "autograder" / "checks" / f"test_{unit.slug}.py"
 
-    def colab_url(self, unit: Unit) -> str:
-        """Return the address at which Colab opens the published notebook."""
-        repository = self.repository.removeprefix("https://github.com/")
+    def colab_url(self, unit: Unit) -> str | None:
+        """Return the address at which Colab opens the published notebook.
+
+        Colab opens by address what lies on GitHub, and nothing else.
+        """
+        found = GITHUB.fullmatch(self.repository)
+        if found is None:
+            return None
         return (
-            f"https://colab.research.google.com/github/{repository}/blob/{self.branch}/"
-            f"assignments/{unit.slug}/{unit.slug}.ipynb"
+            f"https://colab.research.google.com/github/{found[1]}/{found[2]}/blob/"
+            f"{self.branch}/assignments/{unit.slug}/{unit.slug}.ipynb"
         )
+
+    def colab_link(self, unit: Unit, words: str) -> str:
+        """Return a Markdown link that opens a notebook on Colab, or how to do it."""
+        url = self.colab_url(unit)
+        return f"[{words}]({url})" if url else UPLOADED
 
     def unit(self, name: str) -> Unit:
         """Find a unit by its number, topic or slug: `4`, `04`, `attention`.
@@ -181,6 +196,7 @@ def _course(root: Path, table: dict[str, Any]) -> Course:
         branch=table["branch"],
         package=table["package"],
         private_modules=tuple(table["private_modules"]),
+        course_id=_course_id(table.get("course_id", COURSE_ID)),
         colab_install_alone=tuple(table["colab"]["install_alone"]),
         colab_install=tuple(table["colab"]["install"]),
         units=tuple(sorted(units, key=lambda unit: unit.number)),
@@ -211,6 +227,12 @@ def _unit(entry: dict[str, Any]) -> Unit:
             f"written_answers = {mode!r} of {slug}: expected one of {', '.join(MODES)}"
         )
     return Unit(int(number), slug, entry["title"], tuple(entry["modules"]), mode)
+
+
+def _course_id(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_][\w.-]*", name):
+        raise CourseError(f"course_id = {name!r}: expected letters, digits, - _ and .")
+    return name
 
 
 def _refuse_repeats(what: str, names: list[str]) -> None:

@@ -33,7 +33,7 @@ def fill_facts(text: str, course: Course, unit: Unit, cells: Sequence[Cell]) -> 
         if kind == "title" and name is None:
             return unit.title
         if kind == "colab" and name is None:
-            return f"[Open this notebook in Colab]({course.colab_url(unit)})"
+            return course.colab_link(unit, "Open this notebook in Colab")
         if kind == "facts" and name is None:
             return _of_unit(course, unit, cells)
         if kind == "facts":

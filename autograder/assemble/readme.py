@@ -16,7 +16,7 @@ def row(course: Course, unit: Unit) -> str:
     if not course.master(unit).exists():
         return f"| {unit.number:02} | {title} | | |"
     notebook = course.release_notebook(unit).relative_to(course.root).as_posix()
-    colab = f"[open in Colab]({course.colab_url(unit)})"
+    colab = course.colab_link(unit, "open in Colab")
     return f"| {unit.number:02} | {title} | [notebook]({notebook}) | {colab} |"
 
 

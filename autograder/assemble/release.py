@@ -39,6 +39,7 @@ from autograder.assemble.preprocessors import (
 from autograder.assemble.problems import AssemblyError, Problem
 from autograder.course import Course, Unit
 from autograder.gradebook import find_alembic, stamp_from_here
+from autograder.unit import course_of
 
 PREPROCESSORS = [
     IncludeHeaderFooter,
@@ -56,14 +57,20 @@ PREPROCESSORS = [
     AddKit,
 ]
 
-COURSE_ID = "default_course"  # without one, PostgreSQL refuses an assignment
+SOURCES, RELEASED = "solutions/notebooks", "assignments"
 
 
 def configure_release(c: Config, root: Path | None = None) -> None:
-    """Set everything about nbgrader that decides what a release looks like."""
-    c.CourseDirectory.course_id = COURSE_ID
-    c.CourseDirectory.source_directory = "solutions/notebooks"
-    c.CourseDirectory.release_directory = "assignments"
+    """Set everything about nbgrader that decides what a release looks like.
+
+    A class's folder that holds no masters takes the course's own.
+    """
+    here = root or Path.cwd()
+    course = course_of(here)
+    home = Path() if (here / SOURCES).is_dir() else course.root
+    c.CourseDirectory.course_id = course.course_id
+    c.CourseDirectory.source_directory = str(home / SOURCES)
+    c.CourseDirectory.release_directory = str(home / RELEASED)
     c.CourseDirectory.ignore = [
         ".ipynb_checkpoints",
         "*.pyc",

@@ -9,6 +9,7 @@ from autograder.commands import (
     give_back,
     grading,
     hand_grading,
+    houses,
     notebooks,
     publish,
     report,
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Make the notebooks of the course, and grade what comes back.",
 )
-_MAKING = (notebooks, book, everything, verify, publish)
+_MAKING = (notebooks, book, everything, verify, publish, houses)
 _GRADING = (sample_class, collect, grading, report, similar)
 _RETURNING = (hand_grading, give_back)
 for _module in (*_MAKING, *_GRADING, *_RETURNING):

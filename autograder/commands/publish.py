@@ -22,6 +22,9 @@ def publish(
     site: Annotated[
         bool, typer.Option(help="Publish the built book too, in docs/.")
     ] = True,
+    guide: Annotated[
+        bool, typer.Option("--guide", help="Publish the pages for instructors too.")
+    ] = False,
     course_root: Annotated[
         Path | None, typer.Option(help="The course's folder; default: this one.")
     ] = None,
@@ -38,7 +41,7 @@ def publish(
 
     try:
         course = load_course(course_root)
-        done = publish_course(course, folder, until, site=site)
+        done = publish_course(course, folder, until, site=site, guide=guide)
     except (AssemblyError, CourseError, PublishError) as error:
         typer.echo(f"{error}\n\nNothing was published.", err=True)
         raise typer.Exit(1) from None

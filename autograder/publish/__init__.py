@@ -15,7 +15,13 @@ from autograder.course import Course, CourseError, Unit
 from autograder.publish.audit import audit_public
 from autograder.publish.contents import write_contents
 from autograder.publish.problems import PublishError
-from autograder.publish.repository import commit, start, swap
+from autograder.publish.repository import (
+    SUBJECT,
+    add_own_words,
+    commit,
+    start,
+    swap,
+)
 
 __all__ = ["PublishError", "Published", "publish"]
 
@@ -29,7 +35,12 @@ class Published:
 
 
 def publish(
-    course: Course, target: Path, until: str | None = None, *, site: bool = True
+    course: Course,
+    target: Path,
+    until: str | None = None,
+    *,
+    site: bool = True,
+    guide: bool = False,
 ) -> Published:
     """Make `target` the public repository, with one more commit if anything differs.
 
@@ -39,6 +50,7 @@ def publish(
             published last time.
         until: the last unit to publish: number, topic or slug; by default all.
         site: whether to publish the built book too.
+        guide: whether to publish the pages for instructors too.
 
     Raises:
         PublishError: if something private is inside, a notebook is outdated, or the
@@ -51,11 +63,12 @@ def publish(
     with tempfile.TemporaryDirectory(prefix=".publish-", dir=target.parent) as name:
         staged = Path(name) / "new"
         start(course, staged, target)
-        write_contents(course, units, staged, site=site)
+        write_contents(course, units, staged, site=site, guide=guide)
+        add_own_words(staged, target)
         problems = [*audit_public(course, staged), *_outdated(course, units)]
         if problems:
             raise PublishError(problems)
-        words = f"Publish the course up to unit {units[-1].number:02}"
+        words = f"{SUBJECT} {units[-1].number:02}"
         made = commit(staged, words)
         if made:
             swap(staged, target)

@@ -8,8 +8,9 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autograder.course import Course, Unit
+from autograder.course import GITHUB, Course, Unit
 from autograder.publish.problems import refuse
+from autograder.publish.site import GUIDE_SOURCES, hide_colab_links, leave_guide_out
 
 TEMPLATES = Path(__file__).with_name("templates")
 SITE = "docs"  # GitHub Pages serves a branch from its root or from this folder
@@ -29,13 +30,28 @@ BOOK_TOOLS = (
     "skeleton.md",
 )
 STUDENTS_TOOLS = ("ipykernel", "jupyterlab")
-GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?")
+BY_LINK = "Open a notebook by its link above"
+BY_FILE = (
+    "On Colab choose *File > Upload notebook*, with the notebook from `assignments/`"
+)
 
 
 def write_contents(
-    course: Course, units: Sequence[Unit], folder: Path, *, site: bool
+    course: Course,
+    units: Sequence[Unit],
+    folder: Path,
+    *,
+    site: bool,
+    guide: bool = False,
 ) -> None:
     """Write everything public into `folder`.
+
+    Args:
+        course: the course.
+        units: those that are handed out.
+        folder: where it goes.
+        site: whether the built book goes along.
+        guide: whether the pages for instructors do.
 
     Raises:
         PublishError: if the book is not built, or something to copy is a link.
@@ -44,10 +60,15 @@ def write_contents(
         copy_tree(course.release_dir(unit), folder / "assignments" / unit.slug)
     book = course.root / "book"
     if book.is_dir():
-        copy_tree(book, folder / "book", without=BOOK_TOOLS)
+        private = () if guide else GUIDE_SOURCES
+        copy_tree(book, folder / "book", without=(*BOOK_TOOLS, *private))
     if site:
         copy_tree(built_site(course), folder / SITE)
         (folder / SITE / ".nojekyll").touch()
+        later = [unit for unit in course.units if unit not in units]
+        hide_colab_links(folder / SITE, course, later)
+        if not guide:
+            leave_guide_out(folder / SITE)
     for name in COPIED:
         if (course.root / name).is_file():
             shutil.copyfile(course.root / name, folder / name)
@@ -84,7 +105,8 @@ def copy_tree(source: Path, target: Path, without: Sequence[str] = ()) -> None:
 def _files(source: Path, without: Sequence[str]) -> Iterator[Path]:
     for path in sorted(source.rglob("*")):
         parts = path.relative_to(source).parts
-        if parts[0] in without or set(parts) & set(LEFT_OUT):
+        starts = {"/".join(parts[:length]) for length in range(1, len(parts) + 1)}
+        if starts & set(without) or set(parts) & set(LEFT_OUT):
             continue
         if path.is_symlink() or path.is_file():
             yield path
@@ -121,6 +143,7 @@ def readme(course: Course, units: Sequence[Unit], *, site: bool) -> str:
         "repository": course.repository,
         "folder": course.repository.rstrip("/").rpartition("/")[2],
         "first": units[0].slug,
+        "open": BY_LINK if GITHUB.fullmatch(course.repository) else BY_FILE,
         "constraints": "-c constraints.txt " if constraints else "",
         "book": _book(course) if site else "The chapters are in `book/`.",
     }
@@ -131,7 +154,7 @@ def _row(course: Course, unit: Unit) -> str:
     title, notebook = unit.title, f"assignments/{unit.slug}/{unit.slug}.ipynb"
     if (course.root / "book" / f"{unit.slug}.md").is_file():
         title = f"[{title}](book/{unit.slug}.md)"
-    colab = f"[open in Colab]({course.colab_url(unit)})"
+    colab = course.colab_link(unit, "open in Colab")
     return f"| {unit.number:02} | {title} | [notebook]({notebook}) | {colab} |"
 
 

@@ -13,6 +13,9 @@ from autograder.publish.audit import PRIVATE_PATH
 from autograder.publish.contents import COPIED, FOLDERS, KEPT, MADE
 from autograder.publish.problems import refuse
 
+SUBJECT = "Publish the course up to unit"
+README = "README.md"
+OWN_WORDS = "<!-- Words of your own: "  # the last line of ours in the README begins so
 NEW_FOLDER = "name a new folder: publishing makes it"
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # linux/fs.h
 NOBODY = (
@@ -41,6 +44,7 @@ def start(course: Course, staged: Path, target: Path) -> None:
         what = "has changes that are not committed"
         raise refuse(target, what, "commit them, or undo them")
     refuse_private_history(course, target)
+    refuse_changed_by_hand(target)
     shutil.copytree(target, staged, symlinks=True)
     _remove_published(staged)
 
@@ -75,6 +79,52 @@ def refuse_private_history(course: Course, target: Path) -> None:
     if (course.root / ".git").exists() and _roots(course.root) & _roots(target):
         what = "shares its history with the private course"
         raise refuse(target, what, NEW_FOLDER)
+
+
+def refuse_changed_by_hand(target: Path) -> None:
+    """Refuse to undo what somebody changed in what was published.
+
+    Below its last line of ours, the README is theirs.
+
+    Raises:
+        PublishError: naming the file.
+    """
+    found = git(target, "log", "--format=%h %s").splitlines()
+    ours = [line.split()[0] for line in found if SUBJECT in line]
+    if not ours:
+        return
+    places = (*FOLDERS, *COPIED, *MADE)
+    names = git(target, "diff", "--name-only", ours[0], "HEAD", "--", *places)
+    for name in names.splitlines():
+        if name in KEPT or (name == README and _same_readme(target, ours[0])):
+            continue
+        what = "was changed here since it was published, and that would be lost"
+        remedy = "change it in the private course; here, "
+        remedy += f"`git checkout {ours[0]} -- {name}`, and commit"
+        if name == README:
+            remedy += f". Words of your own stay below the line {OWN_WORDS!r}"
+        raise refuse(target / name, what, remedy)
+
+
+def _same_readme(target: Path, published: str) -> bool:
+    before = git(target, "show", f"{published}:{README}")
+    now = git(target, "show", f"HEAD:{README}")
+    return _parts(before)[0].strip() == _parts(now)[0].strip()
+
+
+def _parts(readme: str) -> tuple[str, str]:
+    """Return our part of a README, with its last line, and theirs."""
+    head, mark, rest = readme.partition(OWN_WORDS)
+    line, end, own = rest.partition("\n")
+    return head + mark + line + end, own
+
+
+def add_own_words(staged: Path, target: Path) -> None:
+    """Write below our README what an instructor has written below the old one."""
+    if (target / README).is_file():
+        own = _parts((target / README).read_text(encoding="utf-8"))[1]
+        with (staged / README).open("a", encoding="utf-8", newline="\n") as file:
+            file.write(own)
 
 
 def _roots(repository: Path) -> set[str]:

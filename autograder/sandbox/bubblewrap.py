@@ -1,9 +1,15 @@
-"""Build the sandbox that the pre-warmed parent lives in, where there is bubblewrap."""
+"""Build the sandbox that the pre-warmed parent lives in, where there is bubblewrap.
+
+Kinds of sandboxes: "root" and "user" are bubblewrap's, begun by root or by anybody.
+"account" is for containers without it: root gives each child an account of its own, and
+takes the network away. "none" is none.
+"""
 
 import functools
 import importlib.util
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +102,23 @@ def _other_rights() -> list[str]:
     """Return the rights that help where root has them: in a container it may not."""
     words = Path("/proc/self/status").read_text().partition("CapEff:")[2].split()
     return ["CAP_SYS_NICE"] if int(words[0], 16) >> SYS_NICE & 1 else []
+
+
+def kind_in_a_container() -> str:
+    """Say which sandbox works here, if a child may also have an account of its own.
+
+    For one submission at a time: an account could meet another grader's. A Python in
+    root's own folder is out of an account's reach.
+    """
+    if sandbox_kind() != "none":
+        return sandbox_kind()
+    is_root = sys.platform == "linux" and os.geteuid() == 0
+    may_run = is_root and all(map(_is_open_to_all, python_roots()))
+    return "account" if may_run else "none"
+
+
+def _is_open_to_all(folder: Path) -> bool:
+    return all(path.stat().st_mode & stat.S_IXOTH for path in (folder, *folder.parents))
 
 
 @functools.cache

@@ -21,7 +21,7 @@ class Line:
 
     Attributes:
         control: takes the orders; who holds it holds the parent.
-        sandbox: the kind of sandbox that the parent lives in.
+        sandbox: the kind of sandbox that the parent lives in; see `bubblewrap.py`.
         kit: the label of the kit that is imported in it; empty if there is none.
     """
 
@@ -31,8 +31,8 @@ class Line:
 
     @property
     def is_protected(self) -> bool:
-        """Say whether there is a sandbox."""
-        return self.sandbox != "none"
+        """Say whether there is a sandbox around the parent itself."""
+        return self.sandbox in ("root", "user")
 
     def order(
         self, order: dict[str, Any], descriptors: list[int] | None = None

@@ -55,7 +55,7 @@ class WarmParent:
 
     @property
     def sandbox(self) -> str:
-        """Return the kind of sandbox that it lives in: "root", "user" or "none"."""
+        """Return the kind of sandbox: "root", "user", "account" or "none"."""
         return self._line.sandbox
 
     @property
@@ -65,7 +65,7 @@ class WarmParent:
 
     @property
     def is_protected(self) -> bool:
-        """Say whether there is a sandbox."""
+        """Say whether there is a sandbox around the parent itself."""
         return self._line.is_protected
 
     def wait_until_ready(self) -> None:
@@ -179,6 +179,8 @@ class WarmParent:
 
     def _folder_of_child(self) -> str:
         try:
+            if self.sandbox == "account":  # its children pass through, and see nothing
+                os.chmod(self._home.folder, 0o711)
             return tempfile.mkdtemp(dir=self._home.folder)
         except FileNotFoundError as error:  # it went with the parent
             raise NoParent("the pre-warmed parent is gone") from error

@@ -24,10 +24,13 @@ HELPERS = ["autograder.classroom.workers", "autograder.classroom.writer"]
 _held: list[WarmParent] = []
 
 
-def begin() -> None:
-    """Begin to start this process's pre-warmed parent, and do not wait."""
+def begin(sandbox: str | None = None) -> None:
+    """Begin to start this process's pre-warmed parent, and do not wait.
+
+    It is in the best sandbox there is, or in the one asked for.
+    """
     if not _held:
-        _held.append(start_parent(wait=False))
+        _held.append(start_parent(sandbox, wait=False))
 
 
 def own_parent() -> WarmParent:

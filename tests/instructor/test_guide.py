@@ -13,6 +13,7 @@ import nbformat
 import pytest
 from lms_archives import UNIT, archive
 from nbgrader.api import Gradebook
+from shown_commands import pattern
 from typer.testing import CliRunner
 
 from autograder.commands.app import app
@@ -25,8 +26,6 @@ SHOWN_ONLY = (
     *("git clone ", "cd ", "make ", "git -C ../public ", "course verify 04 "),
     *("course extend ", "course marks 04 --take "),  # tests of their own run them
 )
-# A hint of what differs from run to run.
-ANYTHING = "…"
 
 
 def boxes(language: str) -> list[str]:
@@ -42,12 +41,6 @@ def steps() -> list[tuple[str, list[str]]]:
         else:
             found[-1][1].append(line)
     return found
-
-
-def pattern(lines: list[str]) -> str:
-    """Return a regular expression for lines in which … stands for anything."""
-    words = " ".join("\n".join(lines).split())
-    return ".*".join(re.escape(part.strip()) for part in words.split(ANYTHING))
 
 
 def test_a_pattern_can_fail():

@@ -15,25 +15,15 @@ import socket
 import struct
 import sys
 import time
-import traceback
 from typing import Any, NamedTuple
 
 from . import kit
 from .cells import CellRunner
+from .child import run_child
 from .memory import TOO_MUCH_MEMORY, family, held_by, memory_of, sockets_of
-from .messages import Channel, FrameLimits
-from .namespaces import (
-    become_nobody,
-    become_subreaper,
-    die_with_parent,
-    enter_namespaces,
-    forbid_nested_namespaces,
-    give_up_rights,
-    mount_own_folders,
-)
+from .namespaces import become_account, become_subreaper
 from .processors import seconds_waited, step_back
-from .submission_server import lift_limits, limit_resources, serve
-from .system_calls import forbid_calls
+from .submission_server import lift_limits
 
 SIZE = struct.Struct(">I")
 REAP_SECONDS, WATCH_SECONDS = 5.0, 0.1
@@ -69,6 +59,7 @@ class Child(NamedTuple):
     pid: int
     total_bytes: int
     has_own_network: bool
+    account: int | None = None
 
     def takes_too_much(self, shared: int) -> bool:
         """Say whether its processes hold more; `shared` bytes each are not its own.
@@ -141,7 +132,7 @@ class ForkServer:
         if middle == 0:
             os.close(read_end)
             self.control.close()
-            _child(order, descriptor, write_end, self.runner)
+            run_child(order, descriptor, write_end, self.runner)
         os.close(descriptor)
         os.close(write_end)
         with os.fdopen(read_end) as pipe:
@@ -150,8 +141,12 @@ class ForkServer:
         inner = int(lines.get("pid", middle))
         if inner != middle:
             os.waitpid(middle, 0)
-        has_network = order["isolate"] != "none"
-        self.children[order["key"]] = Child(inner, order["total_bytes"], has_network)
+        self.children[order["key"]] = Child(
+            inner,
+            order["total_bytes"],
+            has_own_network=order["isolate"] in ("root", "user"),
+            account=order["user"] if order["isolate"] == "account" else None,
+        )
         if problem:
             self._kill(order["key"])
         self._reply({"problem": problem})
@@ -190,6 +185,8 @@ class ForkServer:
             return None
         pid = child.pid
         status = _ended_within(pid, patience)
+        if child.account is not None:
+            _end_all_of(child.account)
         if status is not None:
             return status
         with contextlib.suppress(ProcessLookupError):  # it need not lead a group,
@@ -228,65 +225,15 @@ def _ended_within(pid: int, seconds: float) -> int | None:
         time.sleep(0.002)
 
 
-def _child(
-    order: dict[str, Any], descriptor: int, report: int, runner: CellRunner
-) -> None:
-    """Become the process that runs a submission; never return."""
-    try:
-        if order["isolate"] == "none":
-            os.setsid()
-            die_with_parent()
-        else:
-            _isolate(order, report)
-        _close_all_but(descriptor, report)
-        limit_resources(order["limits"])
-        os.close(report)
-    except BaseException as error:
-        words = f"problem={type(error).__name__}: {error}".replace("\n", " ")
-        os.write(report, f"{words}\n".encode())
-        os._exit(70)
-    _serve_and_exit(order, descriptor, runner)
-
-
-def _isolate(order: dict[str, Any], report: int) -> None:
-    """Fork into namespaces of its own and go on there, without rights."""
-    enter_namespaces(order["isolate"])
-    inner = os.fork()
-    if inner:
-        os.write(report, f"pid={inner}\n".encode())
+def _end_all_of(user: int) -> None:
+    """Kill every process of an account; it has none that is not a child's."""
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(OSError):  # there is none left
+            become_account(user)
+            os.kill(-1, signal.SIGKILL)
         os._exit(0)
-    os.setsid()  # in another's process group it could not be ended: see zap_pid_ns
-    is_root = order["isolate"] == "root"
-    user = order["user"] if is_root else os.getuid()
-    mount_own_folders(order["folder"], order["folder_bytes"], user)
-    if is_root:
-        become_nobody(user)
-    forbid_nested_namespaces()
-    give_up_rights()
-    forbid_calls()
-
-
-def _serve_and_exit(order: dict[str, Any], descriptor: int, runner: CellRunner) -> None:
-    try:
-        connection = socket.socket(fileno=descriptor)
-        channel = Channel(connection, FrameLimits())
-        serve(channel, runner, order["folder"], order["device"])
-    except BaseException:
-        traceback.print_exc()
-        os._exit(71)
-    os._exit(0)
-
-
-def _close_all_but(*kept: int) -> None:
-    """Close every descriptor but ours; input, output and errors go nowhere."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
-        os.dup2(nowhere, standard)
-    low = 3
-    for descriptor in sorted(kept):
-        os.closerange(low, descriptor)
-        low = descriptor + 1
-    os.closerange(low, 4096)
+    os.waitpid(pid, 0)
 
 
 def main() -> None:

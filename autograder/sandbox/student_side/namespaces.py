@@ -70,11 +70,16 @@ def mount_own_folders(folder: str, size: int, user: int) -> None:
 
 def become_nobody(user: int) -> None:
     """Go on as `user`, without root's rights, in a user namespace of its own."""
+    become_account(user)
+    _enter_user_namespace()
+
+
+def become_account(user: int) -> None:
+    """Go on as `user`, who owns nothing and has no rights; root alone can."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
     _call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)
-    _enter_user_namespace()
 
 
 def give_up_rights() -> None:

@@ -77,7 +77,7 @@ class IntoTheNotebook(CourseDirective):
             "```sh",
             f"jupyter lab {notebook.as_posix()}",
             "```",
-            f"**On Colab:** [open the notebook]({self.course.colab_url(unit)})",
+            f"**On Colab:** {self.course.colab_link(unit, 'open the notebook')}",
             "::::::",
         ]
         return self.parse(lines)

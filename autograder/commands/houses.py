@@ -1,0 +1,96 @@
+"""The commands `course gradescope` and `course classroom-github`: other houses."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.commands.screen import complain
+
+OneUnit = Annotated[str, typer.Argument(help="Such as 04 or attention.")]
+Root = Annotated[
+    Path | None, typer.Option(help="The course's folder; default: this one.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `course`."""
+    app.command()(gradescope)
+    app.command("classroom-github")(classroom_github)
+
+
+def gradescope(
+    unit: OneUnit,
+    out: Annotated[
+        Path | None, typer.Option(help="The zip; default: gradescope-UNIT.zip.")
+    ] = None,
+    visibility: Annotated[
+        str,
+        typer.Option(
+            help="When students see the hidden checks' results: visible, "
+            "after_due_date, after_published or hidden."
+        ),
+    ] = "after_published",
+    course_root: Root = None,
+) -> None:
+    """Write Gradescope's autograder of a unit: a zip that you upload there.
+
+    It holds this unit's checks and answers: show it to no student.
+    """
+    from autograder.course import load_course
+    from autograder.houses.package import VISIBILITY, gradescope_zip
+    from autograder.unit import graded_unit
+    from autograder.whole_files import write_whole
+
+    if visibility not in VISIBILITY:
+        complain(f"--visibility is one of {', '.join(VISIBILITY)}, not {visibility}.")
+        raise typer.Exit(2)
+    course = load_course(course_root)
+    chosen = course.unit(unit)
+    path = out or Path(f"gradescope-{chosen.number:02}.zip")
+    content = gradescope_zip(course, chosen, visibility)
+    write_whole(path, content)
+    points = sum(graded_unit(chosen.slug, course.root).points.values())
+    typer.echo(f"{path}: {len(content) / 1e6:.1f} MB. Upload it as the autograder.")
+    typer.echo(f"Autograder points: {points:g}.")
+
+
+def classroom_github(
+    unit: OneUnit,
+    checks: Annotated[
+        str, typer.Option(help="The private repository of the checks: OWNER/NAME.")
+    ],
+    to: Annotated[Path, typer.Option(help="The folder to write into.")] = Path(
+        "github"
+    ),
+    at_each_push: Annotated[
+        bool,
+        typer.Option(
+            "--at-each-push",
+            help="Let students' repositories fetch the checks and grade at each push. "
+            "Who can push there can read the checks.",
+        ),
+    ] = False,
+    course_root: Root = None,
+) -> None:
+    """Write what grades a unit on GitHub: a private repository, and the students'.
+
+    The private one holds this unit's checks and answers: give it to no student.
+    """
+    from autograder.course import load_course
+    from autograder.houses.package import github_files, write_files
+
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", checks):
+        complain(f"--checks is OWNER/NAME, such as our-course/checks, not {checks}.")
+        raise typer.Exit(2)
+    course = load_course(course_root)
+    chosen = course.unit(unit)
+    write_files(github_files(course, chosen, checks, at_each_push), to)
+    typer.echo(f"{to / 'checks'}: push it to {checks}, which must be private.")
+    typer.echo(f"{to / 'student'}: what a student's repository begins with.")
+    if at_each_push:
+        typer.echo(
+            "Its workflow asks for a secret, COURSE_CHECKS_TOKEN. Who can push to a "
+            "student's repository can read it, and the checks."
+        )

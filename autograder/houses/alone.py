@@ -1,0 +1,67 @@
+"""Grade one submission, all by itself: in a container, or on a runner."""
+
+from pathlib import Path
+
+from autograder.classroom.workers import Processes
+from autograder.grading.outcome import Outcome
+from autograder.repair.finding import find_notebook
+from autograder.sandbox import warm_start
+from autograder.sandbox.limits import Limits
+from autograder.unit import GradedUnit, Submission
+
+PROTECTION = {
+    "root": "Protected by bubblewrap: the submission had no network and saw no files "
+    "but its own.",
+    "user": "Protected by bubblewrap: the submission had no network and saw no files "
+    "but its own.",
+    "account": "Protected by an account of its own: the submission could not read the "
+    "checks, write the results or use the network. It could read what everybody may "
+    "read on this machine.",
+    "none": "NOT PROTECTED: there is no bubblewrap, and the grader cannot give the "
+    "submission an account of its own: it is not root, or its Python is in root's "
+    "folder. The submission could read the checks and answers, use the network, and "
+    "write the results. Do not trust this score.",
+}
+TWO = (
+    "There are {count} notebooks ({names}), and none is named {slug}.ipynb: hand one "
+    "in, or give it this name."
+)
+NONE = "There is no notebook in what was handed in: hand in {slug}.ipynb."
+
+
+def grade_alone(
+    unit: GradedUnit, folder: Path, sandbox: str, limits: Limits | None = None
+) -> Outcome:
+    """Grade the notebook in a folder; nothing is written.
+
+    Args:
+        unit: what it is checked by.
+        folder: what was handed in.
+        sandbox: the kind of sandbox; see `autograder.sandbox.bubblewrap`.
+        limits: what it may use.
+
+    Returns:
+        The outcome, whatever happens.
+    """
+    path = find_notebook(folder, unit.slug)
+    submission = Submission(folder.name, unit.slug, path)
+    if not path.is_file() and not path.is_symlink():
+        return Outcome(submission, "refused", _not_found(unit, folder))
+    warm_start.begin(sandbox)
+    workers = Processes(unit, limits or Limits(), 1)
+    try:
+        workers.give(submission)
+        while workers.is_busy():
+            for outcome in workers.outcomes():
+                return outcome
+    finally:
+        workers.close()
+        warm_start.end()
+    raise AssertionError("the processes have ended without an outcome")
+
+
+def _not_found(unit: GradedUnit, folder: Path) -> str:
+    there = sorted(path.name for path in folder.rglob("*.ipynb"))
+    names = ", ".join(name[:60] for name in there[:5])
+    words = TWO if there else NONE
+    return words.format(count=len(there), names=names, slug=unit.slug)

@@ -1,0 +1,93 @@
+"""On a runner of GitHub's: grade one folder, and say it in Markdown and in a table.
+
+`grade`, which lies beside the checks, calls it.
+"""
+
+import argparse
+import csv
+import html
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.grading.feedback_table import MARKS, number, words_of
+from autograder.grading.outcome import Outcome
+from autograder.houses.alone import PROTECTION, grade_alone
+from autograder.sandbox.bubblewrap import kind_in_a_container
+from autograder.unit import graded_unit
+
+ROOT = Path(__file__).resolve().parents[2]
+COLUMNS = ("student", "unit", "status", "score", "max_score", "reason")
+ACTIVE = re.compile(r"([\\`*_{}\[\]()#+!|~-])")
+
+
+def plain(text: str) -> str:
+    """Return text that Markdown shows as it is: no markup, no link, no mention."""
+    escaped = ACTIVE.sub(r"\\\1", " ".join(text.split()))
+    return html.escape(escaped, quote=False).replace("@", "@\u200b")
+
+
+def as_markdown(outcome: Outcome, kind: str) -> str:
+    """Return a page about one submission, for its student."""
+    return "\n".join([*_lines(outcome), "", PROTECTION[kind], ""])
+
+
+def _lines(outcome: Outcome) -> Iterator[str]:
+    yield f"## {outcome.submission.slug}"
+    if outcome.status != "graded":
+        yield f"\n{outcome.status.capitalize()}: {plain(outcome.reason)}"
+        return
+    yield f"\n**{number(outcome.score)} of {number(outcome.max_score)}** points; "
+    yield "written answers are read by a human.\n"
+    yield "| | check | points | |"
+    yield "|---|---|---:|---|"
+    for one in outcome.results:
+        points = f"{number(one.points)} of {number(one.max_points)}"
+        title = plain(f"{one.exercise}: {one.title}")
+        yield f"| {MARKS[one.status]} | {title} | {points} | {plain(words_of(one))} |"
+
+
+def add_to_table(outcome: Outcome, path: Path) -> None:
+    """Add a line to a table of all; begin it where it is not there."""
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        if is_new:
+            writer.writerow(COLUMNS)
+        one = outcome.submission
+        score = (outcome.score, outcome.max_score) if outcome.results else ("", "")
+        row = (one.student, one.slug, outcome.status, *score, outcome.reason)
+        writer.writerow(_harmless(cell) for cell in row)
+
+
+def _harmless(cell: object) -> object:
+    """Let no spreadsheet take a text for a formula."""
+    is_formula = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@"))
+    return f"'{cell}" if is_formula else cell
+
+
+def main() -> int:
+    """Grade the folder that the command line names; status 1 if points are missing."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("unit")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--summary", type=Path, help="the Markdown file to add to")
+    parser.add_argument("--table", type=Path, help="the CSV file to add a line to")
+    options = parser.parse_args()
+    kind = kind_in_a_container()
+    unit = graded_unit(options.unit, ROOT)
+    outcome = grade_alone(unit, options.folder.resolve(), kind)
+    text = as_markdown(outcome, kind)
+    print(text.encode("utf-8", errors="replace").decode())
+    summary = options.summary or os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary:
+        with Path(summary).open("a", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    if options.table:
+        add_to_table(outcome, options.table)
+    return 0 if outcome.results and outcome.score == outcome.max_score else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,118 @@
+"""In Gradescope's container: grade what was handed in, and write `results.json`.
+
+`run_autograder` calls it. Gradescope's layout stands below one folder, which the
+variable `AUTOGRADER_ROOT` names.
+"""
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from autograder.grading.feedback_table import words_of
+from autograder.grading.outcome import Outcome
+from autograder.grading.points import CheckResult
+from autograder.houses.alone import PROTECTION, grade_alone
+from autograder.sandbox.bubblewrap import kind_in_a_container
+from autograder.unit import graded_unit
+from autograder.whole_files import write_whole
+
+BEGUN = (
+    "Grading was begun and has not come to an end: no points yet. Hand in again, and "
+    "tell your instructor if it stays so."
+)
+READ = "Your notebook"
+TO_BE_READ = "Written answers are read by a human."
+WELL_READ = "It was read; nothing had to be repaired."
+
+
+def as_results(outcome: Outcome, visibility: str) -> dict[str, Any]:
+    """Return what Gradescope shows of an outcome, in the form that it documents.
+
+    Args:
+        outcome: what became of the submission.
+        visibility: who sees the checks, and when.
+    """
+    checks = [_as_test(result, visibility) for result in outcome.results]
+    return {
+        "score": outcome.score,
+        "output": _words(outcome),
+        "output_format": "text",
+        "test_output_format": "text",
+        "test_name_format": "text",
+        "execution_time": round(outcome.seconds),
+        "stdout_visibility": "hidden",
+        "tests": [_reading(outcome), *checks],
+    }
+
+
+def _as_test(result: CheckResult, visibility: str) -> dict[str, Any]:
+    is_run = result.status != "not run"
+    name = f"{result.exercise}: {result.title}"
+    return {
+        "name": name if is_run else f"{name} (not run)",
+        "score": result.points,
+        "max_score": result.max_points,
+        "status": "passed" if result.status == "passed" else "failed",
+        "output": words_of(result),
+        "output_format": "text",
+        "visibility": visibility,
+    }
+
+
+def _reading(outcome: Outcome) -> dict[str, Any]:
+    """Say, whatever else is hidden, whether the notebook could be read."""
+    lines = [f"Repaired: {note}" for note in outcome.notes]
+    lines += [f"Not written yet: {name}" for name in sorted(outcome.unwritten)]
+    return {
+        "name": READ,
+        "status": "passed" if outcome.status == "graded" else "failed",
+        "output": outcome.reason or "\n".join(lines) or WELL_READ,
+        "output_format": "text",
+        "visibility": "visible",
+    }
+
+
+def _words(outcome: Outcome) -> str:
+    if outcome.status == "graded":
+        return TO_BE_READ
+    if outcome.status == "refused":
+        return f"It cannot be graded: {outcome.reason}"
+    return "Not run: the grader had a problem. Tell your instructor."
+
+
+def write_results(root: Path, results: dict[str, Any]) -> None:
+    """Write `results.json`, for the grader's eyes alone until Gradescope takes it."""
+    path = root / "results" / "results.json"
+    text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
+    write_whole(path, text.encode("utf-8", errors="replace"))
+    path.chmod(0o600)
+
+
+def say(outcome: Outcome, kind: str) -> None:
+    """Print what instructors see of it: Gradescope shows it to them alone."""
+    print(PROTECTION[kind])
+    reason = outcome.reason or "nothing stood in the way"
+    print(f"{outcome.status} in {outcome.seconds:.0f} s: {reason!a}")
+    for words in (*outcome.notes, *outcome.doubtful, *outcome.limits_hit):
+        print(f"- {words!a}")
+
+
+def main() -> None:
+    """Grade what lies in `submission/`, by the unit that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("unit")
+    parser.add_argument("--visibility", default="visible")
+    options = parser.parse_args()
+    root = Path(os.environ["AUTOGRADER_ROOT"])
+    write_results(root, {"score": 0, "output": BEGUN, "tests": []})
+    kind = kind_in_a_container()
+    unit = graded_unit(options.unit, root / "source")
+    outcome = grade_alone(unit, root / "submission", kind)
+    say(outcome, kind)
+    write_results(root, as_results(outcome, options.visibility))
+
+
+if __name__ == "__main__":
+    main()

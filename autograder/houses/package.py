@@ -1,0 +1,88 @@
+"""Make what is uploaded: Gradescope's zip, and the folders for GitHub."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from pathlib import Path
+
+from autograder.course import Course, Unit
+from autograder.houses.bundle import bundle, released
+from autograder.whole_files import write_whole
+
+TEMPLATES = Path(__file__).with_name("templates")
+VISIBILITY = ("visible", "after_due_date", "after_published", "hidden")
+DAY = (2020, 1, 1, 0, 0, 0)  # the same zip whenever it is made
+FILE, PROGRAM = 0o100644, 0o100755
+ON_GITHUB = ("install", "grade")
+
+
+def gradescope_zip(course: Course, unit: Unit, visibility: str) -> bytes:
+    """Return Gradescope's autograder for a unit, the zip that one uploads.
+
+    Args:
+        course: the course.
+        unit: what is graded.
+        visibility: who sees the checks, and when; one of Gradescope's four words.
+
+    Raises:
+        CourseError: if the unit's notebooks were not made yet.
+    """
+    facts = {"unit": unit.slug, "visibility": visibility}
+    programs = {
+        name: filled_in(name, facts).encode() for name in ("setup.sh", "run_autograder")
+    }
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {**programs, **bundle(course, unit)}.items():
+            entry = zipfile.ZipInfo(name, DAY)
+            entry.external_attr = (PROGRAM if name in programs else FILE) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content)
+    return made.getvalue()
+
+
+def filled_in(name: str, facts: dict[str, str]) -> str:
+    """Return a template with every `@fact@` in its place."""
+    text = (TEMPLATES / name).read_text(encoding="utf-8")
+    return re.sub(r"@(\w+)@", lambda match: facts[match[1]], text)
+
+
+def github_files(
+    course: Course, unit: Unit, checks: str, at_each_push: bool
+) -> dict[str, bytes]:
+    """Return what goes to GitHub for a unit: a path in two folders, and the content.
+
+    `checks/` is for a private repository, `student/` is what students begin with.
+
+    Args:
+        course: the course.
+        unit: what is graded.
+        checks: the private repository, as `OWNER/NAME`.
+        at_each_push: whether students' repositories fetch the checks and grade.
+
+    Raises:
+        CourseError: if the unit's notebooks were not made yet.
+    """
+    facts = {"unit": unit.slug, "checks": checks}
+    files = released(course, unit, "student")
+    for name, content in bundle(course, unit).items():
+        files[f"checks/{unit.slug}/{name}"] = content
+    for name in ON_GITHUB:
+        files[f"checks/{unit.slug}/{name}"] = filled_in(name, facts).encode()
+    workflows = {"checks/.github/workflows/grade-all.yml": "grade-all.yml"}
+    if at_each_push:
+        workflows["student/.github/workflows/hidden-checks.yml"] = "hidden-checks.yml"
+    for place, name in workflows.items():
+        files[place] = filled_in(name, facts).encode()
+    return files
+
+
+def write_files(files: dict[str, bytes], folder: Path) -> None:
+    """Write files into a folder; those that begin as programs do can be run."""
+    for name, content in files.items():
+        path = folder / name
+        write_whole(path, content)
+        if content.startswith(b"#!"):
+            path.chmod(0o755)

@@ -1,0 +1,193 @@
+"""The workflows for GitHub, and their command lines in a layout like a runner's."""
+
+import csv
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from layouts import Machine, notebook
+from open_python import open_python
+from typer.testing import CliRunner
+
+from autograder.commands.app import app
+from autograder.grading.outcome import Outcome
+from autograder.houses.github import add_to_table, plain
+from autograder.unit import GradedUnit, Submission
+
+SUDO = '#!/bin/sh\nexec "$@"\n'
+GH = """#!/bin/sh
+echo "gh $*" >>{log}
+case "$1 $2" in
+  "repo list") printf '%s\\n' tiny-ada tiny-emmy other-repository ;;
+  "repo clone") cp -r {server}/"${{3##*/}}" "$4" ;;
+esac
+"""
+SECRET = re.compile(r"\$\{\{ secrets\.(\w+) \}\}")
+
+
+def made(folder: Path, *more: str, root: Path | None = None) -> Path:
+    words = ["classroom-github", "01", "--checks", "us/checks", "--to", str(folder)]
+    words += ["--course-root", str(root)] if root else []
+    done = CliRunner().invoke(app, [*words, *more])
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+def workflow(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a workflow and its one job; `on` is YAML's word for true."""
+    found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert set(found) <= {"name", True, "permissions", "concurrency", "jobs"}
+    (job,) = found["jobs"].values()
+    assert job["runs-on"] == "ubuntu-latest" and job["timeout-minutes"] <= 360
+    for step in job["steps"]:
+        assert set(step) <= {"name", "uses", "with", "run", "env", "if"}
+        assert ("uses" in step) != ("run" in step)
+    assert found["permissions"] == {"contents": "read"}
+    return found, job
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    folder = Path(tempfile.mkdtemp(prefix="github-"))
+    folder.chmod(0o755)
+    with open_python() as python:
+        machine = Machine(folder, python)
+        machine.add("sudo", SUDO)
+        machine.add("cp", f'#!/bin/sh\nexec {shutil.which("cp")} "$@"\n')
+        yield machine
+    shutil.rmtree(folder)
+
+
+def run_steps(machine: Machine, job: dict[str, Any], cwd: Path, **variables: object):
+    """Run every command line of a job, as the runner's shell does; return the last."""
+    for step in job["steps"]:
+        if "run" in step:
+            done = machine.run("bash", "-e", "-c", step["run"], cwd=cwd, **variables)
+            if done.returncode:
+                break
+    return done
+
+
+def checkouts(job: dict[str, Any]) -> list[dict[str, Any]]:
+    return [s["with"] for s in job["steps"] if "actions/checkout" in s.get("uses", "")]
+
+
+def test_by_default_no_student_gets_a_workflow_or_a_secret(
+    tmp_path: Path, tiny_root: Path
+) -> None:
+    folder = made(tmp_path, root=tiny_root)
+    names = {p.relative_to(folder / "student").as_posix() for p in
+             (folder / "student").rglob("*") if p.is_file()}  # fmt: skip
+    assert "01_tiny.ipynb" in names
+    assert not [n for n in names if ".github" in n or "check" in n or "secret" in n]
+    assert (folder / "checks/01_tiny/autograder/checks/test_01_tiny.py").is_file()
+    assert os.access(folder / "checks" / "01_tiny" / "grade", os.X_OK)
+
+
+def test_a_token_never_stays_where_a_student_can_look(
+    tmp_path: Path, tiny_root: Path
+) -> None:
+    folder = made(tmp_path, "--at-each-push", root=tiny_root)
+    path = folder / "student" / ".github" / "workflows" / "hidden-checks.yml"
+    _, job = workflow(path)
+    for options in checkouts(job):
+        assert options["persist-credentials"] is False
+    assert checkouts(job)[1]["repository"] == "us/checks"
+    assert SECRET.findall(path.read_text()) == ["COURSE_CHECKS_TOKEN"]
+    runs = [step for step in job["steps"] if "run" in step]
+    assert not [step for step in runs if "secrets" in str(step)]
+
+
+def test_the_risk_is_said_where_it_is_taken(tmp_path: Path, tiny_root: Path) -> None:
+    words = ["classroom-github", "01", "--checks", "us/checks", "--at-each-push"]
+    more = ["--to", str(tmp_path), "--course-root", str(tiny_root)]
+    done = CliRunner().invoke(app, [*words, *more])
+    assert "can read it, and the checks" in " ".join(done.output.split())
+
+
+def test_another_address_than_a_repositorys_is_refused(tmp_path: Path) -> None:
+    words = ["classroom-github", "01", "--checks", "https://github.com/us/checks"]
+    done = CliRunner().invoke(app, [*words, "--to", str(tmp_path / "x")])
+    assert done.exit_code == 2
+    assert "OWNER/NAME" in done.stderr and not (tmp_path / "x").exists()
+
+
+@pytest.mark.slow
+def test_each_push_is_graded(
+    tmp_path: Path, tiny_root: Path, tiny_unit: GradedUnit, runner: Machine
+) -> None:
+    folder = made(tmp_path / "made", "--at-each-push", root=tiny_root)
+    path = folder / "student" / ".github" / "workflows" / "hidden-checks.yml"
+    _, job = workflow(path)
+    workspace = tmp_path / "workspace"
+    places = [options["path"] for options in checkouts(job)]
+    for place, source in zip(places, ("student", "checks"), strict=True):
+        shutil.copytree(folder / source, workspace / place)
+    handed_in = workspace / "submission" / "01_tiny.ipynb"
+    handed_in.write_bytes(notebook(tiny_unit))
+    summary = tmp_path / "summary.md"
+    done = run_steps(runner, job, workspace, GITHUB_STEP_SUMMARY=summary)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "**70 of 70** points" in summary.read_text()
+    handed_in.write_bytes(notebook(tiny_unit, "double"))
+    done = run_steps(runner, job, workspace, GITHUB_STEP_SUMMARY=summary)
+    assert done.returncode == 1
+    assert "| ✗ | double: " in summary.read_text()
+    assert "apt-get install -y bubblewrap" in runner.log.read_text()
+
+
+@pytest.mark.slow
+def test_all_are_graded_from_the_private_repository(
+    tmp_path: Path, tiny_root: Path, tiny_unit: GradedUnit, runner: Machine
+) -> None:
+    folder = made(tmp_path / "made", root=tiny_root)
+    workflows = folder / "checks" / ".github" / "workflows"
+    found, job = workflow(workflows / "grade-all.yml")
+    assert set(found[True]) == {"workflow_dispatch"}
+    workspace = tmp_path / "workspace"
+    (options,) = checkouts(job)
+    shutil.copytree(folder / "checks", workspace / options["path"])
+    server = tmp_path / "server"
+    for name in ("tiny-ada", "tiny-emmy", "other-repository"):
+        (server / name).mkdir(parents=True)
+    (server / "tiny-ada" / "01_tiny.ipynb").write_bytes(notebook(tiny_unit))
+    for name in ("tiny-ada", "tiny-emmy"):
+        identity = ("-c", "user.name=x", "-c", "user.email=x@invalid")
+        for words in (
+            ["init", "-q"],
+            [*identity, "commit", "-qm", "x", "--allow-empty"],
+        ):
+            assert not runner.run("git", *words, cwd=server / name).returncode
+    runner.add("gh", GH.format(log=runner.log, server=server))
+    known = {"UNIT": "01_tiny", "PREFIX": "tiny-", "OWNER": "us", "COMMENT": "true"}
+    assert set(job["env"]) == set(known)
+    done = run_steps(runner, job, workspace, **known)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with (workspace / "grades.csv").open(newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert set(rows) == {"tiny-ada", "tiny-emmy"}
+    assert float(rows["tiny-ada"]["score"]) == 70
+    assert rows["tiny-emmy"]["status"] == "refused"
+    asked = runner.log.read_text()
+    assert "body=@summaries/tiny-ada.md" in asked and "other-repository" not in asked
+
+
+def test_what_a_student_wrote_is_no_markup() -> None:
+    text = "<img src=x> | `a` [b](http://c) @everyone\n# d"
+    shown = plain(text)
+    assert "<" not in shown and "\n" not in shown and "@e" not in shown
+    assert not re.search(r"(?<!\\)[|`\[\]()#]", shown)
+
+
+def test_what_a_student_wrote_is_no_formula(tmp_path: Path) -> None:
+    submission = Submission("=HYPERLINK(1)", "01_tiny", Path("x"))
+    add_to_table(Outcome(submission, "refused", "@SUM(1)"), tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(newline="") as file:
+        _, row = csv.reader(file)
+    assert row[0] == "'=HYPERLINK(1)" and row[-1] == "'@SUM(1)"
