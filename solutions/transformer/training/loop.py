@@ -251,8 +251,9 @@ def step_function(
     config: TrainingConfig, device: torch.device | str
 ) -> Callable[..., tuple[float, int]]:
     """Return `train_step`, or the same in parts where that is asked for and pays."""
-    if config.parts > 1 and torch.device(device).type == "cpu":
-        return partial(train_step_in_parts, parts=config.parts)
+    parts = config.parts if torch.device(device).type == "cpu" else 1
+    if max(parts, config.accumulate) > 1:
+        return partial(train_step_in_parts, parts=max(parts, config.accumulate))
     return train_step
 
 

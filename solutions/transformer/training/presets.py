@@ -48,6 +48,7 @@ class Preset(StrEnum):
     tutorial = "tutorial"
     best = "best"
     subword = "subword"
+    base = "base"
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ RECIPES = {
             TrainingConfig.best,
             subwords=USUAL_SUBWORDS,
         ),
+        Preset.base: Recipe(TransformerConfig.base, TrainingConfig.base, 37_000),
     },
     ModelName.attention: _recurrent(attention=True),
     ModelName.seq2seq: _recurrent(attention=False),
