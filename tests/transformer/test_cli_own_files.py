@@ -176,6 +176,20 @@ def test_a_full_disk_leaves_no_half_of_the_sentences(tmp_path):
     assert not list((tmp_path / "run").iterdir())
 
 
+def test_a_run_on_another_corpus_is_not_resumed_with_files(tmp_path):
+    short = ["--epochs", 1, "--epoch-steps", 1, "--device", "cpu", "--out", tmp_path]
+    run("train", *short)
+    output = run("train", *files(), *short, "--resume", expect=2)
+    assert_one_line_error(output, "holds no sentences: it was trained on other data")
+
+
+def test_recurrent_models_read_files_too(tmp_path):
+    sizes = ["--model", "attention", *SHORT, "--out", tmp_path]
+    assert "attention, tiny: " in run("train", *files(), *sizes)
+    output = run("evaluate", "--data", "files", "--out", tmp_path)
+    assert "test: 20 sentences" in output
+
+
 @pytest.mark.slow
 def test_korean_is_learned(tmp_path):
     more = ["--epochs", 60, "--batch-size", 16, "--seed", 1]

@@ -125,8 +125,8 @@ def read_files(
 ) -> Prepared:
     """Prepare text files for a run, or take what the run was begun with."""
     if (run / LAST).exists():
-        require_same_files(texts, run)
         prepared = load_prepared(run)
+        require_same_files(texts, run)
     else:
         longest = getattr(recipe.sizes(size, size), "max_len", POSITIONS)
         with console.status("reading the files"):
