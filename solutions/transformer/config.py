@@ -108,6 +108,21 @@ class TransformerConfig:
         settings = {**sizes, **variant, "dropout": 0.05, **changes}
         return cls(src_vocab_size, tgt_vocab_size, **settings)
 
+    @classmethod
+    def base(
+        cls, src_vocab_size: int = 37_000, tgt_vocab_size: int = 37_000, **changes: Any
+    ) -> TransformerConfig:
+        """Return the paper's base model, Table 3, for subwords that both sides share.
+
+        Dropout is where Section 5.4 has it: on the sub-layers' outputs and the sums of
+        embeddings and positions. 256 positions are no part of the paper.
+        """
+        sizes = {"d_model": 512, "n_heads": 8, "n_layers": 6, "d_ff": 2048}
+        variant = {"max_len": 256, "positions": "sinusoidal", "tie": "all"}
+        dropout = {"dropout": 0.1, "attention_dropout": 0.0, "ff_dropout": 0.0}
+        settings = {**sizes, **variant, **dropout, **changes}
+        return cls(src_vocab_size, tgt_vocab_size, **settings)
+
     def _require_at_least(self, name: str, least: int) -> None:
         value = getattr(self, name)
         if not isinstance(value, int) or value < least:

@@ -57,7 +57,8 @@ def test_evaluate_states_each_convention(folder):
     assert "exp of the mean cross-entropy" in output
     assert "torchtext corpus BLEU × 100, lower-cased tokens, last token cut" in output
     assert "sacreBLEU on detokenised lower-cased text, nrefs:1|case:mixed" in output
-    assert output.count("(greedy;") == 2
+    assert "chrF on detokenised lower-cased text, nrefs:1|case:mixed" in output
+    assert output.count("(greedy;") == 3
 
 
 def test_translate_prints_a_sentence_and_draws_the_heads(folder, tmp_path):

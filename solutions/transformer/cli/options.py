@@ -1,7 +1,9 @@
 """What the commands share: options, and how they speak to the user."""
 
 import contextlib
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,8 +13,15 @@ import typer
 from rich.console import Console
 
 from transformer.data import Corpus, Vocabularies
+from transformer.training.checkpoints import Checkpoint
 from transformer.training.loop import AVERAGED, BEST, LAST
-from transformer.training.presets import CorpusName, load_corpus, number_words
+from transformer.training.presets import (
+    CorpusName,
+    load_corpus,
+    load_subword_corpus,
+    number_words,
+)
+from transformer.translation.beams import SearchSettings
 
 console = Console()
 problems = Console(stderr=True)
@@ -38,14 +47,9 @@ class Weights(StrEnum):
         return {"best": BEST, "averaged": AVERAGED, "last": LAST}[self.value]
 
 
-class Split(StrEnum):
-    """The parts of a corpus that a model is measured on."""
-
-    valid = "valid"
-    test = "test"
-
-
-Data = Annotated[CorpusName, typer.Option(help="Corpus.")]
+Data = Annotated[
+    CorpusName, typer.Option(help="Corpus; files: text files of your own.")
+]
 DataDir = Annotated[
     Path | None, typer.Option(help="Folder of Multi30k's files; else they are fetched.")
 ]
@@ -61,7 +65,13 @@ Which = Annotated[
 ]
 BeamSize = Annotated[int, typer.Option(help="Hypotheses kept; 1 is greedy.")]
 Alpha = Annotated[float, typer.Option(help="Length penalty of the beam search.")]
-MaxLen = Annotated[int, typer.Option(help="Most tokens to write.")]
+MaxLen = Annotated[
+    int | None,
+    typer.Option(
+        help="Most tokens to write: 50 words, or 50 subwords more than were read."
+    ),
+]
+MOST_WORDS = 50
 USUAL_OUT = Path("runs") / "transformer"
 
 
@@ -88,11 +98,55 @@ def one_line_errors() -> Iterator[None]:
     raise typer.Exit(2)
 
 
-def read_corpus(name: CorpusName, folder: Path | None) -> tuple[Corpus, Vocabularies]:
-    """Make or read a corpus with its vocabularies, and say how large they are."""
+def read_corpus(
+    name: CorpusName, folder: Path | None, subwords: int | None = None
+) -> tuple[Corpus, Vocabularies]:
+    """Make or read a corpus with its vocabularies, and say how large they are.
+
+    Args:
+        name: which corpus.
+        folder: where the files of Multi30k lie.
+        subwords: how many both sides share at most; None for whole words.
+    """
     with console.status(f"reading {name.value}"):
-        corpus = load_corpus(name, folder)
-        words = number_words(name, corpus)
+        if subwords:
+            corpus, words = load_subword_corpus(name, folder, subwords)
+        else:
+            corpus = load_corpus(name, folder)
+            words = number_words(name, corpus)
     sizes = " / ".join(f"{len(pairs):,}" for _, pairs in corpus.splits())
-    say(f"{name.value}: {sizes} pairs, {len(words[0]):,} and {len(words[1]):,} words")
+    say(f"{name.value}: {sizes} pairs, {describe_words(words)}")
     return corpus, words
+
+
+def describe_words(words: Vocabularies) -> str:
+    """Say how many words there are, or subwords."""
+    if words[0].subwords:
+        return f"{len(words[0]):,} subwords that both sides share"
+    return f"{len(words[0]):,} and {len(words[1]):,} words"
+
+
+def search_settings(
+    beam_size: int, length_penalty: float, max_len: int | None
+) -> SearchSettings:
+    """Return the settings of a search; without a greatest length, that for words."""
+    limit = MOST_WORDS if max_len is None else max_len
+    return SearchSettings(beam_size, length_penalty, limit)
+
+
+def with_room(
+    settings: SearchSettings, max_len: int | None, checkpoint: Checkpoint, longest: int
+) -> SearchSettings:
+    """Let a model of subwords write as many as it needs, unless the user said how many.
+
+    Args:
+        settings: of the search.
+        max_len: what the user said.
+        checkpoint: of the model that writes; it cannot write more tokens than it has
+            positions.
+        longest: tokens of the longest source.
+    """
+    if max_len is not None or checkpoint.subwords is None:
+        return settings
+    positions = checkpoint.model_config.get("max_len", sys.maxsize)
+    return replace(settings, max_len=min(longest + MOST_WORDS, positions))

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from transformer.cli.options import Weights, Which, one_line_errors, say
-from transformer.training.checkpoints import load_checkpoint
+from transformer.training.checkpoints import Checkpoint, load_checkpoint
 from transformer.training.page_file import save_page_file
 
 FILE = "page.safetensors"
@@ -22,7 +22,18 @@ def page(
     """Write a run's model into one file, to be dropped on a figure of the book."""
     with one_line_errors():
         checkpoint = load_checkpoint(run / weights.file)
+        refuse_subwords(checkpoint)
         path = to or run / FILE
         model = checkpoint.build_model()
         size = save_page_file(model, checkpoint.vocabularies(), path)
         say(f"{path}: {size / 1e6:.1f} MB; drop it on a live translator of the book")
+
+
+def refuse_subwords(checkpoint: Checkpoint) -> None:
+    """Refuse what the page could not split a sentence for."""
+    if checkpoint.subwords is not None:
+        raise ValueError(
+            "the page splits sentences into whole words, and this model reads "
+            "subwords: use translate, or train with whole words (--data multi30k "
+            "--config tutorial)"
+        )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,8 +16,17 @@ from transformer.cli.options import (
     Threads,
     console,
     one_line_errors,
-    read_corpus,
     say,
+)
+from transformer.cli.own_files import (
+    DataOptions,
+    Src,
+    SubwordCount,
+    Test,
+    Tgt,
+    Valid,
+    name_texts,
+    read_training_data,
 )
 from transformer.multi_head import count_parameters
 from transformer.training.config import TrainingConfig
@@ -28,7 +37,6 @@ from transformer.training.presets import (
     Preset,
     Recipe,
     choose_device,
-    make_data,
     make_trainer,
     recipe,
     usual_preset,
@@ -64,6 +72,11 @@ def train(
     model: Model = ModelName.transformer,
     data: Data = CorpusName.grammar,
     data_dir: DataDir = None,
+    src: Src = None,
+    tgt: Tgt = None,
+    valid: Valid = None,
+    test: Test = None,
+    subwords: SubwordCount = None,
     config: Config = None,
     epochs: Epochs = None,
     batch_size: BatchSize = None,
@@ -82,20 +95,13 @@ def train(
     with one_line_errors():
         chosen = recipe(preset, model)
         refuse_for_recurrent(model, {"--fused": fused, "--compile": compile})
-        training = choose_training(
-            chosen,
-            epochs=epochs,
-            batch_size=batch_size,
-            epoch_steps=epoch_steps,
-            seed=seed,
-            precision=precision.value if precision else None,
-            fused=fused,
-            compile=compile,
-        )
+        changes = (epochs, batch_size, epoch_steps, seed, precision, fused, compile)
+        training = choose_training(chosen, *changes)
+        texts = name_texts(data, (src, tgt), valid, test, resume)
         check_folder(out, resume)
         place = choose_device(device, threads)
-        corpus, words = read_corpus(data, data_dir)
-        batches = make_data(corpus, words, training, place)
+        options = DataOptions(data, data_dir, texts, subwords)
+        batches = read_training_data(options, chosen, training, place, out)
         trainer = make_trainer(chosen, batches, training, place, out)
         size = f"{count_parameters(trainer.model):,} parameters"
         say(f"{model.value}, {preset.value}: {size} on {place}")
@@ -112,12 +118,30 @@ def refuse_for_recurrent(model: ModelName, options: Mapping[str, bool | None]) -
             )
 
 
-def choose_training(chosen_recipe: Recipe, **changes: Any) -> TrainingConfig:
+def choose_training(
+    chosen_recipe: Recipe,
+    epochs: int | None,
+    batch_size: int | None,
+    epoch_steps: int | None,
+    seed: int | None,
+    precision: Precision | None,
+    fused: bool | None,
+    compile: bool | None,
+) -> TrainingConfig:
     """Return a recipe's training with the changes that are not None."""
-    chosen = {name: value for name, value in changes.items() if value is not None}
-    if "batch_size" in chosen:
-        chosen["batch_tokens"] = None  # pairs are counted, and not tokens
-    return chosen_recipe.training(**chosen)
+    changes = {
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "epoch_steps": epoch_steps,
+        "seed": seed,
+        "precision": precision and precision.value,
+        "fused": fused,
+        "compile": compile,
+    }
+    if batch_size is not None:
+        changes["batch_tokens"] = None  # pairs are counted, and not tokens
+    given = {k: v for k, v in changes.items() if v is not None or k == "batch_tokens"}
+    return chosen_recipe.training(**given)
 
 
 def check_folder(folder: Path, resume: bool) -> None:

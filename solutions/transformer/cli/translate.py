@@ -16,16 +16,17 @@ from transformer.cli.options import (
     Weights,
     Which,
     one_line_errors,
+    search_settings,
+    with_room,
 )
 from transformer.training.checkpoints import load_checkpoint
 from transformer.training.models import ModelName
 from transformer.training.presets import choose_device
-from transformer.translation.beams import SearchSettings
 from transformer.translation.inference import Translation, translate
 
 
 def translate_command(
-    sentence: Annotated[str, typer.Argument(help="A German sentence.")],
+    sentence: Annotated[str, typer.Argument(help="A sentence of the source language.")],
     attention: Annotated[
         Path | None, typer.Option(help="Image to draw the heads' attention into.")
     ] = None,
@@ -34,16 +35,18 @@ def translate_command(
     out: Out = USUAL_OUT,
     beam_size: BeamSize = 4,
     length_penalty: Alpha = 0.6,
-    max_len: MaxLen = 50,
+    max_len: MaxLen = None,
     weights: Which = Weights.best,
 ) -> None:
     """Print the translation of a sentence; draw the last layer's heads if asked."""
     with one_line_errors():
-        settings = SearchSettings(beam_size, length_penalty, max_len)
+        settings = search_settings(beam_size, length_penalty, max_len)
         place = choose_device(device, threads)
         checkpoint = load_checkpoint(out / weights.file)
         refuse_to_draw(ModelName(checkpoint.model_name), attention)
         words = checkpoint.vocabularies()
+        read = len(words[0].split(sentence, "de")) + 2  # <sos> and <eos>
+        settings = with_room(settings, max_len, checkpoint, read)
         found = translate(checkpoint.build_model(place), sentence, words, settings)
         typer.echo(found.text)
         if attention is not None:

@@ -1,7 +1,7 @@
 """Which corpora and configurations there are, and how they become a training run."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -12,17 +12,25 @@ import torch
 from transformer.config import TransformerConfig
 from transformer.data import (
     Corpus,
+    SentencePair,
+    Subwords,
     Vocabularies,
     build_vocabularies,
     check_device,
+    detokenize,
+    learn_subwords,
     load_multi30k,
     make_batches,
     make_grammar_corpus,
+    share_subwords,
 )
+from transformer.data.multi30k import find_multi30k, read_texts
 from transformer.recurrent.config import RecurrentConfig
 from transformer.training.config import TrainingConfig
 from transformer.training.loop import Trainer, TrainingData
 from transformer.training.models import Config, ModelName, make_model
+
+USUAL_SUBWORDS = 8000
 
 
 class CorpusName(StrEnum):
@@ -30,6 +38,7 @@ class CorpusName(StrEnum):
 
     grammar = "grammar"
     multi30k = "multi30k"
+    files = "files"
 
 
 class Preset(StrEnum):
@@ -38,6 +47,8 @@ class Preset(StrEnum):
     tiny = "tiny"
     tutorial = "tutorial"
     best = "best"
+    subword = "subword"
+    base = "base"
 
 
 @dataclass(frozen=True)
@@ -47,10 +58,12 @@ class Recipe:
     Attributes:
         sizes: makes the model's configuration from the numbers of words.
         training: makes the configuration of its training.
+        subwords: how many both sides share at most; None for whole words.
     """
 
     sizes: Callable[..., Config]
     training: Callable[..., TrainingConfig]
+    subwords: int | None = None
 
 
 def _recurrent(attention: bool) -> dict[Preset, Recipe]:
@@ -67,6 +80,12 @@ RECIPES = {
         Preset.tiny: Recipe(TransformerConfig.tiny, TrainingConfig.tiny),
         Preset.tutorial: Recipe(TransformerConfig.tutorial, TrainingConfig.tutorial),
         Preset.best: Recipe(TransformerConfig.best, TrainingConfig.best),
+        Preset.subword: Recipe(
+            partial(TransformerConfig.best, max_len=256),
+            TrainingConfig.best,
+            subwords=USUAL_SUBWORDS,
+        ),
+        Preset.base: Recipe(TransformerConfig.base, TrainingConfig.base, 37_000),
     },
     ModelName.attention: _recurrent(attention=True),
     ModelName.seq2seq: _recurrent(attention=False),
@@ -78,6 +97,8 @@ def usual_preset(model: ModelName, corpus: CorpusName) -> Preset:
     """Return the configuration of a model that is meant for a corpus."""
     if corpus is CorpusName.grammar:
         return Preset.tiny
+    if corpus is CorpusName.files and not model.is_recurrent:
+        return Preset.subword
     return Preset.best if model.is_recurrent else Preset.tutorial
 
 
@@ -126,6 +147,47 @@ def number_words(name: CorpusName, corpus: Corpus) -> Vocabularies:
     return build_vocabularies(corpus.train, MIN_FREQ[name])
 
 
+def load_texts(
+    name: CorpusName, folder: Path | None, split: str
+) -> list[tuple[str, str]]:
+    """Return one part of a corpus as text, German and English."""
+    if name is CorpusName.grammar:
+        pairs = dict(make_grammar_corpus().splits())[split]
+        return [(detokenize(pair.src), detokenize(pair.tgt)) for pair in pairs]
+    return read_texts(find_multi30k(folder), split)
+
+
+def split_texts(
+    texts: Iterable[tuple[str, str]], subwords: Subwords
+) -> tuple[SentencePair, ...]:
+    """Split pairs of texts into pairs of subwords."""
+    return tuple(
+        SentencePair(tuple(subwords.split(src)), tuple(subwords.split(tgt)))
+        for src, tgt in texts
+    )
+
+
+def load_subword_corpus(
+    name: CorpusName, folder: Path | None, size: int
+) -> tuple[Corpus, Vocabularies]:
+    """Make or read a corpus in lower case, split into subwords of its training pairs.
+
+    Args:
+        name: which corpus.
+        folder: where the files of Multi30k lie.
+        size: how many subwords both sides share at most.
+    """
+    train = load_texts(name, folder, "train")
+    sentences = [text for pair in train for text in pair]
+    subwords = learn_subwords(sentences, size, lower=True)
+    corpus = Corpus(
+        split_texts(train, subwords),
+        split_texts(load_texts(name, folder, "valid"), subwords),
+        split_texts(load_texts(name, folder, "test"), subwords),
+    )
+    return corpus, share_subwords(subwords)
+
+
 def make_data(
     corpus: Corpus, words: Vocabularies, config: TrainingConfig, device: torch.device
 ) -> TrainingData:
@@ -153,9 +215,12 @@ def make_trainer(
 ) -> Trainer:
     """Make the model of a recipe, with the configuration's seed, and its trainer.
 
-    `sizes` replace fields of the model's configuration.
+    `sizes` replace fields of the model's configuration. Subwords that both sides share
+    have one vector each, and one row of the projection, in a Transformer.
     """
     torch.manual_seed(config.seed)
-    words = map(len, data.vocabularies)
-    model = make_model(recipe.sizes(*words, **sizes)).to(device)
-    return Trainer(model, data, config, folder)
+    words = tuple(map(len, data.vocabularies))
+    model_config = recipe.sizes(*words, **sizes)
+    if data.vocabularies[0].subwords and isinstance(model_config, TransformerConfig):
+        model_config = replace(model_config, tie="all")
+    return Trainer(make_model(model_config).to(device), data, config, folder)

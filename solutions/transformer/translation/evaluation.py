@@ -9,7 +9,14 @@ import torch
 from torch import Tensor, nn
 from torchtext.data.metrics import bleu_score
 
-from transformer.data import SentencePair, Vocabularies, detokenize, make_batches
+from transformer.data import (
+    EOS,
+    SentencePair,
+    Vocabularies,
+    detokenize,
+    make_batches,
+    tokenize,
+)
 from transformer.model import Transformer
 from transformer.translation.beams import SearchSettings, until_end
 from transformer.translation.inference import best_translation
@@ -20,7 +27,7 @@ Search = Callable[[Model, Tensor, SearchSettings], Tensor]
 
 @dataclass(frozen=True)
 class Bleu:
-    """Hold a BLEU score, from 0 to 100, with the convention it was counted by.
+    """Hold a score from 0 to 100, with the convention it was counted by.
 
     Attributes:
         score: the score.
@@ -120,10 +127,31 @@ def detokenised_bleu(
         translations: words of each translation; special tokens are left out.
         references: words of one reference each.
     """
-    hypotheses = [
-        detokenize(w for w in words if w != "<eos>") for words in translations
-    ]
+    texts = [detokenize(w for w in words if w != EOS) for words in translations]
+    kind = "detokenised lower-cased text"
+    return text_bleu(texts, [detokenize(words) for words in references], kind)
+
+
+def text_bleu(texts: Sequence[str], references: Sequence[str], kind: str) -> Bleu:
+    """Score texts with sacreBLEU.
+
+    Args:
+        texts: translations.
+        references: one each.
+        kind: what they are, for the convention.
+    """
     metric = sacrebleu.BLEU()
-    score = metric.corpus_score(hypotheses, [[detokenize(r) for r in references]])
-    signature = metric.get_signature()
-    return Bleu(score.score, f"sacreBLEU on detokenised lower-cased text, {signature}")
+    score = metric.corpus_score(texts, [references])
+    return Bleu(score.score, f"sacreBLEU on {kind}, {metric.get_signature()}")
+
+
+def text_chrf(texts: Sequence[str], references: Sequence[str], kind: str) -> Bleu:
+    """Score texts with chrF, which compares runs of letters; else as `text_bleu`."""
+    metric = sacrebleu.CHRF()
+    score = metric.corpus_score(texts, [references])
+    return Bleu(score.score, f"chrF on {kind}, {metric.get_signature()}")
+
+
+def as_words(text: str) -> list[str]:
+    """Split an English text as the tutorial does, with `<eos>` for `tutorial_bleu`."""
+    return [*tokenize(text, "en"), EOS]

@@ -125,6 +125,7 @@ def test_a_file_of_plain_values_under_these_names_loads(tmp_path, whole_run):
     assert found.vocabularies()[0].words == tuple(words)
     assert (found.epoch, found.step) == (1, 7)
     written = torch.load(whole_run[2] / LAST, weights_only=True)
-    assert written.keys() == fields.keys() | {"model_name"}  # there was one model
+    newer = {"model_name", "subwords"}  # there was one model, and whole words
+    assert written.keys() == fields.keys() | newer
     for name, value in fields.items():
         assert type(written[name]) is type(value), name

@@ -7,8 +7,8 @@ from transformer.config import TransformerConfig
 from transformer.data import build_vocabularies, make_batches, make_grammar_corpus
 from transformer.model import Transformer
 from transformer.training.config import TrainingConfig
-from transformer.training.loop import Trainer, TrainingData
-from transformer.training.step import StepSettings, train_step
+from transformer.training.loop import Trainer, TrainingData, step_function
+from transformer.training.step import StepSettings, train_step, warmup_rate
 from transformer.training.step_in_parts import train_step_in_parts
 
 PAD = 1
@@ -97,3 +97,26 @@ def test_the_tutorials_training_takes_its_steps_in_parts():
 def test_no_part_is_refused():
     with pytest.raises(ValueError, match="parts must be at least 1"):
         TrainingConfig(parts=0)
+
+
+def test_accumulation_goes_in_parts_on_every_device():
+    for device in ("cpu", "cuda"):
+        step = step_function(TrainingConfig(accumulate=8), device)
+        assert step.func is train_step_in_parts and step.keywords == {"parts": 8}
+        assert step_function(TrainingConfig(), device) is train_step
+    assert step_function(TrainingConfig(parts=4), "cuda") is train_step
+    assert step_function(TrainingConfig(parts=4, accumulate=2), "cpu").keywords == {
+        "parts": 4
+    }
+    with pytest.raises(ValueError, match="accumulate must be at least 1"):
+        TrainingConfig(accumulate=0)
+
+
+def test_the_papers_rate_is_highest_at_its_last_step_of_warm_up():
+    config = TrainingConfig.base()
+    assert config.rate_at(4000) == pytest.approx(warmup_rate(4000, 512, 4000))
+    for step in (1, 100, 3999, 4001, 100_000):
+        assert config.rate_at(step) == pytest.approx(warmup_rate(step, 512, 4000))
+        assert config.rate_at(step) < config.rate_at(4000)
+    assert config.epochs * config.epoch_steps == pytest.approx(100_000, rel=0.01)
+    assert (config.batch_tokens, config.average_last) == (25_000, 5)

@@ -1,11 +1,18 @@
 """Sentence pairs to train on: the course's own corpus, Multi30k, and how to batch them.
 
 `make_grammar_corpus` and `load_multi30k` give a `Corpus` of `SentencePair`;
-`build_vocabularies` numbers its words; `make_batches` pads it. `make_reversal_pairs`
-is the smallest task of all.
+`build_vocabularies` numbers its words, `learn_subwords` cuts them into pieces;
+`make_batches` pads it. `make_reversal_pairs` is the smallest task of all.
 """
 
-from .batches import Batch, Batches, check_device, make_batches, trim_padding
+from .batches import (
+    Batch,
+    Batches,
+    BatchSource,
+    check_device,
+    make_batches,
+    trim_padding,
+)
 from .grammar import AMBIGUOUS_WORDS, RUNNING_EXAMPLE, make_grammar_corpus
 from .multi30k import download_multi30k, load_multi30k
 from .pairs import Corpus, SentencePair
@@ -21,8 +28,9 @@ from .special_tokens import (
     UNK,
     UNK_ID,
 )
+from .subwords import Subwords, learn_subwords
 from .tokens import detokenize, tokenize
-from .vocabulary import Vocabularies, Vocabulary, build_vocabularies
+from .vocabulary import Vocabularies, Vocabulary, build_vocabularies, share_subwords
 
 __all__ = [
     "AMBIGUOUS_WORDS",
@@ -37,19 +45,23 @@ __all__ = [
     "UNK",
     "UNK_ID",
     "Batch",
+    "BatchSource",
     "Batches",
     "Corpus",
     "SentencePair",
+    "Subwords",
     "Vocabularies",
     "Vocabulary",
     "build_vocabularies",
     "check_device",
     "detokenize",
     "download_multi30k",
+    "learn_subwords",
     "load_multi30k",
     "make_batches",
     "make_grammar_corpus",
     "make_reversal_pairs",
+    "share_subwords",
     "tokenize",
     "trim_padding",
 ]

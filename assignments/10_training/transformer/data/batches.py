@@ -7,6 +7,7 @@ so that a training run that was interrupted goes on as if it had not been.
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torchtext.data import Batch as TorchtextBatch
@@ -32,6 +33,26 @@ class Batch:
     def __len__(self) -> int:
         """Return the number of sentence pairs."""
         return self.src.shape[0]
+
+
+class BatchesOfEpoch(Protocol):
+    """The batches of one epoch, wherever their sentences come from."""
+
+    def __len__(self) -> int:
+        """Return the number of batches."""
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Yield the batches."""
+
+
+class BatchSource(Protocol):
+    """What a model can be trained on: batches, in another order each epoch."""
+
+    def epoch(self, number: int) -> BatchesOfEpoch:
+        """Return the batches of an epoch."""
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Yield the batches of epoch 0."""
 
 
 class Epoch:

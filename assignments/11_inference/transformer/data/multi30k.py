@@ -52,14 +52,25 @@ def load_multi30k(
     """
     if limit is not None and limit < 1:
         raise ValueError(f"expected a limit of at least 1, found {limit}")
+    folder = find_multi30k(folder)
+    train, valid, test = (read_pairs(folder, name, lower, limit) for name in SPLITS)
+    return Corpus(train, valid, test)
+
+
+def find_multi30k(folder: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder of the files; for None the cache, into which they are fetched.
+
+    Raises:
+        FileNotFoundError: if there is no such folder.
+        ConnectionError: if a download fails.
+    """
     folder = download_multi30k() if folder is None else Path(folder)
     if not folder.is_dir():
         raise FileNotFoundError(
             f"expected a folder with the files of Multi30k, found none at {folder}; "
             "give no folder to download them"
         )
-    train, valid, test = (_read_split(folder, name, lower, limit) for name in SPLITS)
-    return Corpus(train, valid, test)
+    return folder
 
 
 def download_multi30k(
@@ -117,31 +128,53 @@ def read_lines(path: Path) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _read_split(
-    folder: Path, name: str, lower: bool, limit: int | None
-) -> tuple[SentencePair, ...]:
-    sides = []
-    for language in ("de", "en"):
-        path = _find_file(folder, f"{SPLITS[name]}.{language}")
-        sides.append((path, read_lines(path)))
-    (src_path, src_lines), (tgt_path, tgt_lines) = sides
+def read_texts(
+    folder: str | os.PathLike[str], name: str, limit: int | None = None
+) -> list[tuple[str, str]]:
+    """Read the lines of one part of Multi30k, German and English.
+
+    Args:
+        folder: where the files lie.
+        name: "train", "valid" or "test", or what the files of another test set are
+            called: "test_2017_flickr".
+        limit: the number of pairs to take from the beginning; None for all of them.
+
+    Raises:
+        FileNotFoundError: if a file is not there.
+        ValueError: if a file is damaged or the two sides differ in their lines.
+    """
+    paths = [
+        _find_file(Path(folder), f"{SPLITS.get(name, name)}.{language}")
+        for language in ("de", "en")
+    ]
+    src_lines, tgt_lines = map(read_lines, paths)
     if len(src_lines) != len(tgt_lines) or not src_lines:
         raise ValueError(
-            f"expected as many lines in {src_path} as in {tgt_path}, and at least one, "
+            f"expected as many lines in {paths[0]} as in {paths[1]}, and at least one, "
             f"found {len(src_lines)} and {len(tgt_lines)}"
         )
+    texts = list(zip(src_lines[:limit], tgt_lines[:limit], strict=True))
+    for number, pair in enumerate(texts, start=1):
+        for path, line in zip(paths, pair, strict=True):
+            if not line.strip():
+                raise ValueError(
+                    f"{path}: expected a sentence in line {number}, found none"
+                )
+    return texts
+
+
+def read_pairs(
+    folder: str | os.PathLike[str],
+    name: str,
+    lower: bool = True,
+    limit: int | None = None,
+) -> tuple[SentencePair, ...]:
+    """Read one part of Multi30k as `read_texts` does, and split it into words."""
     to_src, to_tgt = load_tokenizer("de", lower), load_tokenizer("en", lower)
-    lines = zip(src_lines[:limit], tgt_lines[:limit], strict=True)
-    pairs = tuple(
-        SentencePair(tuple(to_src(src)), tuple(to_tgt(tgt))) for src, tgt in lines
+    return tuple(
+        SentencePair(tuple(to_src(src)), tuple(to_tgt(tgt)))
+        for src, tgt in read_texts(folder, name, limit)
     )
-    for number, pair in enumerate(pairs, start=1):
-        if not (pair.src and pair.tgt):
-            path = tgt_path if pair.src else src_path
-            raise ValueError(
-                f"{path}: expected a sentence in line {number}, found none"
-            )
-    return pairs
 
 
 def _find_file(folder: Path, name: str) -> Path:

@@ -12,6 +12,8 @@ from torchtext.vocab import Vocab
 
 from .pairs import SentencePair
 from .special_tokens import EOS, EOS_ID, PAD, PAD_ID, SOS, SOS_ID, SPECIAL_TOKENS, UNK
+from .subwords import Subwords
+from .tokens import detokenize, tokenize
 from .whole_file import whole_file
 
 
@@ -19,10 +21,11 @@ class Vocabulary:
     """Number the words of one language: specials first, then by frequency.
 
     `words[i]` is the word with id i. `field` is the torchtext `Field` that pads
-    and numbers batches.
+    and numbers batches. `subwords` splits and joins text where the words are pieces
+    of words, and is None where they are whole.
     """
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], subwords: Subwords | None = None) -> None:
         """Restore a vocabulary from its words in the order of their ids.
 
         Raises:
@@ -30,6 +33,7 @@ class Vocabulary:
                 of them comes twice.
         """
         self.words = _checked_words(words)
+        self.subwords = subwords
         vocab = Vocab(Counter(), specials=list(SPECIAL_TOKENS))
         vocab.itos = list(self.words)
         vocab.stoi.update({word: i for i, word in enumerate(self.words)})
@@ -73,6 +77,20 @@ class Vocabulary:
     def __repr__(self) -> str:
         """Name the size and the first words."""
         return f"Vocabulary({len(self)} words: {', '.join(self.words[4:8])}, …)"
+
+    def split(self, text: str, language: str) -> list[str]:
+        """Split a text into words, or into subwords, whatever their language.
+
+        Raises:
+            ValueError: if the words are whole, and the language unknown.
+        """
+        return self.subwords.split(text) if self.subwords else tokenize(text, language)
+
+    def join(self, words: Iterable[str]) -> str:
+        """Join words to a text as one writes it, without special tokens but <unk>."""
+        if self.subwords:
+            return self.subwords.join(words)
+        return detokenize(word for word in words if word not in (PAD, SOS, EOS))
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
         """Number a sentence between <sos> and <eos>; unknown words become <unk>.
@@ -132,6 +150,12 @@ class Vocabulary:
 
 Vocabularies = tuple[Vocabulary, Vocabulary]
 """That of the source, and that of the target."""
+
+
+def share_subwords(subwords: Subwords) -> Vocabularies:
+    """Make one vocabulary of subwords, for both sides."""
+    both = Vocabulary(subwords.pieces, subwords)
+    return both, both
 
 
 def build_vocabularies(

@@ -13,7 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.data import Vocabularies, Vocabulary
+from transformer.data import Vocabularies, Vocabulary, share_subwords
+from transformer.data.subwords import Subwords
 from transformer.data.whole_file import whole_file
 from transformer.training.models import Model, ModelName, make_model, restore_config
 
@@ -37,6 +38,8 @@ class Checkpoint:
         history: a record of each epoch.
         random_state: torch's generator, and the device's where it has its own.
         model_name: a `ModelName`; older checkpoints, all of Transformers, hold none.
+        subwords: what `pack_subwords` makes of the pieces that both sides share; None
+            where the words are whole.
     """
 
     model_config: dict[str, Any]
@@ -49,6 +52,7 @@ class Checkpoint:
     history: list[dict[str, float]]
     random_state: dict[str, Tensor]
     model_name: str = ModelName.transformer.value
+    subwords: dict[str, Any] | None = None
 
     def build_model(self, device: torch.device | str = "cpu") -> Model:
         """Make the model that was saved, in evaluation mode."""
@@ -59,7 +63,19 @@ class Checkpoint:
 
     def vocabularies(self) -> Vocabularies:
         """Return the source and the target vocabulary."""
+        if self.subwords is not None:
+            model = self.subwords["model"].cpu().numpy().tobytes()
+            return share_subwords(Subwords(model, self.subwords["lower"]))
         return Vocabulary(self.words[0]), Vocabulary(self.words[1])
+
+
+def pack_subwords(words: Vocabularies) -> dict[str, Any] | None:
+    """Return what restores the subwords of two vocabularies; None for whole words."""
+    subwords = words[0].subwords
+    if subwords is None:
+        return None
+    model = torch.frombuffer(bytearray(subwords.model), dtype=torch.uint8)
+    return {"model": model, "lower": subwords.lower}
 
 
 def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:

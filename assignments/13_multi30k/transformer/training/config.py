@@ -30,6 +30,8 @@ class TrainingConfig:
         by_length: puts sentences of similar length together; see `make_batches`.
         parts: how many parts of similar length a batch is computed in on a CPU, which
             saves padding and changes no gradient; other devices compute it whole.
+        accumulate: how many parts a batch is computed in on any device, whose gradients
+            are added up, so that a large batch fits into a small memory.
         average_last: epochs at the end whose weights are averaged into one more
             checkpoint; 1 averages nothing.
         precision: "float32", or "bfloat16" for matrix products in half the bits; the
@@ -57,11 +59,12 @@ class TrainingConfig:
     precision: Literal["float32", "bfloat16"] = "float32"
     fused: bool = False
     compile: bool = False
+    accumulate: int = 1
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained with."""
         least = {"epochs": 1, "batch_size": 1, "warmup": 0, "epoch_steps": 1}
-        least |= {"batch_tokens": 1, "average_last": 1, "parts": 1}
+        least |= {"batch_tokens": 1, "average_last": 1, "parts": 1, "accumulate": 1}
         for name, number in least.items():
             value = getattr(self, name)
             if value is not None and value < number:
@@ -107,6 +110,20 @@ class TrainingConfig:
         recipe = {"epochs": 4, "batch_size": 64, "rate": 2e-3, "warmup": 150}
         details = {"betas": (0.9, 0.98), "smoothing": 0.1}
         return cls(**{**recipe, **details, **changes})
+
+    @classmethod
+    def base(cls, **changes: Any) -> "TrainingConfig":
+        """Return the training of the paper's base model, Sections 5.1 to 5.4 and 6.1.
+
+        100,000 steps of 25,000 tokens, each in eight parts. An epoch is 1,400 of them,
+        what the paper's machine did in the ten minutes between two checkpoints, and the
+        last five are averaged. Gradients are clipped, of which the paper says nothing.
+        """
+        recipe = {"epochs": 72, "epoch_steps": 1400, "batch_tokens": 25_000}
+        rate = {"rate": (512 * 4000) ** -0.5, "warmup": 4000, "betas": (0.9, 0.98)}
+        device = {"precision": "bfloat16", "fused": True, "accumulate": 8}
+        details = {"smoothing": 0.1, "average_last": 5}
+        return cls(**{**recipe, **rate, **device, **details, **changes})
 
     def rate_at(self, step: int) -> float:
         """Return the learning rate of a step, counted from 1."""

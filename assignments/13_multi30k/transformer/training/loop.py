@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -12,12 +12,13 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from transformer.data import Batches, Vocabularies
+from transformer.data import Batch, BatchSource, Vocabularies
 from transformer.model import evaluating
 from transformer.training.checkpoints import (
     Checkpoint,
     CheckpointError,
     load_checkpoint,
+    pack_subwords,
     require_same_run,
     require_same_words,
     save_checkpoint,
@@ -49,13 +50,13 @@ class TrainingData:
         vocabularies: of the source and of the target.
     """
 
-    train: Batches
-    valid: Batches
+    train: BatchSource
+    valid: BatchSource
     vocabularies: Vocabularies
 
 
 @evaluating
-def mean_loss(model: nn.Module, batches: Batches, pad_id: int = 1) -> float:
+def mean_loss(model: nn.Module, batches: Iterable[Batch], pad_id: int = 1) -> float:
     """Compute the mean cross-entropy of all target tokens, in nats, without dropout."""
     total, tokens = 0.0, 0
     for batch in batches:
@@ -242,6 +243,7 @@ class Trainer:
             history=self.history,
             random_state=_random_state(self.device),
             model_name=name_of(self.model.config).value,
+            subwords=pack_subwords(self.data.vocabularies),
         )
 
 
@@ -249,8 +251,9 @@ def step_function(
     config: TrainingConfig, device: torch.device | str
 ) -> Callable[..., tuple[float, int]]:
     """Return `train_step`, or the same in parts where that is asked for and pays."""
-    if config.parts > 1 and torch.device(device).type == "cpu":
-        return partial(train_step_in_parts, parts=config.parts)
+    parts = config.parts if torch.device(device).type == "cpu" else 1
+    if max(parts, config.accumulate) > 1:
+        return partial(train_step_in_parts, parts=max(parts, config.accumulate))
     return train_step
 
 

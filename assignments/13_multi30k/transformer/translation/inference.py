@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from transformer.data import Vocabularies, detokenize, tokenize
-from transformer.data.special_tokens import EOS, EOS_ID, SOS_ID
+from transformer.data import Vocabularies
+from transformer.data.special_tokens import EOS_ID, SOS_ID
 from transformer.decoder import DecoderLayer
 from transformer.model import Transformer, evaluating
 from transformer.translation.beams import (
@@ -177,16 +177,13 @@ class Translation:
         target: the t tokens written, with `<eos>` if it was.
         cross_attention: (layers, h, t, s); row i holds the weights from which token i
             of `target` was predicted.
+        text: the translation as one writes it.
     """
 
     source: tuple[str, ...]
     target: tuple[str, ...]
     cross_attention: Tensor
-
-    @property
-    def text(self) -> str:
-        """The translation as one writes it."""
-        return detokenize(word for word in self.target if word != EOS)
+    text: str
 
 
 @evaluating
@@ -200,7 +197,7 @@ def translate(
 
     Args:
         model: trained, a `Transformer` or another with `encode` and `decode`.
-        sentence: German text, or its tokens.
+        sentence: text, or its tokens; text for a vocabulary of whole words is German.
         vocabularies: of the source and of the target.
         settings: beam size 1 is greedy.
 
@@ -211,7 +208,9 @@ def translate(
         ValueError: if the sentence has no word, or more than the model has positions.
     """
     src_vocab, tgt_vocab = vocabularies
-    words = tokenize(sentence, "de") if isinstance(sentence, str) else sentence
+    words = sentence
+    if isinstance(sentence, str):
+        words = src_vocab.split(sentence, "de")
     src = torch.tensor([src_vocab.encode(words)], device=model.projection.weight.device)
     writer = model
     if isinstance(model, Transformer):
@@ -219,8 +218,10 @@ def translate(
     ids = until_end(best_translation(writer, src, settings)[0], settings.eos_id)
     tgt = ids.unsqueeze(0)
     _, cross_attention = model.decode(tgt[:, :-1], model.encode(src), src)
+    target = tuple(tgt_vocab.words[i] for i in ids[1:].tolist())
     return Translation(
         source=tuple(src_vocab.words[i] for i in src[0].tolist()),
-        target=tuple(tgt_vocab.words[i] for i in ids[1:].tolist()),
+        target=target,
         cross_attention=torch.stack(cross_attention, dim=1)[0],
+        text=tgt_vocab.join(target),
     )

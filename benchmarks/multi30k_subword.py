@@ -1,0 +1,117 @@
+"""Measure a model of subwords on Multi30k, by a rule that was fixed before.
+
+    python -m transformer train --data multi30k --config subword --out runs/subword
+    python benchmarks/multi30k_subword.py runs/subword [--data-dir DIR]
+
+Written down before the model was trained, and before any figure of a test set was seen:
+`subword` is `best` in all but its words. It has 8,000 subwords for both sides, learned
+from the lower-cased training pairs by SentencePiece, one matrix for source, target and
+projection, and 256 positions; sizes, dropout, batches, rate, epochs and the seed, 1234,
+are those of `best`. One model is trained. The checkpoint (best epoch or averaged) and
+the search (`multi30k.SEARCHES`) are those with the highest BLEU of the validation set.
+The test set is looked at for that choice, once, and so is every other test set in the
+folder. Writes `benchmarks/results/multi30k_subword.json`.
+
+BLEU in the tutorial's convention is counted on spaCy's tokens of the joined text, and
+so may be compared with that of whole words. A perplexity may not: it is a subword's.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from multi30k import Measure, measure_best, result_file, write_result
+from torch import nn
+
+from transformer.data import Corpus, SentencePair, Vocabularies
+from transformer.data.multi30k import SPLITS, find_multi30k, read_texts
+from transformer.training.checkpoints import load_checkpoint
+from transformer.training.loop import AVERAGED, BEST, LAST
+from transformer.training.presets import split_texts
+from transformer.translation.beams import SearchSettings
+from transformer.translation.evaluation import (
+    as_words,
+    text_bleu,
+    text_chrf,
+    translate_pairs,
+    tutorial_bleu,
+)
+from transformer.translation.fast import fast_translation
+
+LONGEST = 100  # subwords of a translation
+
+
+class SubwordMeasure(Measure):
+    """Measure models of one set of subwords."""
+
+    def __init__(self, folder: Path | None, words: Vocabularies) -> None:
+        """Read Multi30k from a folder, or fetch it, and split it into subwords."""
+        self.folder, self.words = find_multi30k(folder), words
+        self.corpus = Corpus(*map(self.read, ("train", "valid", "test")))
+
+    def read(self, name: str) -> tuple[SentencePair, ...]:
+        """Return the subwords of one part."""
+        return split_texts(read_texts(self.folder, name), self.words[0].subwords)
+
+    def bleu(
+        self, model: nn.Module, pairs: list[SentencePair], search: SearchSettings
+    ) -> dict[str, Any]:
+        """Score the joined translations of a split, by three conventions."""
+        room = SearchSettings(search.beam_size, search.length_penalty, LONGEST)
+        found = translate_pairs(
+            model, pairs, self.words, room, 256, search=fast_translation
+        )
+        join = self.words[1].join
+        texts, references = map(join, found), [join(pair.tgt) for pair in pairs]
+        texts = list(texts)
+        tutorial = tutorial_bleu(
+            [as_words(text) for text in texts],
+            [as_words(text)[:-1] for text in references],
+        )
+        sacre = text_bleu(texts, references, "lower-cased text")
+        chrf = text_chrf(texts, references, "lower-cased text")
+        return {
+            "beam_size": search.beam_size,
+            "length_penalty": search.length_penalty,
+            "tutorial_bleu": round(tutorial.score, 2),
+            "sacrebleu_lower_cased": round(sacre.score, 2),
+            "signature": sacre.convention,
+            "chrf_lower_cased": round(chrf.score, 2),
+            "chrf_signature": chrf.convention,
+        }
+
+
+def other_tests(measure: SubwordMeasure) -> list[str]:
+    """Return the names of the other test sets in the folder."""
+    names = {path.name.partition(".")[0] for path in measure.folder.glob("test_*.de*")}
+    return sorted(names - set(SPLITS.values()))
+
+
+def main() -> None:
+    """Choose, measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("run", type=Path, help="folder of the checkpoints")
+    parser.add_argument("--data-dir", type=Path)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    words = load_checkpoint(options.run / LAST).vocabularies()
+    measure = SubwordMeasure(options.data_dir, words)
+    found = measure_best(measure, options.run)
+    chosen = found["chosen_on_validation"]
+    file = {"best epoch": BEST, "averaged": AVERAGED}[chosen["weights"]]
+    model = load_checkpoint(options.run / file).build_model()
+    search = SearchSettings(chosen["beam_size"], chosen["length_penalty"])
+    found["other_tests"] = {
+        name: measure.bleu(model, measure.read(name), search)
+        for name in other_tests(measure)
+    }
+    write_result(result_file("subword"), found)
+    shown = {k: v for k, v in found.items() if k not in ("log", "model", "training")}
+    print(json.dumps(shown, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""What a checkpoint is measured on, and the scores that fit it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from transformer.cli.options import read_corpus
+from transformer.data import SentencePair, Vocabularies
+from transformer.data.multi30k import find_multi30k, read_pairs
+from transformer.own_files.prepare import load_prepared
+from transformer.own_files.text import PairedText
+from transformer.training.checkpoints import Checkpoint, require_same_words
+from transformer.training.presets import CorpusName, load_texts, split_texts
+from transformer.translation.evaluation import (
+    Bleu,
+    as_words,
+    text_bleu,
+    text_chrf,
+    tutorial_bleu,
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Hold the sentences that a model is measured on.
+
+    Attributes:
+        name: what they are called.
+        corpus: which they belong to.
+        pairs: in the words, or subwords, of the model.
+        words: its vocabularies.
+    """
+
+    name: str
+    corpus: CorpusName
+    pairs: tuple[SentencePair, ...]
+    words: Vocabularies
+
+
+def read_measured(
+    checkpoint: Checkpoint,
+    path: Path,
+    corpus: CorpusName,
+    folder: Path | None,
+    split: str,
+    files: tuple[Path | None, Path | None],
+) -> Measured:
+    """Read what a checkpoint is to be measured on, in its own words.
+
+    Args:
+        checkpoint: it says which words, or subwords.
+        path: where it lies; the sentences of a run on own files lie beside it.
+        corpus: which.
+        folder: of Multi30k's files.
+        split: which part.
+        files: two text files instead, each a sentence a line.
+
+    Raises:
+        ValueError: if there is no such part, or the model has other words.
+    """
+    words = checkpoint.vocabularies()
+    src, tgt = files
+    if corpus is CorpusName.files:
+        pairs, name = _own_pairs(words, path, split, src, tgt)
+        return Measured(name, corpus, pairs, words)
+    if src or tgt:
+        raise ValueError("--src and --tgt go with --data files")
+    if corpus is CorpusName.grammar and split not in ("valid", "test"):
+        raise ValueError(f"the grammar has no part {split!r}: valid or test")
+    if subwords := words[0].subwords:
+        pairs = split_texts(load_texts(corpus, folder, split), subwords)
+    else:
+        known, asked = read_corpus(corpus, folder)
+        require_same_words(path, words, asked)
+        parts = dict(known.splits())
+        pairs = parts.get(split) or read_pairs(find_multi30k(folder), split)
+    return Measured(split, corpus, pairs, words)
+
+
+def _own_pairs(
+    words: Vocabularies, path: Path, split: str, src: Path | None, tgt: Path | None
+) -> tuple[tuple[SentencePair, ...], str]:
+    """Return the pairs of two files, or those that a run kept, and their name."""
+    subwords = words[0].subwords
+    if subwords is None:
+        raise ValueError(
+            f"{path} knows the words of a corpus and reads no files: name the corpus "
+            "with --data"
+        )
+    if src and tgt:
+        return split_texts(PairedText(src, tgt), subwords), src.name
+    if src or tgt:
+        raise ValueError("--src and --tgt go together")
+    return load_prepared(path.parent).pairs(split), split
+
+
+def scores_of(
+    translations: list[list[str]], measured: Measured
+) -> list[tuple[str, Bleu]]:
+    """Score translations, each score under the name of what it is.
+
+    Whole words and Multi30k are scored as the tutorial does too, on spaCy's tokens.
+    """
+    join = measured.words[1].join
+    references = [pair.tgt for pair in measured.pairs]
+    texts = list(map(join, translations)), list(map(join, references))
+    scores: list[tuple[str, Bleu]] = []
+    if measured.corpus is CorpusName.files:
+        kind = "text"
+    elif measured.words[1].subwords:
+        kind = "lower-cased text"
+        tokens = [as_words(text)[:-1] for text in texts[1]]
+        split = [as_words(text) for text in texts[0]]
+        scores.append(("BLEU", tutorial_bleu(split, tokens)))
+    else:
+        kind = "detokenised lower-cased text"
+        scores.append(("BLEU", tutorial_bleu(translations, references)))
+    scores.append(("BLEU", text_bleu(*texts, kind)))
+    scores.append(("chrF", text_chrf(*texts, kind)))
+    return scores

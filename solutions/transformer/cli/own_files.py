@@ -1,0 +1,139 @@
+"""What the commands take as text files of the user's own."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+
+from transformer.cli.options import console, describe_words, read_corpus, say
+from transformer.own_files.batches import FileBatches
+from transformer.own_files.prepare import (
+    Prepared,
+    load_prepared,
+    prepare,
+    require_same_files,
+)
+from transformer.own_files.text import PairedText
+from transformer.training.config import TrainingConfig
+from transformer.training.loop import LAST, TrainingData
+from transformer.training.presets import (
+    USUAL_SUBWORDS,
+    CorpusName,
+    Recipe,
+    make_data,
+)
+
+POSITIONS = 256  # tokens of a sentence, for a model that sets no limit
+TwoFiles = tuple[Path, Path]
+Src = Annotated[
+    Path | None,
+    typer.Option(help="With --data files: text, a sentence a line, or a .gz of it."),
+]
+Tgt = Annotated[
+    Path | None, typer.Option(help="Its translation, line by line: --tgt train.en")
+]
+Valid = Annotated[
+    TwoFiles | None,
+    typer.Option(metavar="SRC TGT", help="Two files: --valid valid.de valid.en"),
+]
+Test = Annotated[
+    TwoFiles | None,
+    typer.Option(metavar="SRC TGT", help="Two files more, kept for evaluate."),
+]
+SubwordCount = Annotated[
+    int | None,
+    typer.Option(
+        "--subwords", help="Pieces of words that both sides share; at most so many."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """Hold what was said about the data to train on.
+
+    Attributes:
+        name: which corpus.
+        folder: of Multi30k's files.
+        texts: the user's own files, by part; none for another corpus.
+        subwords: how many, where it was said.
+    """
+
+    name: CorpusName
+    folder: Path | None
+    texts: dict[str, PairedText]
+    subwords: int | None
+
+
+def name_texts(
+    data: CorpusName,
+    train: tuple[Path | None, Path | None],
+    valid: TwoFiles | None,
+    test: TwoFiles | None,
+    resume: bool,
+) -> dict[str, PairedText]:
+    """Return the named files by the part that they are for.
+
+    Raises:
+        ValueError: if some are missing, or another corpus was asked for.
+    """
+    given = {"train": train, "valid": valid or (None, None)}
+    given["test"] = test or (None, None)
+    if data is not CorpusName.files:
+        if any(path for pair in given.values() for path in pair):
+            raise ValueError("--src, --tgt, --valid and --test go with --data files")
+        return {}
+    if resume and not any(path for pair in given.values() for path in pair):
+        return {}
+    missing = {"--src": train[0], "--tgt": train[1], "--valid SRC TGT": valid}
+    names = [name for name, path in missing.items() if not path]
+    if names:
+        raise ValueError(f"--data files needs files: {' and '.join(names)} missing")
+    return {
+        part: PairedText(src, tgt) for part, (src, tgt) in given.items() if src and tgt
+    }
+
+
+def read_training_data(
+    options: DataOptions,
+    recipe: Recipe,
+    training: TrainingConfig,
+    device: torch.device,
+    run: Path,
+) -> TrainingData:
+    """Make or read what is trained on, say how large it is, and put it into batches."""
+    size = options.subwords or recipe.subwords
+    if options.name is not CorpusName.files:
+        corpus, words = read_corpus(options.name, options.folder, size)
+        return make_data(corpus, words, training, device)
+    prepared = read_files(options.texts, run, size or USUAL_SUBWORDS, recipe)
+    train = FileBatches(
+        prepared.parts["train"],
+        training.batch_tokens or training.batch_size,
+        device=device,
+        seed=training.seed,
+        by_tokens=training.batch_tokens is not None,
+    )
+    valid = FileBatches(prepared.parts["valid"], training.batch_size, device=device)
+    return TrainingData(train, valid, prepared.vocabularies())
+
+
+def read_files(
+    texts: dict[str, PairedText], run: Path, size: int, recipe: Recipe
+) -> Prepared:
+    """Prepare text files for a run, or take what the run was begun with."""
+    if (run / LAST).exists():
+        prepared = load_prepared(run)
+        require_same_files(texts, run)
+    else:
+        longest = getattr(recipe.sizes(size, size), "max_len", POSITIONS)
+        with console.status("reading the files"):
+            prepared = prepare(texts, run, size, longest)
+    lengths = " / ".join(f"{len(part):,}" for part in prepared.parts.values())
+    say(f"files: {lengths} pairs, {describe_words(prepared.vocabularies())}")
+    for part, count in prepared.left_out.items():
+        if count:
+            say(f"{part}: {count:,} pairs are too long for the model and left out")
+    return prepared

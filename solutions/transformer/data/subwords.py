@@ -1,0 +1,128 @@
+"""Pieces of words, learned from text: byte-pair encoding, by SentencePiece.
+
+SentencePiece (Kudo & Richardson, 2018) and not `tokenizers`, because it reads plain
+text in any language: a space is a letter like others, so nothing has to know where the
+words of Korean or Japanese end, and joining the pieces gives the text back exactly.
+What it learns is the same on every run, from the same text. It needs no network,
+and torchtext brings it along.
+"""
+
+import io
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import sentencepiece
+
+from .special_tokens import EOS, PAD, SOS, SPECIAL_TOKENS, UNK
+
+LEAST_SIZE, MOST_SIZE = 300, 1 << 16  # the 256 bytes and some letters; two bytes an id
+_LONGEST = 1 << 20  # bytes of a sentence: SentencePiece leaves longer ones out
+_TOO_SMALL = re.compile(
+    r"Vocabulary size is smaller than required_chars\. \d+ vs (\d+)"
+)
+_SPELLING: dict[str, Any] = {
+    "model_type": "bpe",
+    "hard_vocab_limit": False,  # a small text has fewer pieces than are asked for
+    "byte_fallback": True,  # a letter that was not learned is spelled with its bytes
+    "normalization_rule_name": "identity",
+    "remove_extra_whitespaces": False,
+    "max_sentence_length": _LONGEST,
+    "minloglevel": 2,
+}
+
+
+class Subwords:
+    """Split text into pieces, and join pieces to text.
+
+    Every text can be split, and `join(split(text))` is the text again, without white
+    space at its ends and in Unicode's form NFC. (The one exception is the character ▁,
+    which stands for a space.)
+
+    Attributes:
+        model: what SentencePiece has learned, as it stores it.
+        lower: whether text is put in lower case before it is split.
+        pieces: all pieces; the first are the four special tokens.
+    """
+
+    def __init__(self, model: bytes, lower: bool = False) -> None:
+        """Restore what `learn_subwords` learned.
+
+        Raises:
+            ValueError: if the bytes are no such model.
+        """
+        self.model, self.lower = model, lower
+        try:
+            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        except RuntimeError as error:
+            raise ValueError("expected a model of SentencePiece: found none") from error
+        size = self._processor.get_piece_size()
+        self.pieces = [self._processor.id_to_piece(i) for i in range(size)]
+
+    def split(self, text: str) -> list[str]:
+        """Split a text into pieces; white space alone gives none."""
+        return self._processor.encode(_prepared(text, self.lower), out_type=str)
+
+    def number(self, texts: Sequence[str]) -> list[list[int]]:
+        """Split many texts, and return the numbers of their pieces."""
+        return self._processor.encode([_prepared(text, self.lower) for text in texts])
+
+    def join(self, pieces: Iterable[str]) -> str:
+        """Join pieces to a text; special tokens are left out."""
+        kept = [piece for piece in pieces if piece not in SPECIAL_TOKENS]
+        return self._processor.decode(kept) if kept else ""
+
+
+def learn_subwords(
+    sentences: Iterable[str], size: int, lower: bool = False
+) -> Subwords:
+    """Learn pieces from sentences: merge the most frequent pair, again and again.
+
+    Args:
+        sentences: of both languages, so that one set of pieces serves both.
+        size: pieces to learn at most, special tokens, letters and bytes among them; a
+            small text gives fewer.
+        lower: whether everything is put in lower case.
+
+    Returns:
+        The pieces, equal for equal sentences in equal order.
+
+    Raises:
+        ValueError: if there is no sentence, or `size` is too small or too large.
+    """
+    if not LEAST_SIZE <= size <= MOST_SIZE:
+        raise ValueError(
+            f"expected from {LEAST_SIZE} to {MOST_SIZE} subwords, found {size}"
+        )
+    texts = (_prepared(text, lower) for text in sentences)
+    model = io.BytesIO()
+    names = {"unk": UNK, "pad": PAD, "bos": SOS, "eos": EOS}
+    special: dict[str, Any] = {f"{n}_piece": token for n, token in names.items()}
+    special |= {f"{name}_id": number for number, name in enumerate(names)}
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=(text for text in texts if text),
+            model_writer=model,
+            vocab_size=size,
+            **_SPELLING,
+            **special,
+        )
+    except RuntimeError as error:
+        raise ValueError(_explain(str(error), size)) from error
+    return Subwords(model.getvalue(), lower)
+
+
+def _prepared(text: str, lower: bool) -> str:
+    text = unicodedata.normalize("NFC", text).strip()
+    return text.lower() if lower else text
+
+
+def _explain(message: str, size: int) -> str:
+    """Say in a sentence what SentencePiece could not do."""
+    if found := _TOO_SMALL.search(message):
+        return (
+            f"expected at least {found[1]} subwords, to hold every letter of these "
+            f"sentences: found {size}"
+        )
+    return "expected at least one sentence to learn subwords from, found none"

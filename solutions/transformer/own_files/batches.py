@@ -1,0 +1,115 @@
+"""Batches of sentence pairs that lie on the disk: similar lengths come together.
+
+What is in memory is the order of the pairs, and the batch that is being made. The order
+is a function of the seed and the number of the epoch alone, as in
+`transformer.data.batches`.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from transformer.data import PAD_ID, Batch, check_device
+from transformer.own_files.numbered import NumberedPairs
+
+
+class FileEpoch:
+    """Iterate over the batches of one epoch."""
+
+    def __init__(
+        self, pairs: NumberedPairs, groups: list[np.ndarray], device: torch.device
+    ) -> None:
+        """Hold which pairs make a batch; they are read one batch at a time."""
+        self._pairs, self._groups, self._device = pairs, groups, device
+
+    def __len__(self) -> int:
+        """Return the number of batches."""
+        return len(self._groups)
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Yield the batches as tensors on the device."""
+        for group in self._groups:
+            sources, targets = zip(*self._pairs.read(group), strict=True)
+            yield Batch(
+                _pad(sources).to(self._device),
+                _pad(targets).to(self._device),
+                tuple(group.tolist()),
+            )
+
+
+class FileBatches:
+    """Group sentence pairs of similar length, in another order each epoch.
+
+    Args:
+        pairs: where they are read from.
+        size: the largest number of pairs in a batch.
+        device: where the tensors go.
+        seed: of the order; without one the longest come first.
+        by_tokens: whether `size` is instead the largest number of tokens in a batch,
+            padding included, on the longer side.
+
+    Raises:
+        ValueError: for too small a batch, or no such device.
+    """
+
+    def __init__(
+        self,
+        pairs: NumberedPairs,
+        size: int,
+        *,
+        device: torch.device | str = "cpu",
+        seed: int | None = None,
+        by_tokens: bool = False,
+    ) -> None:
+        """Look at the lengths; nothing is read yet."""
+        self._pairs, self._size, self._seed = pairs, size, seed
+        self._by_tokens, self._device = by_tokens, check_device(device)
+        self._longer = pairs.lengths.max(axis=1)
+        least = int(self._longer.max()) if by_tokens else 1
+        if size < least:
+            unit = "tokens, to hold the longest sentence" if by_tokens else "pair"
+            raise ValueError(
+                f"expected a batch size of at least {least} {unit}, found {size}"
+            )
+
+    def epoch(self, number: int) -> FileEpoch:
+        """Return the batches of an epoch: equal seed and number, equal batches."""
+        order = np.arange(len(self._pairs), dtype=np.uint32)
+        random = None
+        if self._seed is not None:
+            random = np.random.default_rng([self._seed % 2**63, number])
+            random.shuffle(order)
+        # Longest first, and of equally long ones the longer sources.
+        lengths = self._longer.astype(np.uint32) << 16 | self._pairs.lengths[:, 0]
+        order = order[np.argsort(~lengths[order], kind="stable")]
+        groups = self._cut(order)
+        if random is not None:
+            random.shuffle(groups)
+        return FileEpoch(self._pairs, groups, self._device)
+
+    def _cut(self, order: np.ndarray) -> list[np.ndarray]:
+        """Cut pairs, the longest first, into batches."""
+        groups, start = [], 0
+        while start < len(order):
+            longest = int(self._longer[order[start]])
+            count = self._size // longest if self._by_tokens else self._size
+            groups.append(order[start : start + count])
+            start += count
+        return groups
+
+    def __len__(self) -> int:
+        """Return the number of batches of epoch 0."""
+        return len(self.epoch(0))
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Yield the batches of epoch 0."""
+        return iter(self.epoch(0))
+
+
+def _pad(sentences: tuple[np.ndarray, ...]) -> torch.Tensor:
+    """Put sentences (b,) of ids into one tensor (b, t)."""
+    padded = np.full((len(sentences), max(map(len, sentences))), PAD_ID, np.int64)
+    for row, ids in zip(padded, sentences, strict=True):
+        row[: len(ids)] = ids
+    return torch.from_numpy(padded)

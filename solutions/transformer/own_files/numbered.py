@@ -1,0 +1,107 @@
+"""Sentence pairs as numbers in a file, of which only what is asked for is read.
+
+`NAME.ids` holds the ids of all pairs, one after the other, source before target, in two
+bytes each; `NAME.lengths` holds how many there are on each side. In memory are the
+lengths alone and where each pair begins: twelve bytes a pair.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from transformer.data import EOS_ID, SOS_ID, Subwords
+
+ID = np.dtype("<u2")
+TOGETHER = 5000  # pairs that are numbered at once
+Ids = tuple[np.ndarray, np.ndarray]
+
+
+class NumberedPairs:
+    """Read sentence pairs from the two files of that name.
+
+    Attributes:
+        lengths: (n, 2), the tokens of each source and target, with <sos> and <eos>.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        """Read the lengths; the ids stay where they are.
+
+        Raises:
+            ValueError: if the files do not belong together.
+        """
+        self._path = folder / f"{name}.ids"
+        self.lengths = np.fromfile(folder / f"{name}.lengths", ID).reshape(-1, 2)
+        ends = self.lengths.sum(axis=1, dtype=np.int64).cumsum()
+        self._starts = ends - self.lengths.sum(axis=1, dtype=np.int64)
+        if self._path.stat().st_size != ID.itemsize * int(ends[-1]):
+            raise ValueError(
+                f"{self._path} is damaged: expected {int(ends[-1]):,} ids; train anew "
+                "in another folder"
+            )
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.lengths)
+
+    def read(self, numbers: Sequence[int] | np.ndarray) -> list[Ids]:
+        """Return the ids of these pairs, each a source and a target."""
+        with self._path.open("rb") as file:
+            return [self._read_one(file, int(number)) for number in numbers]
+
+    def _read_one(self, file: BinaryIO, number: int) -> Ids:
+        src, tgt = map(int, self.lengths[number])
+        file.seek(ID.itemsize * int(self._starts[number]))
+        ids = np.frombuffer(file.read(ID.itemsize * (src + tgt)), ID)
+        return ids[:src], ids[src:]
+
+
+def number_pairs(
+    pairs: Iterable[tuple[str, str]],
+    subwords: Subwords,
+    folder: Path,
+    name: str,
+    longest: int,
+) -> list[int]:
+    """Write pairs of texts as numbers, for `NumberedPairs` to read.
+
+    Args:
+        pairs: of texts.
+        subwords: what they are split into.
+        folder: where the two files go.
+        name: what they are called.
+        longest: tokens of a sentence, <sos> and <eos> among them; pairs with more on
+            either side are left out.
+
+    Returns:
+        The numbers of the pairs that were left out, from 1.
+    """
+    left_out: list[int] = []
+    pairs, first = iter(pairs), 1
+    with (
+        (folder / f"{name}.ids").open("wb") as ids,
+        (folder / f"{name}.lengths").open("wb") as lengths,
+    ):
+        while some := list(islice(pairs, TOGETHER)):
+            both = _number(some, subwords)
+            fits = [max(map(len, pair)) <= longest for pair in both]
+            left_out += [first + i for i, fit in enumerate(fits) if not fit]
+            kept = [pair for pair, fit in zip(both, fits, strict=True) if fit]
+            ids.write(np.array([i for s, t in kept for i in s + t], ID).tobytes())
+            lengths.write(np.array([[len(s), len(t)] for s, t in kept], ID).tobytes())
+            first += len(some)
+    return left_out
+
+
+def _number(
+    texts: list[tuple[str, str]], subwords: Subwords
+) -> list[tuple[list[int], list[int]]]:
+    """Return the ids of pairs of texts, between <sos> and <eos>."""
+    src, tgt = (subwords.number(side) for side in zip(*texts, strict=True))
+    return [(_with_ends(s), _with_ends(t)) for s, t in zip(src, tgt, strict=True)]
+
+
+def _with_ends(ids: list[int]) -> list[int]:
+    return [SOS_ID, *ids, EOS_ID]

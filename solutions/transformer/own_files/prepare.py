@@ -1,0 +1,168 @@
+"""From text files to what a training run reads: checked, split, numbered, kept.
+
+A run keeps its sentences in a folder of its own, so that it goes on, and is measured,
+without the files that it was made from.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from transformer.data import (
+    SentencePair,
+    Subwords,
+    Vocabularies,
+    learn_subwords,
+    share_subwords,
+)
+from transformer.own_files.numbered import NumberedPairs, number_pairs
+from transformer.own_files.text import EvenSample, PairedText, TextError
+
+SENTENCES = "sentences"  # the folder in a run's folder
+LEARN_FROM = 500_000  # pairs, evenly spaced, that the subwords are learned from
+_FACTS, _MODEL = "facts.json", "subwords.model"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Hold the sentences of a run, split into subwords.
+
+    Attributes:
+        subwords: that both sides share.
+        parts: of "train", "valid" and, where it was given, "test".
+        left_out: how many pairs of a part were too long.
+    """
+
+    subwords: Subwords
+    parts: dict[str, NumberedPairs]
+    left_out: dict[str, int]
+
+    def vocabularies(self) -> Vocabularies:
+        """Return the vocabulary that both sides share, twice."""
+        return share_subwords(self.subwords)
+
+    def pairs(self, part: str) -> tuple[SentencePair, ...]:
+        """Return the subwords of all pairs of a part, which is read into memory.
+
+        Raises:
+            ValueError: if the run was given no such part.
+        """
+        if part not in self.parts:
+            raise ValueError(
+                f"this run was given no sentences to {part}: name some with --src and "
+                "--tgt"
+            )
+        numbered, pieces = self.parts[part], self.subwords.pieces
+        return tuple(
+            SentencePair(*(tuple(pieces[i] for i in side[1:-1]) for side in pair))
+            for pair in numbered.read(range(len(numbered)))
+        )
+
+
+def prepare(
+    texts: Mapping[str, PairedText], run: Path, size: int, longest: int
+) -> Prepared:
+    """Check text files, learn subwords from the training part, and number them all.
+
+    Nothing is written before every line of every file has been read and found right;
+    then the folder `SENTENCES` appears as a whole in the run's folder.
+
+    Args:
+        texts: of "train", "valid" and perhaps "test".
+        run: the run's folder.
+        size: how many subwords to learn at most.
+        longest: tokens of a sentence, <sos> and <eos> among them. Longer pairs are left
+            out of training and validation; to be tested on they are refused.
+
+    Raises:
+        TextError: naming the file, and the line, that is not as it must be.
+        ValueError: if there cannot be so many subwords.
+        OSError: if the folder cannot be written.
+    """
+    sample = EvenSample(LEARN_FROM)
+    for part, text in texts.items():
+        for pair in text:
+            if part == "train":
+                sample.add(pair)
+    subwords = learn_subwords((text for pair in sample.kept for text in pair), size)
+    del sample
+    run.mkdir(parents=True, exist_ok=True)
+    half = run / f".{SENTENCES}.part"
+    shutil.rmtree(half, ignore_errors=True)
+    try:
+        half.mkdir()
+        _write(texts, subwords, half, longest)
+        shutil.rmtree(run / SENTENCES, ignore_errors=True)
+        half.rename(run / SENTENCES)
+    finally:
+        shutil.rmtree(half, ignore_errors=True)
+    return load_prepared(run)
+
+
+def load_prepared(run: Path) -> Prepared:
+    """Read again what `prepare` wrote into a run's folder.
+
+    Raises:
+        ValueError: if there is nothing, or it is damaged.
+    """
+    folder = run / SENTENCES
+    if not (folder / _FACTS).is_file():
+        raise ValueError(f"{run} holds no sentences: it was trained on other data")
+    facts = json.loads((folder / _FACTS).read_text("utf-8"))
+    return Prepared(
+        Subwords((folder / _MODEL).read_bytes()),
+        {part: NumberedPairs(folder, part) for part in facts},
+        {part: fact["left_out"] for part, fact in facts.items()},
+    )
+
+
+def require_same_files(texts: Mapping[str, PairedText], run: Path) -> None:
+    """Check that files are those that a run was begun with.
+
+    Raises:
+        ValueError: naming the first file that is another.
+    """
+    facts = json.loads((run / SENTENCES / _FACTS).read_text("utf-8"))
+    for part, text in texts.items():
+        begun = facts.get(part, {"sha256": ("", "")})["sha256"]
+        for path, digest in zip((text.src, text.tgt), begun, strict=True):
+            if not path.is_file() or _digest(path) != digest:
+                raise ValueError(
+                    f"{run} was begun with another file than {path}: give none to go "
+                    "on with its sentences, or another folder as --out"
+                )
+
+
+def _write(
+    texts: Mapping[str, PairedText], subwords: Subwords, folder: Path, longest: int
+) -> None:
+    """Write the parts' numbers, the subwords, and what the files were."""
+    facts = {}
+    for part, text in texts.items():
+        left_out = number_pairs(text, subwords, folder, part, longest)
+        if left_out and part == "test":
+            raise TextError(_too_long(text, left_out[0], longest))
+        if not (folder / f"{part}.lengths").stat().st_size:
+            raise TextError(_too_long(text, 1, longest))
+        facts[part] = {
+            "files": [text.src.name, text.tgt.name],
+            "sha256": [_digest(text.src), _digest(text.tgt)],
+            "left_out": len(left_out),
+        }
+    (folder / _MODEL).write_bytes(subwords.model)
+    (folder / _FACTS).write_text(json.dumps(facts, indent=1), "utf-8")
+
+
+def _too_long(text: PairedText, line: int, longest: int) -> str:
+    return (
+        f"{text.src} and {text.tgt}, line {line}: expected sentences of at most "
+        f"{longest - 2} subwords, found more; divide them"
+    )
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
