@@ -52,6 +52,8 @@ def _links(page: str) -> Iterator[re.Pattern[str]]:
     yield re.compile(
         rf'<li class="toctree-l[^"]*"><a [^>]*{target}[^>]*>[^<]*</a></li>'
     )
+    card = rf'<div class="sd-col (?:(?!<div class="sd-col ).)*?<a [^>]*{target}[^>]*>'
+    yield re.compile(rf"{card}.*?</a></div>\s*</div>", re.DOTALL)
     yield re.compile(rf"<link [^>]*{target}[^>]*>")
     yield re.compile(rf"<a [^>]*{target}[^>]*>.*?</a>", re.DOTALL)
 

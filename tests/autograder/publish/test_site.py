@@ -24,6 +24,11 @@ CHAPTER = """<html><body><nav>
 <li class="toctree-l1"><a class="reference internal" href="instructor.html">Guide</a></li>
 </ul></nav>
 <p>On Colab: <a class="reference external" href="{colab}">open the notebook</a></p>
+<div class="sd-col a"><div class="sd-card">
+Readers<a href="intro.html"><span>Preface</span></a></div>
+</div><div class="sd-col a"><div class="sd-card">
+Teachers<a href="instructor.html"><span>Guide</span></a></div>
+</div>
 <p>See <a class="reference internal" href="instructor.html#collect"><span>the guide</span></a>.
 <a class="right-next"
    href="instructor.html"
@@ -75,7 +80,9 @@ def test_the_pages_for_instructors_stay_at_home(
     names = {path.name for path in public.rglob("*") if ".git" not in path.parts}
     assert not names & {"instructor.html", "instructor.md", "picture.txt", "guide"}
     page = (public / "docs" / "01_sums.html").read_text()
-    assert "instructor" not in page and "Guide" not in page and "Others" not in page
+    for word in ("instructor", "Guide", "Others", "Teachers"):
+        assert word not in page
+    assert page.count("<div") == page.count("</div>") == 2 and "Readers" in page
     assert 'href="01_sums.html">Sums</a></li>' in page and "Units" in page
 
 
