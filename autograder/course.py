@@ -81,6 +81,7 @@ class Course:
     colab_install: tuple[str, ...]
     units: tuple[Unit, ...]
     late: LateRule = LateRule()
+    torch_index: str = ""
 
     @property
     def package_dir(self) -> Path:
@@ -201,6 +202,7 @@ def _course(root: Path, table: dict[str, Any]) -> Course:
         colab_install=tuple(table["colab"]["install"]),
         units=tuple(sorted(units, key=lambda unit: unit.number)),
         late=_late(table.get("late", {})),
+        torch_index=table.get("torch_index", ""),
     )
 
 

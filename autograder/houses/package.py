@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 import zipfile
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def gradescope_zip(course: Course, unit: Unit, visibility: str) -> bytes:
     Raises:
         CourseError: if the unit's notebooks were not made yet.
     """
-    facts = {"unit": unit.slug, "visibility": visibility}
+    facts = {"unit": unit.slug, "visibility": visibility, "index": _index(course)}
     programs = {
         name: filled_in(name, facts).encode() for name in ("setup.sh", "run_autograder")
     }
@@ -41,6 +42,12 @@ def gradescope_zip(course: Course, unit: Unit, visibility: str) -> bytes:
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
     return made.getvalue()
+
+
+def _index(course: Course) -> str:
+    """Return the option that tells pip where else to look, with a space behind it."""
+    url = course.torch_index
+    return f"--extra-index-url {shlex.quote(url)} " if url else ""
 
 
 def filled_in(name: str, facts: dict[str, str]) -> str:
@@ -65,7 +72,7 @@ def github_files(
     Raises:
         CourseError: if the unit's notebooks were not made yet.
     """
-    facts = {"unit": unit.slug, "checks": checks}
+    facts = {"unit": unit.slug, "checks": checks, "index": _index(course)}
     files = released(course, unit, "student")
     for name, content in bundle(course, unit).items():
         files[f"checks/{unit.slug}/{name}"] = content

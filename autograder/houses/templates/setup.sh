@@ -36,5 +36,4 @@ apt-get install -y bubblewrap || echo "no bubblewrap: the grader uses accounts"
 
 "$python" -m venv "$AUTOGRADER_ROOT/python"
 "$AUTOGRADER_ROOT/python/bin/python" -m pip install \
-  --extra-index-url https://download.pytorch.org/whl/cpu \
-  -c constraints.txt -r requirements.txt
+  @index@-c constraints.txt -r requirements.txt

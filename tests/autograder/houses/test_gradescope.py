@@ -1,10 +1,12 @@
 """Gradescope's autograder, unpacked and run in the layout that its makers document."""
 
+import io
 import os
 import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +17,12 @@ from open_python import open_python
 from typer.testing import CliRunner
 
 from autograder.commands.app import app
-from autograder.course import load_course
+from autograder.course import Course, load_course
 from autograder.grading.outcome import Outcome
 from autograder.houses.alone import PROTECTION
 from autograder.houses.bundle import requirements
 from autograder.houses.gradescope import say
+from autograder.houses.package import gradescope_zip
 from autograder.unit import GradedUnit, Submission
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -161,6 +164,22 @@ def test_what_is_required_can_be_had_with_the_pinned_versions() -> None:
     }
     assert {"torch", "nbformat", "nh3", "filelock", "ipykernel"} <= names
     assert names <= pinned
+
+
+def test_pytorch_is_looked_for_where_the_setting_says(tmp_path: Path) -> None:
+    course = load_course()
+    unit = course.unit("04")
+
+    def set_up(chosen: Course) -> str:
+        with zipfile.ZipFile(
+            io.BytesIO(gradescope_zip(chosen, unit, "hidden"))
+        ) as made:
+            return made.read("setup.sh").decode()
+
+    assert "index" not in set_up(course)
+    elsewhere = replace(course, torch_index="https://cpu.example/a b")
+    option = "--extra-index-url 'https://cpu.example/a b' -c constraints.txt"
+    assert option in set_up(elsewhere)
 
 
 @pytest.mark.slow
