@@ -42,6 +42,8 @@ CONNECT_SECONDS = 20
 PATIENCE = 60  # seconds without any worker after which a run gives up
 POLL = 1.0
 AHEAD = 2  # submissions in flight for each worker, so that none waits for the network
+# What distributed raises where the scheduler is lost: a closed pool is a RuntimeError.
+GONE = (OSError, TimeoutError, CommClosedError, RuntimeError)
 LOST = "every worker that graded it was lost"
 
 
@@ -172,7 +174,7 @@ class Cluster:
         """Return how many workers there are; asked for once a second at most."""
         now = time.monotonic()
         if now - self._counted > POLL:
-            with contextlib.suppress(OSError, TimeoutError, CommClosedError):
+            with contextlib.suppress(*GONE):
                 self._number = len(self.client.nthreads())
             self._counted = now
         return self._number

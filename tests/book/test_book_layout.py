@@ -133,7 +133,7 @@ def test_each_chapter_shows_the_map_with_its_own_part_lit(window, chapters):
         window.keyboard.press("Enter")
         fold.locator("svg.map.wide:not(.stamp)").wait_for(state="visible")
         number = int(path.name[:2])
-        title = fold.locator("title", has_text=f"(unit {number}, lit)")
+        title = window.locator("title", has_text=f"(unit {number}, lit)")
         own = fold.locator("svg.map.wide a.lit", has=title)
         assert own.count(), path.name
 
