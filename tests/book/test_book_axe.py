@@ -23,6 +23,9 @@ READY = """async () => {
   while (figures.some((figure) => !figure.querySelector("[data-ready]")))
     await new Promise((next) => setTimeout(next, 50));
   document.querySelectorAll("details").forEach((fold) => { fold.open = true; });
+  const moving = document.getAnimations().filter(
+    (motion) => motion.effect.getComputedTiming().endTime !== Infinity);
+  await Promise.allSettled(moving.map((motion) => motion.finished));
 }"""
 
 
@@ -71,7 +74,7 @@ def test_axe_finds_nothing_in_what_opens_over_a_page(chromium, site, theme, widt
     with window(chromium, width, theme) as page:
         read(page, (site / "shapes.html").as_uri())
         page.keyboard.press("Control+k")
-        page.locator(".search-button__wrapper.show").wait_for()
+        page.locator(".search-button__wrapper.show input").wait_for()
         found["field"] = barriers(page)
         page.keyboard.press("Escape")
         if width == NARROW:
