@@ -583,9 +583,11 @@ def row_mistakes(
 
 
 def repeating_ids(draw, *shape: int) -> Tensor:
-    """Draw numbers: one word several times, 0 and 1 once, the last words never."""
+    """Draw numbers: one several times, 0 and 1 once, 3 and the last ones never."""
     ids = draw.ids(*shape, low=2, high=V - 2)
     flat = ids.flatten()
+    flat[flat == 3] = V - 3
+    flat[2] = draw.integer(5, V - 3)
     flat[0], flat[1], flat[-2] = 1, flat[2], 0
     flat[-1] = flat[2]
     return flat.view(shape)
