@@ -517,8 +517,9 @@ def test_score_again(student, draw):
     )
     large = [1000 * first[0], *first[1:]]
     with blame("a tanh by hand that overflows; `torch.tanh` copes"):
-        got = student.additive_score(*large)
-        expect_close(got, score_of(large), "the result for large states")
+        got, want = student.additive_score(*large), score_of(large)
+        # Where terms of size 1000 cancel out, float32 leaves some 1e-4 of them.
+        expect_close(got, want, "the result for large states", tolerance=2e-3)
 
 
 @check("additive-score", share=1, title="Gradients reach all five; inputs unchanged")
