@@ -7,11 +7,11 @@ marker.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from autograder.assemble.imported import imported_names
 from autograder.assemble.markers import without_markers
 from autograder.course import Course, Unit
 
@@ -91,15 +91,7 @@ def _imports(
     """Name the modules of the package that a module imports, its parents included."""
     inside = path.stem == "__init__"
     package = [course.package, *module.split(".")] if module else [course.package]
-    base = package if inside else package[:-1]
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            up = base[: len(base) - node.level + 1] if node.level else []
-            start = ".".join((*up, *filter(None, [node.module])))
-            found |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
+    found = imported_names(path, package if inside else package[:-1])
     found.add(".".join(package))
     return _inside(course, found) & modules - {module}
 

@@ -6,12 +6,12 @@ and the unit's notebooks. They lie as in the course's folder.
 
 from __future__ import annotations
 
-import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from autograder.assemble.imported import imported_names
 from autograder.course import Course, CourseError, Unit
 
 AUTOGRADER = Path(__file__).resolve().parents[1]
@@ -90,25 +90,16 @@ def _code(course: Course, unit: Unit, packages: Packages) -> Iterator[Path]:
 
 def _imported(path: Path, packages: Packages) -> Iterator[Path]:
     """Yield the files of the packages that a file imports, and those around them."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = _base(path, packages, node.level)
-            start = ".".join(filter(None, [base, node.module]))
-            names = [start, *(f"{start}.{alias.name}" for alias in node.names)]
-        for name in names:
-            yield from _files_of(name, packages)
+    for name in imported_names(path, _package_of(path, packages)):
+        yield from _files_of(name, packages)
 
 
-def _base(path: Path, packages: Packages, level: int) -> str:
-    """Return the package that a relative import of a file begins with; "" if none."""
+def _package_of(path: Path, packages: Packages) -> Sequence[str]:
+    """Return the names of the package that a file lies in; none if in neither."""
     for package, folder in packages.items():
-        if level and folder in path.parents:
-            parts = (package, *path.relative_to(folder).parts)
-            return ".".join(parts[: len(parts) - level])
-    return ""
+        if folder in path.parents:
+            return package, *path.parent.relative_to(folder).parts
+    return ()
 
 
 def _files_of(name: str, packages: Packages) -> Iterator[Path]:
