@@ -41,13 +41,14 @@ def source_lengths(mask: Tensor) -> Tensor:
         row = int((lengths == 0).nonzero()[0])
         raise ValueError(
             f"expected at least one word in every sentence, found none in sentence "
-            f"{row}: leave empty sentences out of the batch"
+            f"{row}: leave empty sentences out of the batch (the mask is True at words)"
         )
     late = (mask[:, 1:] & ~mask[:, :-1]).any(dim=1)
     if late.any():
         raise ValueError(
             "expected padding only after the last word, found a word after padding "
-            f"in sentence {int(late.nonzero()[0])}: pad on the right"
+            f"in sentence {int(late.nonzero()[0])}: pad on the right (and the mask is "
+            "True at words)"
         )
     return lengths
 
