@@ -85,7 +85,9 @@ def dials_turned_by(k: int, rates: Sequence[float], starts: Sequence[int]) -> Pi
     below.axvline(k, color=ORANGE, linestyle="--", linewidth=1.2)
     below.set(xlabel="offset k (positions)", ylabel="PE(p) · PE(p + k)")
     below.set_title(f"k = {k}: dot product {product:.2f}, for every p")
-    picture.suptitle("On each dial an offset turns both hands by one angle", x=0.01, ha="left")
+    picture.suptitle(
+        "On each dial an offset turns both hands by one angle", x=0.01, ha="left"
+    )
     return picture
 
 
