@@ -12,6 +12,7 @@ import torch
 import typer
 from rich.console import Console
 
+from transformer.cli.last_words import may_speak
 from transformer.data import Corpus, Vocabularies
 from transformer.training.checkpoints import Checkpoint
 from transformer.training.loop import AVERAGED, BEST, LAST
@@ -94,7 +95,9 @@ def one_line_errors() -> Iterator[None]:
         message = " ".join(str(error).split())
     else:
         return
-    problems.print(f"Error: {message}", style="red", markup=False, soft_wrap=True)
+    if may_speak():
+        text = f"Error: {message}"
+        problems.print(text, style="red", markup=False, soft_wrap=True)
     raise typer.Exit(2)
 
 

@@ -17,6 +17,7 @@ from transformer.own_files.prepare import (
 )
 from transformer.own_files.text import PairedText
 from transformer.training.config import TrainingConfig
+from transformer.training.distributed import Processes
 from transformer.training.loop import LAST, TrainingData
 from transformer.training.presets import (
     USUAL_SUBWORDS,
@@ -102,13 +103,21 @@ def read_training_data(
     training: TrainingConfig,
     device: torch.device,
     run: Path,
+    processes: Processes,
 ) -> TrainingData:
-    """Make or read what is trained on, say how large it is, and put it into batches."""
+    """Make or read what is trained on, say how large it is, and put it into batches.
+
+    Of several processes the first one fetches and writes what the others read.
+    """
     size = options.subwords or recipe.subwords
     if options.name is not CorpusName.files:
-        corpus, words = read_corpus(options.name, options.folder, size)
+        with processes.first_before_others():
+            corpus, words = read_corpus(options.name, options.folder, size)
         return make_data(corpus, words, training, device)
-    prepared = read_files(options.texts, run, size or USUAL_SUBWORDS, recipe)
+    size = size or USUAL_SUBWORDS
+    with processes.first_before_others():
+        begun = (run / LAST).exists() or not processes.is_first
+        prepared = read_files(options.texts, run, size, recipe, begun)
     train = FileBatches(
         prepared.parts["train"],
         training.batch_tokens or training.batch_size,
@@ -121,10 +130,10 @@ def read_training_data(
 
 
 def read_files(
-    texts: dict[str, PairedText], run: Path, size: int, recipe: Recipe
+    texts: dict[str, PairedText], run: Path, size: int, recipe: Recipe, begun: bool
 ) -> Prepared:
     """Prepare text files for a run, or take what the run was begun with."""
-    if (run / LAST).exists():
+    if begun:
         prepared = load_prepared(run)
         require_same_files(texts, run)
     else:

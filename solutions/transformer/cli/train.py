@@ -1,11 +1,15 @@
 """The command `train`: train a model, measured and kept after every epoch."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import torch
 import typer
 
+from transformer.cli.last_words import ending_together, may_speak
 from transformer.cli.options import (
     USUAL_OUT,
     Data,
@@ -30,6 +34,7 @@ from transformer.cli.own_files import (
 )
 from transformer.multi_head import count_parameters
 from transformer.training.config import TrainingConfig
+from transformer.training.distributed import Processes, join_processes
 from transformer.training.loop import BEST, LAST, Trainer
 from transformer.training.models import ModelName
 from transformer.training.presets import (
@@ -90,7 +95,10 @@ def train(
     out: Out = USUAL_OUT,
     resume: Resume = False,
 ) -> None:
-    """Train a model; after every epoch it is measured and kept in --out."""
+    """Train a model; after every epoch it is measured and kept in --out.
+
+    Four processes share the work: torchrun --nproc-per-node 4 -m transformer train …
+    """
     preset = config or usual_preset(model, data)
     with one_line_errors():
         chosen = recipe(preset, model)
@@ -99,13 +107,12 @@ def train(
         training = choose_training(chosen, *changes)
         texts = name_texts(data, (src, tgt), valid, test, resume)
         check_folder(out, resume)
-        place = choose_device(device, threads)
         options = DataOptions(data, data_dir, texts, subwords)
-        batches = read_training_data(options, chosen, training, place, out)
-        trainer = make_trainer(chosen, batches, training, place, out)
-        size = f"{count_parameters(trainer.model):,} parameters"
-        say(f"{model.value}, {preset.value}: {size} on {place}")
-        run_training(trainer, out, resume)
+        with processes_of_run(device, out) as processes:
+            place = choose_device(processes.device, threads)
+            trainer = read_and_make(options, chosen, training, place, out, processes)
+            say(f"{model.value}, {preset.value}: {describe(trainer)}")
+            run_training(trainer, out, resume)
 
 
 def refuse_for_recurrent(model: ModelName, options: Mapping[str, bool | None]) -> None:
@@ -158,20 +165,59 @@ def check_folder(folder: Path, resume: bool) -> None:
         raise ValueError(f"there is no checkpoint {folder / LAST} to resume from")
 
 
+@contextmanager
+def processes_of_run(device: str, folder: Path) -> Iterator[Processes]:
+    """Join the processes that torchrun has started, of which one speaks; or none."""
+    processes = join_processes(device)
+    console.quiet = not processes.is_first
+    with ending_together(processes, partial(say_stopped, processes, folder)):
+        yield processes
+    processes.leave()
+
+
+def read_and_make(
+    options: DataOptions,
+    chosen: Recipe,
+    training: TrainingConfig,
+    place: torch.device,
+    out: Path,
+    processes: Processes,
+) -> Trainer:
+    """Read what is trained on, and make the model that is trained."""
+    batches = read_training_data(options, chosen, training, place, out, processes)
+    return make_trainer(chosen, batches, training, place, out, processes)
+
+
+def describe(trainer: Trainer) -> str:
+    """Say how large a model is, and what computes."""
+    size = f"{count_parameters(trainer.model):,} parameters"
+    if trainer.processes.count == 1:
+        return f"{size} on {trainer.device}"
+    kind = trainer.device.type
+    return f"{size} on {kind}, shared by {trainer.processes.count} processes"
+
+
 def run_training(trainer: Trainer, folder: Path, resume: bool) -> None:
-    """Train to the end, or until the user stops it."""
+    """Train to the end."""
     folder.mkdir(parents=True, exist_ok=True)
     if resume:
         trainer.resume()
         say(f"going on after epoch {trainer.epoch}")
-    try:
-        with TerminalProgress(console) as progress:
-            trainer.run(progress)
-    except KeyboardInterrupt:
-        if (folder / LAST).exists():
-            done = f"the last whole epoch is in {folder}; go on with --resume"
-        else:
-            done = "no epoch was over, so nothing is kept"
-        say(f"stopped; {done}")
-        raise typer.Exit(130) from None
+    with TerminalProgress(console) as progress:
+        trainer.run(progress)
     say(f"done: {folder / BEST} is the best epoch's")
+
+
+def say_stopped(processes: Processes, folder: Path) -> None:
+    """Say what is kept of a run that was stopped, unless another process has."""
+    if not may_speak():
+        return
+    why = "stopped"
+    if processes.count > 1:
+        why += f", as torchrun was or another of the {processes.count} processes"
+    if (folder / LAST).exists():
+        done = f"the last whole epoch is in {folder}; go on with --resume"
+    else:
+        done = "no epoch was over, so nothing is kept"
+    console.quiet = False
+    say(f"{why}; {done}")

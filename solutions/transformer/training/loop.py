@@ -24,6 +24,7 @@ from transformer.training.checkpoints import (
     save_checkpoint,
 )
 from transformer.training.config import PRECISIONS, TrainingConfig
+from transformer.training.distributed import ALONE, Processes
 from transformer.training.fused_attention import use_fused_attention
 from transformer.training.models import Model, name_of
 from transformer.training.progress import Listener, Silence, StepReport
@@ -56,15 +57,24 @@ class TrainingData:
 
 
 @evaluating
-def mean_loss(model: nn.Module, batches: Iterable[Batch], pad_id: int = 1) -> float:
-    """Compute the mean cross-entropy of all target tokens, in nats, without dropout."""
+def mean_loss(
+    model: nn.Module,
+    batches: Iterable[Batch],
+    pad_id: int = 1,
+    processes: Processes = ALONE,
+) -> float:
+    """Compute the mean cross-entropy of all target tokens, in nats, without dropout.
+
+    Of several processes each computes every so many-th batch.
+    """
     total, tokens = 0.0, 0
-    for batch in batches:
+    for batch in islice(batches, processes.rank, None, processes.count):
         decoder_input, target = teacher_forcing_split(batch.tgt)
         loss = label_smoothed_loss(model(batch.src, decoder_input), target, pad_id)
         count = int((target != pad_id).sum())
         total, tokens = total + loss.item() * count, tokens + count
-    return total / tokens
+    all_total, all_tokens = processes.sum(total, tokens)
+    return all_total / all_tokens
 
 
 class Trainer:
@@ -78,6 +88,7 @@ class Trainer:
         data: what to train and validate on.
         config: how to train.
         folder: where the checkpoints go; None keeps nothing.
+        processes: which train together, on the same data; the first one saves.
     """
 
     def __init__(
@@ -86,16 +97,19 @@ class Trainer:
         data: TrainingData,
         config: TrainingConfig,
         folder: Path | None = None,
+        processes: Processes = ALONE,
     ) -> None:
         """Make the optimiser; nothing is trained yet."""
         self.model, self.data, self.config, self.folder = model, data, config, folder
+        self.processes = processes
         self.optimizer = torch.optim.Adam(
             model.parameters(), lr=config.rate, betas=config.betas
         )
         use_fused_attention(model, config.fused)
-        self._trained = torch.compile(model) if config.compile else model
+        connected = processes.connect(model)
+        self._trained = torch.compile(connected) if config.compile else connected
         self.device = next(model.parameters()).device
-        self._train_step = step_function(config, self.device)
+        self._train_step = step_function(config, self.device, processes)
         self.epoch = 0
         self.step = 0
         self.history: list[dict[str, float]] = []
@@ -114,6 +128,7 @@ class Trainer:
         if self.epoch == 0:
             torch.manual_seed(self.config.seed)
         while self.epoch < self.config.epochs:
+            self.processes.seed_dropout(self.config.seed, self.epoch)
             record = self._run_epoch(listener)
             self.epoch += 1
             self.history.append(record)
@@ -156,11 +171,11 @@ class Trainer:
             tokens += report.tokens
             listener.end_step(report)
         trained = time.perf_counter()
-        pad_id = self.model.config.pad_id
+        valid, pad_id = self.data.valid, self.model.config.pad_id
         return {
             "epoch": self.epoch + 1,
             "train_loss": total / tokens,
-            "valid_loss": mean_loss(self.model, self.data.valid, pad_id),
+            "valid_loss": mean_loss(self.model, valid, pad_id, self.processes),
             "rate": report.rate,
             "seconds": time.perf_counter() - start,
             "tokens_per_second": tokens / (trained - start),
@@ -193,7 +208,7 @@ class Trainer:
         return self.folder / name
 
     def _save(self) -> None:
-        if self.folder is None:
+        if self.folder is None or not self.processes.is_first:
             return
         checkpoint = self._checkpoint()
         weights = dataclasses.replace(checkpoint, optimizer={})  # a third of the size
@@ -248,13 +263,19 @@ class Trainer:
 
 
 def step_function(
-    config: TrainingConfig, device: torch.device | str
+    config: TrainingConfig,
+    device: torch.device | str,
+    processes: Processes = ALONE,
 ) -> Callable[..., tuple[float, int]]:
-    """Return `train_step`, or the same in parts where that is asked for and pays."""
+    """Return `train_step`, or the same in parts where that is asked for and pays.
+
+    Several processes share the parts, too: with as many as parts, each computes one.
+    """
     parts = config.parts if torch.device(device).type == "cpu" else 1
-    if max(parts, config.accumulate) > 1:
-        return partial(train_step_in_parts, parts=max(parts, config.accumulate))
-    return train_step
+    parts = math.ceil(max(parts, config.accumulate) / processes.count)
+    if processes.count > 1:
+        return partial(train_step_in_parts, parts=parts, processes=processes)
+    return partial(train_step_in_parts, parts=parts) if parts > 1 else train_step
 
 
 def _random_state(device: torch.device) -> dict[str, torch.Tensor]:

@@ -27,6 +27,7 @@ from transformer.data import (
 from transformer.data.multi30k import find_multi30k, read_texts
 from transformer.recurrent.config import RecurrentConfig
 from transformer.training.config import TrainingConfig
+from transformer.training.distributed import ALONE, Processes
 from transformer.training.loop import Trainer, TrainingData
 from transformer.training.models import Config, ModelName, make_model
 
@@ -211,6 +212,7 @@ def make_trainer(
     config: TrainingConfig,
     device: torch.device,
     folder: Path | None = None,
+    processes: Processes = ALONE,
     **sizes: Any,
 ) -> Trainer:
     """Make the model of a recipe, with the configuration's seed, and its trainer.
@@ -223,4 +225,5 @@ def make_trainer(
     model_config = recipe.sizes(*words, **sizes)
     if data.vocabularies[0].subwords and isinstance(model_config, TransformerConfig):
         model_config = replace(model_config, tie="all")
-    return Trainer(make_model(model_config).to(device), data, config, folder)
+    model = make_model(model_config).to(device)
+    return Trainer(model, data, config, folder, processes)

@@ -6,13 +6,16 @@ from transformer.config import TransformerConfig
 from transformer.data import build_vocabularies, make_batches, make_grammar_corpus
 from transformer.model import Transformer
 from transformer.training.config import TrainingConfig
+from transformer.training.distributed import ALONE
 from transformer.training.loop import Trainer, TrainingData
 
 SIZES = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 24, "dropout": 0.2}
 CONFIG = TrainingConfig(epochs=3, batch_size=32, rate=5e-3, warmup=10, smoothing=0.1)
 
 
-def make_trainer(folder=None, config=CONFIG, pairs=slice(0, 200), **sizes) -> Trainer:
+def make_trainer(
+    folder=None, config=CONFIG, pairs=slice(0, 200), processes=ALONE, **sizes
+) -> Trainer:
     corpus = make_grammar_corpus()
     train, valid = corpus.train[pairs], corpus.valid[:50]
     words = build_vocabularies(train)
@@ -23,4 +26,4 @@ def make_trainer(folder=None, config=CONFIG, pairs=slice(0, 200), **sizes) -> Tr
     )
     torch.manual_seed(config.seed)
     shape = TransformerConfig(*map(len, words), **{**SIZES, **sizes})
-    return Trainer(Transformer(shape), data, config, folder)
+    return Trainer(Transformer(shape), data, config, folder, processes)

@@ -2,13 +2,14 @@
 
 A random batch is as long as its longest sentence, and half of it may be padding. Put in
 order of length and cut into parts, it needs less; the parts' gradients add up to the
-batch's.
+batch's. Several processes may share a batch in the same way.
 """
 
 import torch
 from torch import Tensor, nn
 
 from transformer.data import trim_padding
+from transformer.training.distributed import ALONE, Processes
 from transformer.training.step import label_smoothed_loss, teacher_forcing_split
 from transformer.training.step_settings import StepSettings
 
@@ -20,6 +21,7 @@ def train_step_in_parts(
     optimizer: torch.optim.Optimizer,
     settings: StepSettings,
     parts: int,
+    processes: Processes = ALONE,
 ) -> tuple[float, int]:
     """Take the step of `train_step`, computing sentences of similar length together.
 
@@ -29,7 +31,10 @@ def train_step_in_parts(
         tgt: ids (b, t) with `<sos>` and `<eos>`.
         optimizer: holds the model's parameters; its old gradients are cleared first.
         settings: padding id, label smoothing and the gradient's largest norm.
-        parts: how many; at most b.
+        parts: how many, in each process; at most b.
+        processes: which compute the step together, each its share of the sentences.
+            They divide by the number of target tokens of the whole batch, so that the
+            mean is over tokens, however many a process has.
 
     Returns:
         The loss before the update, and the number of target tokens that are not
@@ -39,17 +44,28 @@ def train_step_in_parts(
     optimizer.zero_grad()
     pad_id = settings.pad_id
     tokens = int((tgt[:, 1:] != pad_id).sum())
+    own_rows, factor = processes.share(_order_of_length(src, tgt, pad_id))
+    chunks = own_rows.chunk(parts)
     total = 0.0
-    for rows in _order_of_length(src, tgt, pad_id).chunk(parts):
-        decoder_input, target = teacher_forcing_split(trim_padding(tgt[rows], pad_id))
-        logits = model(trim_padding(src[rows], pad_id), decoder_input)
-        loss = label_smoothed_loss(logits, target, pad_id, settings.smoothing)
-        share = (target != pad_id).sum() / tokens
-        (loss * share).backward()
-        total += (loss * share).item()
+    for number, rows in enumerate(chunks, start=1):
+        share = (tgt[rows, 1:] != pad_id).sum() / tokens * factor
+        with processes.exchange(model, now=number == len(chunks)):
+            total += _add_gradient(model, src[rows], tgt[rows], settings, share)
     nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
     optimizer.step()
-    return total, tokens
+    return processes.sum(total)[0] / processes.count, tokens
+
+
+def _add_gradient(
+    model: nn.Module, src: Tensor, tgt: Tensor, settings: StepSettings, share: Tensor
+) -> float:
+    """Add the gradient of some sentences' loss times their share; return that loss."""
+    pad_id = settings.pad_id
+    decoder_input, target = teacher_forcing_split(trim_padding(tgt, pad_id))
+    logits = model(trim_padding(src, pad_id), decoder_input)
+    loss = label_smoothed_loss(logits, target, pad_id, settings.smoothing) * share
+    loss.backward()
+    return loss.item()
 
 
 def _order_of_length(src: Tensor, tgt: Tensor, pad_id: int) -> Tensor:

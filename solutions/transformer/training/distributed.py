@@ -1,0 +1,141 @@
+"""Several processes that train one model, as `torchrun` starts them; usually one alone.
+
+Each makes the same batches, and computes the gradient of its share of the sentences.
+PyTorch's `DistributedDataParallel` brings the gradients together, so that every process
+takes the same step, and all have the same model.
+"""
+
+import os
+import random
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import cast
+
+import torch
+from torch import Tensor, distributed, nn
+from torch.nn.parallel import DistributedDataParallel
+
+LONGEST_WAIT = timedelta(hours=3)  # while the first process reads a large corpus
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Tell a process which of how many it is, and bring it together with the others.
+
+    Alone it computes what it would without this class.
+
+    Attributes:
+        rank: number of this process, from 0.
+        count: how many train one model.
+        device: name of the one that this process computes on.
+    """
+
+    rank: int = 0
+    count: int = 1
+    device: str = "auto"
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the process that speaks and saves."""
+        return self.rank == 0
+
+    def connect(self, model: nn.Module) -> nn.Module:
+        """Return a module whose backward pass takes the mean of all gradients."""
+        if self.count == 1:
+            return model
+        return DistributedDataParallel(model)
+
+    def share(self, rows: Tensor) -> tuple[Tensor, int]:
+        """Return the rows of this process, and what their loss is multiplied by.
+
+        That is the number of processes, because the sum of all gradients is divided by
+        it. Where there are fewer rows than processes, some compute a row of another
+        one, multiplied by 0: all have to take part.
+
+        Args:
+            rows: (b,) numbers of a batch's rows, the same in every process.
+        """
+        factor = self.count if self.rank < len(rows) else 0
+        return rows[self.rank % len(rows) :: self.count], factor
+
+    def exchange(self, model: nn.Module, now: bool) -> AbstractContextManager[None]:
+        """Return a context whose gradients are exchanged now, or with later ones."""
+        if self.count == 1 or now:
+            return nullcontext()
+        return cast(DistributedDataParallel, model).no_sync()
+
+    def sum(self, *numbers: float) -> list[float]:
+        """Add up each number over all processes."""
+        if self.count == 1:
+            return list(numbers)
+        total = torch.tensor(numbers, dtype=torch.float64, device=self.device)
+        distributed.all_reduce(total)
+        return total.tolist()
+
+    def seed_dropout(self, seed: int, epoch: int) -> None:
+        """Let each process drop other units, and the same ones if it is repeated."""
+        if self.count > 1:
+            draw = random.Random(f"{seed}/{epoch}/{self.rank}")
+            torch.manual_seed(draw.getrandbits(63))
+
+    @contextmanager
+    def first_before_others(self) -> Iterator[None]:
+        """Let the first process do something to its end before the others begin."""
+        if not self.is_first:
+            self.sum(0)  # waits for all
+        yield
+        if self.is_first:
+            self.sum(0)
+
+    def leave(self) -> None:
+        """End the work with the others."""
+        if self.count > 1:
+            distributed.destroy_process_group()
+
+
+ALONE = Processes()
+
+
+def join_processes(device: str) -> Processes:
+    """Take part in what `torchrun` has started; alone where it has started nothing.
+
+    Args:
+        device: "cpu", where gradients are exchanged by gloo; "cuda", a GPU for each
+            process, by NCCL; "auto" for the better one. Alone, any device.
+
+    Raises:
+        ValueError: for another device, or too few GPUs.
+    """
+    launched = distributed.is_torchelastic_launched()
+    count = int(os.environ["WORLD_SIZE"]) if launched else 1
+    if count == 1:
+        return Processes(device=device)
+    own = _own_device(device)
+    distributed.init_process_group(
+        "gloo" if own == "cpu" else "nccl", timeout=LONGEST_WAIT
+    )
+    return Processes(int(os.environ["RANK"]), count, own)
+
+
+def _own_device(name: str) -> str:
+    """Return the name of this process's device, on which no other one computes."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name not in ("cpu", "cuda"):
+        raise ValueError(
+            "several processes train with --device cpu, or with --device cuda, where "
+            f"each takes a GPU of its own: found {name!r}"
+        )
+    if name == "cpu":
+        return name
+    needed, there = int(os.environ["LOCAL_WORLD_SIZE"]), torch.cuda.device_count()
+    if needed > there:
+        raise ValueError(
+            f"{needed} processes need {needed} GPUs, and this machine has {there}: "
+            "start fewer with --nproc-per-node, or give --device cpu"
+        )
+    number = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(number)
+    return f"cuda:{number}"
