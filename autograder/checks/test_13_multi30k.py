@@ -1,4 +1,4 @@
-"""Hidden checks of unit 13: losses, perplexity, BLEU by length, its interval, copies.
+"""Hidden checks of unit 13: losses, perplexity, BLEU, its interval, copies, merges.
 
 Nothing is trained: the Transformer is a small one of random weights, and translations
 are made up of a few words.
@@ -6,8 +6,11 @@ are made up of a few words.
 
 import copy
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -550,7 +553,7 @@ def expect_left(student, function: Any, *given: Any) -> None:
     before = copy.deepcopy(given)
     _, after = student.call_and_return_inputs(function, *given)
     for number, (now, then) in enumerate(zip(after, before, strict=True), start=1):
-        same = now.equal(then) if isinstance(then, Tensor) else list(now) == list(then)
+        same = now.equal(then) if isinstance(then, Tensor) else now == then
         if not same:
             fail(f"Your function changed its argument {number}.", mistake=CHANGED)
 
@@ -1336,3 +1339,602 @@ def test_copies_of_another_size(student, draw):
 
     with blame("code that counts on several layers, heads or words", as_usual):
         expect_copies(run_copying(student, case), case)
+
+
+# --- apply_merges -----------------------------------------------------------------
+
+Pair = tuple[str, str]
+Merge = Callable[[Sequence[str], Pair], list[str]]
+START = "▁"
+# Letters are drawn for a, b, c and d, in the same order of the alphabet: whatever is
+# drawn, each mistake shows, and as another result than every other one.
+PIECES = "c a bc a a ab bc b a a b a a a c a c a"
+MERGES = "d_a b_a a_c a_b a_ac ab_c ac_a"
+OTHER_MERGES = "c_a b_c a_a aa_a ca_bc d_b ab_ab"
+LETTERS = "abdefgiklmnoprstuvwz"
+
+
+def renamed(draw) -> Callable[[str], str]:
+    """Draw four letters, and return what writes them for a, b, c and d, in order."""
+    drawn = torch.randperm(len(LETTERS), generator=draw.generator)[:4].sort().values
+    table = str.maketrans("abcd", "".join(LETTERS[i] for i in drawn))
+    return lambda text: text.translate(table)
+
+
+def pairs_of(text: str) -> list[Pair]:
+    """Read pairs from a text such as "a_b ab_c"."""
+    halves = [pair.split("_") for pair in text.split()]
+    return [(first, second) for first, second in halves]
+
+
+def places_of(pieces: Sequence[str], pair: Pair) -> list[int]:
+    """Return where the two stand side by side."""
+    found = enumerate(pairwise(pieces))
+    return [place for place, neighbours in found if neighbours == pair]
+
+
+def joined_at(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
+    """Join the pieces at these places with those behind them; no piece twice."""
+    made: list[str] = []
+    i = 0
+    while i < len(pieces):
+        end = i + 2 if i in places else i + 1
+        made.append("".join(pieces[i:end]))
+        i = end
+    return made
+
+
+def merged(pieces: Sequence[str], pair: Pair) -> list[str]:
+    """Merge one pair, rightly."""
+    return joined_at(pieces, places_of(pieces, pair))
+
+
+def merged_once(pieces: Sequence[str], pair: Pair) -> list[str]:
+    """Merge the first place alone."""
+    return joined_at(pieces, places_of(pieces, pair)[:1])
+
+
+def merged_from_the_right(pieces: Sequence[str], pair: Pair) -> list[str]:
+    """Merge the last place first: aaa becomes a aa."""
+    turned = merged([p[::-1] for p in pieces[::-1]], (pair[1][::-1], pair[0][::-1]))
+    return [piece[::-1] for piece in turned[::-1]]
+
+
+def merged_twice(pieces: Sequence[str], pair: Pair) -> list[str]:
+    """Merge every place, those too that share a piece: aaa becomes aa aa."""
+    places = places_of(pieces, pair)
+    return [
+        "".join(pair) if i in places else piece
+        for i, piece in enumerate(pieces)
+        if i in places or i - 1 not in places
+    ]
+
+
+def merged_in_runs(pieces: Sequence[str], pair: Pair) -> list[str]:
+    """Merge whatever follows on: aaa becomes one piece."""
+    places, made = places_of(pieces, pair), list(pieces[:1])
+    for i, piece in enumerate(pieces[1:]):
+        if i in places:
+            made[-1] += piece
+        else:
+            made.append(piece)
+    return made
+
+
+def merged_in_text(pieces: Sequence[str], pair: Pair) -> list[str]:
+    """Merge in a text with blanks, which finds the pair inside of longer pieces."""
+    return " ".join(pieces).replace(" ".join(pair), "".join(pair)).split(" ")
+
+
+def merged_by_pattern(pieces: Sequence[str], pair: Pair) -> list[str]:
+    """Merge by a regular expression, in which a dot stands for any letter."""
+    pattern = rf"(?<!\S){' '.join(pair)}(?!\S)"
+    return re.sub(pattern, "".join(pair), " ".join(pieces)).split(" ")
+
+
+def merged_if(fits: Callable[[str, str, Pair], bool]) -> Merge:
+    """Make a merge of two neighbours that fit the pair in another sense."""
+
+    def merge(pieces: Sequence[str], pair: Pair) -> list[str]:
+        made: list[str] = []
+        for piece in pieces:
+            if made and fits(made[-1], piece, pair):
+                made[-1] += piece
+            else:
+                made.append(piece)
+        return made
+
+    return merge
+
+
+def merged_before_the_last(pieces: Sequence[str], pair: Pair) -> list[str]:
+    """Lose a last piece that nothing is joined to, as `range(len(pieces) - 1)` does."""
+    made = merged(pieces, pair)
+    return made[:-1] if made[-1:] == list(pieces[-1:]) else made
+
+
+by_letters = merged_if(lambda left, right, pair: left + right == "".join(pair))
+either_way = merged_if(lambda left, right, pair: {left, right} == set(pair))
+
+
+def applied(
+    pieces: Sequence[str], merges: Sequence[Pair], merge: Merge = merged
+) -> list[str]:
+    """Apply the merges in their order, rightly or with another step."""
+    for pair in merges:
+        pieces = merge(pieces, pair)
+    return list(pieces)
+
+
+def applied_in_one_pass(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
+    """Merge from left to right, whatever merge fits."""
+    return merged_if(lambda left, right, _: (left, right) in merges)(pieces, ("", ""))
+
+
+def applied_from_the_left(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
+    """Merge the first place at which any merge fits, until none does."""
+    pieces = list(pieces)
+    while places := [place for pair in merges for place in places_of(pieces, pair)]:
+        pieces = joined_at(pieces, [min(places)])
+    return pieces
+
+
+def longest_pieces(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
+    """Cut the longest piece that a merge makes from the text, again and again."""
+    text, known = "".join(pieces), set(map("".join, merges))
+    made: list[str] = []
+    while text:
+        end = max([n for n in range(1, len(text) + 1) if text[:n] in known] or [1])
+        made.append(text[:end])
+        text = text[end:]
+    return made
+
+
+def applied_mistakes(pieces: Sequence[str], merges: Sequence[Pair]) -> Named:
+    """Name what goes wrong when merges are applied."""
+
+    def by(merge: Merge) -> Callable[[], list[str]]:
+        return lambda: applied(pieces, merges, merge)
+
+    def of(merges: Sequence[Pair]) -> Callable[[], list[str]]:
+        return lambda: applied(pieces, merges)
+
+    fitting = [pair for pair in merges if places_of(pieces, pair)]
+    return {
+        "the pieces as they were": lambda: list(pieces),
+        "the merges applied from the last one learned to the first": of(merges[::-1]),
+        "the merges applied in the alphabet's order": of(sorted(merges)),
+        "the merges without the last one": of(merges[:-1]),
+        "the first merge that fits, and no other": of(fitting[:1]),
+        "one pass from left to right, in which any merge will do": lambda: (
+            applied_in_one_pass(pieces, merges)
+        ),
+        "merges from the left, whichever was learned first": lambda: (
+            applied_from_the_left(pieces, merges)
+        ),
+        "the longest pieces from the left, not merge by merge": lambda: longest_pieces(
+            pieces, merges
+        ),
+        "each merge applied at its first place alone": by(merged_once),
+        "merges found inside of longer pieces too": by(merged_in_text),
+        "merges of any two pieces that spell the same as the pair": by(by_letters),
+        "merges of the pair in either order": by(either_way),
+        "merges of letters, where longer pieces were handed over": lambda: applied(
+            list("".join(pieces)), merges
+        ),
+        "pieces of which the last one is lost": by(merged_before_the_last),
+        "merges by a regular expression, in which a dot is any letter": by(
+            merged_by_pattern
+        ),
+        "pieces in lower case": lambda: applied([p.lower() for p in pieces], merges),
+        **overlap_mistakes(by),
+        **unknown_mistakes(applied(pieces, merges), merges),
+    }
+
+
+def unknown_mistakes(right: Sequence[str], merges: Sequence[Pair]) -> Named:
+    """Name what goes wrong with pieces that no merge knows, and with the list."""
+    known = {*map("".join, merges), *(piece for pair in merges for piece in pair)}
+    return {
+        "the pieces joined to a text": lambda: " ".join(right),
+        "pieces without those that no merge knows": lambda: [
+            piece for piece in right if piece in known
+        ],
+        "<unk> for what no merge knows": lambda: [
+            piece if piece in known else "<unk>" for piece in right
+        ],
+    }
+
+
+def overlap_mistakes(by: Callable[[Merge], Callable[[], Any]]) -> Named:
+    """Name other merges of places that share a piece."""
+    return {
+        "merges from right to left": by(merged_from_the_right),
+        "merges that use one piece twice: aaa as aa aa": by(merged_twice),
+        "merges of more than two: aaa as one piece": by(merged_in_runs),
+    }
+
+
+def expect_pieces(
+    got: Any, pieces: Sequence[str], merges: Sequence[Pair], earlier: Any = None
+) -> None:
+    """Compare pieces with the right ones, and with those of an earlier call."""
+    named = applied_mistakes(pieces, merges)
+    if earlier is not None:
+        named = {KEPT: earlier, **named}
+    expect_equal(got, applied(pieces, merges), "the list of pieces", named)
+
+
+def expect_applied(student, pieces: Sequence[str], merges: Sequence[Pair]) -> None:
+    """Call the student's function and compare."""
+    got = student.apply_merges(list(pieces), list(merges))
+    expect_pieces(got, pieces, merges)
+
+
+@check("apply-merges", share=4, title="Merge by merge, in the order learned")
+def test_applied_in_order(student, draw):
+    name = renamed(draw)
+    pieces, merges = name(PIECES).split(), pairs_of(name(MERGES))
+    others = pairs_of(name(OTHER_MERGES))
+    calls = [(pieces, merges), (pieces[::-1], merges), (pieces[::-1], others)]
+    earlier = None
+    for call, (got, _) in zip(
+        calls, student.calls_in_turn(student.apply_merges, *calls), strict=True
+    ):
+        expect_pieces(got, *call, earlier)
+        earlier = applied(*call)
+
+
+@check("apply-merges", share=2, title="Places that share a piece")
+def test_applied_to_runs(student, draw):
+    name = renamed(draw)
+    for word, merges in (("caaab", "a_a"), ("ababbabaaaaad", "b_a ba_ba a_a")):
+        expect_applied(student, list(name(word)), pairs_of(name(merges)))
+
+
+@check("apply-merges", share=1, title="Unknown letters, signs, and nothing to merge")
+def test_applied_to_the_unknown(student, draw):
+    merges = pairs_of("e_. ▁_e x_Ä ä_x")
+    expect_applied(student, [START, *"e?xÄe.exÄxe"], merges)
+    words = "code that counts on a merge, and on two pieces"
+    with blame(words, lambda: test_applied_in_order(student, draw)):
+        for pieces, given in (([START, "q"], []), ([START], merges), ([], merges)):
+            expect_applied(student, pieces, given)
+
+
+@check("apply-merges", share=1, title="Pieces and merges stay as they were", form=True)
+def test_applied_changes_nothing(student, draw):
+    name = renamed(draw)
+    given = (name(PIECES).split()[1:], pairs_of(name(MERGES)))
+    expect_no_traces(student, student.apply_merges, *given, still=True)
+    expect_left(student, student.apply_merges, *given)
+
+
+# --- learn_merges -----------------------------------------------------------------
+
+Seen = Counter[Pair]
+Words = dict[str, int]
+# As above: whichever four letters are drawn, no two mistakes have the same result.
+# How often each word occurs in two corpora: without equals among the most frequent.
+TWO_CORPORA = {
+    "dacbd": (13, 3),
+    "acdcb": (14, 15),
+    "ddb": (14, 16),
+    "adb": (5, 13),
+    "cdaaacd": (11, 14),
+    "cdbcc": (18, 4),
+    "ccabadb": (15, 8),
+    "dccb": (3, 9),
+}
+EQUALS = {"cdcba": 2, "ccc": 1, "cc": 2, "ccaab": 2, "abcb": 2, "aadd": 2}
+RUNS = {"baacbac": 6, "bbaacabaa": 3, "ccca": 8, "ccccaa": 5}
+ONCE = "merges of pairs that count once a word, however often they stand in it"
+BY_AND_BY = {"ab": 2, "d": 9, "a": 4, "abc": 1, "c": 20}  # one of them at a time
+SIGNS = {"Ei.": 2, "ei": 7, "e.": 10, "Eier": 3, "ex": 6, "ex.": 12, "über": 3}
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to learn merges: the right one, or with a part exchanged."""
+
+    spell: Callable[[str], list[str]] = lambda word: [START, *word]
+    pairs: Callable[[list[str]], Sequence[Pair]] = lambda pieces: list(pairwise(pieces))
+    weigh: Callable[[int], int] = lambda count: count
+    add: Callable[[int, int], int] = lambda before, count: before + count
+    choose: Callable[[Seen, Counter[str]], Pair] = lambda seen, _: min(
+        seen, key=lambda pair: (-seen[pair], pair)
+    )
+    merge: Merge = merged
+    least: int = 1
+
+    def learn(self, words: Words, n: int) -> list[Pair]:
+        """Learn n merges."""
+        spelled = {word: self.spell(word) for word in words}
+        merges: list[Pair] = []
+        for _ in range(n):
+            seen, single = Seen(), Counter[str]()
+            for word, pieces in spelled.items():
+                for pair in self.pairs(pieces):
+                    seen[pair] = self.add(seen[pair], self.weigh(words[word]))
+                single.update(pieces * words[word])
+            if max(seen.values(), default=0) < self.least:
+                break
+            merges.append(self.choose(seen, single))
+            spelled = {w: self.merge(p, merges[-1]) for w, p in spelled.items()}
+        return merges
+
+
+def learned(words: Words, n: int, **changes: Any) -> list[Pair]:
+    """Learn n merges, rightly or with a part exchanged."""
+    return Way(**changes).learn(words, n)
+
+
+def learned_by(words: Words, n: int) -> Callable[..., Callable[[], list[Pair]]]:
+    """Return what makes functions that learn from these words in another way."""
+    return lambda **changes: lambda: learned(words, n, **changes)
+
+
+def learn_mistakes(words: Words, n: int) -> Named:
+    """Name what goes wrong when merges are learned."""
+    return {
+        **spelling_mistakes(words, n),
+        **counting_mistakes(words, n),
+        **choosing_mistakes(words, n),
+        **list_mistakes(words, n),
+    }
+
+
+def spelling_mistakes(words: Words, n: int) -> Named:
+    """Name merges of words that are spelled in another way, or merged in another."""
+    of = learned_by(words, n)
+    text = "".join((START + word) * count for word, count in words.items())
+    return {
+        "merges that leave out the ▁ in front of a word": of(spell=list),
+        "merges with the ▁ behind a word, not in front": of(
+            spell=lambda word: [*word, START]
+        ),
+        "merges with a ▁ in front of a word and one behind": of(
+            spell=lambda word: [START, *word, START]
+        ),
+        "merges with an underscore _ in front of a word, not a ▁": of(
+            spell=lambda word: ["_", *word]
+        ),
+        "merges with </w> behind each word, and no ▁ in front": of(
+            spell=lambda word: [*word, "</w>"]
+        ),
+        "merges of words whose last letter and </w> are one piece": of(
+            spell=lambda word: [*word[:-1], word[-1:] + "</w>"]
+        ),
+        "merges of words whose ▁ and first letter are one piece from the start": of(
+            spell=lambda word: [START + word[:1], *word[1:]]
+        ),
+        "merges that reach from one word into the next": lambda: learned(
+            {text: 1}, n, spell=list
+        ),
+        "merges of which each is done at one place of a word": of(merge=merged_once),
+        "merges done inside of longer pieces too": of(merge=merged_in_text),
+    }
+
+
+def counting_mistakes(words: Words, n: int) -> Named:
+    """Name pairs that are counted in another way."""
+    of = learned_by(words, n)
+    first = Counter[Pair]()
+    for word, count in words.items():
+        for pair in pairwise([START, *word]):
+            first[pair] += count
+    return {
+        "merges of words that count once each, however often they occur": of(
+            weigh=lambda count: 1
+        ),
+        ONCE: of(pairs=lambda pieces: list(dict.fromkeys(pairwise(pieces)))),
+        "merges of pieces that need not be neighbours": of(
+            pairs=lambda pieces: list(combinations(pieces, 2))
+        ),
+        "merges of pairs counted in either order": of(
+            pairs=lambda pieces: [(min(pair), max(pair)) for pair in pairwise(pieces)],
+            merge=either_way,
+        ),
+        "merges by the count of the last word that holds a pair, not by the sum": of(
+            add=lambda before, count: count
+        ),
+        "the pairs of letters that are seen most often, counted once, at the start": (
+            lambda: sorted(first, key=lambda pair: (-first[pair], pair))[:n]
+        ),
+    }
+
+
+def choosing_mistakes(words: Words, n: int) -> Named:
+    """Name pairs that are chosen by another rule."""
+    of = learned_by(words, n)
+
+    def first_by(key: Callable[..., float]) -> Callable[[Seen, Counter[str]], Pair]:
+        return lambda seen, single: min(
+            seen, key=lambda pair: (key(pair, seen, single), pair)
+        )
+
+    def with_its_follower(seen: Seen, single: Counter[str]) -> Pair:
+        best = min(single, key=lambda piece: (-single[piece], piece))
+        pairs = [pair for pair in seen if pair[0] == best] or list(seen)
+        return min(pairs, key=lambda pair: (-seen[pair], pair))
+
+    def two_most(seen: Seen, single: Counter[str]) -> Pair:
+        best = sorted(single, key=lambda piece: (-single[piece], piece))
+        return best[0], best[1]
+
+    return {
+        "the pairs that are seen least": of(
+            choose=first_by(lambda pair, seen, _: seen[pair])
+        ),
+        "pairs by their count divided by those of their pieces, as in WordPiece": of(
+            choose=first_by(
+                lambda pair, seen, single: (
+                    -seen[pair] / (single[pair[0]] * single[pair[1]])
+                )
+            )
+        ),
+        "the most frequent piece with what follows it most": of(
+            choose=with_its_follower
+        ),
+        "the two most frequent pieces, neighbours or not": of(choose=two_most),
+    }
+
+
+def list_mistakes(words: Words, n: int) -> Named:
+    """Name lists that are put together wrongly."""
+    right = learned(words, n)
+    return {
+        "one pair again and again: counted, but not merged": lambda: right[:1] * n,
+        "one merge more than n_merges": lambda: learned(words, n + 1),
+        "merges to the end, not n_merges of them": lambda: learned(words, 99),
+        "merges until there are n_merges pieces, letters among them": lambda: learned(
+            words, n - len({START, *"".join(words)})
+        ),
+        "one merge fewer than n_merges": lambda: right[:-1],
+        "the merged pieces, not the pairs": lambda: [a + b for a, b in right],
+        "texts with a blank, not pairs": lambda: [f"{a} {b}" for a, b in right],
+        "the merges in the alphabet's order, not in that of learning": lambda: sorted(
+            right
+        ),
+        "the merges from the last to the first": lambda: right[::-1],
+        "the words in pieces, not the merges": lambda: {
+            word: applied([START, *word], right) for word in words
+        },
+        "no merges": lambda: [],
+    }
+
+
+def equals_mistakes(words: Words, n: int) -> Named:
+    """Name what else is chosen of pairs that are seen equally often."""
+
+    def by(
+        key: Callable[[Pair], Any] = lambda pair: 0, last: bool = False
+    ) -> Callable[[], list[Pair]]:
+        step = -1 if last else 1
+        return lambda: learned(
+            words,
+            n,
+            choose=lambda seen, _: min(
+                list(seen)[::step], key=lambda pair: (-seen[pair], key(pair))
+            ),
+        )
+
+    def greatest(key: Callable[[Pair], Any]) -> Callable[[], list[Pair]]:
+        return lambda: learned(
+            words,
+            n,
+            choose=lambda seen, _: max(seen, key=lambda pair: (seen[pair], key(pair))),
+        )
+
+    return {
+        "of equals the pair that was met first": by(),
+        "of equals the pair that was met last": by(last=True),
+        "of equals the last one in Python's order": greatest(tuple),
+        "of equals the first by the text of both pieces": by("".join),
+        "of equals the last by the text of both pieces": greatest("".join),
+        "of equals the first by the second piece": by(lambda pair: pair[::-1]),
+        "of equals the longest": by(lambda pair: (-len("".join(pair)), pair)),
+        "of equals the shortest": by(lambda pair: (len("".join(pair)), pair)),
+    }
+
+
+def apart(pieces: list[str]) -> list[Pair]:
+    """Return the pairs of a word, of places that share a piece the first alone."""
+    found = dict.fromkeys(pairwise(pieces))
+    return [p for p in found for _ in range(len(pieces) - len(merged(pieces, p)))]
+
+
+def run_mistakes(words: Words, n: int) -> Named:
+    """Name what goes wrong where places share a piece."""
+    of = learned_by(words, n)
+    return {
+        ONCE: counting_mistakes(words, n)[ONCE],
+        "merges that count (a, a) once in aaa": of(pairs=apart),
+        **overlap_mistakes(lambda merge: of(merge=merge)),
+    }
+
+
+def sign_mistakes(words: Words, n: int) -> Named:
+    """Name what goes wrong with capitals and signs."""
+    of = learned_by(words, n)
+    return {
+        "merges of words in lower case": of(spell=lambda word: [START, *word.lower()]),
+        "merges of words without their signs": of(
+            spell=lambda word: [START, *filter(str.isalpha, word)]
+        ),
+        "merges by a regular expression, in which a dot is any letter": of(
+            merge=merged_by_pattern
+        ),
+    }
+
+
+def expect_learned(
+    got: Any, words: Words, n: int, named: Named, earlier: Any = None
+) -> None:
+    """Compare merges with the right ones, and with those of an earlier call."""
+    right = learned(words, n)
+    if earlier is not None:
+        of_all = "merges that an earlier call has left in the list"
+        named = {KEPT: earlier, of_all: lambda: [*earlier, *right], **named}
+    expect_equal(got, right, "the list of merges", named)
+
+
+@check("learn-merges", share=5, title="The most frequent pair, again and again")
+def test_learned_in_order(student, draw):
+    name = renamed(draw)
+    corpora: list[Words] = [
+        {name(word): counts[which] for word, counts in TWO_CORPORA.items()}
+        for which in (0, 1)
+    ]
+    calls = [(words, 8) for words in corpora]
+    earlier = None
+    for call, (got, _) in zip(
+        calls, student.calls_in_turn(student.learn_merges, *calls), strict=True
+    ):
+        expect_learned(got, *call, learn_mistakes(*call), earlier)
+        earlier = learned(*call)
+
+
+@check("learn-merges", share=2, title="Of equals the first in Python's order")
+def test_learned_of_equals(student, draw):
+    name = renamed(draw)
+    words = {name(word): count for word, count in EQUALS.items()}
+    for given in (words, dict(reversed(words.items()))):
+        got = student.learn_merges(given, 7)
+        expect_learned(got, words, 7, equals_mistakes(given, 7))
+
+
+@check("learn-merges", share=1, title="Letters that stand several times in a row")
+def test_learned_of_runs(student, draw):
+    name = renamed(draw)
+    words = {name(word): count for word, count in RUNS.items()}
+    got = student.learn_merges(words, 5)
+    expect_learned(got, words, 5, run_mistakes(words, 5))
+
+
+@check("learn-merges", share=1, title="Until each word is one piece")
+def test_learned_to_the_end(student, draw):
+    name = renamed(draw)
+    words = {name(word): count for word, count in BY_AND_BY.items()}
+    seen_twice = learned(words, 40, least=2)
+    named: Named = {"merges of pairs alone that are seen twice": lambda: seen_twice}
+    ends = "code that counts on a pair being left, and on a word"
+    with blame(ends, lambda: test_learned_in_order(student, draw)):
+        expect_learned(student.learn_merges(words, 40), words, 40, named)
+        expect_learned(student.learn_merges({}, 3), {}, 3, {})
+    one: Named = {"a merge where none is asked for": lambda: learned(words, 1)}
+    expect_learned(student.learn_merges(words, 0), words, 0, one)
+
+
+@check("learn-merges", share=1, title="Capitals and signs are letters like others")
+def test_learned_of_signs(student):
+    got = student.learn_merges(dict(SIGNS), 6)
+    expect_learned(got, SIGNS, 6, sign_mistakes(SIGNS, 6))
+
+
+@check("learn-merges", share=1, title="The counts stay as they were", form=True)
+def test_learned_changes_nothing(student, draw):
+    name = renamed(draw)
+    words = {name(word): count for word, (count, _) in TWO_CORPORA.items()}
+    expect_no_traces(student, student.learn_merges, words, 7, still=True)
+    expect_left(student, student.learn_merges, words, 7)

@@ -1,8 +1,13 @@
 """Wrong variants and right styles of unit 13, as students write them."""
 
 import bisect
+import collections
 import contextlib
+import heapq
+import itertools
 import math
+import re
+from itertools import pairwise  # noqa: F401 (in the text of a variant)
 
 import numpy as np
 import torch
@@ -1455,3 +1460,661 @@ bootstrap_interval.wrong(
 )
 bootstrap_interval.wrong("nothing", body("return None"), names="number of results")
 bootstrap_interval.wrong("zeros", body("return 0.0, 0.0"), names="0 at both ends")
+
+
+# --- apply_merges -----------------------------------------------------------------
+
+apply_merges = answer("transformer.data.merges.apply_merges")
+by_place = answer(
+    "transformer.data.merges.apply_merges",
+    body("""
+    pieces = list(pieces)
+    for first, second in merges:
+        i = 0
+        while i < len(pieces) - 1:
+            if pieces[i] == first and pieces[i + 1] == second:
+                pieces[i : i + 2] = [first + second]
+            i += 1
+    return pieces
+    """),
+)
+by_place.right("a loop over places, and a slice", swap("i = 0", "i = int()"))
+
+
+@apply_merges.right("the merge learned first of those that fit, until none does")
+def apply_merges(pieces, merges):
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    pieces = tuple(pieces)
+    while True:
+        found = [pair for pair in itertools.pairwise(pieces) if pair in ranks]
+        if not found:
+            return list(pieces)
+        first, second = min(found, key=ranks.get)
+        made, i = [], 0
+        while i < len(pieces):
+            if pieces[i : i + 2] == (first, second):
+                made.append(first + second)
+                i += 2
+            else:
+                made.append(pieces[i])
+                i += 1
+        pieces = tuple(made)
+
+
+@apply_merges.right("a regular expression that takes whole pieces, as Sennrich's")
+def apply_merges(pieces, merges):
+    text = " ".join(pieces)
+    for pair in merges:
+        pattern = re.compile(r"(?<!\S)" + re.escape(" ".join(pair)) + r"(?!\S)")
+        text = pattern.sub(lambda found, pair=pair: "".join(pair), text)
+    return text.split()
+
+
+@apply_merges.right("the first place, as long as there is one")
+def apply_merges(pieces, merges):
+    for left, right in merges:
+        neighbours = list(itertools.pairwise(pieces))
+        while (left, right) in neighbours:
+            place = neighbours.index((left, right))
+            pieces = [*pieces[:place], left + right, *pieces[place + 2 :]]
+            neighbours = list(itertools.pairwise(pieces))
+    return tuple(pieces)
+
+
+@apply_merges.right("recursion, and a stack of what is left")
+def apply_merges(pieces, merges):
+    if not merges:
+        return list(pieces)
+    waiting, made = list(pieces)[::-1], []
+    while waiting:
+        piece = waiting.pop()
+        if waiting and (piece, waiting[-1]) == tuple(merges[0]):
+            piece += waiting.pop()
+        made.append(piece)
+    return apply_merges(made, merges[1:])
+
+
+for description, change, names in (
+    ("from the last merge to the first", "merges[::-1]", "last one learned"),
+    ("merges are sorted", "sorted(merges)", "alphabet's order"),
+    ("the last merge is left out", "merges[:-1]", "without the last one"),
+    ("a set of merges, in the order of their length", "sorted(set(merges))", "alphab"),
+):
+    apply_merges.wrong(
+        description, swap("pair in merges:", f"pair in {change}:"), names=names
+    )
+apply_merges.wrong(
+    "the first merge that fits ends it",
+    swap("pieces = merged", "if len(merged) < len(pieces):\n    return merged"),
+    names="and no other",
+)
+apply_merges.wrong(
+    "any merge will do, in one pass",
+    swap("for pair in merges:", "for _ in range(1):"),
+    swap("(merged[-1], piece) == pair", "(merged[-1], piece) in merges"),
+    names="one pass",
+)
+apply_merges.wrong(
+    "two pieces that spell the same as the pair",
+    swap("(merged[-1], piece) == pair", 'merged[-1] + piece == "".join(pair)'),
+    names="spell the same",
+)
+apply_merges.wrong(
+    "either order",
+    swap("(merged[-1], piece) == pair", "{merged[-1], piece} == set(pair)"),
+    names="either order",
+)
+apply_merges.wrong(
+    "split into letters again",
+    insert('pieces = "".join(pieces)', before="for pair in merges:"),
+    names="merges of letters",
+)
+apply_merges.wrong(
+    "joined to a text",
+    swap("return list(pieces)", 'return " ".join(pieces)'),
+    names="joined to a text",
+)
+apply_merges.wrong(
+    "lower case",
+    insert("pieces = [piece.lower() for piece in pieces]", before="for pair in"),
+    names="lower case",
+)
+by_place.wrong(
+    "the first place of each merge alone",
+    swap(
+        "pieces[i : i + 2] = [first + second]",
+        "pieces[i : i + 2] = [first + second]\nbreak",
+    ),
+    names="first place alone",
+)
+by_place.wrong(
+    "one place after the other, and an index too far",
+    swap("len(pieces) - 1", "len(pieces)"),
+    diagnosed=False,
+)
+by_place.wrong(
+    "it writes into the list it was given",
+    drop("pieces = list(pieces)"),
+    names="changed in place",
+)
+by_place.wrong(
+    "from right to left",
+    swap("i = 0", "i = len(pieces) - 2"),
+    swap("i < len(pieces) - 1", "i >= 0"),
+    swap("i += 1", "i -= 1"),
+    names="right to left",
+)
+by_place.wrong(
+    "merges are taken from the list",
+    swap(
+        "for first, second in merges:",
+        "while merges:\n    first, second = merges.pop(0)",
+    ),
+    names="changed in place",
+)
+
+
+@apply_merges.wrong("a piece joined twice", names="one piece twice")
+def apply_merges(pieces, merges):
+    for pair in merges:
+        hits = [p == pair for p in itertools.pairwise(pieces)]
+        pieces = [
+            "".join(pair) if i < len(hits) and hits[i] else piece
+            for i, piece in enumerate(pieces)
+            if (i < len(hits) and hits[i]) or not (i and hits[i - 1])
+        ]
+    return list(pieces)
+
+
+@apply_merges.wrong("more than two at once", names="more than two")
+def apply_merges(pieces, merges):
+    for pair in merges:
+        merged = list(pieces[:1])
+        for before, piece in itertools.pairwise(pieces):
+            if (before, piece) == tuple(pair):
+                merged[-1] += piece
+            else:
+                merged.append(piece)
+        pieces = merged
+    return list(pieces)
+
+
+@apply_merges.wrong("the text is searched", names="inside of longer pieces")
+def apply_merges(pieces, merges):
+    text = " ".join(pieces)
+    for pair in merges:
+        text = text.replace(" ".join(pair), "".join(pair))
+    return text.split()
+
+
+@apply_merges.wrong("a pattern with signs that mean more", names="a dot is any letter")
+def apply_merges(pieces, merges):
+    text = " ".join(pieces)
+    for left, right in merges:
+        text = re.sub(rf"(?<!\S){left} {right}(?!\S)", left + right, text)
+    return text.split()
+
+
+@apply_merges.wrong("whatever fits first from the left", names="from the left")
+def apply_merges(pieces, merges):
+    pieces, i = list(pieces), 0
+    while i < len(pieces) - 1:
+        if (pieces[i], pieces[i + 1]) in merges:
+            pieces[i : i + 2] = [pieces[i] + pieces[i + 1]]
+            i = 0
+        else:
+            i += 1
+    return pieces
+
+
+@apply_merges.wrong("the longest known piece", names="longest pieces")
+def apply_merges(pieces, merges):
+    known = {left + right for left, right in merges}
+    text, made = "".join(pieces), []
+    while text:
+        length = len(text)
+        while length > 1 and text[:length] not in known:
+            length -= 1
+        made.append(text[:length])
+        text = text[length:]
+    return made
+
+
+@apply_merges.wrong("the last piece is lost", names="last one is lost")
+def apply_merges(pieces, merges):
+    for pair in merges:
+        made, i = [], 0
+        while i < len(pieces) - 1:
+            if (pieces[i], pieces[i + 1]) == pair:
+                made.append(pieces[i] + pieces[i + 1])
+                i += 2
+            else:
+                made.append(pieces[i])
+                i += 1
+        pieces = made
+    return list(pieces)
+
+
+for description, result, names in (
+    ("what no merge knows is unknown", 'piece if piece in known else "<unk>"', "<unk>"),
+    ("what no merge knows is left out", "piece", "that no merge knows"),
+):
+    condition = "" if "<unk>" in result else " if piece in known"
+    apply_merges.wrong(
+        description,
+        swap(
+            "return list(pieces)",
+            f"""
+            known = {{part for pair in merges for part in (*pair, "".join(pair))}}
+            return [{result} for piece in pieces{condition}]
+            """,
+        ),
+        names=names,
+    )
+for description, key in (
+    ("a result kept for equal merges", "tuple(merges)"),
+    ("a result kept for equal lengths", "len(pieces)"),
+    ("a result kept for equal words", "tuple(pieces)"),
+):
+    apply_merges.wrong(
+        description,
+        insert(
+            f"""
+            kept, key = apply_merges.__dict__.setdefault("kept", {{}}), {key}
+            if key in kept:
+                return list(kept[key])
+            """,
+            before="for pair in merges:",
+        ),
+        swap("return list(pieces)", "kept[key] = list(pieces)\nreturn list(pieces)"),
+        names="earlier call",
+    )
+apply_merges.wrong("nothing", body("return None"), diagnosed=False)
+apply_merges.wrong(
+    "the pieces as they were", body("return list(pieces)"), names="as they were"
+)
+
+# --- learn_merges -----------------------------------------------------------------
+
+learn_merges = answer("transformer.data.merges.learn_merges")
+
+
+@learn_merges.right("Sennrich's: words as texts, a regular expression")
+def learn_merges(word_counts, n_merges):
+    spelled = {" ".join("▁" + word): count for word, count in word_counts.items()}
+    merges = []
+    for _ in range(n_merges):
+        seen = collections.defaultdict(int)
+        for text, count in spelled.items():
+            symbols = text.split(" ")
+            for i in range(len(symbols) - 1):
+                seen[symbols[i], symbols[i + 1]] += count
+        if not seen:
+            break
+        most = max(seen.values())
+        best = sorted(pair for pair in seen if seen[pair] == most)[0]
+        pattern = re.compile(r"(?<!\S)" + re.escape(" ".join(best)) + r"(?!\S)")
+        spelled = {
+            pattern.sub("".join(best), text): count for text, count in spelled.items()
+        }
+        merges.append(best)
+    return merges
+
+
+@learn_merges.right("sorted twice, and an own merge")
+def learn_merges(word_counts, n_merges):
+    words = [(["▁", *word], count) for word, count in word_counts.items()]
+    merges = []
+    while len(merges) < n_merges:
+        seen = {}
+        for pieces, count in words:
+            for i in range(1, len(pieces)):
+                pair = pieces[i - 1], pieces[i]
+                seen[pair] = seen.get(pair, 0) + count
+        ranking = sorted(sorted(seen), key=seen.get, reverse=True)
+        if not ranking:
+            return merges
+        left, right = ranking[0]
+        for pieces, _ in words:
+            i = 0
+            while i + 1 < len(pieces):
+                if pieces[i] == left and pieces[i + 1] == right:
+                    pieces[i] += pieces.pop(i + 1)
+                i += 1
+        merges.append(ranking[0])
+    return merges
+
+
+@learn_merges.right("every word spelled anew by all merges so far")
+def learn_merges(word_counts, n_merges):
+    merges = []
+    for _ in range(n_merges):
+        seen = collections.Counter()
+        for word, count in word_counts.items():
+            pieces = apply_merges(["▁", *word], merges)
+            for pair in itertools.pairwise(pieces):
+                seen.update({pair: count})
+        best = min(seen.items(), key=lambda item: (-item[1], item[0]), default=None)
+        if best is None:
+            break
+        merges.append(best[0])
+    return merges
+
+
+@learn_merges.right("a heap, and recursion")
+def learn_merges(word_counts, n_merges):
+    def more(words, left):
+        seen = collections.Counter()
+        for pieces, count in words:
+            for pair in itertools.pairwise(pieces):
+                seen[pair] += count
+        if left == 0 or not seen:
+            return []
+        heap = [(-count, pair) for pair, count in seen.items()]
+        heapq.heapify(heap)
+        _, best = heapq.heappop(heap)
+        merged = [(apply_merges(pieces, [best]), count) for pieces, count in words]
+        return [best, *more(merged, left - 1)]
+
+    return more([(list("▁" + word), n) for word, n in word_counts.items()], n_merges)
+
+
+@learn_merges.right("a long list with None between the words")
+def learn_merges(word_counts, n_merges):
+    text = []
+    for word, count in word_counts.items():
+        text += ["▁", *word, None] * count
+    merges = []
+    for _ in range(n_merges):
+        seen = collections.Counter(
+            pair for pair in itertools.pairwise(text) if None not in pair
+        )
+        if not seen:
+            break
+        best = min(seen, key=lambda pair: (-seen[pair], pair))
+        merges.append(best)
+        made = []
+        for piece in text:
+            if made and (made[-1], piece) == best:
+                made[-1] += piece
+            else:
+                made.append(piece)
+        text = made
+    return merges
+
+
+for description, spelled, names in (
+    ("without a ▁", "list(word)", "leave out the ▁"),
+    ("the ▁ at the end", '[*word, "▁"]', "behind a word"),
+    ("a ▁ at both ends", '["▁", *word, "▁"]', "one behind"),
+    ("an underscore", '["_", *word]', "underscore"),
+    ("an end of the word, as in Sennrich's", '[*word, "</w>"]', "</w> behind"),
+    ("an end on the last letter", '[*word[:-1], word[-1] + "</w>"]', "last letter"),
+    ("▁ on the first letter", '["▁" + word[0], *word[1:]]', "first letter are one"),
+    ("lower case", '["▁", *word.lower()]', "lower case"),
+    ("letters alone", '["▁", *filter(str.isalpha, word)]', "without their signs"),
+):
+    learn_merges.wrong(description, swap('["▁", *word]', spelled), names=names)
+learn_merges.wrong(
+    "▁ is never merged",
+    swap("pairwise(pieces)", "pairwise(pieces[1:])"),
+    names="leave out the ▁",
+)
+learn_merges.wrong(
+    "each word counts once",
+    swap("+= word_counts[word]", "+= 1"),
+    names="words that count once each",
+)
+learn_merges.wrong(
+    "each pair once a word",
+    swap("in pairwise(pieces)", "in set(pairwise(pieces))"),
+    names="count once a word",
+)
+learn_merges.wrong(
+    "any two pieces of a word",
+    swap("pairwise(pieces)", "itertools.combinations(pieces, 2)"),
+    names="need not be neighbours",
+)
+learn_merges.wrong(
+    "the last word's count", swap("+=", "="), names="count of the last word"
+)
+learn_merges.wrong(
+    "(a, a) once in aaa",
+    swap(
+        """
+        for pair in pairwise(pieces):
+            seen[pair] += word_counts[word]
+        """,
+        """
+        for pair in set(pairwise(pieces)):
+            times = len(pieces) - len(apply_merges(pieces, [pair]))
+            seen[pair] += word_counts[word] * times
+        """,
+    ),
+    names="once in aaa",
+)
+for description, key, names in (
+    ("the pair met first", "-seen[pair]", "met first"),
+    ("the pair met last", "(-seen[pair], -list(seen).index(pair))", "met last"),
+    ("by the joined text", '(-seen[pair], "".join(pair))', "text of both"),
+    ("by the second piece", "(-seen[pair], pair[::-1])", "second piece"),
+    ("the longest", '(-seen[pair], -len("".join(pair)), pair)', "the longest"),
+    ("the shortest", '(-seen[pair], len("".join(pair)), pair)', "the shortest"),
+    ("the rarest", "(seen[pair], pair)", "seen least"),
+):
+    learn_merges.wrong(
+        f"of equals: {description}", swap("(-seen[pair], pair)", key), names=names
+    )
+learn_merges.wrong(
+    "of equals: most_common",
+    swap(
+        "min(seen, key=lambda pair: (-seen[pair], pair))", "seen.most_common(1)[0][0]"
+    ),
+    names="met first",
+)
+learn_merges.wrong(
+    "of equals: the greatest tuple",
+    swap(
+        "min(seen, key=lambda pair: (-seen[pair], pair))",
+        "max(seen, key=lambda pair: (seen[pair], pair))",
+    ),
+    names="last one in Python's order",
+)
+learn_merges.wrong(
+    "one merge too many",
+    swap("range(n_merges)", "range(n_merges + 1)"),
+    names="more than n_merges",
+)
+learn_merges.wrong(
+    "one merge too few",
+    swap("range(n_merges)", "range(n_merges - 1)"),
+    names="fewer than n_merges",
+)
+learn_merges.wrong(
+    "n_merges is not looked at",
+    swap("range(n_merges)", "range(99)"),
+    names="to the end",
+)
+learn_merges.wrong(
+    "the size of the vocabulary",
+    swap("range(n_merges)", 'range(n_merges - len({"▁", *"".join(word_counts)}))'),
+    names="letters among them",
+)
+learn_merges.wrong(
+    "counted, but not merged",
+    swap(
+        "{word: apply_merges(spelled[word], merges[-1:]) for word in spelled}",
+        "dict(spelled)",
+    ),
+    names="not merged",
+)
+learn_merges.wrong(
+    "pairs that are seen once do not count",
+    swap("if not seen:", "if max(seen.values(), default=0) < 2:"),
+    names="alone that are seen twice",
+)
+learn_merges.wrong(
+    "an error where nothing is left",
+    drop("""
+        if not seen:
+            break
+        """),
+    names="a pair being left",
+)
+for description, result, names in (
+    (
+        "the pieces, not the pairs",
+        '["".join(pair) for pair in merges]',
+        "not the pairs",
+    ),
+    ("texts, not pairs", '[" ".join(pair) for pair in merges]', "with a blank"),
+    ("sorted", "sorted(merges)", "alphabet's order"),
+    ("the last one first", "merges[::-1]", "last to the first"),
+    ("the words in pieces", "spelled", "words in pieces"),
+):
+    learn_merges.wrong(
+        f"returned: {description}",
+        swap("return merges", f"return {result}"),
+        names=names,
+    )
+learn_merges.wrong(
+    "the words are taken from the argument",
+    insert("if word_counts:\n    word_counts.popitem()", before="return merges"),
+    names="changed in place",
+)
+learn_merges.wrong(
+    "a list for all calls",
+    swap("merges = []", 'merges = learn_merges.__dict__.setdefault("merges", [])'),
+    names="left in the list",
+)
+for description, key in (
+    ("equal words", "tuple(word_counts)"),
+    ("an equal number of merges", "n_merges"),
+    ("as many words", "len(word_counts)"),
+):
+    learn_merges.wrong(
+        f"a result kept for {description}",
+        insert(
+            f"""
+            kept, key = learn_merges.__dict__.setdefault("kept", {{}}), {key}
+            if key in kept:
+                return list(kept[key])
+            """,
+            before="merges = []",
+        ),
+        swap("return merges", "kept[key] = merges\nreturn list(merges)"),
+        names="earlier call",
+    )
+learn_merges.wrong(
+    "a seed of its own",
+    insert("torch.manual_seed(0)", before="return"),
+    names="the random state",
+)
+
+
+@learn_merges.wrong("all pairs counted once", names="counted once, at the start")
+def learn_merges(word_counts, n_merges):
+    seen = collections.Counter()
+    for word, count in word_counts.items():
+        for pair in itertools.pairwise("▁" + word):
+            seen[pair] += count
+    return sorted(seen, key=lambda pair: (-seen[pair], pair))[:n_merges]
+
+
+@learn_merges.wrong("one long text", names="into the next")
+def learn_merges(word_counts, n_merges):
+    text = []
+    for word, count in word_counts.items():
+        text += ["▁", *word] * count
+    merges = []
+    for _ in range(n_merges):
+        seen = collections.Counter(itertools.pairwise(text))
+        if not seen:
+            break
+        merges.append(min(seen, key=lambda pair: (-seen[pair], pair)))
+        text = apply_merges(text, merges[-1:])
+    return merges
+
+
+@learn_merges.wrong("the text of each word is searched", names="inside of longer")
+def learn_merges(word_counts, n_merges):
+    spelled = {word: " ".join("▁" + word) for word in word_counts}
+    merges = []
+    for _ in range(n_merges):
+        seen = collections.Counter()
+        for word, text in spelled.items():
+            for pair in itertools.pairwise(text.split()):
+                seen[pair] += word_counts[word]
+        if not seen:
+            break
+        left, right = min(seen, key=lambda pair: (-seen[pair], pair))
+        merges.append((left, right))
+        spelled = {
+            word: text.replace(f"{left} {right}", left + right)
+            for word, text in spelled.items()
+        }
+    return merges
+
+
+@learn_merges.wrong("merged at one place of each word", names="one place of a word")
+def learn_merges(word_counts, n_merges):
+    spelled = {word: ["▁", *word] for word in word_counts}
+    merges = []
+    for _ in range(n_merges):
+        seen = collections.Counter()
+        for word, pieces in spelled.items():
+            for pair in itertools.pairwise(pieces):
+                seen[pair] += word_counts[word]
+        if not seen:
+            break
+        best = min(seen, key=lambda pair: (-seen[pair], pair))
+        merges.append(best)
+        for pieces in spelled.values():
+            found = list(itertools.pairwise(pieces))
+            if best in found:
+                place = found.index(best)
+                pieces[place : place + 2] = ["".join(best)]
+    return merges
+
+
+@learn_merges.wrong("letters, most frequent first", names="most frequent piece with")
+def learn_merges(word_counts, n_merges):
+    spelled = {word: ["▁", *word] for word in word_counts}
+    merges = []
+    for _ in range(n_merges):
+        single, seen = collections.Counter(), collections.Counter()
+        for word, pieces in spelled.items():
+            for piece in pieces:
+                single[piece] += word_counts[word]
+            for pair in itertools.pairwise(pieces):
+                seen[pair] += word_counts[word]
+        if not seen:
+            break
+        best = min(single, key=lambda piece: (-single[piece], piece))
+        behind = [pair for pair in seen if pair[0] == best] or list(seen)
+        merges.append(min(behind, key=lambda pair: (-seen[pair], pair)))
+        spelled = {word: apply_merges(spelled[word], merges[-1:]) for word in spelled}
+    return merges
+
+
+@learn_merges.wrong("WordPiece's score", names="as in WordPiece")
+def learn_merges(word_counts, n_merges):
+    spelled = {word: ["▁", *word] for word in word_counts}
+    merges = []
+    for _ in range(n_merges):
+        single, seen = collections.Counter(), collections.Counter()
+        for word, pieces in spelled.items():
+            for piece in pieces:
+                single[piece] += word_counts[word]
+            for pair in itertools.pairwise(pieces):
+                seen[pair] += word_counts[word]
+        if not seen:
+            break
+        worth = {p: n / (single[p[0]] * single[p[1]]) for p, n in seen.items()}
+        merges.append(min(worth, key=lambda pair: (-worth[pair], pair)))
+        spelled = {word: apply_merges(spelled[word], merges[-1:]) for word in spelled}
+    return merges
+
+
+learn_merges.wrong("no merges", body("return []"), names="no merges")
+learn_merges.wrong("nothing", body("return None"), diagnosed=False)

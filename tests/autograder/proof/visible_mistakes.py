@@ -235,6 +235,23 @@ MISTAKES = {
             "the first head alone",
             "it writes into the list it was given",
         ],
+        "apply-merges": [
+            "it writes into the list it was given",
+            "from the last merge to the first",
+            "any merge will do, in one pass",
+            "split into letters again",
+            "a piece joined twice",
+            "from right to left",
+            "the text is searched",
+        ],
+        "learn-merges": [
+            "without a ▁",
+            "each word counts once",
+            "all pairs counted once",
+            "of equals: most_common",
+            "one merge too many",
+            "returned: the pieces, not the pairs",
+        ],
     },
 }
 TOLD_APART = [
