@@ -19,7 +19,7 @@ import nbformat
 from autograder.classroom.regrade_hash import versions
 from autograder.course import Course, Unit
 from autograder.proof.judging import Tally, judge_one, variants_file
-from autograder.unit import graded_unit
+from autograder.unit import graded_unit, is_run
 from autograder.whole_files import write_whole
 
 RECORD = Path("benchmarks/results/verified.json")
@@ -110,7 +110,10 @@ def _digests(root: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 def _deciding(path: Path) -> bytes:
-    """Return what decides of a file: of a notebook the code and its points."""
+    """Return what decides of a file: of a notebook the points and the code that runs.
+
+    The visible checks do not: they stand in cells that the hidden checks replace.
+    """
     if not path.is_file():
         return b"not there"
     if path.suffix != ".ipynb":
@@ -118,7 +121,7 @@ def _deciding(path: Path) -> bytes:
     cells = nbformat.read(path, as_version=4).cells
     code = [cell for cell in cells if cell.cell_type == "code"]
     return repr(
-        [(cell.source, cell.metadata.get("nbgrader")) for cell in code]
+        [(cell.source * is_run(cell), cell.metadata.get("nbgrader")) for cell in code]
     ).encode()
 
 

@@ -1,15 +1,17 @@
 """The record of a proof holds until something changes that the proof rests on."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat import NotebookNode
 
 from autograder.course import Course, load_course
 from autograder.proof import record as records
 from autograder.proof.judging import Tally
-from autograder.unit import course_of
+from autograder.unit import course_of, is_graded_code, is_run
 
 REPOSITORY = load_course().root
 
@@ -58,17 +60,35 @@ def test_a_change_of_what_decides_ends_it(recorded: Course, changed: str) -> Non
     assert found(recorded) is None
 
 
-def test_a_changed_answer_ends_it_and_a_changed_sentence_does_not(
-    recorded: Course,
-) -> None:
+def test_a_changed_answer_ends_it(recorded: Course) -> None:
+    change_cell(recorded, lambda cell: is_code(cell) and is_run(cell))
+    assert found(recorded) is None
+
+
+def test_changed_points_end_it(recorded: Course) -> None:
     path = recorded.answer_notebook(recorded.unit("04"))
     notebook = nbformat.read(path, as_version=4)
-    next(c for c in notebook.cells if c.cell_type == "markdown").source += " More."
-    nbformat.write(notebook, path)
-    assert found(recorded) is not None
-    next(c for c in notebook.cells if c.cell_type == "code").source += "\n# more"
+    graded = next(cell for cell in notebook.cells if is_graded_code(cell))
+    graded.metadata.nbgrader.points += 1
     nbformat.write(notebook, path)
     assert found(recorded) is None
+
+
+def test_a_changed_sentence_or_visible_check_does_not(recorded: Course) -> None:
+    change_cell(recorded, lambda cell: not is_code(cell))
+    change_cell(recorded, is_graded_code)
+    assert found(recorded) is not None
+
+
+def is_code(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code"
+
+
+def change_cell(course: Course, which: Callable[[NotebookNode], bool]) -> None:
+    path = course.answer_notebook(course.unit("04"))
+    notebook = nbformat.read(path, as_version=4)
+    next(cell for cell in notebook.cells if which(cell)).source += "\n# more"
+    nbformat.write(notebook, path)
 
 
 def test_other_versions_end_it(
