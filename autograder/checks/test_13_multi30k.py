@@ -5,6 +5,7 @@ are made up of a few words.
 """
 
 import copy
+import functools
 import math
 import re
 from collections import Counter
@@ -33,7 +34,7 @@ from transformer.config import TransformerConfig
 from transformer.data import Batch
 from transformer.experiments import report as reference
 from transformer.model import Transformer
-from transformer.translation.bleu import corpus_bleu
+from transformer.translation.bleu import ngram_precision
 
 PAD, SOS, EOS = 1, 2, 3
 SIZES: dict[str, Any] = {"src_vocab_size": 13, "tgt_vocab_size": 11, "d_model": 8}
@@ -498,6 +499,26 @@ Sentences = list[list[str]]
 LIMITS = (4, 6, 9)
 
 
+@functools.lru_cache(4096)
+def counted(hypothesis: tuple[str, ...], reference: tuple[str, ...]) -> Tensor:
+    """Count what BLEU adds up: confirmed n-grams, all n-grams, both lengths, (10,)."""
+    pair = [hypothesis], [reference]
+    by_n = [ngram_precision(*pair, n + 1) for n in range(4)]
+    confirmed, found = zip(*by_n, strict=True)
+    return torch.tensor([*confirmed, *found, len(hypothesis), len(reference)])
+
+
+def bleu_of(hypotheses: Sequence[Sequence[str]], references: Sentences) -> float:
+    """Score as `corpus_bleu` does, but count a pair that comes again only once."""
+    pairs = zip(map(tuple, hypotheses), map(tuple, references), strict=True)
+    sums = torch.stack([counted(*pair) for pair in pairs]).sum(0).double()
+    confirmed, found, (written, wanted) = sums[:4], sums[4:8], sums[8:]
+    if not bool(confirmed.all()):
+        return 0.0
+    penalty = (1 - wanted / written).clamp(max=0)
+    return 100 * float(((confirmed / found).log().mean() + penalty).exp())
+
+
 @dataclass(frozen=True)
 class Corpus:
     """Sources of any length, references, and translations that partly agree."""
@@ -515,18 +536,18 @@ class Corpus:
 
     def bleu(self, places: Sequence[int]) -> float:
         """Score some of the sentences."""
-        return corpus_bleu(*self.part(places))
+        return bleu_of(*self.part(places))
 
     def bleu_swapped(self, places: Sequence[int]) -> float:
         """Score the references against the hypotheses."""
         hypotheses, references = self.part(places)
-        return corpus_bleu(references, hypotheses)
+        return bleu_of(references, hypotheses)
 
     def bleu_by_words(self, places: Sequence[int]) -> float:
         """Score some, with references looked up by the words of the translation."""
         written, _ = self.part(places)
         _, references = self.part([self.hypotheses.index(words) for words in written])
-        return corpus_bleu(written, references)
+        return bleu_of(written, references)
 
 
 def words_of(draw, count: int) -> list[str]:
@@ -640,7 +661,7 @@ def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
         return sum(corpus.bleu([i]) for i in places) / len(places)
 
     def first_references(places: Sequence[int]) -> float:
-        return corpus_bleu(corpus.part(places)[0], corpus.references[: len(places)])
+        return bleu_of(corpus.part(places)[0], corpus.references[: len(places)])
 
     return {
         "the mean of the sentences' scores in each group": lambda: table_of(
@@ -844,10 +865,10 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
         return sum(corpus.bleu([i]) for i in row) / len(row)
 
     def half_drawn(row: list[int]) -> float:
-        return corpus_bleu(corpus.part(row)[0], corpus.references)
+        return bleu_of(corpus.part(row)[0], corpus.references)
 
     def references_drawn(row: list[int]) -> float:
-        return corpus_bleu(corpus.hypotheses, corpus.part(row)[1])
+        return bleu_of(corpus.hypotheses, corpus.part(row)[1])
 
     return {
         "an interval without the references drawn along": of(score=half_drawn),
