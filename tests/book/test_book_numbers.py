@@ -49,7 +49,6 @@ FROM_ELSEWHERE: dict[str, dict[str, str]] = {
     "10": {"97.4": "benchmarks/README.md"},
     "11": {"0.345": "the sum of three squares"},
     "12": {
-        "0.85": EXAMPLE,
         "4,000": EXAMPLE,
         "10,000": EXAMPLE,
         "9,999": "10,000 - 1",

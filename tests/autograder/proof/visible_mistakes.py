@@ -221,6 +221,28 @@ MISTAKES = {
             "the first reference's length",
         ],
     },
+    "12": {
+        "layer-cost": [
+            "the orders of Table 1, without factors",
+            "n and d exchanged",
+            "a width cut to the sentence",
+        ],
+        "path-length": [
+            "a logarithm in floating point",
+            "`<=` where `<` is meant",
+            "a width of 3 in the code",
+        ],
+        "restricted-mask": [
+            "made on the default device",
+            "fewer than r to either side",
+            "always None",
+        ],
+        "alignment-error-rate": [
+            "an F-measure of both",
+            "changes its input",
+            "always None",
+        ],
+    },
     "13": {
         "sentence-losses": [
             "the model is left in train() mode",
