@@ -432,7 +432,7 @@ def test_path_of_dilated_convolution(student, draw):
 
 @check("path-length", share=1, title="Exactly at a power of k, however large")
 def test_path_at_powers(student):
-    for width, power in ((5, 3), (6, 3), (3, 5), (10, 3), (7, 6)):
+    for width, power in ((5, 3), (6, 3), (3, 5), (8, 3), (10, 3), (7, 6)):
         lengths = [width**power, width**power + 1]
         expect_paths(student, "dilated_convolution", lengths, width)
     words = "a logarithm rounded to some digits, or made less: count with whole numbers"

@@ -57,6 +57,11 @@ def layer_cost(kind, length, d_model, width=3):
     return 2 * flops[kind]
 
 
+layer_cost.wrong(
+    "n in place of 2",
+    swap("return 2 * n**2 * d", "return n**3 * d"),
+    diagnosed=False,
+)
 layer_cost.wrong("n and d exchanged", swap("n, d", "d, n"))
 layer_cost.wrong(
     "with the projections",
@@ -362,6 +367,32 @@ path_length.wrong(
         return layers
         """,
         "return math.ceil(math.log(length, width))",
+    ),
+    names="inexact logarithm",
+)
+path_length.wrong(
+    "a quotient of logarithms to the base 2",
+    swap(
+        """
+        layers = 1
+        while width**layers < length:
+            layers += 1
+        return layers
+        """,
+        "return math.ceil(math.log2(length) / math.log2(width))",
+    ),
+    diagnosed=False,
+)
+path_length.wrong(
+    "a quotient of logarithms to the base 10",
+    swap(
+        """
+        layers = 1
+        while width**layers < length:
+            layers += 1
+        return layers
+        """,
+        "return math.ceil(math.log10(length) / math.log10(width))",
     ),
     names="inexact logarithm",
 )
@@ -813,6 +844,19 @@ alignment_error_rate.wrong("P without S", swap("& possible", "& (possible - sure
 alignment_error_rate.wrong(
     "|A ∩ S| alone",
     body("return 1 - len(predicted & sure) / (len(predicted) + len(sure))"),
+)
+alignment_error_rate.wrong(
+    "the mean of precision and recall",
+    body("""
+        precision = len(predicted & possible) / len(predicted)
+        return 1 - (precision + len(predicted & sure) / len(sure)) / 2
+        """),
+    diagnosed=False,
+)
+alignment_error_rate.wrong(
+    "divided by the predicted links twice",
+    swap("(len(predicted) + len(sure))", "(2 * len(predicted))"),
+    diagnosed=False,
 )
 alignment_error_rate.wrong(
     "divided by the union",
