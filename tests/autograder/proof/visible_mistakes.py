@@ -79,13 +79,25 @@ MISTAKES = {
         "count-parameters": ["frozen parameters", "the state, buffers too"],
     },
     "06": {
-        "positionwise-feed-forward": ["without the ReLU", "a ReLU on the output too"],
+        "positionwise-feed-forward": [
+            "without the ReLU",
+            "a ReLU on the output too",
+            "without the biases",
+            "dropout on the output",
+        ],
         "conv-feed-forward": ["without the ReLU", "a ReLU on the output too"],
-        "layer-norm": ["ε outside the root", "1e-5, whatever is asked for"],
+        "layer-norm": [
+            "ε outside the root",
+            "1e-5, whatever is asked for",
+            "x changed in place",
+            "the mean of the squares minus the square of the mean",
+        ],
         "add-norm": [
             "pre-norm, what f adds normalised once more",
+            "norm(x) + norm(f(x))",
             "dropout of the sum",
             "dropout is ignored",
+            "no dropout in post-norm",
         ],
     },
     "07": {
