@@ -142,7 +142,23 @@ MISTAKES = {
         ],
     },
     "09": {
+        "decoder-layer": [
+            "cross before self",
+            "feed-forward before attention",
+            "without cross-attention",
+            "all functions use x, not what they are handed",
+            "cross-attention unmasked",
+        ],
+        "average-heads": [
+            "without a gradient",
+            "adds into the first layer's weights",
+            "takes layers out of the list",
+            "three layers, whatever their number",
+        ],
         "language-model": [
+            "a softmax on top",
+            "a log-softmax on top",
+            "no positions",
             "no mask",
             "padding's mask alone",
             "the causal mask alone",
@@ -152,6 +168,8 @@ MISTAKES = {
             "the sum",
             "the mean of means",
             "a number for each word",
+            "a number without a graph",
+            "logits cut off",
         ],
     },
     "10": {
