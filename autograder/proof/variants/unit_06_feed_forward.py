@@ -323,6 +323,10 @@ conv_feed_forward.wrong(
     body("return conv2(conv1(x.transpose(1, 2)).relu()).relu().transpose(1, 2)"),
 )
 conv_feed_forward.wrong(
+    "the ReLU on the input",
+    body("return conv2(conv1(x.transpose(1, 2).relu())).transpose(1, 2)"),
+)
+conv_feed_forward.wrong(
     "the ReLU on the output only",
     body("return conv2(conv1(x.transpose(1, 2))).relu().transpose(1, 2)"),
 )
@@ -547,6 +551,9 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 layer_norm.wrong(
     "without γ and β", swap("gamma * (x - mean)", "(x - mean)"), swap("() + beta", "()")
+)
+layer_norm.wrong(
+    "γ forgotten", swap("gamma * (x - mean)", "(x - mean)"), diagnosed=False
 )
 layer_norm.wrong(
     "γ and β exchanged", swap("gamma *", "beta *"), swap("+ beta", "+ gamma")
