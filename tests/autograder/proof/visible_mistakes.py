@@ -69,14 +69,24 @@ MISTAKES = {
         ],
     },
     "05": {
+        "split-heads": ["the first heads, kept by shape"],
         "multi-head-attention": [
+            "without the output projection",
+            "the projection of the keys for the queries",
+            "queries not projected",
+            "one projection for keys and values",
             "the output alone",
             "dropout in evaluation",
             "values made from the keys' input",
             "the mean of the heads' weights, for every head",
             "dropout is ignored",
         ],
-        "count-parameters": ["frozen parameters", "the state, buffers too"],
+        "count-parameters": [
+            "frozen parameters",
+            "the state, buffers too",
+            "shared counted twice",
+            "each layer once, tied weights twice",
+        ],
     },
     "06": {
         "positionwise-feed-forward": [
