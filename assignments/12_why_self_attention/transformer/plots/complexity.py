@@ -65,7 +65,7 @@ def costs_and_times(
         if place is not None:
             _mark_crossing(axes, place, lengths)
     left.legend(loc="upper left", fontsize=9)
-    title = f"Self-attention overtakes the recurrent layer (d = {d_model})"
+    title = f"Where self-attention costs more than recurrence (d = {d_model})"
     picture.suptitle(title, x=0.01, ha="left")
     return picture
 
