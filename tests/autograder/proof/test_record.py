@@ -77,6 +77,11 @@ def test_changed_points_end_it(recorded: Course) -> None:
 def test_a_changed_sentence_or_visible_check_does_not(recorded: Course) -> None:
     change_cell(recorded, lambda cell: not is_code(cell))
     change_cell(recorded, is_graded_code)
+    path = recorded.release_notebook(recorded.unit("04"))
+    notebook = nbformat.read(path, as_version=4)
+    graded = next(cell for cell in notebook.cells if is_graded_code(cell))
+    graded.metadata.nbgrader.checksum = "of another source"
+    nbformat.write(notebook, path)
     assert found(recorded) is not None
 
 
