@@ -595,7 +595,7 @@ def smoothed_label(smoothing: float, words: int) -> Tensor:
     return label
 
 
-def smoothing_mistakes(case: Case, losses: Losses) -> Named:
+def smoothing_mistakes(case: Case, losses: Losses) -> dict[str, Callable[[], Tensor]]:
     """Name what goes wrong with label smoothing."""
     mean, spread, log_p = losses.mean, losses.spread, losses.log_p
     from_target, from_all = losses.from_target, losses.from_all
