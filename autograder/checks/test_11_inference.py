@@ -194,6 +194,8 @@ def alike(one: Any, other: Any) -> bool:
 # --- greedy_decode ----------------------------------------------------------------
 
 MAX_LEN = 8
+GOES_ON = "a search that goes on writing after <eos> in a batch"
+EOS_AGAIN = "<eos> again and again after the end, where padding belongs"
 
 
 def greedy(
@@ -247,12 +249,12 @@ def greedy_mistakes(
         "the words of a search that never stops at <eos>": found(
             freeze=False, stop=never
         ),
-        "a search that goes on writing after <eos> in a batch": found(freeze=False),
+        GOES_ON: found(freeze=False),
         "a search that pads to max_len after all sentences have ended": found(
             stop=never
         ),
         "a search that stops when the first sentence ends": found(stop=torch.any),
-        "<eos> again and again after the end, where padding belongs": found(fill=end),
+        EOS_AGAIN: found(fill=end),
         "zeros after the end, where padding belongs": found(fill=UNK),
         "padding with number 1, where the model has another pad_id": found(fill=PAD),
         "the argmax of the first position": found(place=0),
@@ -302,7 +304,8 @@ def shows_greedy(model: TableModel, src: Tensor) -> bool:
             told = any(word in phrase for word in telling[:shown])
             if told and wrong().equal(want):
                 return False
-    return True
+    named = sole(greedy_mistakes(model, src))
+    return all(phrase in named for phrase in (GOES_ON, EOS_AGAIN))
 
 
 def draw_uneven(
@@ -579,9 +582,13 @@ def test_cut_of_one(student, draw):
 
 @check("beam-cut", share=2, title="Candidates that lie close together")
 def test_cut_of_close_ones(student, draw):
-    order = torch.stack([draw.uniform(24).argsort() for _ in range(2)])
-    log_prob = -3 - 1e-4 * order.view(2, 4, 6)
-    expect_cut(student, Candidates(log_prob, torch.full((2, 4), 3), 0.8))
+    for _ in range(50):
+        order = torch.stack([draw.uniform(24).argsort() for _ in range(2)])
+        log_prob = -3 - 1e-4 * order.view(2, 4, 6)
+        given = Candidates(log_prob, torch.full((2, 4), 3), 0.8)
+        if told_apart(given.right(), [best_of_each(given)]):
+            return expect_cut(student, given)
+    raise RuntimeError("no candidates were drawn of which one row has two of the best")
 
 
 @check(
@@ -833,7 +840,9 @@ class OneSearch:
         if self.rule.divided:
             beam = [h._replace(score=self.worth(h)) for h in beam]
         for place, h in enumerate(beam):
-            self.fed[place].append(h.words[-1])
+            is_new = len(h.words) == self.steps + 1
+            pad = self.problem.model.special[0]
+            self.fed[place].append(h.words[-1] if is_new else pad)
         self.beam = beam
         return beam
 
@@ -911,11 +920,16 @@ def settled(tgt: Tensor, pad: int = PAD) -> Tensor:
 
 
 def telling(problem: Problem, rules: Mapping[str, Rule]) -> bool:
-    """Tell whether a problem shows each of these mistakes, and has no near ties."""
+    """Tell whether a problem shows each of these mistakes, and has no near ties.
+
+    The words of rows that stay behind are those of no other mistake.
+    """
     _, worth = problem.found()
     if float((worth[:, :-1] - worth[:, 1:]).amin() if worth.size(1) > 1 else 1) < 1e-3:
         return False
-    return all(problem.shows(rule) for rule in rules.values())
+    if not all(problem.shows(rule) for rule in rules.values()):
+        return False
+    return STALE not in rules or STALE in named_searches(problem, rules, 0)
 
 
 def same_kind(problem: Problem, first: Problem) -> bool:
@@ -1409,12 +1423,22 @@ def test_step_values(student, draw):
     "decode-step-cached", share=2, title="The cross-attention's weights (b, h, 1, s)"
 )
 def test_step_weights(student, draw):
-    step = draw_step(student, draw)
-    _, weights = run_step(student, step, step.cache(student, T - 1))
-    named = part_of(step_mistakes(step), 1)
-    expect_close(
-        weights, step.right()[1], "the tensor of weights", named, tolerance=5e-5
-    )
+    for _ in range(50):
+        step = draw_step(student, draw)
+        named, want = part_of(step_mistakes(step), 1), step.right()[1]
+        if any(overlooked(wrong(), want) for wrong in named.values()):
+            continue
+        _, weights = run_step(student, step, step.cache(student, T - 1))
+        what = "the tensor of weights"
+        return expect_close(weights, want, what, named, tolerance=5e-5)
+    raise RuntimeError("no step was drawn on which the mistakes show")
+
+
+def overlooked(wrong: Tensor, want: Tensor) -> bool:
+    """Tell whether a wrong result differs so little that it may pass for right."""
+    if wrong.shape != want.shape:
+        return False
+    return 1e-9 < (wrong - want).abs().max().item() < 1e-3
 
 
 @check("decode-step-cached", share=3, title="The cache grows by the newest token")
@@ -1656,10 +1680,15 @@ def shown(corpus: Corpus, n: int, blind: Sequence[str]) -> bool:
 
 
 def draw_telling(draw, several: bool, n: int, blind: Sequence[str]) -> Corpus:
-    """Draw a corpus that shows each of these mistakes."""
+    """Draw a corpus that shows each of these mistakes.
+
+    With several references no other mistake has the same counts as one of them.
+    """
     for _ in range(2000):
         corpus = draw_corpus(draw, several)
-        if shown(corpus, n, blind):
+        if not shown(corpus, n, blind):
+            continue
+        if not several or sole(precision_mistakes(corpus, n)).keys() >= set(blind):
             return corpus
     raise RuntimeError("no corpus was drawn that shows the mistakes")
 
