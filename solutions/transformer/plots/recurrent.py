@@ -56,6 +56,28 @@ def accuracy_against_length(
 
 
 @rc_context(STYLE)
+def bleu_against_length(
+    bleu: Mapping[str, Sequence[float]], lengths: Sequence[str]
+) -> Picture:
+    """Draw the BLEU of several models against the length of the source.
+
+    Args:
+        bleu: for each model's name, its BLEU for each group of lengths.
+        lengths: what the groups are called, from short to long.
+
+    Returns:
+        The picture.
+    """
+    picture, axes = new_picture(6.4, 3.6)
+    for marker, (name, scores) in zip(MARKERS, bleu.items(), strict=False):
+        axes.plot(range(len(lengths)), scores, marker=marker, label=name)
+    axes.set_xticks(range(len(lengths)), lengths)
+    axes.set(xlabel="words in the source", ylabel="BLEU")
+    axes.legend()
+    return picture
+
+
+@rc_context(STYLE)
 def one_look(
     weights: Tensor, source: Sequence[str], written: Sequence[str], position: int
 ) -> Picture:

@@ -8,6 +8,7 @@ import torch
 from transformer.plots.recurrent import (
     WeighedSentences,
     accuracy_against_length,
+    bleu_against_length,
     one_look,
 )
 
@@ -24,6 +25,14 @@ def test_accuracy_is_drawn_against_length() -> None:
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["2", "3"]
     assert axes.get_title(loc="left") == "After 4,000 steps of training"
     assert picture._repr_svg_().lstrip().startswith("<?xml")
+
+
+def test_bleu_is_drawn_group_by_group() -> None:
+    picture = bleu_against_length({"a": [50.0, 20.0], "b": [60.0, 55.0]}, ["2", "3"])
+    (axes,) = picture.axes
+    drawn = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
+    assert drawn == {"a": [50, 20], "b": [60, 55]}
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["2", "3"]
 
 
 def test_one_look_draws_the_row_of_the_word() -> None:
