@@ -1,0 +1,54 @@
+"""What a stranger does first: the figure says what is the matter, and loses nobody."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from transformer.training.page_file import page_file
+
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
+
+ALL = "heads beam model table own"
+SAID_AGAIN = """() => {
+  window.said = 0;
+  const watch = new MutationObserver((changes) => { window.said += changes.length; });
+  const deep = { childList: true, characterData: true, subtree: true };
+  const lines = document.querySelectorAll("[role=status]");
+  for (const line of lines) watch.observe(line, deep);
+}"""
+TWO_FILES = """() => {
+  const data = new DataTransfer();
+  for (const name of ["one", "two"]) data.items.add(new File(["?"], name));
+  const drop = new DragEvent("drop", { dataTransfer: data, bubbles: true });
+  document.querySelector(".live-translator").dispatchEvent(drop);
+}"""
+
+FOLDER = """() => {
+  const folder = new File([], "folder");
+  folder.arrayBuffer = () => Promise.reject(new DOMException("as a browser says it"));
+  const drop = new DragEvent("drop", { bubbles: true });
+  Object.defineProperty(drop, "dataTransfer", { value: { files: [folder] } });
+  document.querySelector(".live-translator").dispatchEvent(drop);
+}"""
+
+
+def remark(reader) -> str:
+    return reader.page.locator(".live-remark").inner_text()
+
+
+def test_large_letters_on_a_telephone_cut_no_word(read, write_page):
+    """Twice as large: the page stays as wide as the window; its words scroll."""
+    reader = read(390, has_touch=True, is_mobile=True)
+    text = "keine junge schwester kann dem kleinen onkel antworten ."
+    reader.open(write_page("large", "", ALL, text=text))
+    reader.page.evaluate("document.documentElement.style.fontSize = '200%'")
+    assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390
+    words = reader.page.locator(".live-word .live-text")
+    lefts = words.evaluate_all(
+        "words => words.map(word => word.getBoundingClientRect().left)"
+    )
+    assert min(lefts) > 0  # what is cut on the left cannot be scrolled to
+    last = words.last
+    last.scroll_into_view_if_needed()
+    box = last.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
