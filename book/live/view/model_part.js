@@ -45,8 +45,9 @@ function ownPart(figure) {
   figure.box.addEventListener("dragover", (event) => event.preventDefault());
   figure.box.addEventListener("drop", (event) => {
     event.preventDefault();
-    const file = event.dataTransfer?.files[0];
-    if (file) figure.open(file);
+    const files = event.dataTransfer?.files ?? [];
+    if (files.length > 1) figure.refuse("Drop one file at a time.");
+    else if (files.length) figure.open(files[0]);
   });
   const row = make("div", { class: "live-row" }, label, back);
   const node = fold("Your own model", figure.opens("own"), help, row, about);

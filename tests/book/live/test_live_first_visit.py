@@ -52,3 +52,16 @@ def test_large_letters_on_a_telephone_cut_no_word(read, write_page):
     last.scroll_into_view_if_needed()
     box = last.bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+
+
+def test_several_files_and_a_folder_are_refused(read, write_page):
+    reader = read()
+    reader.open(write_page("own", "", "own"))
+    about = reader.page.locator(".live-help[role=status]")
+    reader.page.evaluate(TWO_FILES)
+    keeps = "The figure keeps the model that it has."
+    assert about.inner_text() == f"Drop one file at a time. {keeps}"
+    reader.page.evaluate(FOLDER)
+    about.filter(has_text="folder is refused. It cannot be read").wait_for()
+    assert about.inner_text().endswith(keeps)
+    assert reader.faults == []
