@@ -54,6 +54,14 @@ def test_large_letters_on_a_telephone_cut_no_word(read, write_page):
     assert box["x"] >= 0 and box["x"] + box["width"] <= 390
 
 
+def test_a_small_probability_is_not_written_as_none(read, write_page):
+    reader = read()
+    reader.open(write_page("warm", "", "beam", temperature=3, k=5))
+    shares = reader.page.locator(".live-numbers").all_inner_texts()
+    assert any("probability < 0.0001" in share for share in shares)
+    assert not any("probability 0.0000" in share for share in shares)
+
+
 def test_several_files_and_a_folder_are_refused(read, write_page):
     reader = read()
     reader.open(write_page("own", "", "own"))
