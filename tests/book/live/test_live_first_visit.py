@@ -36,6 +36,48 @@ def remark(reader) -> str:
     return reader.page.locator(".live-remark").inner_text()
 
 
+def test_a_changed_model_is_never_taken_for_the_course_s(read, write_page, tmp_path):
+    path = write_page("all", "", ALL)
+    reader = read()
+    reader.open(path)
+    assert remark(reader) == ""
+    reader.page.locator(".live-keys button").nth(3).click()
+    assert "Changed: 1 word hidden." in remark(reader)
+    reader.page.get_by_label("positions").uncheck()
+    for box in reader.page.locator(".live-head input").all()[:2]:
+        box.uncheck()
+    said = "Changed: no positions, 2 heads silenced, 1 word hidden."
+    assert said in remark(reader)
+    link = reader.page.locator(".live-link").get_attribute("href")
+    with reader.page.expect_download() as download:
+        reader.page.get_by_role("button", name="Download").click()
+    download.value.save_as(tmp_path / "attention.svg")
+    texts = "".join(ElementTree.parse(tmp_path / "attention.svg").getroot().itertext())
+    assert said.rstrip(".") in texts
+    reader.page.get_by_role("button", name="As it was").click()
+    assert remark(reader) == ""
+    other = read()
+    other.open(write_page(), link)  # with what was changed folded away
+    assert said in remark(other)
+    other.open(path, "#live=live-1&off=nonsense&hidden=a&text=die+frau")
+    assert remark(other) == ""
+
+
+def test_no_sentence_and_one_that_is_too_long(read, write_page):
+    reader = read()
+    reader.open(write_page())
+    for nothing in ("", "   "):
+        reader.type(nothing)
+        assert reader.translation == "…"
+        assert remark(reader) == "There is no sentence yet: type one."
+    sentence = "die frau ruft den alten mann an " * 29
+    reader.type(sentence)
+    read_words = len(reader.words("keys")) - 2
+    rest = len(sentence.split()) - read_words
+    wanted = f"It reads {read_words} words at most: the last {rest} are left out."
+    assert wanted in remark(reader)
+
+
 def test_large_letters_on_a_telephone_cut_no_word(read, write_page):
     """Twice as large: the page stays as wide as the window; its words scroll."""
     reader = read(390, has_touch=True, is_mobile=True)
