@@ -54,8 +54,8 @@ function ownPart(figure) {
   return {
     node,
     show() {
-      back.hidden = figure.isHome;
-      about.textContent = figure.notice;
+      showButton(back, !figure.isHome, input);
+      say(about, figure.notice);
       if (figure.notice && !figure.isHome) node.open = true;
       if (figure.refused) node.open = true;
     },

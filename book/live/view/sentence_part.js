@@ -59,8 +59,8 @@ function sentencePart(figure) {
       examples.node.hidden = !fitting.length;
       why.textContent = known?.why ?? "";
       const said = outcome(figure.answer, figure.state);
-      translation.textContent = said.translation;
-      remark.textContent = said.remark;
+      say(translation, said.translation);
+      say(remark, said.remark);
     },
   };
 }

@@ -78,6 +78,34 @@ def test_no_sentence_and_one_that_is_too_long(read, write_page):
     assert wanted in remark(reader)
 
 
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_a_button_that_goes_hands_its_focus_on(read, write_page, shipped, key):
+    reader = read()
+    reader.open(write_page("all", "", ALL))
+    page = reader.page
+    page.locator(".live-head input").first.uncheck()
+    page.get_by_role("button", name="All heads on").press(key)
+    focus = "document.activeElement.getAttribute('aria-label')"
+    assert page.evaluate(focus) == "layer 2, head 4 on"
+    content = page_file(shipped.model, shipped.words)
+    file = {"name": "mine", "mimeType": "", "buffer": content}
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Back to the course's model").press(key)
+    assert page.evaluate("document.activeElement.type") == "file"
+
+
+def test_a_line_that_stays_is_not_read_out_again(read, write_page):
+    reader = read()
+    reader.open(write_page("all", "", ALL))
+    reader.page.evaluate(SAID_AGAIN)
+    reader.page.locator(".live-rows button").nth(4).click()
+    reader.page.get_by_label("Step").press("ArrowLeft")
+    reader.page.locator(".live-map").first.click()
+    assert reader.page.evaluate("window.said") == 0
+    reader.page.locator(".live-keys button").nth(3).click()
+    assert reader.page.evaluate("window.said") > 0
+
+
 def test_large_letters_on_a_telephone_cut_no_word(read, write_page):
     """Twice as large: the page stays as wide as the window; its words scroll."""
     reader = read(390, has_touch=True, is_mobile=True)
