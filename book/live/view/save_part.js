@@ -61,11 +61,13 @@ function download(drawing, name) {
 function savePart(figure) {
   const save = () => download(standAlone(figure), "attention.svg");
   const picture = pressButton("Download the picture (SVG)", save);
-  const link = make("a", { class: "live-link" }, "Link to this sentence and these settings");
+  const link = make("a", { class: "live-link" });
   return {
     node: make("div", { class: "live-row live-save" }, picture, link),
     show() {
       link.href = figure.link();
+      const whose = figure.isHome ? "" : ", with the course's model";
+      link.textContent = `Link to this sentence and these settings${whose}`;
     },
   };
 }

@@ -34,7 +34,7 @@ function sentencePart(figure) {
   const input = make("input", {
     ...{ type: "text", class: "live-input", lang: "de" },
     ...{ autocomplete: "off", autocapitalize: "off", spellcheck: "false" },
-    input: () => figure.change({ text: input.value, hidden: [] }),
+    input: () => figure.change({ text: input.value, hidden: [], step: LAST_STEP }),
   });
   const examples = choice("Examples", (text) => {
     if (text) figure.change({ text, hidden: [], at: 0, step: LAST_STEP });

@@ -49,7 +49,8 @@ function tablePart(figure) {
         return make("tr", {}, rowHead(label), ...cells);
       });
       const units = ", in per cent. Each row sums to 100.";
-      const caption = make("caption", {}, captionOf(figure.state) + units);
+      const about = make("span", {}, captionOf(figure.state) + units);
+      const caption = make("caption", {}, about);
       const top = make("thead", {}, make("tr", {}, make("td"), ...heads));
       box.replaceChildren(make("table", {}, caption, top, make("tbody", {}, ...body)));
     },

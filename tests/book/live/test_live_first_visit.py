@@ -36,6 +36,14 @@ def remark(reader) -> str:
     return reader.page.locator(".live-remark").inner_text()
 
 
+def choose_own(reader, shipped) -> None:
+    """Open a model of the reader's own, and wait until it is there."""
+    content = page_file(shipped.model, shipped.words)
+    file = {"name": "mine", "mimeType": "", "buffer": content}
+    reader.page.locator("input[type=file]").set_input_files(file)
+    reader.page.get_by_role("button", name="Back to the course's model").wait_for()
+
+
 def test_a_changed_model_is_never_taken_for_the_course_s(read, write_page, tmp_path):
     path = write_page("all", "", ALL)
     reader = read()
@@ -87,9 +95,7 @@ def test_a_button_that_goes_hands_its_focus_on(read, write_page, shipped, key):
     page.get_by_role("button", name="All heads on").press(key)
     focus = "document.activeElement.getAttribute('aria-label')"
     assert page.evaluate(focus) == "layer 2, head 4 on"
-    content = page_file(shipped.model, shipped.words)
-    file = {"name": "mine", "mimeType": "", "buffer": content}
-    page.locator("input[type=file]").set_input_files(file)
+    choose_own(reader, shipped)
     page.get_by_role("button", name="Back to the course's model").press(key)
     assert page.evaluate("document.activeElement.type") == "file"
 
@@ -122,6 +128,42 @@ def test_large_letters_on_a_telephone_cut_no_word(read, write_page):
     last.scroll_into_view_if_needed()
     box = last.bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+
+
+def test_the_table_s_caption_is_read_without_scrolling(read, write_page):
+    reader = read(390, has_touch=True, is_mobile=True)
+    reader.open(write_page("table", "", "table"))
+    box = reader.page.get_by_role("region", name="Attention weights")
+    wide = "box => box.scrollWidth > box.clientWidth + 50"
+    caption = (
+        "box => box.querySelector('caption span').getBoundingClientRect().toJSON()"
+    )
+    for left in (0, 100):
+        box.evaluate(f"box => {{ box.scrollLeft = {left}; }}")
+        assert box.evaluate(wide)
+        place = box.evaluate(caption)
+        assert place["left"] >= 0 and place["right"] <= 390
+
+
+def test_a_new_sentence_is_searched_to_its_end(read, write_page):
+    reader = read()
+    reader.open(write_page("all", "", ALL))
+    reader.page.get_by_label("Step").press("Home")
+    reader.type("ist das das fahrrad ?")
+    assert (
+        reader.page.locator(".live-hypotheses li")
+        .first.inner_text()
+        .startswith("is that the bicycle ?")
+    )
+
+
+def test_a_link_says_that_it_holds_no_model(read, write_page, shipped):
+    reader = read()
+    reader.open(write_page("own", "", "own"))
+    link = reader.page.locator(".live-link")
+    assert link.inner_text() == "Link to this sentence and these settings"
+    choose_own(reader, shipped)
+    assert link.inner_text().endswith(", with the course's model")
 
 
 def test_a_small_probability_is_not_written_as_none(read, write_page):
