@@ -33,6 +33,9 @@ function ownPart(figure) {
   const input = make("input", {
     ...{ type: "file", accept: ".safetensors" },
     change: () => input.files?.[0] && figure.open(input.files[0]),
+    click: () => {
+      input.value = ""; // so that a file written anew can be chosen again
+    },
   });
   const name = make("span", {}, "Choose the file");
   const label = make("label", { class: "live-control" }, name, input);

@@ -157,6 +157,19 @@ def test_a_new_sentence_is_searched_to_its_end(read, write_page):
     )
 
 
+def test_the_same_file_can_be_chosen_again(read, write_page, shipped):
+    """A browser reports no choice of what is chosen already, though it is new."""
+    reader = read()
+    reader.open(write_page("own", "", "own"))
+    choose_own(reader, shipped)
+    files = reader.page.locator("input[type=file]")
+    assert files.evaluate("input => input.files.length") == 1
+    with reader.page.expect_file_chooser():
+        files.click()
+    assert files.evaluate("input => input.files.length") == 0
+    assert reader.page.get_by_role("button", name="Back to the course").is_visible()
+
+
 def test_a_link_says_that_it_holds_no_model(read, write_page, shipped):
     reader = read()
     reader.open(write_page("own", "", "own"))
