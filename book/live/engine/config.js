@@ -21,7 +21,7 @@
 
 /** Bytes that this page reads at most. */
 const LARGEST_FILE = 64e6;
-const HOW = "Write one with `python -m transformer page RUN`.";
+const HOW = "Write it with `python -m transformer page RUN`.";
 /** @type {Record<string, readonly unknown[]>} */
 const CHOICES = {
   positions: ["learned", "sinusoidal", "none"],
@@ -139,7 +139,7 @@ function checkedWords(words, config) {
     const name = ["source", "target"][side];
     const list = words?.[side];
     if (!Array.isArray(list) || !list.every((word) => typeof word === "string")) {
-      throw new Error(`The file has no list of the ${name}'s words. ${HOW}`);
+      throw new Error(`The file has no list of the ${name}'s words.`);
     }
     if (list.length !== size) {
       throw new Error(`Expected ${size} words of the ${name}, found ${list.length}.`);
@@ -149,22 +149,53 @@ function checkedWords(words, config) {
 }
 
 /**
- * Read a model of the reader's own, checked from end to end.
+ * Throw an error if a weight is no number: nothing could be computed with it.
+ * @param {Map<string, Tensor>} tensors
+ */
+function requireNumbers(tensors) {
+  for (const [name, { data }] of tensors) {
+    let sum = 0;
+    for (let i = 0; i < data.length; i++) sum += 0 * data[i]; // 0, or NaN from NaN and infinity
+    if (sum === 0) continue;
+    throw new Error(
+      `${name} holds NaN or infinity: the training went astray. Train again, with a lower rate.`,
+    );
+  }
+}
+
+/**
+ * Take a file apart, and check that it is a whole model.
  * @param {Uint8Array} bytes
  * @returns {ModelFile}
  */
-function readModelFile(bytes) {
+function takeApart(bytes) {
   const { tensors, metadata } = readSafetensors(bytes);
   if (typeof metadata?.config !== "string" || typeof metadata.words !== "string") {
-    throw new Error(`This file holds no configuration of a course's model. ${HOW}`);
+    throw new Error("This file holds no configuration of a course's model.");
   }
   let parsed;
   try {
     parsed = [JSON.parse(metadata.config), JSON.parse(metadata.words)];
   } catch {
-    throw new Error(`The file's configuration cannot be read. ${HOW}`);
+    throw new Error("The file's configuration cannot be read.");
   }
   const config = checkedConfig(parsed[0]);
   requireShapes(tensors, config);
   return { config, words: checkedWords(parsed[1], config), tensors };
+}
+
+/**
+ * Read a model of the reader's own; an error says what is wrong and what to do.
+ * @param {Uint8Array} bytes
+ * @returns {ModelFile}
+ */
+function readModelFile(bytes) {
+  let file;
+  try {
+    file = takeApart(bytes);
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : String(error)} ${HOW}`);
+  }
+  requireNumbers(file.tensors);
+  return file;
 }

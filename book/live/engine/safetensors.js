@@ -83,7 +83,7 @@ function readTensor(bytes, start, name, { dtype, shape, data_offsets: [from, to]
     throw new Error(`${name}: expected numbers of kind F16, BF16 or F32, found ${dtype}.`);
   }
   if (start + to > bytes.length) {
-    throw new Error(`The file ends in the middle of ${name}: fetch or write it again.`);
+    throw new Error(`The file ends in the middle of ${name}: it is not whole.`);
   }
   const count = shape.reduce((a, b) => a * b, 1);
   if (to - from !== count * BYTES[dtype]) {

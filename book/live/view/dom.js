@@ -68,6 +68,26 @@ function percent(p) {
 }
 
 /**
+ * Write a text; one that stands there already is not read out again.
+ * @param {HTMLElement} node
+ * @param {string} text
+ */
+function say(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/**
+ * Show a button or not; the focus on one that goes moves to `next`.
+ * @param {HTMLElement} button
+ * @param {boolean} shown
+ * @param {HTMLElement | null | undefined} next
+ */
+function showButton(button, shown, next) {
+  if (!shown && document.activeElement === button) next?.focus();
+  button.hidden = !shown;
+}
+
+/**
  * A button to press.
  * @param {string} text
  * @param {() => void} press
@@ -94,7 +114,7 @@ function slider(name, range, change) {
     show(value, text = String(value)) {
       input.value = String(value);
       input.setAttribute("aria-valuetext", text);
-      out.textContent = text;
+      say(out, text);
     },
   };
 }

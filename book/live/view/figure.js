@@ -145,14 +145,23 @@ class Figure {
         const [size, most] = [file.size, LARGEST_FILE].map((bytes) => Math.round(bytes / 1e6));
         throw new Error(`The file has ${size} MB; this page reads up to ${most} MB.`);
       }
-      const session = await openSession(new Uint8Array(await file.arrayBuffer()));
+      const content = await file.arrayBuffer().catch(() => {
+        throw new Error("It cannot be read: is it a folder, or gone from its place?");
+      });
+      const session = await openSession(new Uint8Array(content));
       const count = session.card.parameters.toLocaleString("en");
       this.notice = `${file.name}: ${count} parameters, ${session.card.layers} layers.`;
       this.moveTo(session);
     } catch (error) {
-      this.refused = true;
-      this.tell(error instanceof Error ? error.message : String(error));
+      const why = error instanceof Error ? error.message : String(error);
+      this.refuse(`${file.name} is refused. ${why}`);
     }
+  }
+
+  /** @param {string} why a file is not taken */
+  refuse(why) {
+    this.refused = true;
+    this.tell(`${why} The figure keeps the model that it has.`);
   }
 
   /** @param {string} notice */

@@ -74,7 +74,8 @@ class HeadsPart {
   }
 
   show() {
-    this.all.hidden = !this.figure.state.off.length;
+    const lastTick = this.grid.lastElementChild?.querySelector("input");
+    showButton(this.all, this.figure.state.off.length > 0, lastTick);
     if (!this.node.open) return;
     const { layers, heads } = this.figure.card;
     const create = (/** @type {number} */ i) => smallHead((press) => this.pressed(i, press));

@@ -33,6 +33,9 @@ function ownPart(figure) {
   const input = make("input", {
     ...{ type: "file", accept: ".safetensors" },
     change: () => input.files?.[0] && figure.open(input.files[0]),
+    click: () => {
+      input.value = ""; // so that a file written anew can be chosen again
+    },
   });
   const name = make("span", {}, "Choose the file");
   const label = make("label", { class: "live-control" }, name, input);
@@ -45,16 +48,17 @@ function ownPart(figure) {
   figure.box.addEventListener("dragover", (event) => event.preventDefault());
   figure.box.addEventListener("drop", (event) => {
     event.preventDefault();
-    const file = event.dataTransfer?.files[0];
-    if (file) figure.open(file);
+    const files = event.dataTransfer?.files ?? [];
+    if (files.length > 1) figure.refuse("Drop one file at a time.");
+    else if (files.length) figure.open(files[0]);
   });
   const row = make("div", { class: "live-row" }, label, back);
   const node = fold("Your own model", figure.opens("own"), help, row, about);
   return {
     node,
     show() {
-      back.hidden = figure.isHome;
-      about.textContent = figure.notice;
+      showButton(back, !figure.isHome, input);
+      say(about, figure.notice);
       if (figure.notice && !figure.isHome) node.open = true;
       if (figure.refused) node.open = true;
     },

@@ -11,11 +11,13 @@ const LINE = 30; // height of a row in the picture
 function standAlone(figure) {
   const { answer, state } = figure;
   const { rows, columns } = labelsOf(answer, state.kind);
+  const changes = changesOf(state);
+  const about = captionOf(state) + (changes && `. Changed: ${changes}`);
   const weights = figure.weights();
   const height = LINE * (Math.max(rows.length, columns.length) + 2);
   const size = { width: 640, height, viewBox: `0 0 640 ${height}` };
   const svg = draw("svg", { ...size, "font-family": "sans-serif", "font-size": 15 });
-  svg.append(draw("title", {}, captionOf(state)));
+  svg.append(draw("title", {}, about));
   svg.append(draw("rect", { width: 640, height, fill: INK.paper }));
   /** @type {(i: number) => number} */
   const y = (i) => LINE * (i + 1);
@@ -35,7 +37,7 @@ function standAlone(figure) {
     svg.append(draw("text", { x: 408, y: y(i) + 5, fill: INK.text }, before, word));
   });
   const caption = { x: 20, y: height - 12, "font-size": 11, fill: INK.soft };
-  svg.append(draw("text", caption, captionOf(state)));
+  svg.append(draw("text", caption, about));
   return svg;
 }
 
@@ -59,11 +61,13 @@ function download(drawing, name) {
 function savePart(figure) {
   const save = () => download(standAlone(figure), "attention.svg");
   const picture = pressButton("Download the picture (SVG)", save);
-  const link = make("a", { class: "live-link" }, "Link to this sentence and these settings");
+  const link = make("a", { class: "live-link" });
   return {
     node: make("div", { class: "live-row live-save" }, picture, link),
     show() {
       link.href = figure.link();
+      const whose = figure.isHome ? "" : ", with the course's model";
+      link.textContent = `Link to this sentence and these settings${whose}`;
     },
   };
 }

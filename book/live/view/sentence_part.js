@@ -1,10 +1,14 @@
 // The sentence to translate, the examples, and the translation in one line.
 
+const WAY_BACK = "“As it was”, below Change the model, takes it back.";
+
 /**
  * Say in words what came out.
  * @param {Answer} answer
+ * @param {State} state
  */
-function outcome({ read, unknown, written, left_out: leftOut }) {
+function outcome({ read, unknown, written, left_out: leftOut }, state) {
+  if (read.length === 2) return { translation: "…", remark: "There is no sentence yet: type one." };
   const words = written.slice(1).filter((word) => word !== "<eos>");
   const strange = [...new Set(read.filter((_, i) => unknown[i]))];
   const remarks = [];
@@ -12,8 +16,13 @@ function outcome({ read, unknown, written, left_out: leftOut }) {
     const which = strange.map((word) => `“${word}”`).join(", ");
     remarks.push(`The model does not know ${which} and reads <unk>.`);
   }
-  if (leftOut) remarks.push(`The last ${leftOut} words are left out: it has no place for them.`);
+  if (leftOut) {
+    const rest = leftOut > 1 ? `last ${leftOut} are` : "last is";
+    remarks.push(`It reads ${read.length - 2} words at most: the ${rest} left out.`);
+  }
   if (written[written.length - 1] !== "<eos>") remarks.push("It found no end.");
+  const changes = changesOf(state);
+  if (changes) remarks.push(`Changed: ${changes}. ${WAY_BACK}`);
   return { translation: detokenize(words) || "…", remark: remarks.join(" ") };
 }
 
@@ -23,9 +32,9 @@ function outcome({ read, unknown, written, left_out: leftOut }) {
  */
 function sentencePart(figure) {
   const input = make("input", {
-    ...{ type: "text", class: "live-input", lang: "de", maxlength: 400 },
+    ...{ type: "text", class: "live-input", lang: "de" },
     ...{ autocomplete: "off", autocapitalize: "off", spellcheck: "false" },
-    input: () => figure.change({ text: input.value, hidden: [] }),
+    input: () => figure.change({ text: input.value, hidden: [], step: LAST_STEP }),
   });
   const examples = choice("Examples", (text) => {
     if (text) figure.change({ text, hidden: [], at: 0, step: LAST_STEP });
@@ -49,9 +58,9 @@ function sentencePart(figure) {
       examples.show([["", "choose one …"], ...options], known ? text : "");
       examples.node.hidden = !fitting.length;
       why.textContent = known?.why ?? "";
-      const said = outcome(figure.answer);
-      translation.textContent = said.translation;
-      remark.textContent = said.remark;
+      const said = outcome(figure.answer, figure.state);
+      say(translation, said.translation);
+      say(remark, said.remark);
     },
   };
 }

@@ -57,6 +57,8 @@ function withinBounds(state) {
     alpha: clamp(state.alpha, 0, 1.5),
     temperature: clamp(state.temperature, 0.2, 3),
     kind: ["encoder", "self", "cross"].includes(state.kind) ? state.kind : "cross",
+    hidden: state.hidden.filter(Number.isInteger),
+    off: state.off.map(String).filter((name) => /^(encoder|self|cross)\.\d+\.\d+$/.test(name)),
   };
 }
 
@@ -91,6 +93,23 @@ function writeState(state, usual) {
     else settings.set(name, Array.isArray(value) ? value.join("_") : String(value));
   }
   return settings;
+}
+
+/**
+ * Say what is changed in the model; nothing if it is as it was trained.
+ * @param {State} state
+ * @returns {string}
+ */
+function changesOf({ causal, positions, hidden, off }) {
+  /** @type {(number: number, thing: string) => string} */
+  const count = (number, thing) => `${number} ${thing}${number > 1 ? "s" : ""}`;
+  const changes = [
+    causal ? "" : "no causal mask",
+    positions ? "" : "no positions",
+    off.length ? `${count(off.length, "head")} silenced` : "",
+    hidden.length ? `${count(hidden.length, "word")} hidden` : "",
+  ];
+  return changes.filter(Boolean).join(", ");
 }
 
 /**

@@ -8,12 +8,13 @@ const CAPTIONS = {
 };
 
 /**
+ * Name the attention that is shown.
  * @param {State} state
  * @returns {string}
  */
 function captionOf({ kind, layer, head }) {
   const which = head < 0 ? "mean of all heads" : `head ${head + 1}`;
-  return `${CAPTIONS[kind]}, layer ${layer + 1}, ${which}, in per cent. Each row sums to 100.`;
+  return `${CAPTIONS[kind]}, layer ${layer + 1}, ${which}`;
 }
 
 /**
@@ -47,7 +48,9 @@ function tablePart(figure) {
         });
         return make("tr", {}, rowHead(label), ...cells);
       });
-      const caption = make("caption", {}, captionOf(figure.state));
+      const units = ", in per cent. Each row sums to 100.";
+      const about = make("span", {}, captionOf(figure.state) + units);
+      const caption = make("caption", {}, about);
       const top = make("thead", {}, make("tr", {}, make("td"), ...heads));
       box.replaceChildren(make("table", {}, caption, top, make("tbody", {}, ...body)));
     },

@@ -17,6 +17,7 @@ from transformer.model import Transformer
 from transformer.training.page_file import page_file, save_page_file
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
+REMEDY = "Write it with `python -m transformer page RUN`. The figure keeps the model"
 FRAMES = """() => {
   window.longest = 0;
   let before = performance.now();
@@ -165,12 +166,25 @@ def test_wrong_files_are_refused_in_words_and_the_page_goes_on(
     reader.open(write_page("own", "", "own"))
     for name, (wrong, said) in faulty(content).items():
         choose(reader, wrong, name)
-        notice(reader, re.escape(said))
+        notice(reader, f"^{name} is refused.*{re.escape(said)}.*{re.escape(REMEDY)}")
         reader.type("der mann schläft .")
         assert reader.translation == "the man sleeps.", name
         reader.type("die frau schläft .")
         assert reader.translation == "the woman sleeps.", name
     assert reader.faults == []
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_model_whose_training_went_astray_is_refused(
+    read, write_page, content, value
+):
+    tensors = load(content)
+    tensors["projection.bias"][7] = value
+    reader = read()
+    reader.open(write_page("own", "", "own"))
+    choose(reader, save(tensors, metadata_of(content)))
+    notice(reader, "projection.bias holds NaN or infinity: the training went astray")
+    assert reader.translation == "the woman calls the old man."
 
 
 def test_a_file_of_200_megabytes_is_not_even_read(read, write_page, tmp_path):
