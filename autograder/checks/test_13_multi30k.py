@@ -960,26 +960,49 @@ def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
 
 
 def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
-    """Draw a corpus and r draws of its sentences in which many come twice."""
-    corpus = draw_corpus(draw, [5] * SENTENCES)
-    corpus.hypotheses[1][:] = corpus.hypotheses[0]  # only their places tell them apart
-    corpus.references[3][:] = corpus.references[2]
-    draws = draw.ids(r, SENTENCES, low=0, high=SENTENCES)
-    draws[0, :4] = torch.tensor([1, 1, 3, 3])
-    return corpus, draws
+    """Draw a corpus and r draws of its sentences in which many come twice.
+
+    The first draw's score is another one with hypotheses and references swapped.
+    """
+    for _ in range(50):
+        corpus = draw_corpus(draw, [5] * SENTENCES)
+        corpus.hypotheses[1][:] = corpus.hypotheses[0]  # their places tell them apart
+        corpus.references[3][:] = corpus.references[2]
+        draws = draw.ids(r, SENTENCES, low=0, high=SENTENCES)
+        draws[0, :4] = torch.tensor([1, 1, 3, 3])
+        first = draws[0].tolist()
+        if abs(corpus.bleu(first) - corpus.bleu_swapped(first)) > 0.1:
+            return corpus, draws
+    raise RuntimeError("no test sets were drawn that tell the arguments apart")
 
 
 def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
     """Draw test sets on which no two of the mistaken ends are alike."""
     for _ in range(50):
         corpus, draws = draw_test_sets(draw, R)
-        scores, whole = scores_of(corpus, draws), corpus.bleu(range(SENTENCES))
-        right = quantiles(scores, (0.025, 0.975))
-        ends = torch.stack([right, *end_mistakes(scores, whole).values()])
+        ends = ends_of(corpus, draws)
         apart = torch.cdist(ends, ends, p=1)
         if bool((apart + torch.eye(len(ends)) > 0.01).all()):
             return corpus, draws
     raise RuntimeError("no test sets were drawn that tell the mistakes apart")
+
+
+def ends_of(corpus: Corpus, draws: Tensor) -> Tensor:
+    """Compute the right ends and all mistaken ones, (n, 2)."""
+    scores, whole = scores_of(corpus, draws), corpus.bleu(range(SENTENCES))
+    right = quantiles(scores, (0.025, 0.975))
+    return torch.stack([right, *end_mistakes(scores, whole).values()])
+
+
+def draw_longer_sets(draw) -> tuple[Corpus, Tensor]:
+    """Draw test sets longer than the corpus, on which each mistaken end shows."""
+    for _ in range(50):
+        corpus, _ = draw_test_sets(draw)
+        draws = draw.ids(9, SENTENCES + 3, low=1, high=SENTENCES)
+        right, *wrong = ends_of(corpus, draws)
+        if all(float((one - right).abs().max()) > 0.01 for one in wrong):
+            return corpus, draws
+    raise RuntimeError("no test sets were drawn that show the mistakes")
 
 
 def run_interval(student, corpus: Corpus, draws: Tensor) -> Tensor:
@@ -1042,8 +1065,7 @@ def test_interval_changes_nothing(student, draw):
 
 @check("bootstrap-interval", share=1, title="Only the places that were handed over")
 def test_interval_of_other_sizes(student, draw):
-    corpus, _ = draw_test_sets(draw)
-    draws = draw.ids(9, SENTENCES + 3, low=1, high=SENTENCES)
+    corpus, draws = draw_longer_sets(draw)
     words = "code that counts on n places in a row"
     with blame(words, lambda: test_interval_value(student, draw)):
         got = run_interval(student, corpus, draws)
