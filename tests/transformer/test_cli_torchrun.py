@@ -64,7 +64,9 @@ def workers(torchrun: subprocess.Popen) -> dict[int, int]:
     tasks = PROCESSES / str(torchrun.pid) / "task"
     for children in tasks.glob("*/children"):
         for child in children.read_text().split():
-            environment = (PROCESSES / child / "environ").read_bytes().split(b"\0")
+            environment: list[bytes] = []
+            with contextlib.suppress(ProcessLookupError, FileNotFoundError):  # ended
+                environment = (PROCESSES / child / "environ").read_bytes().split(b"\0")
             known = dict(line.split(b"=", 1) for line in environment if line)
             if b"RANK" in known:
                 found[int(known[b"RANK"])] = int(child)
