@@ -19,6 +19,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from traitlets.config import Config
 
 from autograder.nbgrader_steps.escaped_names import EscapeNames
+from autograder.nbgrader_steps.formulas import mathml
 from autograder.sandbox.safe_html import (
     ATTACHMENT,
     Attachments,
@@ -31,7 +32,6 @@ AUTOGRADER = Path(__file__).resolve().parents[1]
 PAGES = AUTOGRADER / "pages"
 NBGRADER = Path(nbgrader.__file__).parent
 NBGRADERS_PAGES = NBGRADER / "server_extensions" / "formgrader" / "templates"
-MATHJAX = AUTOGRADER.parent / "book" / "_vendor" / "mathjax" / "tex-svg-full.js"
 MAX_LENGTH, MAX_SECONDS = 20_000, 5.0  # of one text, of all texts of a page
 SHOWN = 200_000
 MAX_DEPTH = 100
@@ -41,7 +41,7 @@ SPENT = "seconds_of_markdown"
 
 @pass_context
 def safe_markdown(context: Context, source: str) -> str:
-    """Render a cell's Markdown, mathematics left to MathJax; sanitise the result.
+    """Render a cell's Markdown, its formulas as MathML; sanitise the result.
 
     What a renderer could take minutes for is shown as it was written.
     """
@@ -103,6 +103,18 @@ class PlainRenderer(IPythonRenderer):
         """Return a block of code."""
         return f"<pre><code>{escape(code)}</code></pre>\n"
 
+    def inline_math(self, body: str) -> str:
+        """Return a formula within a line."""
+        return mathml(body)
+
+    def block_math(self, body: str) -> str:
+        """Return a formula on a line of its own."""
+        return mathml(body, "block")
+
+    def latex_environment(self, name: str, body: str) -> str:
+        """Return a formula that says by its name how it is set."""
+        return mathml(f"\\begin{{{name}}}{body}\\end{{{name}}}", "block")
+
     def image(self, text: str, url: str, title: str | None = None) -> str:
         """Return a picture, or words in the place of one that is not in the cell."""
         if picture_address(url, self.attachments) is not None:
@@ -111,13 +123,6 @@ class PlainRenderer(IPythonRenderer):
         if url.startswith(("http://", "https://")):
             where = f'<a href="{where}">{where}</a>'
         return f"<em>(A picture that is not in the notebook: {where})</em>"
-
-
-def local_mathjax(_nothing: str) -> str:
-    """Return the book's MathJax as a script's text; nothing if it was not fetched."""
-    if not MATHJAX.is_file():
-        return ""
-    return MATHJAX.read_text(encoding="utf-8").replace("</script", r"<\/script")
 
 
 def our_file(name: str) -> str:
@@ -132,7 +137,6 @@ def configure_pages(c: Config) -> None:
     """
     filters: dict[str, Any] = {
         "markdown2html": safe_markdown,
-        "local_mathjax": local_mathjax,
         "our_file": our_file,
     }
     c.HTMLExporter.filters = filters

@@ -10,9 +10,20 @@ from urllib.parse import unquote
 
 import nh3
 
-TAGS = (nh3.ALLOWED_TAGS | {"input"}) - {"map", "area"}  # the boxes of task lists
+MATH = {
+    *("math", "mfrac", "mi", "mn", "mo", "mover", "mpadded", "mphantom", "mroot"),
+    *("mrow", "mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable"),
+    *("mtd", "mtext", "mtr", "munder", "munderover"),
+}
+LOOKS = {"display", "displaystyle", "scriptlevel", "mathvariant", "mathcolor"} | {
+    *("stretchy", "fence", "form", "accent", "minsize", "maxsize", "linethickness"),
+    *("width", "columnalign"),
+}
+# The boxes of task lists are inputs.
+TAGS = (nh3.ALLOWED_TAGS | {"input"} | MATH) - {"map", "area"}
 ATTRIBUTES = {
     **nh3.ALLOWED_ATTRIBUTES,
+    **{tag: LOOKS for tag in MATH},
     "*": {"title", "lang", "dir", "align"},
     "img": {"src", "alt", "width", "height", "align"},
     "input": {"checked"},

@@ -120,9 +120,14 @@ class LiveTranslator(SphinxDirective):
 def add_to_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Load the script and its style where the figure is, and nowhere else."""
+    """Load the script and its style where the figure is, and nowhere else.
+
+    The front page begins with the figure: its model comes with the page.
+    """
     if MARK in context.get("body", ""):
         app.add_css_file("../live/live.css")
+        if page == app.config.root_doc:
+            app.add_js_file("../live/tiny-model.js", loading_method="defer")
         app.add_js_file("../live/live.js", loading_method="defer")
 
 

@@ -16,6 +16,7 @@ const KERNEL =
  * @returns {Uint8Array}
  */
 function fromBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);

@@ -33,6 +33,7 @@ function halfTable() {
 const NUMBERS = {
   F32: (bytes) => new Float32Array(bytes),
   F16: (bytes) => {
+    if (globalThis.Float16Array) return Float32Array.from(new Float16Array(bytes));
     const table = halfTable();
     const bits = new Uint16Array(bytes);
     const numbers = new Float32Array(bits.length);

@@ -12,6 +12,7 @@ let home;
  * @returns {Promise<Session>}
  */
 function loadHome() {
+  if (window.CourseModel) home ??= Promise.resolve(localSession(shippedFile()));
   home ??= new Promise((resolve, reject) => {
     const src = ADDRESS.replace(/live\.js[^/]*$/, "tiny-model.js");
     const load = () => resolve(localSession(shippedFile()));
@@ -42,23 +43,32 @@ async function openSession(bytes) {
   return localSession(readModelFile(bytes));
 }
 
-/** Bring a figure to life once it is near. */
+/**
+ * Bring a figure to life.
+ * @param {Element} figure
+ */
+async function enliven(figure) {
+  const session = await loadHome();
+  const box = /** @type {HTMLElement} */ (figure.querySelector(".live-translator"));
+  new Figure(box, session);
+  figure.classList.add("live-ready");
+}
+
+/** Bring each figure to life once it is near: at once where the model is there already. */
 function start() {
+  const figures = [...document.querySelectorAll(".live-figure")];
+  if (window.CourseModel) return figures.forEach(enliven);
   const near = new IntersectionObserver(
     (entries) => {
       for (const { isIntersecting, target } of entries) {
         if (!isIntersecting) continue;
         near.unobserve(target);
-        const box = /** @type {HTMLElement} */ (target.querySelector(".live-translator"));
-        loadHome().then((session) => {
-          new Figure(box, session);
-          target.classList.add("live-ready");
-        });
+        enliven(target);
       }
     },
     { rootMargin: NEAR },
   );
-  for (const figure of document.querySelectorAll(".live-figure")) near.observe(figure);
+  for (const figure of figures) near.observe(figure);
 }
 
 if ("importScripts" in globalThis) serveInWorker();

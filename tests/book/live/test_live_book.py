@@ -15,6 +15,12 @@ def test_the_pages_with_the_figure_load_it_and_the_others_do_not(pages):
     assert loading == set(WITH_FIGURE)
 
 
+def test_only_the_front_page_which_begins_with_it_comes_with_the_model(pages):
+    model = "live/tiny-model.js"
+    asking = {page.stem for page in pages if model in page.read_text("utf-8")}
+    assert asking == {"index"}
+
+
 def test_each_page_translates_and_asks_the_network_for_nothing(read, site):
     reader = read()
     for name in WITH_FIGURE:

@@ -96,16 +96,26 @@ def test_the_figure_adds_little_to_the_book(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("body", "loaded"), [('<div class="live-figure">', 2), ("<p>", 0)]
+    ("page", "body", "loaded"),
+    [
+        (
+            "index",
+            '<div class="live-figure">',
+            ["live.css", "tiny-model.js", "live.js"],
+        ),
+        ("page", '<div class="live-figure">', ["live.css", "live.js"]),
+        ("index", "<p>", []),
+    ],
 )
-def test_a_page_without_the_figure_loads_nothing(body, loaded):
+def test_a_page_without_the_figure_loads_nothing(page, body, loaded):
     asked = []
     app = SimpleNamespace(
+        config=SimpleNamespace(root_doc="index"),
         add_css_file=asked.append,
         add_js_file=lambda name, **options: asked.append(name),
     )
-    add_to_page(app, "page", "page.html", {"body": body}, None)
-    assert len(asked) == loaded
+    add_to_page(app, page, f"{page}.html", {"body": body}, None)
+    assert [name.removeprefix("../live/") for name in asked] == loaded
 
 
 def test_options_that_mean_nothing_are_refused():
