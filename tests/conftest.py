@@ -1,5 +1,6 @@
 """Settings that all tests share."""
 
+import os
 import random
 import signal
 import sys
@@ -17,7 +18,9 @@ from guide_pictures import jupyter_server
 from ports import held_port
 from programs import PROGRAMS, require
 
-torch.set_num_threads(1)  # two threads on busy cores make tiny models far slower
+# Two threads on busy cores make tiny models far slower, here and in what tests start.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+torch.set_num_threads(1)
 jupyter_server.START_SECONDS = 600  # only a server that never comes is to be seen
 jupyter_server.free_port = held_port
 # A busy machine is slow, and a day's work is not to hang on luck.
