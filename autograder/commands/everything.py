@@ -12,7 +12,7 @@ from autograder.commands.story import STEPS, Job, Story, course_command
 from autograder.course import ROOT, load_course
 
 BUILD = ROOT / "build"
-READING = re.compile(r"reading sources\W+(\d+%)\W+(\w+)")
+READING = re.compile(r"(?:executed|reading sources)\W+(\d+%)\W+(\w+)")
 Units = Annotated[
     list[str] | None,
     typer.Argument(help="Units of the sample class, such as 04; default: all."),

@@ -23,6 +23,7 @@ from .freshness import find_outdated
 from .live import LiveTranslator, add_to_page, write_live_files
 from .narrow_figures import show_narrow_figures
 from .numbering import number_by_unit
+from .side_by_side import execute_chapters
 from .way import WayThrough
 
 MATHJAX = Path("mathjax") / "tex-svg-full.js"
@@ -106,6 +107,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("builder-inited", write_live_files)
     app.connect("source-read", add_instructor_part)
     app.connect("env-get-outdated", find_outdated)
+    app.connect("env-before-read-docs", execute_chapters)
     app.connect("env-get-updated", number_by_unit, priority=900)
     app.connect("html-page-context", show_narrow_figures)
     app.connect("html-page-context", mend)
