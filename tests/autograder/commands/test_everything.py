@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder.commands import everything, sample_steps
 from autograder.commands.sample_steps import SampleClass
@@ -32,6 +33,22 @@ for unit in {slugs!r}:
             line = {{"unit": unit, "student": student, "score": 1.0}}
             file.write(json.dumps(line) + "\\n")
 """
+
+# The sample class of unit 04: what `course sample-class` expects is not believed here.
+EXPECTED = {
+    "perfect-one": 85.0,
+    "perfect-two": 85.0,
+    "half-done": 40.0,
+    "mistake-1": 70.0,
+    "mistake-2": 60.0,
+    "mistake-3": 55.0,
+    "mistake-4": 70.0,
+    "mistake-5": 70.0,
+    "untouched": 0.0,
+    "raising": 70.0,
+    "looping": 70.0,
+    "damaged": 85.0,
+}
 
 
 @pytest.fixture
@@ -135,8 +152,14 @@ def test_one_unit_is_made_graded_and_reported(told, tmp_path, capfd) -> None:
     is_one_screen(text)
     assert "04_attention             12 graded" in text
     assert "all 12 have the score that they must have" in text
-    report = tmp_path / "build" / "sample-class" / "report" / "04_attention.html"
-    assert report.is_file()
+    root = tmp_path / "build" / "sample-class"
+    assert (root / "report" / "04_attention.html").is_file()
+    with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
+        scores = {
+            item.student.id: round(item.score, 2)
+            for item in gradebook.assignment_submissions("04_attention")
+        }
+    assert scores == EXPECTED
 
 
 def test_a_wrong_score_is_named(tmp_path, monkeypatch) -> None:
