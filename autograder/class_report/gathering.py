@@ -18,6 +18,7 @@ from autograder.classroom.audit_log import NAME as LOG
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.classroom.marks import Marks, marks_of
 from autograder.classroom.regrade_hash import hash_of_submission
+from autograder.collect.account import sent_instead
 from autograder.course import UNCOUNTED
 from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
@@ -52,7 +53,10 @@ def gather(folder: ClassFolder, slug: str) -> ClassReport:
         total = counted + sum(uncounted.values())
         scale = partial(scaled, counted=counted, total=total)
         doubts = settled.without_substance()
-        sources = _Sources(folder, slug, gradebook, log, handed_in, scale, doubts)
+        instead = sent_instead(folder.root, slug)
+        sources = _Sources(
+            folder, slug, gradebook, log, handed_in, scale, doubts, instead
+        )
         rows = [
             sources.row(name, _details(known.get(name)))
             for name in sorted(known.keys() | handed_in.keys() | log.keys())
@@ -79,6 +83,7 @@ class _Sources:
     handed_in: Mapping[str, Submission]
     scale: Callable[[float], float]
     without_substance: Mapping[str, list[str]]
+    sent_instead: Mapping[str, str]
 
     def row(self, name: str, details: Mapping[str, str]) -> Row:
         line, marks = self.log.get(name, {}), self._marks(name)
@@ -120,7 +125,10 @@ class _Sources:
             return "graded", ""
         if line.get("status") in ("refused", "failed"):
             return line["status"], line.get("reason", "")
-        return ("missing", "") if submission is None else ("not graded", "")
+        if submission is not None:
+            return "not graded", ""
+        instead = self.sent_instead.get(name, "")
+        return ("not taken" if instead else "missing"), instead
 
     def _has_changed(self, submission: Submission, line: Mapping[str, Any]) -> bool:
         """Say whether something else was handed in since; nbgrader may have graded it.

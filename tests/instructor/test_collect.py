@@ -250,10 +250,10 @@ def test_the_command(root, roster, numbered, tmp_path):
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 1, done.output
     for expected in (
-        "01_tiny: 1 students, 1 new files",
+        "01_tiny: 1 student, 1 new file",
         "01_tiny: 3 missing: eg1811, en1882, sd1781",
         "2 files: 1 taken, 1 put aside.",
-        "1 students collected.",
+        "1 student collected.",
     ):
         assert expected in done.output
     shutil.rmtree(root / "submitted")

@@ -100,7 +100,7 @@ def test_a_whole_class_of_one_moment_is_warned_of(
         path.write_bytes(numbered(number))
         os.utime(path, (1794000000 + number, 1794000000 + number))
     done = collect(home, folder)
-    assert "3 files: all times lie within 0 min, perhaps those of the download" in (
+    assert "3 files: all times lie within a minute, perhaps those of the download" in (
         words_of(done)
     )
 
@@ -114,7 +114,7 @@ def test_an_archive_without_times_is_not_late(folder, root, due, numbered, tmp_p
     done = collect(path, folder)
     assert stamp(root, "ada-lovelace") == DUE
     assert stamp(root, "emmy-noether") == utc(*NOON)
-    assert "1 files: the archive holds no time" in words_of(done)
+    assert "1 file: the archive holds no time" in words_of(done)
 
 
 @pytest.mark.parametrize(
