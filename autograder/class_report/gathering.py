@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +53,7 @@ def gather(folder: ClassFolder, slug: str) -> ClassReport:
         total = counted + sum(uncounted.values())
         scale = partial(scaled, counted=counted, total=total)
         doubts = settled.without_substance()
-        instead = sent_instead(folder.root, slug)
-        sources = _Sources(
-            folder, slug, gradebook, log, handed_in, scale, doubts, instead
-        )
+        sources = _Sources(folder, slug, gradebook, log, handed_in, scale, doubts)
         rows = [
             sources.row(name, _details(known.get(name)))
             for name in sorted(known.keys() | handed_in.keys() | log.keys())
@@ -83,7 +80,11 @@ class _Sources:
     handed_in: Mapping[str, Submission]
     scale: Callable[[float], float]
     without_substance: Mapping[str, list[str]]
-    sent_instead: Mapping[str, str]
+
+    @cached_property
+    def sent_instead(self) -> dict[str, str]:
+        """What students sent of whom nothing was taken."""
+        return sent_instead(self.folder.root, self.slug)
 
     def row(self, name: str, details: Mapping[str, str]) -> Row:
         line, marks = self.log.get(name, {}), self._marks(name)
