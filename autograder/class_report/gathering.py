@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from autograder.classroom.audit_log import NAME as LOG
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.classroom.marks import Marks, marks_of
 from autograder.classroom.regrade_hash import hash_of_submission
+from autograder.collect.account import sent_instead
 from autograder.course import UNCOUNTED
 from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
@@ -80,6 +81,11 @@ class _Sources:
     scale: Callable[[float], float]
     without_substance: Mapping[str, list[str]]
 
+    @cached_property
+    def sent_instead(self) -> dict[str, str]:
+        """What students sent of whom nothing was taken."""
+        return sent_instead(self.folder.root, self.slug)
+
     def row(self, name: str, details: Mapping[str, str]) -> Row:
         line, marks = self.log.get(name, {}), self._marks(name)
         status, reason = self._status(name, marks)
@@ -120,7 +126,10 @@ class _Sources:
             return "graded", ""
         if line.get("status") in ("refused", "failed"):
             return line["status"], line.get("reason", "")
-        return ("missing", "") if submission is None else ("not graded", "")
+        if submission is not None:
+            return "not graded", ""
+        instead = self.sent_instead.get(name, "")
+        return ("not taken" if instead else "missing"), instead
 
     def _has_changed(self, submission: Submission, line: Mapping[str, Any]) -> bool:
         """Say whether something else was handed in since; nbgrader may have graded it.

@@ -42,6 +42,7 @@ def page_of(report: ClassReport) -> str:
         "number": lambda value: "–" if value is None else number(value),
         "percent": lambda share: "–" if share is None else f"{share:.0%}",
         "plain": lambda text: clean(str(text), REASON),
+        "stopped": lambda text: text if text.endswith(".") else f"{text}.",
         "judged": judged,
         "with_code": with_code,
     }
@@ -66,7 +67,7 @@ def page_of(report: ClassReport) -> str:
 
 def needs_a_look(row: Row) -> bool:
     """Say whether a human should look at a submission."""
-    unsettled = row.status in ("refused", "failed", "not graded")
+    unsettled = row.status in ("refused", "failed", "not graded", "not taken")
     return unsettled or bool(row.repair or row.doubtful or row.limits_hit)
 
 

@@ -18,7 +18,8 @@ class Row:
 
     Attributes:
         student: nbgrader's id.
-        status: "graded", "refused", "failed", "not graded" or "missing".
+        status: "graded", "refused", "failed", "not graded", "not taken" by collecting,
+            or "missing".
         reason: why it was not graded.
         score: all points in the gradebook, those by hand too, less a late penalty;
             scaled where written answers do not count.

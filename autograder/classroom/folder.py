@@ -164,6 +164,8 @@ def _read_settings(root: Path) -> Config:
     """
     try:
         return PyFileConfigLoader(SETTINGS, path=str(root)).load_config()
+    except CourseError:
+        raise  # it names its own file
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         own = [one.lineno for one in frames if one.filename.endswith(SETTINGS)]

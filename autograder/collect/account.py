@@ -80,7 +80,7 @@ class Account:
         return [
             fate
             for fate in self.of(PUT_ASIDE, REFUSED)
-            if not fate.is_beside or set(fate.students) - done
+            if not (done and fate.is_beside) or set(fate.students) - done
         ]
 
     def instead(self) -> dict[str, list[Fate]]:
@@ -109,6 +109,27 @@ class Account:
         for fate in self.fates:
             writer.writerow(map(_harmless, _cells(fate)))
         return text.getvalue()
+
+
+def sent_instead(root: Path, slug: str) -> dict[str, str]:
+    """Return the students whose files were not taken, and what became of the last.
+
+    Args:
+        root: of a class's folder.
+        slug: of a unit; only archives of which some notebook was taken for it count.
+    """
+    found: dict[str, str] = {}
+    accounts = (root / SHELF / ACCOUNTS).glob("*.csv")
+    for path in sorted(accounts, key=lambda one: one.stat().st_mtime):
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        if not any(row["state"] == TAKEN and row["unit"] == slug for row in rows):
+            continue
+        for row in rows:
+            if row["state"] in (PUT_ASIDE, REFUSED):
+                words = f"{row['state']}: {row['file']} {row['why']}"
+                found |= dict.fromkeys(row["student"].split(", "), words)
+    return found
 
 
 def _cells(fate: Fate) -> Iterator[str]:

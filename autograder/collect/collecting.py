@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock
@@ -21,7 +22,7 @@ from autograder.collect.doubts import doubts_about
 from autograder.collect.identities import Identities, students_in_gradebook
 from autograder.collect.incoming import Incoming, Reading
 from autograder.collect.moving import move, moves_of
-from autograder.collect.names import take_apart
+from autograder.collect.names import Named, take_apart
 from autograder.collect.recognise import Recogniser
 from autograder.collect.roster import Roster, Student, read_roster
 from autograder.collect.shelf import SHELF, TIME, Place, Record, sha256
@@ -141,7 +142,7 @@ class _Collecting:
         move(self.folder, self.submitted, self.done.moved)
         self.identities.save()
         for incoming, fate in found.put_aside:
-            self._put_aside(incoming)
+            self._put_aside(incoming, fate.slug)
             self.done.account.fates.append(fate)
         units = found.by_unit()
         if self.sorting.wanted:
@@ -156,10 +157,18 @@ class _Collecting:
             self.done.warnings.append((f"{len(rest)} rows of the times", words))
         return self.done
 
-    def _put_aside(self, incoming: Incoming) -> None:
-        """Keep what cannot be put anywhere."""
-        name = f"{sha256(incoming.content)[:8]}-{folder_name(incoming.source)}.ipynb"
-        write_whole(self.folder.root / SHELF / UNSORTED / name, incoming.content)
+    def _put_aside(self, incoming: Incoming, slug: str) -> None:
+        """Keep what cannot be put anywhere, with the time at which it was handed in."""
+        plain = incoming.source.removesuffix(".ipynb").replace("_", " ")
+        source = folder_name(plain)  # no platform's name, or it would say whose it is
+        name = f"{sha256(incoming.content)[:8]}-{source}.ipynb"
+        path = self.folder.root / SHELF / UNSORTED / name
+        write_whole(path, incoming.content)
+        record = _record(incoming, take_apart(incoming.parts, self.sorting.slugs))
+        due = _due(self.folder, slug) if slug else None
+        moment = datetime.strptime(record.time(due) or record.when, TIME)
+        seconds = moment.replace(tzinfo=UTC).timestamp()
+        os.utime(path, (seconds, seconds))
 
     def _leave_out(self, reading: Reading) -> None:
         """Account for the files that are no notebooks, or cannot be read."""
@@ -181,7 +190,7 @@ class _Collecting:
         for student, items in sorted(found.items()):
             place = Place(self.folder.root, self.submitted, student, slug)
             place.keep_what_is_there()
-            new = [place.keep(_record(item), item.incoming.content)
+            new = [place.keep(_record(item.incoming, item.named), item.incoming.content)
                    for item in sorted(items, key=_order)]  # fmt: skip
             if when := self.times.of(self._details(student), slug):
                 place.note_time(when)
@@ -207,7 +216,8 @@ class _Collecting:
         """Account for each file that was taken, once, also where a team has it."""
         items = {id(item): item for items in found.values() for item in items}
         for item in items.values():
-            own, record = item.incoming, _record(item)
+            own = item.incoming
+            record = _record(own, item.named)
             last = installed[item.students[0]]
             counts = (last.sha256, last.file) == (record.sha256, record.file)
             when = last.time(due) if counts else record.time(due)
@@ -250,8 +260,7 @@ def _order(item: Sorted) -> tuple[int, datetime, int]:
     return item.named.file or 0, item.incoming.when, item.named.version
 
 
-def _record(item: Sorted) -> Record:
-    named, incoming = item.named, item.incoming
+def _record(incoming: Incoming, named: Named) -> Record:
     return Record(
         sha256(incoming.content),
         f"{incoming.when:{TIME}}",

@@ -27,15 +27,17 @@ def doubts_about(
     untimed = sum(one.file is None for one in unknown)
     if untimed:
         words = "the archive holds no time; by the due date, as it seems"
-        found.append((f"{slug}, {untimed} files:", words))
+        files = "1 file" if untimed == 1 else f"{untimed} files"
+        found.append((f"{slug}, {files}:", words))
     times = [datetime.strptime(one.when, TIME) for one in last
              if one.is_known and not one.handed_in]  # fmt: skip
     if due and len(times) >= FEWEST and any(one.is_late(due) for one in last):
         seconds = (max(times) - min(times)).total_seconds()
         if seconds < AT_ONCE_SECONDS:
+            span = "a minute" if seconds < 60 else f"{seconds / 60:.0f} minutes"
             words = (
-                f"all times lie within {seconds / 60:.0f} min, perhaps those of the "
-                "download, and count as late: look, and say when with --times"
+                f"all times lie within {span}, perhaps those of the download, and "
+                "count as late: look, and say when with --times"
             )
             found.append((f"{slug}, {len(times)} files:", words))
     return found

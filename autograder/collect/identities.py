@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from autograder.whole_files import write_whole
 
 IDENTITIES = "students.json"
 NOBODY = "does not say whose it is"
-TWINS = "is of one of two students with this name, or of one who handed in twice"
+TWINS = "is of one of several students with this name, or of one who handed in twice"
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,8 @@ class Identities:
         ids = roster.by_id(named.texts)
         people = [roster.without_ids(one) for one in named.people]
         meant = roster.by_name(people, named.platform, named.user)
+        if one := _of_participant(meant, named.participant):
+            return Who((one.id,))
         names = [student.id for student in meant]
         if len(ids) > 1:
             return Who(why=f"names several students: {', '.join(ids)}")
@@ -128,6 +130,12 @@ class Identities:
         text = json.dumps(self.known, indent=1, ensure_ascii=False, sort_keys=True)
         write_whole(self.path, f"{text}\n".encode())
         write_whole(self.path.with_name(".gitignore"), b"*\n")
+
+
+def _of_participant(meant: Iterable[Student], participant: str) -> Student | None:
+    """Return the one of namesakes who has Moodle's number, if the roster tells it."""
+    fits = (one for one in meant if participant and one.participant == participant)
+    return next(fits, None)
 
 
 def students_in_gradebook(folder: ClassFolder) -> Iterator[Student]:

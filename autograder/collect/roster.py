@@ -28,6 +28,7 @@ COLUMNS = {
     ),
     "name": ("name", "student", "full name", "fullname", "student name"),
     "email": ("email", "email address", "e-mail", "mail"),
+    "participant": ("identifier",),  # of Moodle's grading worksheet
     "team": ("team", "group", "group_name", "group name", "team name", "gruppe"),
 }
 LONG_ID = 4  # characters of an id that is found among other words
@@ -44,6 +45,7 @@ class Student:
     email: str = ""
     lms: str = ""
     team: str = ""
+    participant: str = ""
 
     def details(self) -> dict[str, str]:
         """Return what the gradebook has columns for."""
@@ -239,9 +241,12 @@ def student_of(row: Mapping[str, str]) -> Student:
     elif not (first or last):
         first, _, last = name.rpartition(" ")
     email = row.get("email", "")
+    participant = "".join(re.findall(r"\d+$", row.get("participant", "")))
     given = row.get("id") or email.partition("@")[0] or f"{first} {last}"
     safe = given if re.fullmatch(r"\w[\w.@-]*", given) else folder_name(given)
-    return Student(safe, first, last, email, row.get("lms", ""), row.get("team", ""))
+    return Student(
+        safe, first, last, email, row.get("lms", ""), row.get("team", ""), participant
+    )
 
 
 def _refuse_twins(path: Path, students: list[Student]) -> None:

@@ -23,6 +23,7 @@ app = typer.Typer(
     cls=CalmGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # joins the lines of a paragraph
     help="Make the notebooks of the course, and grade what comes back.",
 )
 _MAKING = (notebooks, book, everything, verify, publish, houses)

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from autograder.commands.calm import log_warnings
-from autograder.commands.screen import complain, problems_table, show, some
+from autograder.commands.screen import complain, problems_table, several, show, some
 
 if TYPE_CHECKING:
     from autograder.collect import Collected
@@ -72,7 +72,9 @@ def collect(
         complain(f"{error}\n\nNothing was collected.")
         raise typer.Exit(2) from None
     _tell(done, Console())
-    if done.account.problems() or not done.placed:
+    if not done.placed:
+        raise typer.Exit(2)
+    if done.account.problems():
         raise typer.Exit(1)
 
 
@@ -96,7 +98,7 @@ def lines_of(done: "Collected") -> list[str]:
     for slug in dict.fromkeys(one.slug for one in done.placed):
         placed = [one for one in done.placed if one.slug == slug]
         new, late = sum(one.new for one in placed), sum(one.late for one in placed)
-        words = f"{slug}: {len(placed)} students, {new} new files"
+        words = f"{slug}: {several(len(placed), 'student')}, {several(new, 'new file')}"
         lines.append(f"{words}, {late} late" if late else words)
     if done.created:
         number = len(done.created)
@@ -123,7 +125,10 @@ def last_lines_of(done: "Collected") -> list[str]:
         )
     counts = [(len(account.of(state)), state) for state in STATES]
     words = ", ".join(f"{number} {state}" for number, state in counts if number)
-    lines.append(f"{len(account.fates)} files: {words or 'nothing to take'}.")
+    lines.append(
+        f"{several(len(account.fates), 'file')}: {words or 'nothing to take'}."
+    )
     lines.append(f"Each of them: {account.page}")
-    lines.append(f"{len({one.student for one in done.placed})} students collected.")
+    students = {one.student for one in done.placed}
+    lines.append(f"{several(len(students), 'student')} collected.")
     return lines

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from autograder.commands.calm import log_warnings
-from autograder.commands.screen import complain, problems_table, show
+from autograder.commands.screen import SHOWN, complain, problems_table, show, some
 
 if TYPE_CHECKING:
     from autograder.classroom.folder import ClassFolder
@@ -160,5 +160,20 @@ def _tell(slug: str, way: str, done: "Returned", console: Console) -> None:
         show(console, NEXT[way])
     else:
         complain(f"{slug}: nobody's feedback can be returned in this way.")
-    if rows := list(done.left_out.items()):
+    if rows := by_reason(done.left_out):
         console.print(problems_table(rows, "student", "why it is left out"))
+
+
+def by_reason(left_out: dict[str, str]) -> list[tuple[str, str]]:
+    """Return students and reasons: a row for each, or one for many of one reason."""
+    whose: dict[str, list[str]] = {}
+    for student, why in left_out.items():
+        whose.setdefault(why, []).append(student)
+    rows = []
+    for why, students in whose.items():
+        if len(students) <= SHOWN:
+            rows += [(student, why) for student in students]
+        else:
+            rest = f"{len(students)} students"
+            rows.append((rest, f"{why}: {some(students)}"))
+    return rows

@@ -279,7 +279,7 @@ def _progress(console: Console) -> Progress:
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[failures]} not graded"),
+        TextColumn("{task.fields[failures]} refused"),
         console=console,
     )
 

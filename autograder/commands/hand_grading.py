@@ -102,7 +102,7 @@ def _take(
     except MarksError as error:
         complain(f"{error} Nothing was taken.")
         raise typer.Exit(2) from None
-    show(Console(), f"{unit.slug}: {len(found)} rows taken, {new} of them new.")
+    show(Console(), f"{unit.slug}: {len(found)} rows read, {new} of them new.")
     _bring_up_to_date(folder, unit.slug)
 
 

@@ -46,7 +46,10 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
         require_gradebook(folder.db_url)
         slug = folder.course.unit(unit).slug
         found = gather(folder, slug) if folder.has_gradebook else None
-        if found is None or all(row.status == "missing" for row in found.rows):
+        if found is None or {row.status for row in found.rows} <= {
+            "missing",
+            "not taken",
+        }:
             raise FileNotFoundError(NOTHING.format(slug=slug))
     except (CourseError, GradebookError, FileNotFoundError) as error:
         complain(error)

@@ -106,7 +106,10 @@ def _tell(
         show(console, about)
         console.print(HINT)
     else:
-        show(console, f"{slug}: no pair agrees in {least:.0%} or more. {about}")
+        show(
+            console,
+            f"{slug}: no pair agrees {least:.0%} or more beyond the class. {about}",
+        )
 
 
 def answers_of(

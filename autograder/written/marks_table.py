@@ -142,9 +142,9 @@ def read_table(
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
         raise MarksError(
-            f"{path} cannot be read as a CSV file in UTF-8: {error}."
+            f"{path} is not in UTF-8: save it again, in Excel as `CSV UTF-8`."
         ) from None
     first = text.split("\n", 1)[0]
     reader = csv.DictReader(

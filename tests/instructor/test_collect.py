@@ -175,7 +175,7 @@ def test_two_of_one_name_are_not_mixed_up(folder, root, numbered, tmp_path):
     done = collect(path, folder)
     assert taken(root) == expected
     assert {why.partition(",")[0] for _, why in problems(done)} == {
-        "is of one of two students with this name"
+        "is of one of several students with this name"
     }
     assert len(list((root / "collected" / "_not-sorted").iterdir())) == 2
 
@@ -250,10 +250,10 @@ def test_the_command(root, roster, numbered, tmp_path):
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 1, done.output
     for expected in (
-        "01_tiny: 1 students, 1 new files",
+        "01_tiny: 1 student, 1 new file",
         "01_tiny: 3 missing: eg1811, en1882, sd1781",
         "2 files: 1 taken, 1 put aside.",
-        "1 students collected.",
+        "1 student collected.",
     ):
         assert expected in done.output
     shutil.rmtree(root / "submitted")

@@ -114,6 +114,21 @@ def test_two_of_canvas_with_one_name_are_not_one_of_the_roster(
     assert [source for source, _ in problems(done)] == names
 
 
+def test_moodles_worksheet_tells_namesakes_apart(folder, root, numbered, tmp_path):
+    worksheet = tmp_path / "grades.csv"
+    worksheet.write_text(
+        "Identifier,Full name,ID number,Email address\n"
+        "Participant 71,Anna Müller,am1,\nParticipant 72,Anna Müller,am2,\n"
+        "Participant 73,Kim Lee,k1,\n"
+    )
+    names = [f"Anna Müller_{n}{MOODLE}" for n in (72, 71)]
+    names += [f"Anna Müller_{n}{MOODLE}" for n in (73, 74)]  # not hers, and nobody's
+    files = [(name, numbered(n)) for n, name in enumerate(names)]
+    done = collect(archive(tmp_path / "a.zip", *files), folder, roster=worksheet)
+    assert taken(root) == {"am2": numbered(0), "am1": numbered(1)}
+    assert [source for source, _ in problems(done)] == names[2:]
+
+
 def test_two_archives_of_moodle_number_students_anew(folder, root, numbered, tmp_path):
     home = tmp_path / "downloads"
     home.mkdir()

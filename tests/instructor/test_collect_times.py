@@ -100,7 +100,7 @@ def test_a_whole_class_of_one_moment_is_warned_of(
         path.write_bytes(numbered(number))
         os.utime(path, (1794000000 + number, 1794000000 + number))
     done = collect(home, folder)
-    assert "3 files: all times lie within 0 min, perhaps those of the download" in (
+    assert "3 files: all times lie within a minute, perhaps those of the download" in (
         words_of(done)
     )
 
@@ -114,4 +114,31 @@ def test_an_archive_without_times_is_not_late(folder, root, due, numbered, tmp_p
     done = collect(path, folder)
     assert stamp(root, "ada-lovelace") == DUE
     assert stamp(root, "emmy-noether") == utc(*NOON)
-    assert "1 files: the archive holds no time" in words_of(done)
+    assert "1 file: the archive holds no time" in words_of(done)
+
+
+@pytest.mark.parametrize(
+    ("names", "when", "handed_in"),
+    [
+        (("7", "8"), NOON, utc(*NOON)),  # Moodle tells the time of each file
+        (("LATE_7_71", "8_81"), WEEK_LATER, "2026-11-01 20:00:01 UTC"),
+        (("7_71", "8_81"), WEEK_LATER, DUE),  # on Canvas, not LATE is in time
+    ],
+)
+def test_what_was_put_aside_keeps_its_time(
+    folder, root, due, roster, numbered, tmp_path, names, when, handed_in
+):
+    is_moodle = "_" not in names[0]
+    form = "Ada Twin_{}_assignsubmission_file_/" if is_moodle else "twinada_{}_"
+    files = [(f"{form.format(name)}01_tiny.ipynb", numbered(n), when)
+             for n, name in enumerate(names)]  # fmt: skip
+    collect(archive(tmp_path / "a.zip", *files), folder, roster=roster)
+    aside = root / "collected" / "_not-sorted"
+    own = next(p for p in aside.iterdir() if p.read_bytes() == numbered(0))
+    assert own.name.count(".ipynb") == 1
+    renamed = tmp_path / "by-hand" / f"al1815 - {own.name}"
+    renamed.parent.mkdir()
+    own.rename(renamed)
+    done = collect(renamed.parent, folder)
+    assert stamp(root, "al1815") == handed_in
+    assert done.placed[0].late == (handed_in > DUE)

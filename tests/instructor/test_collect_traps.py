@@ -1,12 +1,14 @@
-"""`course collect` refuses what leads out, links, bombs and lies, one by one."""
+"""`course collect` refuses what leads out, links, bombs and lies; it says what it left."""
 
 import zipfile
 
 import pytest
 from collected import beside, problems, taken
-from lms_archives import archive
+from lms_archives import UNIT, archive
 from typer.testing import CliRunner
 
+from autograder.class_report import gather
+from autograder.class_report.page import page_of
 from autograder.collect import CollectError, collect
 from autograder.commands.app import app
 
@@ -133,3 +135,42 @@ def test_a_lying_size_is_noticed(folder, tmp_path, numbered):
     path.write_bytes(content.replace(told, (10).to_bytes(4, "little")))
     ((_, why),) = problems(collect(path, folder))
     assert "is broken in the archive" in why
+
+
+def test_the_report_does_not_call_it_missing_either(folder, root, numbered, tmp_path):
+    names = ["abelniels_1_10_01_tiny.ipynb", "dedekind_4_13_01_tiny.pdf"]
+    files = [(names[0], numbered(1)), (names[1], b"x")]
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id,last_name,lms_user_id\nab,A,1\nde,D,4\nno,N,5\n")
+    done = collect(archive(tmp_path / "a.zip", *files), folder, roster=roster)
+    account = done.account.page.read_text(encoding="utf-8")
+    assert "td.whole { white-space: nowrap }" in account
+    assert f'<td class="whole">{UNIT}</td>' in account
+    found = gather(folder, UNIT)
+    said = {row.student: (row.status, row.reason) for row in found.rows}
+    assert said == {
+        "ab": ("not graded", ""),
+        "de": ("not taken", f"refused: {names[1]} is a PDF, not a notebook"),
+        "no": ("missing", ""),
+    }
+    page = page_of(found)
+    assert "<b>1</b> not taken" in page and "Nothing came from: no." in page
+    again = archive(tmp_path / "b.zip", ("dedekind_4_23_01_tiny.ipynb", numbered(2)))
+    collect(again, folder)
+    assert {row.student: row.status for row in gather(folder, UNIT).rows}["de"] == (
+        "not graded"
+    )
+
+
+@pytest.mark.parametrize("files", [[], ["roster.csv"], ["notes.pdf"]])
+def test_where_nothing_is_taken_the_status_says_so(root, tmp_path, files):
+    home = tmp_path / "handed-in"
+    home.mkdir()
+    for name in files:
+        (home / name).write_text("x")
+    words = ["collect", str(home), "--course-root", str(root)]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 2
+    assert "0 students collected." in done.output
+    assert f"{len(files)} file{'' if files else 's'}: " in done.output
+    assert all(name in done.output for name in files)

@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.commands.app import app
+from autograder.commands.give_back import by_reason
 
 pytestmark = [
     pytest.mark.slow,
@@ -200,3 +201,13 @@ def test_what_is_asked_wrongly_is_a_sentence(root: Path, numbered, tmp_path):
     said = course(root, "return", "01", "--moodle", status=2)
     assert "run `course grade` first" in " ".join(said.split())
     assert not (root / "return" / f"{UNIT}-moodle.zip").exists()
+
+
+def test_a_reason_of_many_is_told_once():
+    many = {f"s{n:02}": "has no address" for n in range(11)}
+    rows = by_reason({"one": "is not graded", **many})
+    shown = ", ".join(list(many)[:10])
+    assert rows == [
+        ("one", "is not graded"),
+        ("11 students", f"has no address: {shown} and 1 more"),
+    ]

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import time
+from dataclasses import replace
 
 import pytest
 from nbgrader.api import Gradebook
@@ -91,6 +92,14 @@ def test_checks_are_counted():
         ("shape", 2, 2),
         ("value", 0, 2),
     ]
+
+
+def test_reasons_end_once_and_what_does_not_count_has_no_points():
+    one = row("a", 1.0, 0.0, doubtful=("It is short.", "found by its place"))
+    report = replace(report_of(one), points={"first": 10.0, "second": 0.0})
+    page = page_of(report)
+    assert "Doubtful: It is short. Doubtful: found by its place.<" in page
+    assert '<td class="n">1</td><td class="n">–</td>' in page
 
 
 def test_an_empty_class_has_a_page():

@@ -160,3 +160,4 @@ def test_identical_files_stand_first(classroom):
     assert first == f"{UNIT}: the very same file: half-done, mistake-1, perfect-two"
     assert done.output.count("perfect-two") == 1  # no pair repeats it
     assert "┃" not in done.output  # no table of nothing
+    assert "no pair agrees 80% or more beyond the class." in done.output

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,25 @@ def test_a_mistake_in_the_settings(
     assert done.exit_code == 2
     assert f"nbgrader_config.py, {words}" in said(done)
     assert "Mend it, or copy the course's file again" in said(done)
+
+
+def test_a_mistake_in_the_course_names_its_own_file(tmp_path: Path) -> None:
+    settings = "from autograder.course import CourseError\n"
+    settings += "raise CourseError('course.toml: [late]: expected a number')\n"
+    (tmp_path / "nbgrader_config.py").write_text(settings)
+    done = run(tmp_path, "grade", "04")
+    assert done.exit_code == 2
+    assert said(done) == "course.toml: [late]: expected a number"
+
+
+@pytest.mark.parametrize("command", ["collect", "marks", "similar", "return"])
+def test_the_lines_of_a_help_page_are_full(command: str) -> None:
+    """A line ends where the next word would not fit in 80 columns."""
+    done = CliRunner(env={"COLUMNS": "80"}).invoke(app, [command, "--help"])
+    text = [line.strip() for line in done.output.partition("╭")[0].splitlines()]
+    for line, following in pairwise(text):
+        if line and following:
+            assert len(f"{line} {following.split()[0]}") > 78, line
 
 
 def test_a_limit_that_is_not_known(tmp_path: Path) -> None:

@@ -93,6 +93,32 @@ def test_manual_grading_leads_from_answer_to_answer(page):
     page.locator("#why").wait_for()
 
 
+AT_ITS_MIDDLE = """link => {
+    const box = link.getBoundingClientRect();
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    return [box.y, link.contains(document.elementFromPoint(x, y))];
+}"""
+
+
+def test_in_a_tab_of_jupyterlab_nothing_covers_previous_and_next(page):
+    click(page, "Manual Grading")
+    click(page, UNIT)
+    click(page, UNIT)
+    page.locator("tbody tr a").first.click()
+    page.locator("#why").wait_for()
+    before = page.viewport_size
+    try:
+        page.set_viewport_size({"width": 930, "height": 800})
+        links = [page.locator(f".{name} a").first for name in ("previous", "next")]
+        (first, is_free), (second, is_free_too) = (
+            one.evaluate(AT_ITS_MIDDLE) for one in links
+        )
+    finally:
+        page.set_viewport_size(before)
+    assert is_free and is_free_too
+    assert first == second  # one line
+
+
 def test_manage_students_leads_to_every_student(page):
     click(page, "Manage Students")
     page.get_by_text(GRADED[1], exact=True).wait_for()

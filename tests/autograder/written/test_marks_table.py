@@ -63,7 +63,7 @@ def test_points_and_comments_come_back(marked):
     table[0]["comment"] = "@zero See @nothing. =1+1"
     fill(path, table)
     said = course(marked, "marks", "01", "--take", path)
-    assert "3 rows taken" in said
+    assert "3 rows read" in said
     expected = {one: EXPECTED[one] for one in THREE}
     expected["mistake-1"] += 12.5
     expected["perfect-one"] += 30
@@ -115,6 +115,15 @@ def test_a_table_with_a_slip_changes_nothing(marked, change, words):
     assert words in said
     assert said.endswith("Nothing was taken.")
     assert cells(marked) == before
+
+
+def test_a_table_that_is_not_there_is_a_sentence(marked, tmp_path):
+    said = course(marked, "marks", "01", "--take", tmp_path / "no.csv", status=2)
+    assert said == f"{tmp_path / 'no.csv'} is not there: look at the path."
+    path = tmp_path / "latin.csv"
+    path.write_bytes("student;é".encode("latin-1"))
+    said = course(marked, "marks", "01", "--take", path, status=2)
+    assert said.endswith("in Excel as `CSV UTF-8`. Nothing was taken.")
 
 
 def test_two_tables_that_differ_are_refused(marked, tmp_path):
