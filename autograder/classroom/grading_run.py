@@ -80,6 +80,7 @@ def renew_pages(folder: ClassFolder, unit: GradedUnit) -> None:
                 records.keep(kept[0], hash_of_submission(submission), True)
     finally:
         writer.close()
+        records.release_all()
 
 
 def _workers(
