@@ -44,7 +44,7 @@ class WriteOutcome(Autograde):
         self.write_single_notebook(nbformat.v4.writes(notebook) + "\n", resources)
 
     def _all_steps(self) -> list[Preprocessor]:
-        steps = []
+        steps: list[Preprocessor] = []
         for self._sanitizing in (False, True):
             self._init_preprocessors()
             steps[:0] = self.exporter._preprocessors
