@@ -1,18 +1,24 @@
 """Time the autograder against stock `nbgrader autograde`, in one run.
 
-    python benchmarks/grading.py [--unit 04] [--small 100] [--large 1000] [--stock 100]
+    python benchmarks/grading.py [--unit 04] [--large] [--cluster]
 
 Both grade the same submissions of one unit: right answers in two styles, mistakes,
 half-done and untouched ones. Ours runs the hidden checks, in a sandbox; stock nbgrader
 runs the notebook with its visible checks only, which is less work. Both are whole
-commands, start included. Then: the cost of a submission in a large class, one
-submission graded again with everything warm, and a child's private memory.
+commands, start included. Then: the cost of a submission in a class of 1,000 and the
+memory of the command, feedback for 400, one submission graded again with everything
+warm, and a child's private memory. On two quiet cores that takes under 15 minutes.
+
+`--large` adds the memory at 10,000; `--cluster` a class of 10,000 on a dask cluster of
+two groups of workers, one of whose workers is killed. Each adds half an hour or more.
+All goes into `results/grading.json`.
 """
 
 import argparse
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -25,14 +31,18 @@ from pathlib import Path
 import nbformat
 import torch
 from nbformat import NotebookNode
+from timing import MemoryWatch, Took, descendants, timed
 
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.writing import write
+from autograder.classroom.writing import scores_in_gradebook, write
 from autograder.course import load_course
 from autograder.grading.submission import grade_submission, shared_parent
 from autograder.proof.sample_class import SampleClass
 from autograder.unit import graded_unit
 
+RESULTS = Path(__file__).parent / "results" / "grading.json"
+SIZES = {False: (100, 1000, 400), True: (10, 20, 10)}  # small, large, with feedback
+LARGE, KILLED_AFTER = 10_000, 120.0
 LEFT_OUT = ("looping", "damaged")  # the one measures a limit, the other stops stock
 STOCK = """\
 c = get_config()
@@ -61,32 +71,30 @@ def write_class(root: Path, slug: str, notebooks: list[NotebookNode], n: int) ->
         (folder / f"{slug}.ipynb").write_text(text, encoding="utf-8")
 
 
-def timed(command: list[str], root: Path) -> float:
-    """Run a command in a folder; return its seconds.
-
-    Raises:
-        SystemExit: with what it said, if it fails.
-    """
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": programs}  # nbgrader calls alembic
-    start = time.perf_counter()
-    done = subprocess.run(
-        command, cwd=root, env=environment, capture_output=True, text=True
-    )
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}:\n{done.stdout[-2000:]}{done.stderr}")
-    return time.perf_counter() - start
-
-
-def time_ours(slug: str, notebooks: list[NotebookNode], n: int, root: Path) -> float:
-    """Return the seconds of `course grade` on a class of `n`."""
+def time_ours(
+    slug: str, notebooks: list[NotebookNode], n: int, root: Path, *options: str
+) -> Took:
+    """Return what `course grade` took on a class of `n`."""
     write_class(root, slug, notebooks, n)
-    command = [sys.executable, "-m", "autograder", "grade", slug, "--no-feedback"]
+    options = options or ("--no-feedback",)
+    command = [sys.executable, "-m", "autograder", "grade", slug, *options]
     return timed([*command, "--course-root", str(root)], root)
 
 
-def time_stock(slug: str, notebooks: list[NotebookNode], n: int, root: Path) -> float:
-    """Return the seconds of stock `nbgrader autograde` on a class of `n`."""
+def feedback_seconds(slug: str, n: int, root: Path) -> float:
+    """Return the seconds in which pages are written for `n` that are graded."""
+    for path in sorted((root / "submitted").iterdir())[n:]:
+        shutil.rmtree(path)
+    command = [sys.executable, "-m", "autograder", "grade", slug]
+    seconds = timed([*command, "--course-root", str(root)], root).seconds
+    pages = list((root / "feedback").glob(f"*/{slug}/{slug}.html"))
+    if len(pages) != n:
+        raise SystemExit(f"{len(pages)} pages were written, not {n}")
+    return seconds
+
+
+def time_stock(slug: str, notebooks: list[NotebookNode], n: int, root: Path) -> Took:
+    """Return what stock `nbgrader autograde` took on a class of `n`."""
     course = load_course()
     unit = course.unit(slug)
     source = root / "source" / slug
@@ -112,42 +120,6 @@ def regrade_seconds(root: Path, slug: str) -> list[float]:
     return found[1:]  # the first warms up
 
 
-class MemoryWatch(threading.Thread):
-    """Note the largest private memory that any of the parent's children has."""
-
-    def __init__(self, parent: int):
-        """Watch the descendants of process `parent`, not itself."""
-        super().__init__(daemon=True)
-        self.parent, self.most_bytes, self.is_over = parent, 0, False
-
-    def run(self) -> None:
-        """Look again and again until told that it is over."""
-        while not self.is_over:
-            for pid in descendants(self.parent):
-                self.most_bytes = max(self.most_bytes, private_bytes(pid))
-            time.sleep(0.005)
-
-
-def descendants(pid: int) -> list[int]:
-    """Return the processes that a process has started, and theirs."""
-    try:
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    except OSError:
-        return []
-    children = [int(child) for child in text.split()]
-    return children + [below for child in children for below in descendants(child)]
-
-
-def private_bytes(pid: int) -> int:
-    """Return the memory that a process shares with no other."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    private = [line.split() for line in lines if line.startswith("Private_")]
-    return sum(int(words[1]) * 1024 for words in private)
-
-
 def child_megabytes(root: Path, slug: str) -> float:
     """Return the largest private memory of a child while submissions are graded."""
     folder, unit, parent = ClassFolder(root), graded_unit(slug), shared_parent()
@@ -166,21 +138,63 @@ def fork_server(pid: int) -> int:
     return below[-1] if below else pid
 
 
+def on_a_cluster(slug: str, notebooks: list[NotebookNode], home: Path) -> dict:
+    """Grade a class of 10,000 on two groups of two workers, and kill a worker."""
+    dask, started = [sys.executable, "-m", "dask"], []
+    place = home / "scheduler.json"
+    try:
+        started.append(
+            subprocess.Popen([*dask, "scheduler", "--scheduler-file", str(place)])
+        )
+        for group in ("one", "two"):  # as on two hosts
+            options = ["--nworkers", "2", "--nthreads", "1", "--name", group]
+            worker = [*dask, "worker", "--scheduler-file", str(place), *options]
+            started.append(subprocess.Popen(worker))
+        while not place.exists():
+            time.sleep(0.5)
+        address = json.loads(place.read_text())["address"]
+        killing = threading.Timer(KILLED_AFTER, kill_a_worker, [started[1].pid])
+        killing.daemon = True
+        killing.start()
+        options = ("--no-feedback", "--scheduler", address)
+        took = time_ours(slug, notebooks, LARGE, home / "cluster", *options)
+    finally:
+        for process in started:
+            process.terminate()
+            process.wait()
+    written = scores_in_gradebook(ClassFolder(home / "cluster").db_url, slug)
+    return {
+        "cluster_class": LARGE,
+        "cluster_workers": 4,
+        "cluster_worker_killed": not killing.is_alive(),
+        "cluster_scores_written": len(written),
+        "cluster_seconds": round(took.seconds, 1),
+        "cluster_megabytes": round(took.megabytes, 1),
+    }
+
+
+def kill_a_worker(group: int) -> None:
+    """Kill one worker of a group, by the group's nanny process."""
+    for pid in descendants(group):
+        if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text():
+            os.kill(pid, signal.SIGKILL)
+            return
+
+
 def main() -> None:
-    """Measure and print; `--json` also writes the figures."""
+    """Measure, print and write."""
     parser = argparse.ArgumentParser(description=Path(__file__).stem)
     parser.add_argument("--unit", default="04")
-    parser.add_argument("--small", type=int, default=100)
-    parser.add_argument("--large", type=int, default=1000)
-    parser.add_argument("--stock", type=int, default=100)
-    parser.add_argument("--json", type=Path, help="also write the figures there")
+    parser.add_argument("--large", action="store_true", help="also a class of 10,000")
+    parser.add_argument("--cluster", action="store_true", help="also on a cluster")
+    parser.add_argument("--few", action="store_true", help="small classes, to try it")
+    parser.add_argument("--json", type=Path, default=RESULTS)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="grading-benchmark-") as home:
         figures = measure(options, Path(home))
     text = json.dumps(figures, indent=1)
     print(text)
-    if options.json:
-        options.json.write_text(text + "\n", encoding="utf-8")
+    options.json.write_text(text + "\n", encoding="utf-8")
 
 
 def measure_small(unit: str, ours: int, stock: int) -> dict[str, float | str | int]:
@@ -189,8 +203,8 @@ def measure_small(unit: str, ours: int, stock: int) -> dict[str, float | str | i
     notebooks = make_notebooks(slug)
     with tempfile.TemporaryDirectory(prefix="grading-benchmark-") as name:
         home = Path(name)
-        own = time_ours(slug, notebooks, ours, home / "ours") / ours
-        peer = time_stock(slug, notebooks, stock, home / "stock") / stock
+        own = time_ours(slug, notebooks, ours, home / "ours").seconds / ours
+        peer = time_stock(slug, notebooks, stock, home / "stock").seconds / stock
     return {
         "unit": slug,
         "class": ours,
@@ -201,28 +215,41 @@ def measure_small(unit: str, ours: int, stock: int) -> dict[str, float | str | i
     }
 
 
-def measure(options: argparse.Namespace, home: Path) -> dict[str, float | str | int]:
+def measure(options: argparse.Namespace, home: Path) -> dict:
     """Return every figure by its name."""
     slug = load_course().unit(options.unit).slug
-    notebooks = make_notebooks(slug)
-    small = time_ours(slug, notebooks, options.small, home / "small") / options.small
-    print(f"ours, class of {options.small}: {small:.3f} s a submission")
-    stock = time_stock(slug, notebooks, options.stock, home / "stock") / options.stock
-    print(f"stock, class of {options.stock}: {stock:.3f} s a submission")
-    large = time_ours(slug, notebooks, options.large, home / "large") / options.large
-    print(f"ours, class of {options.large}: {large:.3f} s a submission")
+    notebooks, (small, large, pages) = make_notebooks(slug), SIZES[options.few]
+    stock = time_stock(slug, notebooks, small, home / "stock").seconds / small
+    print(f"stock, class of {small}: {stock:.3f} s a submission", flush=True)
+    few = time_ours(slug, notebooks, small, home / "small").seconds / small
+    print(f"ours, class of {small}: {few:.3f} s a submission", flush=True)
+    took = time_ours(slug, notebooks, large, home / "large")
+    many = took.seconds / large
+    print(f"ours, class of {large}: {many:.3f} s a submission", flush=True)
     regrades = regrade_seconds(home / "small", slug)
-    return {
+    figures = {
         "unit": slug,
         "stock_seconds_a_submission": round(stock, 3),
-        f"seconds_a_submission_of_{options.small}": round(small, 3),
-        f"seconds_a_submission_of_{options.large}": round(large, 3),
-        "times_the_throughput_of_stock": round(stock / small, 1),
-        "large_to_small": round(large / small, 3),
+        f"seconds_a_submission_of_{small}": round(few, 3),
+        f"seconds_a_submission_of_{large}": round(many, 3),
+        "times_the_throughput_of_stock": round(stock / few, 1),
+        f"times_the_throughput_of_stock_at_{large}": round(stock / many, 1),
+        "large_to_small": round(many / few, 3),
+        f"megabytes_at_{large}": round(took.megabytes, 1),
+        f"feedback_seconds_of_{pages}": round(
+            feedback_seconds(slug, pages, home / "large"), 1
+        ),
         "regrade_seconds_median": round(statistics.median(regrades), 3),
         "regrade_seconds_most": round(max(regrades), 3),
         "child_private_megabytes": round(child_megabytes(home / "small", slug), 1),
     }
+    if options.large:
+        took = time_ours(slug, notebooks, LARGE, home / "largest")
+        figures[f"megabytes_at_{LARGE}"] = round(took.megabytes, 1)
+        figures[f"seconds_a_submission_of_{LARGE}"] = round(took.seconds / LARGE, 3)
+    if options.cluster:
+        figures |= on_a_cluster(slug, notebooks, home)
+    return figures
 
 
 if __name__ == "__main__":

@@ -1,13 +1,20 @@
-"""Time functions in turn, so that what else the machine does hits all of them."""
+"""Time functions in turn, so that what else the machine does hits all of them.
+
+And whole commands, with the memory that they take.
+"""
 
 import os
 import platform
 import statistics
+import subprocess
+import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -83,3 +90,79 @@ def _processor() -> str:
         return platform.processor()
     names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
     return names[0] if names else platform.machine()
+
+
+class Took(NamedTuple):
+    """What a command took: its seconds, and the most memory of its own process."""
+
+    seconds: float
+    megabytes: float
+
+
+def timed(command: list[str], root: Path) -> Took:
+    """Run a command in a folder; return what it took.
+
+    Raises:
+        SystemExit: with what it said, if it fails.
+    """
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": programs}  # nbgrader calls alembic
+    start, most = time.perf_counter(), 0.0
+    with tempfile.TemporaryFile("w+") as said:
+        running = subprocess.Popen(
+            command, cwd=root, env=environment, stdout=said, stderr=said
+        )
+        while running.poll() is None:
+            most = max(most, peak_megabytes(running.pid))
+            time.sleep(0.05)
+        seconds = time.perf_counter() - start
+        if running.returncode:
+            said.seek(0)
+            raise SystemExit(f"{' '.join(command)}:\n{said.read()[-4000:]}")
+    return Took(seconds, most)
+
+
+def peak_megabytes(pid: int) -> float:
+    """Return the most memory that a process has had resident; 0 if it has ended."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    found = text.partition("VmHWM:")[2].split()
+    return int(found[0]) / 1024 if found else 0.0
+
+
+class MemoryWatch(threading.Thread):
+    """Note the largest private memory that any of the parent's children has."""
+
+    def __init__(self, parent: int):
+        """Watch the descendants of process `parent`, not itself."""
+        super().__init__(daemon=True)
+        self.parent, self.most_bytes, self.is_over = parent, 0, False
+
+    def run(self) -> None:
+        """Look again and again until told that it is over."""
+        while not self.is_over:
+            for pid in descendants(self.parent):
+                self.most_bytes = max(self.most_bytes, private_bytes(pid))
+            time.sleep(0.005)
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes that a process has started, and theirs."""
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return []
+    children = [int(child) for child in text.split()]
+    return children + [below for child in children for below in descendants(child)]
+
+
+def private_bytes(pid: int) -> int:
+    """Return the memory that a process shares with no other."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    private = [line.split() for line in lines if line.startswith("Private_")]
+    return sum(int(words[1]) * 1024 for words in private)

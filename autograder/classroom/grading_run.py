@@ -13,6 +13,7 @@ from autograder.classroom.workers import Processes, Workers
 from autograder.classroom.writer import Writer
 from autograder.gradebook import share_engines
 from autograder.grading.outcome import Outcome
+from autograder.grading.points import CheckResult
 from autograder.unit import GradedUnit, Submission
 
 LOCKED_SECONDS = 0.2  # how long to wait before looking at another run's lock again
@@ -80,6 +81,7 @@ def renew_pages(folder: ClassFolder, unit: GradedUnit) -> None:
                 records.keep(kept[0], hash_of_submission(submission), True)
     finally:
         writer.close()
+        records.release_all()
 
 
 def _workers(
@@ -115,6 +117,7 @@ class _Run:
         self.ended: dict[Submission, Outcome] = {}
         self._held_up: list[Submission] = []
         self._hashes: dict[Submission, str] = {}
+        self._same: dict[CheckResult, CheckResult] = {}
 
     def go_through(self, submissions: list[Submission]) -> None:
         """Keep the workers busy, and write what they give.
@@ -178,7 +181,6 @@ class _Run:
         """Write an outcome into gradebook, files and log; only then it is done."""
         with self.records.gradebook_lock:
             self.writer.write(outcome, self.choice.with_feedback)
-        outcome.notebook = None  # written: a large class needs no copy in memory
         self._end(outcome)
 
     def _remember(self, outcome: Outcome) -> None:
@@ -195,3 +197,12 @@ class _Run:
         self.records.release(submission.student)
         self.ended[submission] = outcome
         self.done(outcome)
+        self._lighten(outcome)
+
+    def _lighten(self, outcome: Outcome) -> None:
+        """Keep of an outcome what a large class has memory for: all is written.
+
+        Results that are equal are the same: students make the same mistakes.
+        """
+        outcome.notebook, outcome.runs = None, []
+        outcome.results = [self._same.setdefault(one, one) for one in outcome.results]

@@ -5,7 +5,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
+from nbgrader.api import (
+    Gradebook,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 
 from autograder.unit import CHECK_SUFFIX
 
@@ -37,6 +42,8 @@ def marks_of(gradebook: Gradebook, slug: str, student: str) -> Marks:
         found = gradebook.find_submission(slug, student)
     except (MissingEntry, UnicodeEncodeError):  # no gradebook takes such a name
         return Marks()
+    for notebook in found.notebooks:
+        load_cells(notebook)
     grades = [grade for notebook in found.notebooks for grade in notebook.grades]
     scores = {
         grade.name: None
@@ -58,6 +65,16 @@ def marks_of(gradebook: Gradebook, slug: str, student: str) -> Marks:
         awaits_a_human=any(grade.needs_manual_grade for grade in grades),
         shown=_shown(found),
     )
+
+
+def load_cells(notebook: SubmittedNotebook) -> None:
+    """Fetch the cells of a notebook together.
+
+    Otherwise each grade and each comment would ask the gradebook for its own.
+    """
+    released = notebook.notebook
+    for cells in (released.grade_cells, released.solution_cells, released.task_cells):
+        len(cells)
 
 
 def _shown(found: SubmittedAssignment) -> str:

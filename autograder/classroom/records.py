@@ -4,6 +4,7 @@ Everything is under `grading/` in the class's folder: `done/` holds a record for
 each graded submission, written whole or not at all, `locks/` a lock for each student.
 """
 
+import functools
 import hashlib
 import json
 from pathlib import Path
@@ -51,9 +52,11 @@ class Records:
         self._locks.pop(student).release()
 
     def release_all(self) -> None:
-        """Give every lock back."""
+        """Give every lock back, and close the gradebook."""
         for student in list(self._locks):
             self.release(student)
+        if "_gradebook" in vars(self):
+            self._gradebook.close()
 
     def forget(self, submission: Submission) -> None:
         """Remove a record: its submission is about to be graded."""
@@ -96,8 +99,16 @@ class Records:
         write_whole(self._path(outcome.submission), json.dumps(record).encode())
 
     def _marks(self, submission: Submission) -> Marks:
-        with Gradebook(self.folder.db_url) as gradebook:
-            return marks_of(gradebook, submission.slug, submission.student)
+        """Read what the gradebook holds now: nothing is remembered of another time."""
+        try:
+            return marks_of(self._gradebook, submission.slug, submission.student)
+        finally:
+            self._gradebook.db.remove()
+
+    @functools.cached_property
+    def _gradebook(self) -> Gradebook:
+        """Return the gradebook, opened once for all submissions."""
+        return Gradebook(self.folder.db_url)
 
     def _path(self, submission: Submission) -> Path:
         return self.home / "done" / self.slug / f"{_name(submission.student)}.json"

@@ -7,6 +7,8 @@ import shutil
 import warnings
 from collections.abc import Iterator
 
+import nbformat
+from nbconvert.preprocessors import Preprocessor
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from nbgrader.utils import capture_log
@@ -15,9 +17,10 @@ from traitlets import Any as AnyTrait
 
 from autograder.classroom.folder import ClassFolder
 from autograder.grading.outcome import Outcome
-from autograder.grading.submission import MAX_REASON
+from autograder.grading.submission import MAX_REASON, notebook_of
 from autograder.nbgrader_steps.autograde import clear_scores
 from autograder.nbgrader_steps.feedback_pages import FeedbackPages
+from autograder.nbgrader_steps.one_gradebook import one_gradebook
 from autograder.unit import Submission
 
 
@@ -25,6 +28,27 @@ class WriteOutcome(Autograde):
     """nbgrader's own autograding, with the outcome already known."""
 
     outcome = AnyTrait()
+
+    def convert_single_notebook(self, notebook_filename: str) -> None:
+        """Take all of nbgrader's steps in their order, and write the notebook once.
+
+        nbgrader would write it half-way, read it again, and look after each step
+        whether it is one.
+        """
+        resources = self.init_single_notebook_resources(notebook_filename)
+        resources["output_extension"] = self.exporter.file_extension
+        notebook = notebook_of(self.outcome)
+        for step in self._all_steps():
+            notebook, resources = step(notebook, resources)
+        nbformat.validate(notebook, relax_add_props=True)
+        self.write_single_notebook(nbformat.v4.writes(notebook) + "\n", resources)
+
+    def _all_steps(self) -> list[Preprocessor]:
+        steps: list[Preprocessor] = []
+        for self._sanitizing in (False, True):
+            self._init_preprocessors()
+            steps[:0] = self.exporter._preprocessors
+        return steps
 
 
 def write(folder: ClassFolder, outcome: Outcome) -> None:
@@ -52,7 +76,7 @@ def _write_notebook(folder: ClassFolder, outcome: Outcome) -> None:
     app = WriteOutcome(coursedir=folder.coursedir, config=folder.config)
     app.outcome = outcome
     app.force = True
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_gradebook(folder.db_url):
         warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, harmless
         done = capture_log(app)
     if not done["success"]:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from nbgrader.preprocessors import (
     AssignLatePenalties,
-    CheckCellMetadata,
     OverwriteCells,
     OverwriteKernelspec,
 )
@@ -50,13 +49,13 @@ def configure_autograde(c: Config) -> None:
         f"{STEPS}.autograde.RepairSubmission",
         OverwriteKernelspec,
         OverwriteCells,
-        CheckCellMetadata,
+        f"{STEPS}.metadata.CheckMetadata",
     ]
     c.Autograde.autograde_preprocessors = [
         f"{STEPS}.autograde.RunHiddenChecks",
         f"{STEPS}.saving.SaveScores",
         AssignLatePenalties,
-        CheckCellMetadata,
+        f"{STEPS}.metadata.CheckMetadata",
     ]
 
 

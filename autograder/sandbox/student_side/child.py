@@ -43,9 +43,9 @@ def run_child(
 
 
 def _isolate(order: dict[str, Any], report: int) -> None:
-    """Fork into namespaces of its own and go on there, without rights."""
-    enter_namespaces(order["isolate"])
-    inner = os.fork()
+    """Go on in namespaces of its own, without rights."""
+    enter_namespaces(order["isolate"], order["apart"])
+    inner = 0 if order["apart"] else os.fork()
     if inner:
         os.write(report, f"pid={inner}\n".encode())
         os._exit(0)

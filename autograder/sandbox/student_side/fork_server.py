@@ -20,15 +20,22 @@ from typing import Any, NamedTuple
 from . import kit
 from .cells import CellRunner
 from .child import run_child
+from .large_pages import use_large_pages
 from .memory import TOO_MUCH_MEMORY, family, held_by, memory_of, sockets_of
-from .namespaces import become_account, become_subreaper
+from .namespaces import (
+    become_account,
+    become_subreaper,
+    can_fork_apart,
+    fork_apart,
+)
 from .processors import seconds_waited, step_back
 from .submission_server import lift_limits
 
 SIZE = struct.Struct(">I")
 REAP_SECONDS, WATCH_SECONDS = 5.0, 0.1
-ASKED_BY_META = "torch.fx.experimental.symbolic_shapes"  # a second, at a first product
-WARM = ["matplotlib.pyplot", "torch.nn.functional", ASKED_BY_META]
+# A second each at a first operation on the device "meta", in every child.
+ASKED_BY_META = ("torch.fx.experimental.symbolic_shapes", "torch._dynamo")
+WARM = ["matplotlib.pyplot", "torch.nn.functional", *ASKED_BY_META]
 
 
 def warm_up() -> CellRunner:
@@ -100,6 +107,7 @@ class ForkServer:
                 import_quietly(order["modules"])
                 if "kit" in order:
                     self._take_kit(**order["kit"])
+                use_large_pages()
                 self._reply({})
             else:
                 self._end(order["key"], order["patience"])
@@ -128,11 +136,13 @@ class ForkServer:
     def _fork(self, order: dict[str, Any], descriptor: int) -> None:
         """Fork a child that serves on `descriptor`; report how that went."""
         read_end, write_end = os.pipe()
-        middle = os.fork()
-        if middle == 0:
-            os.close(read_end)
-            self.control.close()
-            run_child(order, descriptor, write_end, self.runner)
+        order["apart"] = order["isolate"] == "root" and can_fork_apart()
+        with fork_apart() if order["apart"] else contextlib.nullcontext():
+            middle = os.fork()
+            if middle == 0:
+                os.close(read_end)
+                self.control.close()
+                run_child(order, descriptor, write_end, self.runner)
         os.close(descriptor)
         os.close(write_end)
         with os.fdopen(read_end) as pipe:

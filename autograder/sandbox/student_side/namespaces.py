@@ -1,8 +1,11 @@
 """Put a forked child into namespaces of its own, without rights (Linux only)."""
 
+import contextlib
 import ctypes
+import functools
 import os
 import sys
+from collections.abc import Iterator
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
@@ -26,16 +29,43 @@ def become_subreaper() -> None:
         _call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def enter_namespaces(kind: str) -> None:
-    """Leave the network, the other processes and the mounts of the others behind.
+@contextlib.contextmanager
+def fork_apart() -> Iterator[None]:
+    """Let a fork inside begin a process namespace of its own, as its process 1."""
+    own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _call("unshare", CLONE_NEWPID)
+        yield
+        _call("setns", own, CLONE_NEWPID)
+    finally:
+        os.close(own)
 
-    The caller's next fork becomes process 1 of the new process namespace.
+
+@functools.cache
+def can_fork_apart() -> bool:
+    """Say whether this process may do so: root, where the kernel lets it come back.
+
+    Others do it in a process between, and fork twice.
+    """
+    try:
+        with fork_apart():
+            pass
+    except OSError:
+        return False
+    return True
+
+
+def enter_namespaces(kind: str, apart: bool) -> None:
+    """Leave the network, the other processes and the mounts of the others behind.
 
     Args:
         kind: "root" if this process may make namespaces by right, "user" if it needs a
             user namespace for that.
+        apart: whether it has left the other processes already. Otherwise its next fork
+            becomes process 1 of a new process namespace.
     """
-    spaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
+    spaces = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
+    spaces |= 0 if apart else CLONE_NEWPID
     if kind == "root":
         _call("unshare", spaces)
     else:

@@ -133,3 +133,19 @@ def test_workers_end_with_the_pool(classroom):
 def test_bad_numbers_of_workers_are_refused(classroom):
     assert grade(classroom, "--workers", "0").exit_code == 2
     assert not submission(classroom, "nobody").exists()
+
+
+@pytest.mark.slow
+def test_what_is_written_is_not_held_in_memory(classroom):
+    """A class of thousands makes the same few mistakes: each is kept once."""
+    only(classroom, "mistake-1")
+    shutil.copytree(
+        classroom / "submitted" / "mistake-1", classroom / "submitted" / "mistake-9"
+    )
+    first, second = run(classroom)
+    assert first.score == second.score == EXPECTED["mistake-1"]
+    for one, other in zip(first.results, second.results, strict=True):
+        assert one is other
+    for outcome in (first, second):
+        assert outcome.notebook is None
+        assert outcome.runs == []
