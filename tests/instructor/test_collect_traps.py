@@ -1,4 +1,4 @@
-"""`course collect` refuses what leads out, links, bombs and lies; it says what it left."""
+"""`course collect` refuses what leads out, links, bombs and lies, and says so."""
 
 import zipfile
 

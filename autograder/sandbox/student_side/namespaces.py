@@ -35,8 +35,10 @@ def fork_apart() -> Iterator[None]:
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     try:
         _call("unshare", CLONE_NEWPID)
-        yield
-        _call("setns", own, CLONE_NEWPID)
+        try:
+            yield
+        finally:  # a fork that failed must not leave the next ones without a place
+            _call("setns", own, CLONE_NEWPID)
     finally:
         os.close(own)
 
