@@ -207,7 +207,10 @@ def test_icons_are_drawn_by_their_font_alone(soups, site):
         sizes = {path: (site / path).stat().st_size for path in loaded}
         mathjax = [path for path in sizes if "mathjax" in path]
         assert bool(mathjax) <= bool(soup.select(".math")), name
-        assert sum(sizes.values()) - sum(sizes[path] for path in mathjax) < 400_000
+        model = [path for path in sizes if path.endswith("live/tiny-model.js")]
+        assert bool(model) <= (name == "index.html"), name
+        apart = sum(sizes[path] for path in (*mathjax, *model))
+        assert sum(sizes.values()) - apart < 400_000, name
 
 
 def test_every_reference_leads_to_its_work(soups):

@@ -1,5 +1,7 @@
 """Chapters are executed side by side, and what fails is left to the reading."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,12 @@ def notebook(*sources: str):
     return new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
+def in_a_thread(function: Callable[..., None], *arguments: object) -> None:
+    """Call a function where no event loop runs: a browser's may run in this thread."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(function, *arguments).result()
+
+
 def test_two_chapters_run_at_once_and_are_kept(tmp_path: Path) -> None:
     notebooks = {
         tmp_path / "one.md": notebook(WAITING.format(own="one", other="two")),
@@ -41,7 +49,7 @@ def test_two_chapters_run_at_once_and_are_kept(tmp_path: Path) -> None:
         path.touch()
     cache = get_cache(tmp_path / "cache")
     ended: list[Path] = []
-    execute(notebooks, cache, 600, ended.append)
+    in_a_thread(execute, notebooks, cache, 600, ended.append)
     assert sorted(ended) == sorted(notebooks)
     for fresh in (
         notebook(WAITING.format(own=own, other=other))
@@ -57,7 +65,7 @@ def test_a_chapter_that_fails_is_not_kept(tmp_path: Path) -> None:
     path.touch()
     cache = get_cache(tmp_path / "cache")
     ended: list[Path] = []
-    execute({path: notebook("1 / 0")}, cache, 600, ended.append)
+    in_a_thread(execute, {path: notebook("1 / 0")}, cache, 600, ended.append)
     assert ended == [path]
     assert is_missing(cache, notebook("1 / 0"))
 
