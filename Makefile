@@ -1,6 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 EDITION ?= public
+LANGUAGE ?= en
 # Tests wait for graders, kernels and browsers as long as they compute.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2)))
 # A file's tests stay together and share what they set up. The long files come first
@@ -38,8 +39,8 @@ test-python:  ## after setup: run all answers on PYTHON=/path/to/python3.13
 notebooks: setup  ## masters -> answer notebooks -> assignments with their kits
 	@$(BIN)/course notebooks
 
-book: setup  ## build the book (EDITION=instructor for the one with answers)
-	@$(BIN)/course book --edition $(EDITION)
+book: setup  ## build the book (EDITION=instructor with answers, LANGUAGE=ko in Korean)
+	@$(BIN)/course book --edition $(EDITION) --language $(LANGUAGE)
 
 pictures: setup  ## take the pictures of the instructor's guide
 	@cd book && ../$(BIN)/python -m guide_pictures

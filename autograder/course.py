@@ -15,6 +15,9 @@ ROOT = Path(__file__).resolve().parents[1]
 BY_HAND, SUBSTANCE, UNCOUNTED = MODES = ("by-hand", "substance", "uncounted")
 GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?")
 UPLOADED = "on Colab, *File > Upload notebook*"
+ENGLISH = "en"
+TRANSLATIONS = ("ko",)  # languages of editions beside the English one
+LANGUAGE_KEY = "course_language"  # of the metadata of a notebook in one of them
 COURSE_ID = "default_course"  # without one, PostgreSQL refuses an assignment
 
 
@@ -108,26 +111,40 @@ class Course:
         """Locate the generated notebook that students fill in."""
         return self.release_dir(unit) / f"{unit.slug}.ipynb"
 
+    def translated_notebook(self, unit: Unit, language: str) -> Path:
+        """Locate the notebook that students fill in, in another language.
+
+        Its kit is the one beside the English notebook.
+        """
+        return self.root / "assignments" / language / unit.slug / f"{unit.slug}.ipynb"
+
     def checks_file(self, unit: Unit) -> Path:
         """Locate the hidden checks."""
         return self.root / "autograder" / "checks" / f"test_{unit.slug}.py"
 
-    def colab_url(self, unit: Unit) -> str | None:
-        """Return the address at which Colab opens the published notebook.
+    def notebook(self, unit: Unit, language: str) -> Path:
+        """Locate the notebook that students fill in, in any language."""
+        if language in TRANSLATIONS:
+            return self.translated_notebook(unit, language)
+        return self.release_notebook(unit)
+
+    def colab_url(self, unit: Unit, language: str = ENGLISH) -> str | None:
+        """Return the address at which Colab opens a notebook.
 
         Colab opens by address what lies on GitHub, and nothing else.
         """
         found = GITHUB.fullmatch(self.repository)
         if found is None:
             return None
+        notebook = self.notebook(unit, language).relative_to(self.root)
         return (
             f"https://colab.research.google.com/github/{found[1]}/{found[2]}/blob/"
-            f"{self.branch}/assignments/{unit.slug}/{unit.slug}.ipynb"
+            f"{self.branch}/{notebook.as_posix()}"
         )
 
-    def colab_link(self, unit: Unit, words: str) -> str:
+    def colab_link(self, unit: Unit, words: str, language: str = ENGLISH) -> str:
         """Return a Markdown link that opens a notebook on Colab, or how to do it."""
-        url = self.colab_url(unit)
+        url = self.colab_url(unit, language)
         return f"[{words}]({url})" if url else UPLOADED
 
     def unit(self, name: str) -> Unit:

@@ -1,37 +1,151 @@
-"""Build the book: `python book/build.py [--edition public|instructor]`."""
+"""Build the book: `python book/build.py [--edition instructor] [--language ko]`."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 BOOK = Path(__file__).resolve().parent
 # The instructor's edition holds answers: it never shares a folder with the public one.
 OUTPUT = {"public": BOOK, "instructor": BOOK.parent / "build" / "instructor"}
+SOURCE = "en"  # the language that the book is written in
+NAMES = {SOURCE: "English", "ko": "한국어"}
+OTHER = re.compile(r"<!--other edition-->.*?<!--end-->", re.DOTALL)
 
 JUPYTER_BOOK = shutil.which("jupyter-book", path=str(Path(sys.executable).parent))
 
 
-def front_page(edition: str) -> Path:
-    """Return where the first page of `edition` lies once it is built."""
-    return OUTPUT[edition] / "_build" / "html" / "index.html"
+def front_page(edition: str, language: str = SOURCE) -> Path:
+    """Return where the first page of a book lies once it is built."""
+    folder = OUTPUT[edition] / "_build" / "html"
+    return (folder if language == SOURCE else folder / language) / "index.html"
 
 
-def build(edition: str = "public", book: Path = BOOK, quiet: bool = False) -> int:
-    """Fetch MathJax where it is missing, build `edition`, return the exit status."""
+def build(
+    edition: str = "public",
+    book: Path = BOOK,
+    quiet: bool = False,
+    language: str = SOURCE,
+) -> int:
+    """Fetch MathJax where it is missing, build a book, return the exit status.
+
+    A translation is built apart, with what the chapters of the English book have
+    computed; then it lies in a folder of that book.
+    """
     fetched = subprocess.run([sys.executable, BOOK / "fetch_mathjax.py"])
     if fetched.returncode:
         return fetched.returncode
     output = OUTPUT[edition] if book == BOOK else book
-    command = [str(JUPYTER_BOOK), "build", str(book)]
-    command += ["--path-output", str(output), "-W", "--keep-going", "-n"]
-    command += ["-q"] if quiet else []
+    site, settings = output / "_build" / "html", {"COURSE_EDITION": edition}
+    if language == SOURCE:
+        status = run(book, output, [], settings, quiet)
+    else:
+        apart = output / "_build" / language
+        how = ["--config", str(translated_config(book, apart, language))]
+        status = run(book, apart, how, settings, quiet)
+        if status == 0:
+            put_in(apart / "_build" / "html", site, language)
+    if status == 0:
+        link_editions(site)
+    return status
+
+
+def translated_config(
+    book: Path, folder: Path, language: str, locale: Path | None = None
+) -> Path:
+    """Write the book's configuration with a language's settings into `folder`.
+
+    Args:
+        book: the folder of the sources.
+        folder: where the configuration goes.
+        language: such as "ko".
+        locale: the folder of the catalogues, if it is not the book's.
+
+    Returns:
+        The file.
+    """
+    config = yaml.safe_load((book / "_config.yml").read_text("utf-8"))
+    own = book / "locale" / language / "settings.yml"
+    config = merged(config, yaml.safe_load(own.read_text("utf-8")))
+    local = config["sphinx"]["local_extensions"]
+    for name, path in local.items():
+        local[name] = str(book / path)
+    if locale:
+        config["sphinx"]["config"]["locale_dirs"] = [str(locale)]
+    folder.mkdir(parents=True, exist_ok=True)
+    made = folder / "_config.yml"
+    made.write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+    return made
+
+
+def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration with another's entries put in."""
+    both = dict(one)
+    for key, value in other.items():
+        is_inner = isinstance(value, dict) and isinstance(both.get(key), dict)
+        both[key] = merged(both[key], value) if is_inner else value
+    return both
+
+
+def put_in(built: Path, site: Path, language: str) -> None:
+    """Copy a translation into the site, and the MathJax that both use."""
+    shutil.rmtree(site / language, ignore_errors=True)
+    shutil.copytree(built, site / language)
+    if not (site / "mathjax").is_dir():
+        shutil.copytree(BOOK / "_vendor" / "mathjax", site / "mathjax")
+
+
+def link_editions(site: Path) -> None:
+    """Let each page lead to itself in the other languages that the site has."""
+    languages = [one for one in NAMES if one == SOURCE or (site / one).is_dir()]
+    for language in languages:
+        folder = site if language == SOURCE else site / language
+        for page in folder.glob("*.html"):
+            links = "".join(
+                link(site, page, language, other)
+                for other in languages
+                if other != language
+            )
+            text = page.read_text("utf-8")
+            linked = OTHER.sub(f"<!--other edition-->{links}<!--end-->", text)
+            if linked != text:
+                page.write_text(linked, "utf-8")
+
+
+def link(site: Path, page: Path, language: str, other: str) -> str:
+    """Return a link to a page in another language; "" if it is not there."""
+    target = site / page.name if other == SOURCE else site / other / page.name
+    if not target.is_file():
+        return ""
+    address = os.path.relpath(target, page.parent)
+    return (
+        f'<a class="btn btn-sm" href="{address}" lang="{other}" hreflang="{other}" '
+        f'rel="alternate">{NAMES[other]}</a>'
+    )
+
+
+def messages(folder: Path, book: Path = BOOK) -> int:
+    """Write the messages of all pages under `folder`; return the exit status."""
+    builder = ["--builder", "custom", "--custom-builder", "gettext"]
+    return run(book, folder, builder, {"COURSE_EDITION": "public"}, quiet=True)
+
+
+def run(
+    book: Path, output: Path, how: list[str], settings: dict[str, str], quiet: bool
+) -> int:
+    """Run Jupyter Book with settings of ours; a warning is an error."""
+    command = [str(JUPYTER_BOOK), "build", str(book), "--path-output", str(output)]
+    command += [*how, "-W", "--keep-going", "-n", *(["-q"] if quiet else [])]
     # One thread: two on two busy cores made tiny models twenty times slower.
-    environment = {"OMP_NUM_THREADS": "1", **os.environ, "COURSE_EDITION": edition}
+    environment = {"OMP_NUM_THREADS": "1", **os.environ, **settings}
     return subprocess.run(command, env=environment).returncode
 
 
@@ -39,11 +153,15 @@ def main() -> int:
     """Read the command line, build, and say where the book is."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edition", choices=OUTPUT, default="public")
+    parser.add_argument("--language", choices=NAMES, default=SOURCE)
     parser.add_argument("--quiet", action="store_true", help="print warnings only")
+    parser.add_argument("--messages", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    status = build(options.edition, quiet=options.quiet)
+    if options.messages:
+        return messages(options.messages)
+    status = build(options.edition, quiet=options.quiet, language=options.language)
     if status == 0:
-        print(f"The book: {front_page(options.edition)}")
+        print(f"The book: {front_page(options.edition, options.language)}")
     return status
 
 

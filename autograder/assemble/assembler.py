@@ -12,7 +12,8 @@ from pathlib import Path
 from autograder.assemble.notebook import AnswerNotebook, make_answer_notebook
 from autograder.assemble.problems import AssemblyError, Problem
 from autograder.assemble.release import release
-from autograder.course import Course, Unit
+from autograder.assemble.translation import has_translation, translate_release
+from autograder.course import TRANSLATIONS, Course, Unit
 
 LEFT_BEHIND = ("__pycache__", ".ipynb_checkpoints")  # by Python and by Jupyter
 
@@ -47,7 +48,8 @@ def assemble(
             _build(course, unit, notebooks[unit], folder)
         outdated = [pair for unit in chosen for pair in _outdated(course, unit, folder)]
         for built, target in outdated if install else ():
-            _replace(built, target, folder / "replaced" / target.name)
+            where = target.relative_to(course.root)
+            _replace(built, target, folder / "replaced" / where)
     warnings = [line for made in notebooks.values() for line in made.warnings]
     changed = [target.relative_to(course.root).as_posix() for _, target in outdated]
     return Assembled(chosen, tuple(changed), tuple(warnings))
@@ -96,11 +98,18 @@ def _build(course: Course, unit: Unit, made: AnswerNotebook, folder: Path) -> No
     answer.parent.mkdir(parents=True)
     answer.write_text(made.text, encoding="utf-8", newline="\n")
     release(course, unit, folder, db_url=None)
+    translate_release(course, unit, folder)
 
 
 def _outdated(course: Course, unit: Unit, folder: Path) -> Iterator[tuple[Path, Path]]:
     """Yield what was built anew and differs from what stands in the course."""
-    for target in (course.answer_notebook(unit), course.release_dir(unit)):
+    translated = [
+        course.translated_notebook(unit, language).parent
+        for language in TRANSLATIONS
+        if has_translation(course, language)
+    ]
+    own = (course.answer_notebook(unit), course.release_dir(unit))
+    for target in (*own, *translated):
         built = folder / target.relative_to(course.root)
         if not _same(built, target):
             yield built, target
@@ -109,7 +118,7 @@ def _outdated(course: Course, unit: Unit, folder: Path) -> Iterator[tuple[Path, 
 def _replace(built: Path, target: Path, old: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.is_dir():
-        old.parent.mkdir(exist_ok=True)
+        old.parent.mkdir(parents=True, exist_ok=True)
         target.rename(old)
     try:
         os.replace(built, target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from autograder.assemble.kit import IGNORED, kit_files
 from autograder.assemble.private_text import (
@@ -16,14 +17,18 @@ from autograder.assemble.private_text import (
     telling_lines,
 )
 from autograder.assemble.problems import Problem
-from autograder.course import Course, Unit
+from autograder.course import TRANSLATIONS, Course, Unit
 
 
 def audit_release(course: Course) -> list[Problem]:
     """List everything under assignments/ that students must not have."""
     checks = list(secret_checks(course))
     problems = []
-    for folder in sorted((course.root / "assignments").glob("*")):
+    folders = sorted((course.root / "assignments").glob("*"))
+    folders = [folder for folder in folders if folder.name not in TRANSLATIONS]
+    for language in TRANSLATIONS:
+        folders += sorted((course.root / "assignments" / language).glob("*"))
+    for folder in folders:
         unit = next((one for one in course.units if one.slug == folder.name), None)
         if unit is None:
             where = folder.relative_to(course.root).as_posix()
@@ -34,21 +39,21 @@ def audit_release(course: Course) -> list[Problem]:
                 *secret_texts(course, unit),
                 *checks,
             ]
-            problems += _audit_unit(course, unit, secrets)
+            problems += _audit_unit(course, unit, folder, secrets)
     return problems
 
 
 def _audit_unit(
-    course: Course, unit: Unit, secrets: Sequence[Secret]
+    course: Course, unit: Unit, folder: Path, secrets: Sequence[Secret]
 ) -> Iterator[Problem]:
-    folder = course.release_dir(unit)
     kit = kit_files(course, unit)
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
         where = path.relative_to(course.root).as_posix()
         if path.is_dir() or set(IGNORED) & set(inside.parts):
             continue
-        if path != course.release_notebook(unit) and inside.as_posix() not in kit:
+        name = inside.as_posix()
+        if name != f"{unit.slug}.ipynb" and name not in kit:
             what = "is neither the notebook nor a part of the kit of this unit"
             yield Problem(where, what, "remove it, and run `make notebooks`")
             continue

@@ -1,31 +1,19 @@
-"""Keep the README's table of units equal to `course.toml`."""
+"""Keep the README's table of units equal to `course.toml`, and its translations."""
 
 from __future__ import annotations
 
-from autograder.course import Course, CourseError, Unit
+import re
+from pathlib import Path
+
+from autograder.course import TRANSLATIONS, Course, CourseError
+from autograder.translations import markdown
+from autograder.translations.catalogue import translations
+from autograder.translations.sources import README
+from autograder.translations.unit_table import unit_table
 
 START = "<!-- units: made by `make notebooks` -->"
 END = "<!-- end of units -->"
-
-
-def row(course: Course, unit: Unit) -> str:
-    """Return one line of the table, linked to what is written."""
-    title = unit.title
-    if (course.root / "book" / f"{unit.slug}.md").exists():
-        title = f"[{title}](book/{unit.slug}.md)"
-    if not course.master(unit).exists():
-        return f"| {unit.number:02} | {title} | | |"
-    notebook = course.release_notebook(unit).relative_to(course.root).as_posix()
-    colab = course.colab_link(unit, "open in Colab")
-    return f"| {unit.number:02} | {title} | [notebook]({notebook}) | {colab} |"
-
-
-def unit_table(course: Course) -> str:
-    """Return the table: unit, chapter, notebook, Colab."""
-    rows = [row(course, unit) for unit in course.units]
-    return "\n".join(
-        ["| unit | chapter | notebook | Colab |", "|---|---|---|---|", *rows]
-    )
+NOTEBOOK = re.compile(r"\]\(assignments/(\d\d_\w+/\d\d_\w+\.ipynb)\)")
 
 
 def write_readme(course: Course) -> bool:
@@ -37,13 +25,36 @@ def write_readme(course: Course) -> bool:
     path = course.root / "README.md"
     if not path.exists():
         return False
+    changed = _write_table(course, path)
+    return _write_translations(course, path) or changed
+
+
+def _write_table(course: Course, path: Path) -> bool:
     text = path.read_text(encoding="utf-8")
     if START not in text or END not in text:
         raise CourseError(f"{path} should hold the lines {START!r} and {END!r}")
-    head, rest = text.split(START, 1)
-    tail = rest.split(END, 1)[1]
-    made = f"{head}{START}\n{unit_table(course)}\n{END}{tail}"
+    made = _with_table(text, unit_table(course, course.units))
     if made == text:
         return False
     path.write_text(made, encoding="utf-8")
     return True
+
+
+def _with_table(text: str, table: str) -> str:
+    head, rest = text.split(START, 1)
+    return f"{head}{START}\n{table}\n{END}{rest.split(END, 1)[1]}"
+
+
+def _write_translations(course: Course, path: Path) -> bool:
+    """Write the README in the languages that have some of it; say if one changed."""
+    changed = False
+    for language in TRANSLATIONS:
+        table = translations(course.root / "book" / "locale" / language / README)
+        target = path.with_name(f"README.{language}.md")
+        text = markdown.translated(path.read_text(encoding="utf-8"), table.get)
+        text = NOTEBOOK.sub(rf"](assignments/{language}/\1)", text)
+        made = _with_table(text, unit_table(course, course.units, language))
+        if table and not (target.is_file() and target.read_text("utf-8") == made):
+            target.write_text(made, encoding="utf-8")
+            changed = True
+    return changed

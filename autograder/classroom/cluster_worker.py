@@ -14,6 +14,7 @@ from distributed import Worker, WorkerPlugin
 
 from autograder.classroom.helpers import limited
 from autograder.classroom.regrade_hash import hash_of_code, versions
+from autograder.grading.editions import edition_files
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import grade_submission
 from autograder.sandbox.kit import folder_files
@@ -59,6 +60,10 @@ class UnitPlugin(WorkerPlugin):
         kit = folder_files(unit.kit)
         self.slug = unit.slug
         self.released = nbformat.writes(unit.released)
+        self.editions = {
+            f"{path.parents[1].name}/{path.parent.name}/{path.name}": path.read_bytes()
+            for path in edition_files(unit)
+        }
         self.checks = (unit.checks_file.name, unit.checks_file.read_bytes())
         self.kit = {n: kit[n] for n in sorted(kit) if "__pycache__" not in n}
         self.answers = dict(unit.answers)
@@ -73,7 +78,8 @@ class UnitPlugin(WorkerPlugin):
     def unpack(self, place: Path) -> GradedUnit:
         """Write the unit's files under `place`."""
         name, checks = self.checks
-        for path, content in {f"checks/{name}": checks, **self._kit_files()}.items():
+        files = {f"checks/{name}": checks, **self.editions, **self._kit_files()}
+        for path, content in files.items():
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             (place / path).write_bytes(content)
         released = nbformat.reads(self.released, as_version=4)

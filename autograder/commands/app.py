@@ -18,6 +18,7 @@ from autograder.commands import (
     verify,
 )
 from autograder.commands.calm import CalmGroup
+from autograder.translations import command as translations
 
 app = typer.Typer(
     cls=CalmGroup,
@@ -26,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # joins the lines of a paragraph
     help="Make the notebooks of the course, and grade what comes back.",
 )
-_MAKING = (notebooks, book, everything, verify, publish, houses)
+_MAKING = (notebooks, book, everything, translations, verify, publish, houses)
 _GRADING = (sample_class, collect, grading, report, similar)
 _RETURNING = (hand_grading, give_back)
 for _module in (*_MAKING, *_GRADING, *_RETURNING):

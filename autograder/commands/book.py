@@ -18,12 +18,16 @@ def book(
     edition: Annotated[
         str, typer.Option(help="public, or instructor with the answers.")
     ] = "public",
+    language: Annotated[
+        str, typer.Option(help="en, or ko for the Korean edition.")
+    ] = "en",
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print warnings only.")
     ] = False,
 ) -> None:
     """Build the book; a warning is an error."""
     command = [sys.executable, str(ROOT / "book" / "build.py"), "--edition", edition]
+    command += ["--language", language]
     done = subprocess.run([*command, *(["--quiet"] if quiet else [])], cwd=ROOT)
     if done.returncode:
         raise typer.Exit(done.returncode)

@@ -1,9 +1,13 @@
 """The commands `course publish` and `course colab-autograde`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from autograder.course import Course
+    from autograder.publish import Published
 
 
 def register(app: typer.Typer) -> None:
@@ -25,6 +29,9 @@ def publish(
     guide: Annotated[
         bool, typer.Option("--guide", help="Publish the pages for instructors too.")
     ] = False,
+    language: Annotated[
+        str, typer.Option(help="Of the notebooks and the README: en or ko.")
+    ] = "en",
     course_root: Annotated[
         Path | None, typer.Option(help="The course's folder; default: this one.")
     ] = None,
@@ -41,10 +48,17 @@ def publish(
 
     try:
         course = load_course(course_root)
-        done = publish_course(course, folder, until, site=site, guide=guide)
+        done = publish_course(
+            course, folder, until, site=site, guide=guide, language=language
+        )
     except (AssemblyError, CourseError, PublishError) as error:
         typer.echo(f"{error}\n\nNothing was published.", err=True)
         raise typer.Exit(1) from None
+    _tell(folder, course, done)
+
+
+def _tell(folder: Path, course: "Course", done: "Published") -> None:
+    """Say what was published, and what to do with it."""
     units = ", ".join(f"{unit.number:02}" for unit in done.units)
     if done.commit is None:
         typer.echo(f"{folder} is up to date: units {units}.")

@@ -23,18 +23,25 @@ def sample_class(
     to: Annotated[
         Path, typer.Option("--to", help="Where the students' folders go.")
     ] = Path("submitted"),
+    language: Annotated[
+        str, typer.Option(help="Of the notebooks that are filled in: en or ko.")
+    ] = "en",
 ) -> None:
     """Make twelve submissions of each unit, and the score that each must get."""
     import torch
 
-    from autograder.course import CourseError
+    from autograder.assemble.translation import translate_submissions
+    from autograder.course import TRANSLATIONS, CourseError
     from autograder.proof.sample_class import scores_file, write_sample_class
 
     torch.set_num_threads(1)
     for unit in units or ["04"]:
         try:
-            slug = load_course().unit(unit).slug
+            course = load_course()
+            slug = course.unit(unit).slug
             expected = write_sample_class(slug, to)
+            if language in TRANSLATIONS:
+                translate_submissions(course, course.unit(unit), to, language)
         except (CourseError, FileNotFoundError) as error:
             complain(error)
             raise typer.Exit(2) from None

@@ -27,7 +27,7 @@ from autograder.nbgrader_steps.settings import configure
 configure(get_config())  # noqa: F821 (nbgrader defines it)
 get_config().RunHiddenChecks.limits = {"exercise_seconds": 8.0}  # noqa: F821
 """
-UNPROTECTED = "Graded without a wall around the students: bubblewrap is not here."
+UNPROTECTED = "Graded without a sandbox, as bubblewrap is not here."
 
 
 class NewLines:

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -48,9 +48,10 @@ def as_text(results: Sequence[CheckResult]) -> str:
     return "\n".join(lines)
 
 
-def as_html(results: Sequence[CheckResult]) -> str:
-    """Write the report as a table; every text is escaped."""
+def as_html(results: Sequence[CheckResult], told: Callable[[str], str] = str) -> str:
+    """Write the report as a table in the words of `told`; every text is escaped."""
     return _template().render(
+        told=told,
         results=results,
         score=score_of(results),
         max_score=max_score_of(results),
@@ -72,9 +73,11 @@ def _template() -> Template:
     return environment.get_template("feedback_table.html.j2")
 
 
-def graded_outputs(results: Sequence[CheckResult]) -> list[NotebookNode]:
+def graded_outputs(
+    results: Sequence[CheckResult], told: Callable[[str], str] = str
+) -> list[NotebookNode]:
     """Return the outputs of a graded cell: the report, and the score for nbgrader."""
-    report = {"text/html": as_html(results), "text/plain": as_text(results)}
+    report = {"text/html": as_html(results, told), "text/plain": as_text(results)}
     score = {"text/plain": number(score_of(results))}
     return [
         new_output("display_data", data=report),

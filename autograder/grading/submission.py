@@ -8,6 +8,7 @@ import torch
 from nbformat import NotebookNode
 
 from autograder.grading.earlier_exercises import point_to_earlier
+from autograder.grading.editions import in_language_of
 from autograder.grading.feedback_table import graded_outputs
 from autograder.grading.handed_in_at import refuse_strange_time
 from autograder.grading.outcome import RECORD, Outcome, as_record
@@ -86,12 +87,12 @@ def _read(submission: Submission) -> list[SubmittedCell]:
 def repair(
     unit: GradedUnit, submission: Submission, cells: Sequence[SubmittedCell]
 ) -> Outcome:
-    """Rebuild a submission on the released notebook; nothing is run yet.
+    """Rebuild a submission on the notebook released in its language; nothing is run.
 
     Raises:
         Refused: if none of the unit's answers is there.
     """
-    repaired = rebuild(unit, cells)
+    repaired = rebuild(in_language_of(unit, cells), cells)
     outcome = Outcome(
         submission,
         notebook=repaired.notebook,

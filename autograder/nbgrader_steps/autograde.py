@@ -13,9 +13,10 @@ from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import NbGraderPreprocessor, OverwriteCells
 from traitlets import Dict
 
+from autograder.grading.editions import language_of
 from autograder.grading.outcome import RECORD, Outcome, from_record
 from autograder.grading.student_names import is_safe_name, refuse_unsafe_name
 from autograder.grading.submission import (
@@ -111,6 +112,22 @@ class RepairSubmission(NbGraderPreprocessor):
         for note in outcome.notes:
             self.log.warning("Repaired: %s", note)
         return notebook_of(outcome), resources
+
+
+class OverwriteEnglishCells(OverwriteCells):
+    """Put the cells that were handed out back, as nbgrader does, from its gradebook.
+
+    It knows the English ones. Those of another edition stand in its submissions since
+    the repair, with their own checksums, by which an untouched answer is known.
+    """
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Leave a notebook of another edition as the repair has made it."""
+        if language_of(nb) is not None:
+            return nb, resources
+        return super().preprocess(nb, resources)
 
 
 class RunHiddenChecks(NbGraderPreprocessor):

@@ -12,11 +12,20 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
 
 from autograder.course import BY_HAND, SUBSTANCE, UNCOUNTED
+from autograder.grading.editions import language_of
 from autograder.grading.feedback_table import number, with_code
 from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
+from autograder.nbgrader_steps.feedback_words import (
+    phrases_for,
+    put_into_words,
+    with_nbgraders_words,
+)
+from autograder.translations.notebooks import exercise_name
 from autograder.unit import CHECK_SUFFIX, graded_unit, is_graded_code, points_told
 
+YOURS = " Yours is {score} of {total}."
+ENGLISH = "en"
 OURS = ("text/html", "text/markdown", "text/latex", "image/png", "image/jpeg")
 
 
@@ -72,8 +81,19 @@ class GradesOrNone(NbGraderPreprocessor):
         page["note"] = sentence_about(mode, counted, total)
         if mode == UNCOUNTED:
             score = number(scaled(page["score"], counted, total))
-            page["note"] += f" Yours is {score} of {number(total)}."
+            page["note"] += YOURS.format(score=score, total=number(total))
+        self._choose_language(nb, page)
         return nb, resources
+
+    def _choose_language(self, nb: NotebookNode, page: dict[str, Any]) -> None:
+        """Have the page speak the language of the notebook that was handed in."""
+        page["language"], page["told"] = language_of(nb) or ENGLISH, str
+        if page["language"] != ENGLISH:
+            root = Path(self.parent.parent.coursedir.root)
+            phrases = phrases_for(root, page["language"], page["assignment"])
+            page["told"] = phrases.translated
+            page["note"] = phrases.translated(page["note"])
+            put_into_words(nb, phrases)
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
@@ -94,11 +114,6 @@ class GradesOrNone(NbGraderPreprocessor):
                 "has_substance": is_written and not by_hand and bool(grade.auto_score),
             }
         return cell, resources
-
-
-def exercise_name(grade_id: str) -> str:
-    """Return an exercise's name as a contents list shows it."""
-    return grade_id.removesuffix(CHECK_SUFFIX).replace("-", " ").capitalize()
 
 
 def failed_of(cell: NotebookNode, notebook: NotebookNode) -> list[dict[str, Any]]:
@@ -152,7 +167,14 @@ class FeedbackExporter(HTMLExporter):
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
         """Return the page; nbconvert would read and write all of it once more."""
-        return TemplateExporter.from_notebook_node(self, nb, resources, **kw)
+        words = {"language": ENGLISH, "told": str}
+        own = {**words, **(resources or {}).get("nbgrader", {})}
+        resources = {**(resources or {}), "nbgrader": own}
+        html, resources = TemplateExporter.from_notebook_node(self, nb, resources, **kw)
+        page = resources["nbgrader"]
+        if page["language"] != ENGLISH:
+            html = with_nbgraders_words(html, page["told"])
+        return html, resources
 
     def _create_environment(self) -> Environment:
         environment = super()._create_environment()

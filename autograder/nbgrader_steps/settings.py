@@ -2,11 +2,7 @@
 
 from pathlib import Path
 
-from nbgrader.preprocessors import (
-    AssignLatePenalties,
-    OverwriteCells,
-    OverwriteKernelspec,
-)
+from nbgrader.preprocessors import AssignLatePenalties, OverwriteKernelspec
 from traitlets.config import Config
 
 from autograder.assemble.release import configure_release
@@ -48,7 +44,7 @@ def configure_autograde(c: Config) -> None:
     c.Autograde.sanitize_preprocessors = [
         f"{STEPS}.autograde.RepairSubmission",
         OverwriteKernelspec,
-        OverwriteCells,
+        f"{STEPS}.autograde.OverwriteEnglishCells",
         f"{STEPS}.metadata.CheckMetadata",
     ]
     c.Autograde.autograde_preprocessors = [

@@ -30,7 +30,10 @@ from autograder.unit import (
 )
 
 MISTAKES = 5
-LOOP = "def {name}(*args, **kwargs):\n    while True:\n        pass\n"
+LOOP = (  # without using up a processor
+    "from time import sleep\n\n\n"
+    "def {name}(*args, **kwargs):\n    while True:\n        sleep(0.01)\n"
+)
 NEVER = (
     "from autograder.sandbox import NeverReturns\n\n\n"
     "def {name}(*args, **kwargs):\n    raise NeverReturns\n"

@@ -41,6 +41,7 @@ def publish(
     *,
     site: bool = True,
     guide: bool = False,
+    language: str = "en",
 ) -> Published:
     """Make `target` the public repository, with one more commit if anything differs.
 
@@ -51,6 +52,7 @@ def publish(
         until: the last unit to publish: number, topic or slug; by default all.
         site: whether to publish the built book too.
         guide: whether to publish the pages for instructors too.
+        language: of the notebooks and the README.
 
     Raises:
         PublishError: if something private is inside, a notebook is outdated, or the
@@ -63,13 +65,12 @@ def publish(
     with tempfile.TemporaryDirectory(prefix=".publish-", dir=target.parent) as name:
         staged = Path(name) / "new"
         start(course, staged, target)
-        write_contents(course, units, staged, site=site, guide=guide)
+        write_contents(course, units, staged, site=site, guide=guide, language=language)
         add_own_words(staged, target)
         problems = [*audit_public(course, staged), *_outdated(course, units)]
         if problems:
             raise PublishError(problems)
-        words = f"{SUBJECT} {units[-1].number:02}"
-        made = commit(staged, words)
+        made = commit(staged, f"{SUBJECT} {units[-1].number:02}")
         if made:
             swap(staged, target)
     return Published(units, made)

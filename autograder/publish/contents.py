@@ -5,12 +5,20 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from autograder.course import GITHUB, Course, Unit
+from autograder.course import ENGLISH, GITHUB, TRANSLATIONS, Course, Unit
 from autograder.publish.problems import refuse
-from autograder.publish.site import GUIDE_SOURCES, hide_colab_links, leave_guide_out
+from autograder.publish.site import (
+    GUIDE_SOURCES,
+    as_published,
+    hide_colab_links,
+    lead_to_notebooks,
+    leave_guide_out,
+)
+from autograder.translations import markdown
+from autograder.translations.unit_table import told_in_readme, unit_table
 
 TEMPLATES = Path(__file__).with_name("templates")
 SITE = "docs"  # GitHub Pages serves a branch from its root or from this folder
@@ -27,13 +35,10 @@ BOOK_TOOLS = (
     "build.py",
     "fetch_mathjax.py",
     "guide_pictures",
+    "locale",  # what hidden checks say is in there too
     "skeleton.md",
 )
 STUDENTS_TOOLS = ("ipykernel", "jupyterlab")
-BY_LINK = "Open a notebook by its link above"
-BY_FILE = (
-    "On Colab choose *File > Upload notebook*, with the notebook from `assignments/`"
-)
 
 
 def write_contents(
@@ -43,6 +48,7 @@ def write_contents(
     *,
     site: bool,
     guide: bool = False,
+    language: str = ENGLISH,
 ) -> None:
     """Write everything public into `folder`.
 
@@ -52,32 +58,64 @@ def write_contents(
         folder: where it goes.
         site: whether the built book goes along.
         guide: whether the pages for instructors do.
+        language: of notebooks and README.
 
     Raises:
         PublishError: if the book is not built, or something to copy is a link.
     """
     for unit in units:
-        copy_tree(course.release_dir(unit), folder / "assignments" / unit.slug)
-    book = course.root / "book"
-    if book.is_dir():
-        private = () if guide else GUIDE_SOURCES
-        copy_tree(book, folder / "book", without=(*BOOK_TOOLS, *private))
+        write_unit(course, unit, folder / "assignments" / unit.slug, language)
+    private = () if guide else GUIDE_SOURCES
+    if (course.root / "book").is_dir():
+        left_out = (*BOOK_TOOLS, *private)
+        copy_tree(course.root / "book", folder / "book", without=left_out)
     if site:
-        copy_tree(built_site(course), folder / SITE)
+        copy_tree(built_site(course, language), folder / SITE)
         (folder / SITE / ".nojekyll").touch()
         later = [unit for unit in course.units if unit not in units]
-        hide_colab_links(folder / SITE, course, later)
-        if not guide:
-            leave_guide_out(folder / SITE)
+        make_students(folder / SITE, course, later, guide)
     for name in COPIED:
         if (course.root / name).is_file():
             shutil.copyfile(course.root / name, folder / name)
-    for name, text in made_files(course, units, site=site).items():
+    for name, text in made_files(course, units, site, language).items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def built_site(course: Course) -> Path:
-    """Locate the built public book.
+def make_students(
+    site: Path, course: Course, later: Sequence[Unit], guide: bool
+) -> None:
+    """Make of a built book, in each language, the students' site."""
+    for language in TRANSLATIONS:
+        lead_to_notebooks(site / language, language)
+    for inside in ("", *TRANSLATIONS):
+        hide_colab_links(site / inside, course, later)
+        if not guide:
+            leave_guide_out(site / inside)
+
+
+def write_unit(course: Course, unit: Unit, folder: Path, language: str) -> None:
+    """Write what students get of a unit: its notebook in a language, and its kit."""
+    copy_tree(course.release_dir(unit), folder)
+    if language != ENGLISH:
+        notebook = translated_notebook(course, unit, language)
+        text = as_published(notebook.read_text(encoding="utf-8"), language)
+        (folder / notebook.name).write_text(text, encoding="utf-8")
+
+
+def translated_notebook(course: Course, unit: Unit, language: str) -> Path:
+    """Locate the notebook of a unit in another language.
+
+    Raises:
+        PublishError: if there is none.
+    """
+    path = course.translated_notebook(unit, language)
+    if not path.is_file():
+        raise refuse(path, "is not there", "run `make notebooks`")
+    return path
+
+
+def built_site(course: Course, language: str = ENGLISH) -> Path:
+    """Locate the built public book; its translations lie in it.
 
     Raises:
         PublishError: if it is not built.
@@ -85,6 +123,9 @@ def built_site(course: Course) -> Path:
     site = course.root / "book" / "_build" / "html"
     if not (site / "index.html").is_file():
         raise refuse(site, "the book is not built", "run `make book`, or add --no-site")
+    if language != ENGLISH and not (site / language).is_dir():
+        remedy = f"run `make book LANGUAGE={language}`, or add --no-site"
+        raise refuse(site / language, "the book is not built", remedy)
     return site
 
 
@@ -112,11 +153,13 @@ def _files(source: Path, without: Sequence[str]) -> Iterator[Path]:
             yield path
 
 
-def made_files(course: Course, units: Sequence[Unit], *, site: bool) -> dict[str, str]:
+def made_files(
+    course: Course, units: Sequence[Unit], site: bool, language: str = ENGLISH
+) -> dict[str, str]:
     """Return the files that are written for the public repository alone."""
     requirements = "\n".join(students_requirements(course)) + "\n"
     return {
-        "README.md": readme(course, units, site=site),
+        "README.md": readme(course, units, site, language),
         "requirements.txt": requirements,
         "environment.yml": _template("environment.yml"),
         ".gitignore": _template("gitignore"),
@@ -132,37 +175,48 @@ def students_requirements(course: Course) -> list[str]:
     return sorted({*project["dependencies"], *(tools or STUDENTS_TOOLS)})
 
 
-def readme(course: Course, units: Sequence[Unit], *, site: bool) -> str:
+def readme(
+    course: Course, units: Sequence[Unit], site: bool, language: str = ENGLISH
+) -> str:
     """Return the students' README."""
-    rows = [_row(course, unit) for unit in units]
-    head = ["| unit | chapter | notebook | Colab |", "|---|---|---|---|"]
+    told = told_in_readme(course, language)
     constraints = (course.root / "constraints.txt").is_file()
     facts = {
-        "title": course.title,
-        "units": "\n".join([*head, *rows]),
+        "title": told(course.title),
+        "units": unit_table(course, units, language, published=True),
         "repository": course.repository,
         "folder": course.repository.rstrip("/").rpartition("/")[2],
         "first": units[0].slug,
-        "open": BY_LINK if GITHUB.fullmatch(course.repository) else BY_FILE,
+        "open": _how_to_open(course, told),
         "constraints": "-c constraints.txt " if constraints else "",
-        "book": _book(course) if site else "The chapters are in `book/`.",
+        "book": _book(course, language)
+        if site
+        else told("The chapters are in `book/`."),
     }
-    return re.sub(r"@(\w+)@", lambda match: facts[match[1]], _template("README.md"))
+    text = markdown.translated(_template("README.md"), told)
+    return re.sub(r"@(\w+)@", lambda match: facts[match[1]], text)
 
 
-def _row(course: Course, unit: Unit) -> str:
-    title, notebook = unit.title, f"assignments/{unit.slug}/{unit.slug}.ipynb"
-    if (course.root / "book" / f"{unit.slug}.md").is_file():
-        title = f"[{title}](book/{unit.slug}.md)"
-    colab = course.colab_link(unit, "open in Colab")
-    return f"| {unit.number:02} | {title} | [notebook]({notebook}) | {colab} |"
+def _how_to_open(course: Course, told: Callable[[str], str]) -> str:
+    if GITHUB.fullmatch(course.repository):
+        return told("Open a notebook by its link above")
+    return told(
+        "On Colab choose *File > Upload notebook*, with the notebook from "
+        "`assignments/`"
+    )
 
 
-def _book(course: Course) -> str:
+def _book(course: Course, language: str) -> str:
+    told = told_in_readme(course, language)
+    inside = "" if language == ENGLISH else f"{language}/"
     found = GITHUB.fullmatch(course.repository)
-    page = f"https://{found[1]}.github.io/{found[2]}/" if found else None
-    online = f"Read it at <{page}>, or open" if page else "Open"
-    return f"{online} `{SITE}/index.html` on your disk: it needs no network."
+    page = f"https://{found[1]}.github.io/{found[2]}/{inside}" if found else None
+    place = f"`{SITE}/{inside}index.html`"
+    return (
+        told("Read it at <{page}>, or open {place} on your disk: it needs no network.")
+        if page
+        else told("Open {place} on your disk: it needs no network.")
+    ).format(page=page, place=place)
 
 
 def _template(name: str) -> str:

@@ -31,6 +31,17 @@ def hide_colab_links(site: Path, course: Course, units: Iterable[Unit]) -> None:
             _rewrite(path, link.sub(NOT_YET, path.read_text(encoding="utf-8")))
 
 
+def lead_to_notebooks(site: Path, language: str) -> None:
+    """Let a translation's pages lead to the one notebook a unit that students get."""
+    for path in site.glob("*.html"):
+        _rewrite(path, as_published(path.read_text(encoding="utf-8"), language))
+
+
+def as_published(text: str, language: str) -> str:
+    """Return a translation's text with the places of what students get."""
+    return text.replace(f"assignments/{language}/", "assignments/")
+
+
 def leave_guide_out(site: Path) -> None:
     """Remove the pages for instructors, every link to them, and their pictures."""
     for page in GUIDE:

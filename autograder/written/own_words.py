@@ -1,8 +1,9 @@
 """Find the words of an answer that its author did not copy from what was handed out.
 
 A word is a run of two letters or more; a sign of a script without blanks is a word of
-its own. What is copied is found by runs of words, and by sentences that are nearly one
-of ours, so that a word changed here and there does not make them new.
+its own, and `hangul.py` says what a Korean word is. What is copied is found by runs of
+words, and by sentences that are nearly one of ours, so that a word changed here and
+there does not make them new.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from functools import cache
 from rapidfuzz.distance import Indel
 from rapidfuzz.process import extractOne
 
+from autograder.written import hangul
+
 RUN = 6  # words in a row that are copied if ours stand in the same order
 NEARLY = 0.7  # from this agreement on, a sentence is one of ours
 SHORTEST = 5  # words of a sentence that is compared
@@ -25,9 +28,8 @@ TARGET = re.compile(r"(?<=\])\([^()]*\)")  # of a link or a picture
 COMMAND = re.compile(r"\\[A-Za-z]+")  # of TeX
 END_OF_SENTENCE = re.compile(r"[.!?;:。！？]+(?=\s|$)|\n\s*\n|\n\s*(?:[-*]|\d+\.)\s")
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-WITHOUT_BLANKS = re.compile(
-    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]"
-)
+WITHOUT_BLANKS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0e7f]")
+OF_ONE_SCRIPT = re.compile("[가-힣]+|[^가-힣]+")
 # Words of the text that fills pages without saying anything.
 FILLER_TEXT = """
 lorem ipsum dolor sit amet consectetur adipiscing elit sed eiusmod tempor
@@ -53,8 +55,18 @@ def sentences_of(text: str) -> Iterator[list[str]]:
 
 def _split(run: str) -> Iterator[str]:
     """Yield the words of a run of letters; letters of two alphabets are no word."""
+    for part in OF_ONE_SCRIPT.findall(run):  # softmax를 is softmax and a particle
+        if hangul.is_hangul(part):
+            yield from hangul.words_in(part)
+        else:
+            yield from _of_another_script(part.strip("'’-"))
+
+
+def _of_another_script(run: str) -> Iterator[str]:
     if WITHOUT_BLANKS.search(run):
         yield from WITHOUT_BLANKS.findall(run)
+    elif "HANGUL" in _alphabets(run):  # letters that make no syllable: ㅋㅋ
+        return
     elif len(run) > 1 and run not in FILLER and len(_alphabets(run)) == 1:
         yield run
 

@@ -8,21 +8,43 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import nbformat
+
 from autograder.classroom.folder import ClassFolder
 from autograder.course import Course
+from autograder.grading.editions import edition_files
+from autograder.translations.catalogue import translations
+from autograder.translations.sources import PAGES, locale_dir
 from autograder.unit import GradedUnit
 from autograder.written.own_words import HandedOut
 from autograder.written.substance import Answer
 
 PASTED = re.compile(r"\]\(data:image/")  # as Colab does
+CHAPTER = "[0-9][0-9]_*"
 Cells = list[dict[str, Any]]
 
 
 def handed_out_in(course: Course, unit: GradedUnit) -> HandedOut:
-    """Return the texts that everybody has: the unit's notebook, and every chapter."""
-    cells = (cell.source for cell in unit.released.cells)
-    chapters = sorted((course.root / "book").glob("[0-9][0-9]_*.md"))
-    return HandedOut([*cells, *(path.read_text(encoding="utf-8") for path in chapters)])
+    """Return the texts that everybody has: the unit's notebook, and every chapter.
+
+    Those of all editions: a Korean answer may be copied from the English ones too.
+    """
+    chapters = sorted((course.root / "book").glob(f"{CHAPTER}.md"))
+    translated = sorted(locale_dir(course).glob(f"{PAGES}/{CHAPTER}.po"))
+    return HandedOut(
+        [
+            *_cells_handed_out(unit),
+            *(path.read_text(encoding="utf-8") for path in chapters),
+            *("\n\n".join(translations(path).values()) for path in translated),
+        ]
+    )
+
+
+def _cells_handed_out(unit: GradedUnit) -> list[str]:
+    """Return the cells of a unit's notebook, of all editions."""
+    editions = [unit.released]
+    editions += [nbformat.read(path, as_version=4) for path in edition_files(unit)]
+    return [cell.source for notebook in editions for cell in notebook.cells]
 
 
 def answers_to(
@@ -35,7 +57,7 @@ def answers_to(
 
     Students without a graded notebook are left out.
     """
-    ours = {cell.source for cell in unit.released.cells}
+    ours = set(_cells_handed_out(unit))
     found: dict[str, dict[str, Answer]] = {question: {} for question in questions}
     for student in students:
         path = folder.autograded(student, unit.slug) / f"{unit.slug}.ipynb"

@@ -5,8 +5,12 @@ An answer has substance if, without what is copied from the notebook and the cha
 - it has at least as many words as the question has points, and eight at the least;
 - at least half as many of them are different;
 - at least three different ones, of five letters or more, occur in the notebook or in
-  the chapters;
+  the chapters, of either edition;
 - no other answer of the class has nearly the same words (those of one team may).
+
+A Korean answer says as much in fewer words: it needs three quarters of them, and six at
+the least. A word in Hangul counts among the three where it has two syllables or more
+without its particle, and could name a thing (`hangul.py`).
 
 Whether it is right, and who thought of it, cannot be told in this way.
 """
@@ -21,9 +25,11 @@ import numpy as np
 from rapidfuzz.distance import Indel
 from rapidfuzz.process import cdist
 
+from autograder.written import hangul
 from autograder.written.own_words import FIRST_CODE, HandedOut, sentences_of
 
 FEWEST_WORDS = 8
+IN_KOREAN = 0.75  # words of the course's own text for one of its English text
 KNOWN_WORDS, LONG = 3, 5  # words of the subject, and the letters of each
 SAME = 0.85  # share of words in common from which on two answers are one
 ROWS = 500  # answers that are compared with all others at a time
@@ -79,8 +85,11 @@ def judge(
         who: alone(words, points, handed_out, answers[who])
         for who, words in own.items()
     }
-    needed = words_needed(points)
-    long = {who: words for who, words in own.items() if len(words) >= needed}
+    long = {
+        who: words
+        for who, words in own.items()
+        if len(words) >= words_needed(points, words)
+    }
     like = _alike(long, answers)
     return verdicts | {
         who: Verdict(False, NEIGHBOUR, tuple(sorted(others)))
@@ -88,17 +97,25 @@ def judge(
     }
 
 
-def words_needed(points: float) -> int:
-    """Return how many words of its own an answer needs."""
-    return max(FEWEST_WORDS, math.ceil(points))
+def words_needed(points: float, own: Sequence[str] = ()) -> int:
+    """Return how many words of its own an answer needs that has these."""
+    is_korean = sum(map(hangul.is_hangul, own)) > len(own) / 2
+    needed = max(FEWEST_WORDS, points)
+    return math.ceil(needed * IN_KOREAN if is_korean else needed)
+
+
+def _is_of_a_subject(word: str) -> bool:
+    if hangul.is_hangul(word):
+        return hangul.is_of_a_subject(word)
+    return len(word) >= LONG
 
 
 def alone(
     own: Sequence[str], points: float, handed_out: HandedOut, answer: Answer
 ) -> Verdict:
     """Say whether an answer has substance, but for what the others wrote."""
-    needed = words_needed(points)
-    known = {word for word in own if len(word) >= LONG} & handed_out.words
+    needed = words_needed(points, own)
+    known = set(filter(_is_of_a_subject, own)) & handed_out.words
     why = ""
     if not any(sentences_of(answer.text)):
         why = EMPTY

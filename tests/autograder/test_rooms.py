@@ -18,8 +18,8 @@ from autograder.classroom.regrade_hash import (
 )
 
 # What deciding code imports of the others: where a unit's files are, how nbgrader
-# releases, how it opens the gradebook, and how a file is written.
-ONLY_FOUND_BY = {"course", "assemble", "gradebook", "whole_files"}
+# releases, how it opens the gradebook, how a file is written, and in which words.
+ONLY_FOUND_BY = {"course", "assemble", "gradebook", "translations", "whole_files"}
 
 
 def entries(home: Path) -> Iterator[str]:

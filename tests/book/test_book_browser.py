@@ -1,81 +1,11 @@
 """A real browser reads the book from the disk: light and dark, wide and narrow."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from chromium import PATIENCE
+from book_readers import FAULTS, NARROW, WIDE, Reader, whole_page_faults
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
-
-WIDE, NARROW = 1280, 390
-
-# What is wrong with the page that is open, as a list of sentences. A picture may have
-# another file for another width: the one that the width asks for is waited for.
-FAULTS = """async () => {
-  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
-  await Promise.allSettled([...document.images].map((image) => image.decode()));
-  const faults = [];
-  const root = document.documentElement;
-  if (root.scrollWidth > root.clientWidth)
-    faults.push(`scrolls sideways: ${root.scrollWidth} > ${root.clientWidth}`);
-  for (const image of document.images) {
-    if (!image.complete || image.naturalWidth === 0)
-      faults.push(`image not loaded: ${image.src.slice(0, 80)}`);
-    if (image.closest('article') && !image.alt.trim())
-      faults.push(`image without text: ${image.src.slice(0, 80)}`);
-  }
-  for (const formula of document.querySelectorAll('.math')) {
-    if (!formula.querySelector('mjx-container[jax="SVG"] svg'))
-      faults.push(`formula not drawn: ${formula.textContent.slice(0, 60)}`);
-    if (formula.querySelector('[data-mml-node="merror"]'))
-      faults.push(`formula with an error: ${formula.textContent.slice(0, 60)}`);
-  }
-  return faults;
-}"""
-
-
-class Reader:
-    """One browser window that notes everything that goes wrong in it."""
-
-    def __init__(self, chromium: object, width: int, theme: str) -> None:
-        self.context = chromium.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=theme
-        )
-        self.context.set_default_timeout(PATIENCE)
-        self.page = self.context.new_page()
-        self.faults: list[str] = []
-        self.page.on("console", self.note_message)
-        self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
-        self.page.on("request", self.note_request)
-        self.page.on("requestfailed", self.note_failure)
-
-    def note_message(self, message: object) -> None:
-        if message.type in ("error", "warning"):
-            self.faults.append(f"console {message.type}: {message.text[:200]}")
-
-    def note_request(self, request: object) -> None:
-        if not request.url.startswith(("file:", "data:", "blob:")):
-            self.faults.append(f"request to {request.url}")
-
-    def note_failure(self, request: object) -> None:
-        if request.failure != "net::ERR_ABORTED":  # the page before was left too early
-            self.faults.append(f"failed {request.url}: {request.failure}")
-
-    def resize(self, width: int) -> None:
-        """Give the window another width, and wait until the page knows it."""
-        self.page.set_viewport_size({"width": width, "height": 900})
-        self.page.wait_for_function("width => window.innerWidth === width", arg=width)
-
-    def open(self, path: Path, query: str = "") -> None:
-        self.page.goto(path.as_uri() + query)
-        self.page.evaluate(
-            "async () => { await window.MathJax?.startup?.promise;"
-            " await document.fonts.ready;"
-            " const lazy = [...document.querySelectorAll('img[loading=lazy]')];"
-            " await Promise.all(lazy.map((image) => {"
-            "   image.loading = 'eager'; return image.decode(); })); }"
-        )
 
 
 @pytest.fixture
@@ -95,17 +25,17 @@ def read(chromium) -> Iterator[Callable[..., Reader]]:
     ("theme", "widths"), [("light", (WIDE, NARROW)), ("dark", (NARROW, WIDE))]
 )
 def test_every_page_is_whole_and_asks_the_network_for_nothing(
-    read, pages, theme, widths
+    read, site, pages, theme, widths
 ):
-    """A page is opened at one width and then brought to the other."""
+    """Nothing is cut or too small; a page is brought from one width to the other."""
     reader, faults = read(widths[0], theme), {}
     for path in pages:
         reader.faults.clear()
         reader.resize(widths[0])
         reader.open(path)
-        found = reader.page.evaluate(FAULTS)
+        found = whole_page_faults(reader.page, site)
         reader.resize(widths[1])
-        found += reader.faults + reader.page.evaluate(FAULTS)
+        found += reader.faults + whole_page_faults(reader.page, site)
         shown = reader.page.evaluate("document.documentElement.dataset.theme")
         if shown != theme:
             found.append(f"the theme is {shown}, not {theme}")

@@ -130,11 +130,12 @@ def test_another_tarball_is_refused_and_nothing_is_installed(
 
 def test_a_build_without_mathjax_says_how_to_get_it(tmp_path):
     app = SimpleNamespace(srcdir=tmp_path)
+    config = SimpleNamespace(html_extra_path=["_vendor"], language="en")
     with pytest.raises(ExtensionError, match=r"fetch_mathjax\.py"):
-        require_mathjax(app, SimpleNamespace(html_extra_path=["_vendor"]))
+        require_mathjax(app, config)
     (tmp_path / "_vendor" / MATHJAX).parent.mkdir(parents=True)
     (tmp_path / "_vendor" / MATHJAX).touch()
-    require_mathjax(app, SimpleNamespace(html_extra_path=["_vendor"]))
+    require_mathjax(app, config)
 
 
 def test_the_public_edition_reads_no_private_file():

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from autograder.assemble.readme import END, START, unit_table
+from autograder.assemble.readme import END, START
 from autograder.course import load_course
+from autograder.translations.unit_table import unit_table
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -60,10 +61,14 @@ def test_conda_installs_what_pip_installs():
     assert environment["name"] == PROJECT["project"]["name"]
 
 
-def test_the_readme_has_the_table_of_units():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    "name, language", [("README.md", "en"), ("README.ko.md", "ko")]
+)
+def test_a_readme_has_the_table_of_units(name, language):
+    text = (ROOT / name).read_text(encoding="utf-8")
     table = text.split(START)[1].split(END)[0].strip()
-    assert table == unit_table(load_course()), "run `make notebooks`"
+    course = load_course()
+    assert table == unit_table(course, course.units, language), "run `make notebooks`"
 
 
 GUIDES = (

@@ -24,6 +24,7 @@ from .live import LiveTranslator, add_to_page, write_live_files
 from .narrow_figures import show_narrow_figures
 from .numbering import number_by_unit
 from .side_by_side import execute_chapters
+from .translated import SOURCE
 from .way import WayThrough
 
 MATHJAX = Path("mathjax") / "tex-svg-full.js"
@@ -33,14 +34,15 @@ def apply_facts(app: Sphinx, config: Config) -> None:
     """Set the title, the repository and the cache from the course's own table."""
     course = load_course(Path(app.srcdir).parent)
     config.course_facts = course
-    config.html_title = course.title
+    title = config.course_title or course.title
+    config.html_title = title
     config.html_theme_options |= {
         "repository_url": course.repository,
         "repository_branch": course.branch,
         "path_to_docs": "book",
         "use_repository_button": True,
         "use_issues_button": True,
-        "logo": {"text": course.title},
+        "logo": {"text": title},
     }
     if not config.nb_execution_cache_path:
         cache = Path(app.srcdir) / "_build" / ".jupyter_cache"
@@ -50,7 +52,8 @@ def apply_facts(app: Sphinx, config: Config) -> None:
 def require_mathjax(app: Sphinx, config: Config) -> None:
     """Raise ExtensionError where MathJax has not been fetched."""
     folders = [Path(app.srcdir) / path for path in config.html_extra_path]
-    if not any((folder / MATHJAX).is_file() for folder in folders):
+    shared = config.language != SOURCE  # a translation uses the English book's
+    if not shared and not any((folder / MATHJAX).is_file() for folder in folders):
         raise ExtensionError(
             f"expected {MATHJAX.as_posix()} in one of {config.html_extra_path}, found "
             "none. Run `python book/fetch_mathjax.py` once, with a network."
@@ -89,9 +92,12 @@ def join_streams() -> None:
 def setup(app: Sphinx) -> dict[str, object]:
     """Register the extension with Sphinx."""
     join_streams()
+    app.setup_extension("course_book.translated")
+    app.setup_extension("course_book.slider_words")
     edition = os.environ.get("COURSE_EDITION") or "public"
     app.add_config_value("course_edition", edition, "env")
     app.add_config_value("course_facts", None, "env")
+    app.add_config_value("course_title", "", "env")  # in a translation
     # Jupyter Book sets it for sphinx_comments, which the book does without.
     app.add_config_value("comments_config", {}, "html")
     app.add_directive("units", UnitTable)

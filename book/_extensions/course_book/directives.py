@@ -10,6 +10,9 @@ from sphinx.util.docutils import SphinxDirective
 
 from autograder.course import Course, Unit
 
+from .translated import give_places
+from .words import said
+
 
 class CourseDirective(SphinxDirective):
     """A directive that writes MyST with the course's facts in it."""
@@ -25,6 +28,7 @@ class CourseDirective(SphinxDirective):
         """Return the nodes that `lines` of MyST stand for."""
         box = nodes.container()
         self.state.nested_parse(StringList(lines, "course"), self.content_offset, box)
+        give_places(self, box.children)
         return box.children
 
 
@@ -34,7 +38,7 @@ class UnitTable(CourseDirective):
     def row(self, unit: Unit, text: str) -> str:
         """Return one row of the table, linked where the chapter is written."""
         written = unit.slug in self.env.found_docs
-        title = f"{{doc}}`{unit.title} <{unit.slug}>`" if written else unit.title
+        title = f"{{doc}}`{unit.slug}`" if written else unit.title
         return f"| {unit.number} | {title} | {text} |"
 
     def run(self) -> list[nodes.Node]:
@@ -49,7 +53,8 @@ class UnitTable(CourseDirective):
         rows = [
             self.row(unit, described[f"{unit.number:02}"]) for unit in self.course.units
         ]
-        return self.parse(["| No. | Unit | What you see |", "|--:|---|---|", *rows])
+        head = said("| No. | Unit | What you see |")
+        return self.parse([head, "|--:|---|---|", *rows])
 
 
 class IntoTheNotebook(CourseDirective):
@@ -66,18 +71,20 @@ class IntoTheNotebook(CourseDirective):
                 f"{self.env.docname} is no unit of course.toml: use "
                 "`into-the-notebook` in a unit's chapter only."
             )
-        notebook = self.course.release_notebook(unit).relative_to(self.course.root)
+        course, language = self.course, self.config.language
+        notebook = course.notebook(unit, language).relative_to(course.root)
+        colab = course.colab_link(unit, said("open the notebook"), language)
         lines = [
-            "::::::{admonition} From here",
+            f"::::::{{admonition}} {said('From here')}",
             ":class: notebook",
             "",
             *self.content,
             "",
-            "**On your machine:**",
+            said("**On your machine:**"),
             "```sh",
             f"jupyter lab {notebook.as_posix()}",
             "```",
-            f"**On Colab:** {self.course.colab_link(unit, 'open the notebook')}",
+            f"{said('**On Colab:**')} {colab}",
             "::::::",
         ]
         return self.parse(lines)

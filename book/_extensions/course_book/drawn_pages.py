@@ -12,12 +12,14 @@ from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from .drawings import gallery, transformer
+from .translated import give_places
+from .words import said
 
 SOURCES = sorted(Path(gallery.__file__).parent.glob("*.py"))
 LINK = re.compile(r'href="unit:(\d\d)"')
 CHOICE = (
     '<div class="choices"><label><input type="checkbox" class="show-dropout"{}> '
-    "Show the places of dropout</label></div>"
+    "{}</label></div>"
 )
 
 
@@ -81,7 +83,8 @@ class TransformerMap(DrawingDirective):
         units = {unit.slug: unit.number for unit in self.config.course_facts.units}
         number = units.get(self.env.docname)
         lit = f"{number:02}" if number else ""
-        choice = CHOICE.format(" checked" if "dropout" in self.options else "")
+        checked = " checked" if "dropout" in self.options else ""
+        choice = CHOICE.format(checked, said("Show the places of dropout"))
         whole = transformer.drawn(lit, self.key())
         room = f'<div class="drawing-room">{choice}{whole}</div>'
         if lit and "open" not in self.options:
@@ -91,11 +94,14 @@ class TransformerMap(DrawingDirective):
 
 def folded(lit: str, room: str) -> str:
     """Return the map of a chapter: a stamp of it, and folded below it the whole."""
+    what = said(
+        "Where unit {number} stands in the Transformer. "
+        "Unfold the drawing: each of its parts leads to a unit."
+    )
     return (
         f'<details class="map-fold"><summary>{transformer.stamp(lit)}<span>'
-        '<span class="fold-word">The map of the course</span><br>'
-        f"Where unit {int(lit)} stands in the Transformer. "
-        "Unfold the drawing: each of its parts leads to a unit.</span></summary>"
+        f'<span class="fold-word">{said("The map of the course")}</span><br>'
+        f"{what.format(number=int(lit))}</span></summary>"
         f"{room}</details>"
     )
 
@@ -125,5 +131,6 @@ class Drawing(DrawingDirective):
         self.state.nested_parse(self.content, self.content_offset, text)
         figure += nodes.caption(text[0].rawsource, "", *text[0].children)
         self.set_source_info(figure)
+        give_places(self, [figure])
         self.add_name(figure)
         return [figure]

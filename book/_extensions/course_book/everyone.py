@@ -13,6 +13,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from .words import said
+
 MENDED = {
     # It hides the words that are seen, "Show code cell source".
     ' aria-label="Toggle hidden content"': "",
@@ -21,11 +23,17 @@ MENDED = {
 }
 SCREEN = re.compile(r'(<figure class="screen">\s*)(<img src="([^"]+)"[^>]*>)')
 LONGEST = 300  # characters of a description
-WITHOUT_SOURCE = {
-    "genindex": "The terms of the book, from A to Z, each with the place that says "
-    "what it means.",
-    "search": "Look for words in every page of the book.",
-}
+
+
+def _without_source() -> dict[str, str]:
+    """Say what the pages are about that have no source."""
+    return {
+        "genindex": said(
+            "The terms of the book, from A to Z, each with the place that says what "
+            "it means."
+        ),
+        "search": said("Look for words in every page of the book."),
+    }
 
 
 def mend(
@@ -45,12 +53,12 @@ def mend(
 def description(doctree: nodes.document) -> str:
     """Return the first sentences of a page: a line of its source is a sentence."""
     first = next(doctree.findall(nodes.paragraph), None)
-    said = ""
+    text = ""
     for sentence in first.astext().split("\n") if first else ():
-        if said and len(said) + len(sentence) >= LONGEST:
+        if text and len(text) + len(sentence) >= LONGEST:
             break
-        said = f"{said} {sentence}".strip()
-    return said
+        text = f"{text} {sentence}".strip()
+    return text
 
 
 def describe(
@@ -61,7 +69,7 @@ def describe(
     doctree: nodes.document | None,
 ) -> None:
     """Say in the head of a page what it is about, for those who have searched."""
-    said = description(doctree) if doctree else WITHOUT_SOURCE.get(page, "")
-    if said:
-        tag = f'<meta name="description" content="{html.escape(said)}">'
+    text = description(doctree) if doctree else _without_source().get(page, "")
+    if text:
+        tag = f'<meta name="description" content="{html.escape(text)}">'
         context["metatags"] = f"{context.get('metatags', '')}\n{tag}"

@@ -22,6 +22,7 @@ from transformer.shipped_model.weights import FOLDER as SHIPPED
 
 from .live_picture import picture
 from .live_script import LIVE, write_files
+from .words import said
 
 FOLDS = ("heads", "beam", "model", "table", "own")
 KINDS = ("encoder", "self", "cross")
@@ -62,6 +63,7 @@ def figure(
         opened: names of the parts to unfold.
         examples: sentences to choose from, each with "text" and "why".
     """
+    examples = [{**one, "why": said(one["why"])} for one in examples]
     data = {"settings": urlencode(settings), "open": opened, "examples": examples}
     written = " ".join(f'data-{name}="{attribute(v)}"' for name, v in data.items())
     box = f'<div class="live-translator" id="live-{number}" {written}></div>'

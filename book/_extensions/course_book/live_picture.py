@@ -8,6 +8,8 @@ from html import escape
 from transformer.shipped_model import ShippedModel, load_shipped_model
 from transformer.translation.inference import Translation, translate
 
+from .words import said
+
 LINE, LEFT, RIGHT = 30, 130, 260  # height of a row; where the arcs begin and end
 FAINTEST = 0.02  # an arc of a smaller weight is not drawn
 
@@ -54,12 +56,14 @@ def labels(found: Translation) -> list[str]:
 
 def describe(found: Translation, weights: list[list[float]]) -> str:
     """Say in words where each word of the translation looks most."""
+    look = said("“{word}” at “{source}”")
     looks = [
-        f"“{word}” at “{found.source[row.index(max(row))]}”"
+        look.format(word=word, source=found.source[row.index(max(row))])
         for word, row in zip(found.target, weights, strict=True)
         if word != "<eos>"
     ]
-    return "Where each word looks most while it is predicted: " + ", ".join(looks) + "."
+    where = said("Where each word looks most while it is predicted: {looks}.")
+    return where.format(looks=", ".join(looks))
 
 
 def picture(sentence: str) -> str:
@@ -76,11 +80,15 @@ def picture(sentence: str) -> str:
     weights = found.cross_attention[-1].mean(dim=0).tolist()
     height = LINE * max(len(found.source), len(found.target)) + 8
     drawn = "".join([*arcs(weights), *labels(found)])
+    german = f'<em lang="de">{escape(sentence)}</em>'
+    english = f'<em lang="en">{escape(found.text)}</em>'
+    about = said(
+        "The course’s model reads {german} and writes {english} "
+        "The thicker an arc, the more it looks there. "
+        "With a script, on a screen, you can type a sentence of your own here."
+    )
     return (
         f'<svg viewBox="0 0 440 {height}" role="img" font-size="15" '
         f'aria-label="{escape(describe(found, weights))}">{drawn}</svg>'
-        f'<p>The course’s model reads <em lang="de">{escape(sentence)}</em> and writes '
-        f'<em lang="en">{escape(found.text)}</em> The thicker an arc, the more it '
-        "looks there. With a script, on a screen, you can type a sentence of your own "
-        "here.</p>"
+        f"<p>{about.format(german=german, english=english)}</p>"
     )

@@ -6,7 +6,10 @@ import base64
 import json
 from pathlib import Path
 
+from autograder.translations.scripts import translated
 from transformer.shipped_model.weights import FOLDER as SHIPPED
+
+from .words import said
 
 LIVE = Path(__file__).resolve().parents[2] / "live"
 # What tests ask the script for.
@@ -24,8 +27,11 @@ def sources() -> list[Path]:
 
 
 def script() -> str:
-    """Put the parts into one function, of whose text a worker can be made too."""
-    parts = "\n".join(path.read_text("utf-8") for path in sources())
+    """Put the parts into one function, of whose text a worker can be made too.
+
+    Its words are those of the book's language.
+    """
+    parts = "\n".join(translated(path.read_text("utf-8"), said) for path in sources())
     return (
         f'function courseLive() {{\n"use strict";\n{parts}\n'
         f"return {{ {', '.join(EXPORTS)} }};\n}}\n"

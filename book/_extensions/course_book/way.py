@@ -11,6 +11,7 @@ from docutils import nodes
 from autograder.course import Unit
 
 from .directives import CourseDirective
+from .words import said
 
 NEEDS = re.compile(r"^\*\*You need\*\* (.*)$", re.MULTILINE)
 UNIT = re.compile(r"\{doc\}`[^`<]*<?(\d\d)_\w+>?`")
@@ -54,21 +55,21 @@ def asked(chapter: str) -> Asked:
 def in_hours(minutes: int) -> str:
     """Write minutes as hours and minutes, such as “10 h 45 min”."""
     hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest:02} min"
+    return said("{hours} h {minutes:02} min").format(hours=hours, minutes=rest)
 
 
 def way_through(chapters: dict[int, Asked]) -> list[str]:
     """Return the lines of a table: what each unit needs, its minutes, and the sum."""
     rows = [
-        f"| {number:02} | {', '.join(f'{n:02}' for n in one.needs) or 'none'} | "
+        f"| {number:02} | {', '.join(f'{n:02}' for n in one.needs) or said('none')} | "
         f"{one.reading} | {one.notebook} |"
         for number, one in chapters.items()
     ]
     reading = sum(one.reading for one in chapters.values())
     notebook = sum(one.notebook for one in chapters.values())
-    total = f"**{in_hours(reading + notebook)} in all**"
+    total = said("**{time} in all**").format(time=in_hours(reading + notebook))
     return [
-        "| Unit | builds on | minutes to read | minutes for the notebook |",
+        said("| Unit | builds on | minutes to read | minutes for the notebook |"),
         "|---|---|--:|--:|",
         *rows,
         f"| {total} | | {in_hours(reading)} | {in_hours(notebook)} |",

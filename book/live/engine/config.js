@@ -136,13 +136,13 @@ function requireShapes(tensors, config) {
 function checkedWords(words, config) {
   const sizes = [config.src_vocab_size, config.tgt_vocab_size];
   for (const [side, size] of sizes.entries()) {
-    const name = ["source", "target"][side];
+    const name = ["source words", "target words"][side];
     const list = words?.[side];
     if (!Array.isArray(list) || !list.every((word) => typeof word === "string")) {
-      throw new Error(`The file has no list of the ${name}'s words.`);
+      throw new Error(`The file has no list of the ${name}.`);
     }
     if (list.length !== size) {
-      throw new Error(`Expected ${size} words of the ${name}, found ${list.length}.`);
+      throw new Error(`Expected ${size} ${name}, found ${list.length}.`);
     }
   }
   return words;

@@ -101,13 +101,13 @@ function writeState(state, usual) {
  * @returns {string}
  */
 function changesOf({ causal, positions, hidden, off }) {
-  /** @type {(number: number, thing: string) => string} */
-  const count = (number, thing) => `${number} ${thing}${number > 1 ? "s" : ""}`;
+  /** @type {(list: unknown[], one: string, more: string) => string} */
+  const some = (list, one, more) => (list.length > 1 ? more : list.length ? one : "");
   const changes = [
     causal ? "" : "no causal mask",
     positions ? "" : "no positions",
-    off.length ? `${count(off.length, "head")} silenced` : "",
-    hidden.length ? `${count(hidden.length, "word")} hidden` : "",
+    some(off, "1 head silenced", `${off.length} heads silenced`),
+    some(hidden, "1 word hidden", `${hidden.length} words hidden`),
   ];
   return changes.filter(Boolean).join(", ");
 }

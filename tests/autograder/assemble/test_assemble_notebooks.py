@@ -180,6 +180,18 @@ def test_only_what_differs_is_replaced(pocket: Course, edit) -> None:
     assert not stray.exists()
 
 
+def test_a_unit_is_replaced_in_all_its_languages(pocket: Course) -> None:
+    (pocket.root / "book" / "locale" / "ko" / "notebooks").mkdir(parents=True)
+    assemble(pocket)
+    unit = pocket.unit("1")
+    paths = pocket.release_notebook(unit), pocket.translated_notebook(unit, "ko")
+    before = [path.read_text("utf-8") for path in paths]
+    for path in paths:
+        path.write_text("{}")
+    assert assemble(pocket).changed == ("assignments/01_sums", "assignments/ko/01_sums")
+    assert [path.read_text("utf-8") for path in paths] == before
+
+
 def test_one_unit_alone(pocket: Course) -> None:
     assemble(pocket, [pocket.unit("2")])
     assert not pocket.release_dir(pocket.unit("1")).exists()

@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 REPOSITORY = Path(__file__).parents[3]
-KILLS = int(os.environ.get("COURSE_KILLS", "4"))
+KILLS = int(os.environ.get("COURSE_KILLS", "2"))
 PATIENCE = 600  # seconds: only what hangs is to be seen, not what is slow
 
 

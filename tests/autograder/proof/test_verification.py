@@ -15,7 +15,7 @@ from autograder.proof.record import Found, counted, found_before
 from autograder.unit import graded_unit
 
 COURSE = load_course()
-SPOT_CHECK = 6  # of a unit whose record holds every sixth variant is judged again
+SPOT_CHECK = 25  # of a unit whose record holds every 25th variant is judged again
 ENOUGH_SEEDS = 20
 WRITTEN = [unit for unit in COURSE.units if variants_file(COURSE, unit).exists()]
 # `course verify --seeds 50 --record` is the proof; here there is time for less.

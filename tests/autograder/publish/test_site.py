@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from repositories import write
 
-from autograder.assemble.readme import row
 from autograder.course import UPLOADED, Course, load_course
 from autograder.publish import PublishError, publish
 from autograder.publish import repository as steps
+from autograder.translations.unit_table import unit_table
 
 COLAB = "https://colab.research.google.com/github/pocket/course/blob/main/assignments/"
 CHAPTER = """<html><body><nav>
@@ -123,7 +123,7 @@ def test_an_address_elsewhere_has_none(course: Course, tmp_path: Path) -> None:
     unit = course.unit("1")
     assert course.colab_url(unit) is None
     assert course.colab_link(unit, "open") == UPLOADED
-    assert UPLOADED in row(course, unit)
+    assert UPLOADED in unit_table(course, [unit])
     from autograder.publish.contents import readme
 
     text = readme(course, [unit], site=False)

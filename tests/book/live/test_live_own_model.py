@@ -85,8 +85,11 @@ def faulty(content: bytes) -> dict[str, tuple[bytes, str]]:
             changed(content, config=json.dumps(config | {"n_heads": 3})),
             "no multiple",
         ),
-        "few words": (changed(content, words='[["a"], ["b"]]'), "Expected 878 words"),
-        "no words": (changed(content, words="[1, 2]"), "no list of the source's words"),
+        "few words": (
+            changed(content, words='[["a"], ["b"]]'),
+            "Expected 878 source words",
+        ),
+        "no words": (changed(content, words="[1, 2]"), "no list of the source words"),
     }
 
 

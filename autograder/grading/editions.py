@@ -1,0 +1,54 @@
+"""Tell in which language the notebook was that a student has filled in."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course import LANGUAGE_KEY, ROOT, TRANSLATIONS
+from autograder.repair import SubmittedCell
+from autograder.repair.slots import squeezed
+from autograder.unit import GradedUnit
+
+
+def edition_files(unit: GradedUnit) -> Iterator[Path]:
+    """Yield the released notebooks of a unit in other languages than English."""
+    for language in TRANSLATIONS:
+        for folder in (unit.kit.parent, ROOT / "assignments"):
+            path = folder / language / unit.slug / f"{unit.slug}.ipynb"
+            if path.is_file():
+                yield path
+                break
+
+
+def in_language_of(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> GradedUnit:
+    """Return the unit with the released notebook of the edition that was filled in.
+
+    It is the one more of whose cells stand in the submission as they were handed out;
+    the English one if they are as many. Both have the same exercises and points.
+    """
+    given = {squeezed(cell.source) for cell in cells}
+    others = [_read(path, path.stat().st_mtime_ns) for path in edition_files(unit)]
+    editions = [unit.released, *others]
+    released = max(editions, key=lambda notebook: _kept(notebook, given))
+    return unit if released is unit.released else replace(unit, released=released)
+
+
+def language_of(notebook: NotebookNode) -> str | None:
+    """Return the language of a notebook of another edition than the English one."""
+    found = notebook.metadata.get(LANGUAGE_KEY)
+    return found if found in TRANSLATIONS else None
+
+
+def _kept(notebook: NotebookNode, given: set[str]) -> int:
+    return len({squeezed(cell.source) for cell in notebook.cells} & given)
+
+
+@functools.lru_cache(maxsize=32)
+def _read(path: Path, changed: int) -> NotebookNode:
+    return nbformat.read(path, as_version=4)

@@ -1,0 +1,92 @@
+"""Write a feedback page in the language of the notebook that was handed in.
+
+What is kept of a submission is English. Its phrases are the keys of the catalogues;
+what they do not hold shows in English.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from autograder.grading.feedback_table import graded_outputs
+from autograder.grading.outcome import RECORD
+from autograder.grading.points import CheckResult
+from autograder.translations.catalogue import translations
+from autograder.translations.readings import Phrases
+from autograder.translations.sources import CHECKING, FEEDBACK, GRADER, PAGES_OF_GRADER
+from autograder.unit import CHECK_SUFFIX, course_of, is_graded_code
+
+Told = Callable[[str], str]
+# Words of nbgrader's own page: what stands around each of them.
+NBGRADERS = tuple(
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (r'(?<=<span class="nbgrader-label">)Student\'s answer(?=</span>)', "answer"),
+        (r'(?<=<span class="nbgrader-label">)Student\'s task(?=</span>)', "task"),
+        (r'(?<=<a href="#top">)\(Top\)(?=</a>)', "top"),
+        (r"(?<=<b>)Comments:(?=</b>)", "comments"),
+        (r"(?<=\">)Comment(?=</a></li>)", "comment"),
+        (r'(?<=<li class="late-penalty">)Late submission penalty', "late"),
+        (r"(?<=\()Score:(?= -?[\d.]+(?: / [\d.]+)?[;)])", "score"),
+        (r'(?<=<span class="pull-right">)\s*Score:(?= [\d.]+ / )', "score"),
+    )
+)
+
+
+def nbgraders_words(told: Told) -> dict[str, str]:
+    """Return the words of nbgrader's page in another language."""
+    return {
+        "answer": told("Student's answer"),
+        "task": told("Student's task"),
+        "top": told("(Top)"),
+        "comments": told("Comments:"),
+        "comment": told("Comment"),
+        "late": told("Late submission penalty"),
+        "score": told("Score:"),
+    }
+
+
+@functools.lru_cache(maxsize=64)
+def phrases_for(root: Path, language: str, slug: str) -> Phrases:
+    """Return what translates the words about a unit's submissions."""
+    folder = course_of(root).root / "book" / "locale" / language
+    table: dict[str, str] = {}
+    for name in (f"{FEEDBACK}/{slug}.po", CHECKING, GRADER, PAGES_OF_GRADER):
+        table = translations(folder / name) | table
+    return Phrases(table)
+
+
+def put_into_words(notebook: NotebookNode, phrases: Phrases) -> None:
+    """Translate what the checks say in a graded notebook, on top and in its cells."""
+    checks = notebook.metadata.get(RECORD, {}).get("checks", [])
+    results = [translated(CheckResult(**fields), phrases) for fields in checks]
+    if not results:
+        return
+    notebook.metadata[RECORD]["checks"] = [dict(vars(one)) for one in results]
+    for cell in notebook.cells:
+        if is_graded_code(cell):
+            exercise = cell.metadata.nbgrader["grade_id"].removesuffix(CHECK_SUFFIX)
+            own = [one for one in results if one.exercise == exercise]
+            cell.outputs = graded_outputs(own, phrases.translated)
+
+
+def translated(result: CheckResult, phrases: Phrases) -> CheckResult:
+    """Return a check's result with its texts translated."""
+    title, message, hint = (
+        phrases.translated(text) for text in (result.title, result.message, result.hint)
+    )
+    return replace(result, title=title, message=message, hint=hint)
+
+
+def with_nbgraders_words(html: str, told: Told) -> str:
+    """Return a feedback page with nbgrader's own words translated."""
+    words = nbgraders_words(told)
+    for pattern, name in NBGRADERS:
+        html = pattern.sub(words[name].replace("\\", r"\\"), html)
+    return html

@@ -1,0 +1,58 @@
+"""The messages of the book's pages, as Sphinx's gettext builder finds them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from babel.messages.pofile import read_po
+
+from autograder.course import Course
+from autograder.translations.catalogue import Message
+from autograder.translations.markdown import has_words
+
+THEME = "sphinx"  # words of templates; their catalogue is kept by hand
+ROLE = re.compile(r"\{[a-z:-]+\}`([^`<]*)(<[^`]*>)?`")
+
+
+class ExtractionError(RuntimeError):
+    """The messages of the book could not be found."""
+
+
+def messages(course: Course) -> dict[str, list[Message]]:
+    """Return the messages of every page: its name to what it says.
+
+    Chapters that are not in the cache are executed for it.
+
+    Raises:
+        ExtractionError: if the book does not build.
+    """
+    with tempfile.TemporaryDirectory(prefix="course-messages-") as folder:
+        script = course.root / "book" / "build.py"
+        command = [sys.executable, str(script), "--messages", folder]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise ExtractionError(
+                f"{done.stdout}{done.stderr}\nThe book does not build."
+            )
+        found = sorted((Path(folder) / "_build" / "gettext").glob("*.pot"))
+        return {one.stem: page_messages(one) for one in found if one.stem != THEME}
+
+
+def page_messages(path: Path) -> list[Message]:
+    """Return the messages of a page's template that have a word to translate.
+
+    A formula that stands alone is none: MyST-Parser would lose it.
+    """
+    with path.open("rb") as file:
+        texts = [str(entry.id) for entry in read_po(file) if entry.id]
+    return [Message(text) for text in texts if is_translated(text)]
+
+
+def is_translated(text: str) -> bool:
+    """Say whether a message has words of its own."""
+    own = ROLE.sub(lambda role: role[1] if role[2] or "term" in role[0] else "", text)
+    return not text.startswith("\n") and has_words(own)

@@ -1,0 +1,96 @@
+"""Read and write catalogues: English sentence to Korean, one `.po` file for each part.
+
+A stale translation, of a sentence that has changed since, is marked `fuzzy`; a comment
+above it holds the English that it was made from. Nothing shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.catalog import Message as Entry
+from babel.messages.pofile import normalize, read_po
+
+LANGUAGE = "ko"
+BEFORE = "English before: "
+HEADER = (
+    'msgid ""\nmsgstr ""\n'
+    f'"Language: {LANGUAGE}\\n"\n'
+    '"MIME-Version: 1.0\\n"\n'
+    '"Content-Type: text/plain; charset=utf-8\\n"\n'
+    '"Content-Transfer-Encoding: 8bit\\n"\n\n'
+)
+
+
+@dataclass(frozen=True)
+class Message:
+    """An English text to translate, and a word about where it stands."""
+
+    text: str
+    comment: str = ""
+
+
+def read(path: Path) -> Catalog:
+    """Return a catalogue; an empty one where there is no file."""
+    if not path.is_file():
+        return Catalog(locale=LANGUAGE)
+    with path.open("rb") as file:
+        return read_po(file, locale=LANGUAGE, ignore_obsolete=True)
+
+
+def entries(catalog: Catalog) -> list[Entry]:
+    """Return the messages of a catalogue without its header."""
+    return [entry for entry in catalog if entry.id]
+
+
+def translations(path: Path) -> dict[str, str]:
+    """Return what is translated and not stale: English to Korean."""
+    return {
+        str(entry.id): str(entry.string)
+        for entry in entries(read(path))
+        if entry.string and not entry.fuzzy
+    }
+
+
+def updated(catalog: Catalog, messages: Iterable[Message]) -> str:
+    """Return the catalogue's file with exactly these messages, in their order.
+
+    A translation stays with its sentence. Where a sentence has changed a little, its
+    translation becomes stale; where it has gone, it goes.
+    """
+    template = Catalog(locale=LANGUAGE)
+    for one in messages:
+        template.add(one.text, auto_comments=[one.comment] if one.comment else [])
+    made_from = {entry.id: _made_from(entry) for entry in entries(catalog)}
+    catalog.update(template)
+    for entry in entries(catalog):
+        if not entry.fuzzy:
+            entry.user_comments = []
+        elif entry.id not in made_from:
+            entry.user_comments = [BEFORE + made_from[entry.previous_id[0]]]
+    return written(catalog)
+
+
+def _made_from(entry: Entry) -> str:
+    """Return the English that a translation was made from, in one line."""
+    noted = [one for one in entry.user_comments if one.startswith(BEFORE)]
+    if entry.fuzzy and noted:
+        return noted[0].removeprefix(BEFORE)
+    return " ".join(str(entry.id).split())
+
+
+def written(catalog: Catalog) -> str:
+    """Return a catalogue's file: no dates, no places, one line a sentence."""
+    return HEADER + "\n\n".join(map(_entry, entries(catalog))) + "\n"
+
+
+def _entry(entry: Entry) -> str:
+    lines = [f"# {comment}" for comment in entry.user_comments]
+    lines += [f"#. {comment}" for comment in entry.auto_comments]
+    lines += ["#, fuzzy"] * entry.fuzzy
+    lines.append(f"msgid {normalize(str(entry.id), width=0)}")
+    lines.append(f"msgstr {normalize(str(entry.string or ''), width=0)}")
+    return "\n".join(lines)

@@ -1,0 +1,166 @@
+"""Take the words out of Python that its reader sees, and put translated ones in.
+
+They are the messages of `assert` and `raise`, what is printed, and docstrings. A field
+of an f-string stands in its message as in the source: `{tuple(scores.shape)}`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from textwrap import indent
+
+from autograder.translations.markdown import WORD
+
+FIELD = re.compile(r"(?<!\{)\{[^{}]*\}")
+QUOTES = ('"', "'", '"""', "'''")
+DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True)
+class Words:
+    """A string of a program that its reader sees.
+
+    Attributes:
+        node: where it stands.
+        text: the message.
+        kind: "message" or "docstring of NAME".
+    """
+
+    node: ast.expr
+    text: str
+    kind: str = "message"
+
+
+def template(node: ast.expr) -> str | None:
+    """Return a string's text, an f-string's with its fields; None of anything else."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if not isinstance(node, ast.JoinedStr):
+        return None
+    return "".join(_part(part) for part in node.values)
+
+
+def _part(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return str(node.value).replace("{", "{{").replace("}", "}}")
+    assert isinstance(node, ast.FormattedValue)
+    kind = "" if node.conversion == -1 else "!" + chr(node.conversion)
+    spec = f":{template(node.format_spec)}" if node.format_spec else ""
+    return f"{{{ast.unparse(node.value)}{kind}{spec}}}"
+
+
+def fields(text: str) -> list[str]:
+    """Return the fields of a template, sorted."""
+    return sorted(FIELD.findall(text))
+
+
+def words_of(source: str) -> Iterator[Words]:
+    """Yield the strings of a cell that a student reads."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and (found := _docstring(node)):
+            yield found
+        for head in _heads(node):
+            text = template(head)
+            if text and WORD.search(text) and " " in text.strip():
+                yield Words(head, text)
+
+
+def _heads(node: ast.AST) -> Iterator[ast.expr]:
+    if isinstance(node, ast.Assert) and node.msg:
+        yield from _branches(node.msg)
+    elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        yield from node.exc.args
+    elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
+        for argument in node.args:
+            yield from _branches(argument)
+
+
+def _branches(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield an expression, or both of `a if condition else b`."""
+    if isinstance(node, ast.IfExp):
+        yield from (node.body, node.orelse)
+    else:
+        yield node
+
+
+def _docstring(node: Documented) -> Words | None:
+    first = node.body[0] if node.body else None
+    text = ast.get_docstring(node)
+    if text is None or not isinstance(first, ast.Expr):
+        return None
+    return Words(first.value, text, f"docstring of {node.name}")
+
+
+def translated(
+    source: str,
+    translate: Callable[[str], str | None],
+    wanted: Callable[[str], bool] = lambda kind: True,
+) -> str:
+    """Return a cell with the words that `translate` knows in its new ones.
+
+    A translation with other fields, or one that cannot be written down, is left out.
+
+    Args:
+        source: the cell.
+        translate: English to Korean, or None.
+        wanted: says of which kinds of words.
+    """
+    lines = source.splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line.encode()))
+    raw = source.encode()
+    found = sorted(words_of(source), key=_place, reverse=True)
+    for one in found:
+        new = translate(one.text) if wanted(one.kind) else None
+        written = None if new is None else _written(one, new)
+        if written is None:
+            continue
+        node = one.node
+        begin = starts[node.lineno - 1] + node.col_offset
+        end = starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
+        raw = raw[:begin] + written.encode() + raw[end:]
+    return raw.decode()
+
+
+def _place(one: Words) -> tuple[int, int]:
+    return one.node.lineno, one.node.col_offset
+
+
+def _written(one: Words, new: str) -> str | None:
+    """Write a translated string as Python of the same value and fields; or None."""
+    if one.kind != "message":
+        return _docstring_written(one, new)
+    is_template = isinstance(one.node, ast.JoinedStr)
+    if is_template and fields(new) != fields(one.text):
+        return None
+    for quote in QUOTES:
+        body = new.replace("\\", "\\\\").replace("\n", "\\n")
+        text = f"{'f' * is_template}{quote}{body}{quote}"
+        try:
+            node = ast.parse(text, mode="eval").body
+        except SyntaxError:
+            continue
+        if template(node) == new:
+            return text
+    return None
+
+
+def _docstring_written(one: Words, new: str) -> str | None:
+    margin = " " * one.node.col_offset
+    body = new.strip().replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    first, newline, rest = body.partition("\n")
+    rest = indent(rest, margin)
+    text = f'"""{first}{newline}{rest}'
+    text += f'\n{margin}"""' if newline else '"""'
+    value = ast.literal_eval(text)
+    return text if inspect.cleandoc(value) == inspect.cleandoc(new) else None

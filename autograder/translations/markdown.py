@@ -1,0 +1,110 @@
+"""Take the paragraphs out of Markdown, and put translated ones in their places.
+
+A message is a paragraph, a heading, an item of a list or a row of a table, in one line.
+Code, comments, formulas that stand alone and lines without a word stay as they are.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+
+FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+# What a message leaves out at its front: marks of headings, lists and quotations.
+FRONT = re.compile(
+    r"(\s*(?:#{1,6} |[-*+] (?:\[[ x]\] )?|\d+[.)] |> ?)*)(.*)", re.DOTALL
+)
+STARTS_ANEW = re.compile(r"\s*(?:#{1,6} |[-*+] |\d+[.)] |\||> )")
+TABLE_RULE = re.compile(r"\s*\|?[\s|:-]+\|?\s*")
+WORD = re.compile(r"[A-Za-z]{2}")
+NO_WORDS = re.compile(
+    r"<!--.*?-->|\$\$.*?\$\$|(?<!\\)\$[^$]+\$|`[^`]*`|\]\([^)]*\)|<[^>]+>|\{\{.*?\}\}|@\w+@",
+    re.DOTALL,
+)
+
+
+# A picture that is written in HTML, which no translator of Markdown sees; its words.
+PICTURE = re.compile(r"^<figure\b.*?^</figure>", re.DOTALL | re.MULTILINE)
+OF_PICTURE = re.compile(r'(<figcaption>|\balt=")(.*?)(</figcaption>|")', re.DOTALL)
+
+
+def picture_words(text: str) -> Iterator[str]:
+    """Yield the captions and text alternatives of pictures in HTML."""
+    for picture in PICTURE.finditer(text):
+        for match in OF_PICTURE.finditer(picture[0]):
+            yield " ".join(match[2].split())
+
+
+def with_picture_words(text: str, translate: Callable[[str], str]) -> str:
+    """Return a text with the words of its pictures in HTML translated."""
+
+    def put(match: re.Match[str]) -> str:
+        old = " ".join(match[2].split())
+        new = translate(old)
+        return match[0] if new == old else f"{match[1]}{html.escape(new)}{match[3]}"
+
+    return PICTURE.sub(lambda picture: OF_PICTURE.sub(put, picture[0]), text)
+
+
+def has_words(text: str) -> bool:
+    """Say whether there is anything to translate beside code, formulas and links."""
+    return bool(WORD.search(NO_WORDS.sub(" ", text)))
+
+
+def blocks(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield pieces of a text, which together are the text; True: it is a message."""
+    held: list[str] = []
+    fence = ""
+
+    def flush() -> Iterator[tuple[str, bool]]:
+        if held:
+            piece = "".join(held)
+            held.clear()
+            yield piece, has_words(piece) and not piece.lstrip().startswith("<!--")
+
+    for line in text.splitlines(keepends=True):
+        mark = FENCE.match(line)
+        if fence or mark:
+            yield from flush()
+            yield line, False
+            if fence and line.strip() == fence:
+                fence = ""
+            elif mark and not fence:
+                fence = mark[1]
+        elif not line.strip() or TABLE_RULE.fullmatch(line):
+            yield from flush()
+            yield line, False
+        else:
+            if STARTS_ANEW.match(line) or (held and held[0].lstrip()[:1] in "#|"):
+                yield from flush()
+            held.append(line)
+    yield from flush()
+
+
+def parts(piece: str) -> tuple[str, str, str]:
+    """Split a message's piece into its front, the message in one line, and its end."""
+    match = FRONT.fullmatch(piece)
+    front, body = (match[1], match[2]) if match else ("", piece)
+    end = body[len(body.rstrip()) :]
+    return front, " ".join(body.split()), end
+
+
+def messages(text: str) -> Iterator[str]:
+    """Yield the messages of a Markdown text."""
+    for piece, is_message in blocks(text):
+        if is_message:
+            yield parts(piece)[1]
+
+
+def translated(text: str, translate: Callable[[str], str | None]) -> str:
+    """Return the text with every message that `translate` knows in its new words."""
+    made = []
+    for piece, is_message in blocks(text):
+        if is_message:
+            front, message, end = parts(piece)
+            found = translate(message)
+            if found is not None:
+                piece = front + found + end
+        made.append(piece)
+    return "".join(made)

@@ -1,0 +1,129 @@
+"""The messages of a released notebook, and the same notebook in other words.
+
+Cells, ids, points and checks stay; so a submission made from either is graded alike.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from nbformat import NotebookNode
+from nbgrader.utils import compute_checksum
+
+from autograder.course import LANGUAGE_KEY
+from autograder.translations import code, markdown
+from autograder.translations.catalogue import LANGUAGE, Message
+from autograder.translations.readings import Phrases
+from autograder.unit import CHECK_SUFFIX, is_graded_code
+
+SHARED = ("setup", "hand-in")  # the grade ids of cells that all notebooks share
+UNIT = "@unit@"  # stands for the unit's slug in their messages
+FACTS = re.compile(r"about \d+ minutes · [\d.]+ points")
+COMMENT = re.compile(r"# (.+)")
+# Words that hold facts, in every notebook: to be matched, not looked up.
+PATTERNS = (
+    "Unit {number} of {last}",
+    "about {minutes} minutes",
+    "{points} points",
+    "[Open this notebook in Colab]({address})",
+)
+
+
+def grade_id(cell: NotebookNode) -> str:
+    """Return a cell's name for nbgrader, or ""."""
+    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
+
+
+def exercise_name(grade_id: str) -> str:
+    """Return an exercise's name as a contents list shows it."""
+    return grade_id.removesuffix(CHECK_SUFFIX).replace("-", " ").capitalize()
+
+
+def messages(notebook: NotebookNode) -> Iterator[Message]:
+    """Yield what a unit's catalogue holds: paragraphs, checks, docstrings."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            for text in markdown.messages(cell.source):
+                if not FACTS.search(text):
+                    yield Message(text, "text")
+        elif grade_id(cell) not in SHARED:
+            for one in code.words_of(cell.source):
+                if _is_ours(cell, one.kind):
+                    yield Message(one.text, one.kind)
+
+
+def shared_messages(notebook: NotebookNode, slug: str) -> Iterator[Message]:
+    """Yield what all notebooks share: set-up, hand-in, lines of facts."""
+    yield from (Message(text, "facts") for text in PATTERNS)
+    for cell in notebook.cells:
+        if grade_id(cell) in SHARED:
+            comment = COMMENT.match(cell.source)
+            if comment:
+                yield Message(comment[1].replace(slug, UNIT), "comment")
+            for one in code.words_of(cell.source):
+                yield Message(one.text.replace(slug, UNIT), one.kind)
+
+
+def _is_ours(cell: NotebookNode, kind: str) -> bool:
+    """Say whether words are for the student: no demonstration's output."""
+    return kind.startswith("docstring") or is_graded_code(cell) or _is_read_only(cell)
+
+
+def _is_read_only(cell: NotebookNode) -> bool:
+    """Say whether a cell is of the course's own code, which may complain."""
+    details = cell.metadata.get("nbgrader", {})
+    return bool(details.get("locked")) and not details.get("solution")
+
+
+def translated(
+    notebook: NotebookNode, slug: str, own: dict[str, str], shared: dict[str, str]
+) -> NotebookNode:
+    """Return a released notebook in the words of two catalogues.
+
+    Args:
+        notebook: the English one; it is left as it is.
+        slug: the unit's.
+        own: the unit's translations.
+        shared: those of what all notebooks share.
+    """
+    made = copy.deepcopy(notebook)
+    made.metadata[LANGUAGE_KEY] = LANGUAGE
+    facts = Phrases(shared)
+
+    def fixed(text: str) -> str | None:
+        found = shared.get(text.replace(slug, UNIT))
+        return None if found is None else found.replace(UNIT, slug)
+
+    def of_unit(text: str) -> str | None:
+        if shared and FACTS.search(text):
+            text = text.replace("Unit 0", "Unit ")  # 4단원, not 04단원
+            return " · ".join(facts.translated(part) for part in text.split(" · "))
+        return own.get(text)
+
+    for cell in made.cells:
+        before = cell.source
+        if cell.cell_type == "markdown":
+            cell.source = _to_itself(markdown.translated(cell.source, of_unit), slug)
+        elif grade_id(cell) in SHARED:
+            cell.source = _first_comment(code.translated(cell.source, fixed), fixed)
+        else:
+            cell.source = code.translated(cell.source, of_unit, partial(_is_ours, cell))
+        own_data = cell.metadata.get("nbgrader", {})
+        if cell.source != before and "checksum" in own_data:
+            own_data["checksum"] = compute_checksum(cell)
+    return made
+
+
+def _to_itself(source: str, slug: str) -> str:
+    """Let the link to Colab open the notebook in its own language."""
+    return source.replace(f"/assignments/{slug}/", f"/assignments/{LANGUAGE}/{slug}/")
+
+
+def _first_comment(source: str, translate: Callable[[str], str | None]) -> str:
+    first, newline, rest = source.partition("\n")
+    comment = COMMENT.fullmatch(first)
+    new = translate(comment[1]) if comment else None
+    return source if new is None else f"# {new}{newline}{rest}"

@@ -1,0 +1,66 @@
+"""Pretend that everything is translated, to see what no translation would reach.
+
+Every word of a message becomes a Korean one; what must stay stays. English that shows
+then is in no catalogue.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import zlib
+from pathlib import Path
+
+from autograder.translations.catalogue import entries, read, written
+from autograder.translations.faults import PARTS
+from autograder.translations.report import catalogues_in
+from autograder.translations.sources import has_fields
+
+FIRST, LETTERS = ord("가"), 11172  # of Hangul
+LATIN = re.compile(r"[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ'’-]*")
+SHOWN = re.compile(r"(\{(?:term|doc|ref)\})`(?:[^`<]*<([^`>]+)>|([^`<]+))`")
+HELD = ("role", "code", "formula", "link", "mark")
+TAGS = re.compile(r"<[^>]+>|&\w+;")
+
+
+def word_for(english: str) -> str:
+    """Return a Korean word for an English one: another for each."""
+    number = zlib.crc32(english.encode())
+    letters = (number % LETTERS, number // LETTERS % LETTERS)
+    return "".join(chr(FIRST + letter) for letter in letters)
+
+
+def pretended(english: str, with_fields: bool) -> str:
+    """Return a message with each of its words replaced."""
+    english = SHOWN.sub(_shown, english)
+    held: list[str] = []
+
+    def hold(match: re.Match[str]) -> str:
+        held.append(match[0])
+        return f"\0{len(held) - 1}\0"
+
+    names = (*HELD, "placeholder") if with_fields else HELD
+    for pattern in (*(PARTS[name] for name in names), TAGS):
+        english = pattern.sub(hold, english)
+    text = LATIN.sub(lambda match: word_for(match[0]), english)
+    while "\0" in text:
+        text = re.sub("\0(\\d+)\0", lambda match: held[int(match[1])], text)
+    return text
+
+
+def _shown(role: re.Match[str]) -> str:
+    """Give a role words of its own."""
+    target = role[2] or role[3]
+    return f"{role[1]}`{word_for(target)} <{target}>`"
+
+
+def pretend(locale: Path, target: Path) -> None:
+    """Write the catalogues of a language to another folder, all of it translated."""
+    shutil.copytree(locale, target)
+    for name, path in catalogues_in(target):
+        catalog = read(path)
+        for entry in entries(catalog):
+            if not (name.endswith("sphinx.po") and entry.string):
+                entry.flags.discard("fuzzy")
+                entry.string = pretended(str(entry.id), has_fields(name))
+        path.write_text(written(catalog), encoding="utf-8")
