@@ -1,5 +1,6 @@
 """The student of a check is the same in this process and in a child."""
 
+import random
 from types import SimpleNamespace
 
 import pytest
@@ -51,6 +52,10 @@ def call(function, x):
 
 def same(a, b):
     return a is b
+
+def seeds_there():
+    import random
+    return torch.initial_seed(), torch.rand(4), random.random()
 
 answer = 42
 """
@@ -115,6 +120,19 @@ def test_draws_on_the_other_side_are_seeded_at_each_check(student):
 
     assert torch.equal(draw(1), draw(1))
     assert not torch.equal(draw(1), draw(2))
+
+
+def test_a_check_s_draws_cannot_be_drawn_on_the_other_side(student):
+    for seed in (0, 7, 2**31):
+        student.begin(seed)
+        seed_there, drawn, of_python = student.seeds_there()
+        assert seed_there != seed
+        for guess in (seed, seed_there):
+            generator = torch.Generator().manual_seed(guess)
+            assert torch.equal(torch.rand(4, generator=generator), drawn) == (
+                guess == seed_there
+            )
+            assert random.Random(guess).random() != of_python or guess == seed_there
 
 
 def test_gradients_of_inputs_and_parameters(student):
