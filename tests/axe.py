@@ -11,7 +11,7 @@ from filelock import FileLock
 TESTS = Path(__file__).resolve().parent
 PACKAGES = TESTS / "book" / "live"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-RUN = """async ({ tags, judged }) => {
+RUN = """async ({ tags, judged, within }) => {
   const transparent = "rgba(0, 0, 0, 0)";
   const behind = (element) => {
     for (; element; element = element.parentElement) {
@@ -40,8 +40,8 @@ RUN = """async ({ tags, judged }) => {
   const tagged = { runOnly: { type: "tag", values: tags }, rules };
   const contrast = { runOnly: { type: "rule", values: ["color-contrast"] } };
   const violations = [
-    ...await found(document, tagged),
-    ...await found({ exclude: [".judged"] }, contrast),
+    ...await found({ include: [within] }, tagged),
+    ...await found({ include: [within], exclude: [".judged"] }, contrast),
   ];
   const barriers = violations.map(({ id, nodes }) => {
     const where = nodes.slice(0, 3).map((node) => node.html.slice(0, 150));
@@ -75,16 +75,21 @@ def packages_of_npm() -> Path:
     return modules
 
 
-def barriers(page: object, judged: set[str] | None = None) -> list[str]:
+def barriers(
+    page: object, judged: set[str] | None = None, within: str = "html"
+) -> list[str]:
     """Return what axe-core finds in the page that is open, each rule a sentence.
 
     Most of a chapter's words are words of code, in a dozen colours. How words of code
     look goes into `judged`; the contrast of those that look the same is not judged
-    again, on this page or on those that are asked about with the same set.
+    again, on this page or on those that are asked about with the same set. What is not
+    `within` that selector is somebody else's.
     """
     rules = packages_of_npm() / "axe-core" / "axe.min.js"
     page.evaluate(f"() => {{ {rules.read_text('utf-8')} }}")
     judged = set() if judged is None else judged
-    found = page.evaluate(RUN, {"tags": TAGS, "judged": sorted(judged)})
+    found = page.evaluate(
+        RUN, {"tags": TAGS, "judged": sorted(judged), "within": within}
+    )
     judged.update(found["judged"])
     return found["barriers"]

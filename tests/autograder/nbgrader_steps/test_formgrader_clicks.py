@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from axe import barriers
 from chromium import Browser, browser
 from guide_pictures.jupyter_server import jupyter_server
 from tiny_grading import UNIT, grade, submission
@@ -141,3 +142,14 @@ def test_the_envelope_writes_a_page_that_opens(page, taught):
     path = taught / "feedback" / GRADED[2] / UNIT / f"{UNIT}.html"
     page.goto(path.as_uri())
     assert "Double" in page.locator("body").inner_text()
+
+
+def test_axe_finds_nothing_in_what_is_ours_on_the_page_of_a_submission(page):
+    click(page, "Manual Grading")
+    click(page, UNIT)
+    click(page, UNIT)
+    page.locator("tbody tr a").first.click()
+    page.locator("#why").wait_for()
+    for ours in (".text_cell_render", ".output_subarea", ".input_area"):
+        assert page.locator(ours).count() > 0
+        assert barriers(page, within=ours) == []
