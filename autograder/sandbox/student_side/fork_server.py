@@ -15,6 +15,7 @@ import socket
 import struct
 import sys
 import time
+import types
 from typing import Any, NamedTuple
 
 from . import kit
@@ -33,9 +34,9 @@ from .submission_server import lift_limits
 
 SIZE = struct.Struct(">I")
 REAP_SECONDS, WATCH_SECONDS = 5.0, 0.1
-# A second each at a first operation on the device "meta", in every child.
-ASKED_BY_META = ("torch.fx.experimental.symbolic_shapes", "torch._dynamo")
-WARM = ["matplotlib.pyplot", "torch.nn.functional", *ASKED_BY_META]
+SHAPES = "torch.fx.experimental.symbolic_shapes"  # for the device "meta": half a second
+COMPILER = "torch._dynamo"  # another second
+WARM = ["matplotlib.pyplot", "torch.nn.functional", SHAPES]
 
 
 def warm_up() -> CellRunner:
@@ -49,6 +50,30 @@ def warm_up() -> CellRunner:
     return CellRunner()
 
 
+def do_without_compiler() -> bool:
+    """Let no operation on the device "meta" import PyTorch's compiler in every child.
+
+    Functions that must never be compiled are wrapped, and the wrapper has the compiler
+    make itself another one at its first call, unless there is one. The function itself
+    will do, where nothing is compiled.
+
+    Returns:
+        Whether this PyTorch has such wrappers.
+    """
+    try:
+        from torch._compile import _disable_dynamo
+
+        wrapper = _disable_dynamo(do_without_compiler).__code__
+        place = wrapper.co_freevars.index("fn")
+    except (AttributeError, ImportError, ValueError):  # another version of PyTorch
+        return False
+    for found in gc.get_objects():
+        if type(found) is types.FunctionType and found.__code__ is wrapper:
+            function = (found.__closure__ or ())[place].cell_contents
+            vars(function).setdefault("__dynamo_disable", function)
+    return True
+
+
 def import_quietly(modules: list[str]) -> None:
     """Import what can be imported, and keep the garbage collector off it."""
     for name in modules:
@@ -56,6 +81,8 @@ def import_quietly(modules: list[str]) -> None:
             importlib.import_module(name)
         except Exception:  # what is missing here will be missing in a child, and said
             continue
+    if not do_without_compiler():
+        importlib.import_module(COMPILER)
     gc.collect()
     gc.freeze()
 
