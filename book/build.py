@@ -116,8 +116,10 @@ def link_editions(site: Path) -> None:
             )
             text = page.read_text("utf-8")
             linked = OTHER.sub(f"<!--other edition-->{links}<!--end-->", text)
-            if linked != text:
-                page.write_text(linked, "utf-8")
+            if linked != text:  # whoever reads it now reads the old page or the new
+                new = page.with_suffix(".new")
+                new.write_text(linked, "utf-8")
+                new.replace(page)
 
 
 def link(site: Path, page: Path, language: str, other: str) -> str:
