@@ -48,6 +48,7 @@ BUILT_INS = [
 CELLS = ["torch.nn.GRUCell", "torch.nn.GRU"]
 NOT_CONTIGUOUS = "`view` on a tensor that is not contiguous; `reshape` can copy"
 SQUEEZED = "`squeeze` without an axis, which takes a batch of 1 away too"
+INVERTED = "a classifier with an inverted mask (True means: may be attended to)"
 Named = dict[str, Callable[[], Any]]
 
 
@@ -1038,6 +1039,37 @@ def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> N
     }
 
 
+def mask_mistakes(right: Way, mask: Tensor, index: int) -> Named:
+    """Name what goes wrong with a classifier's mask.
+
+    The states at padding are zeros, so that two mistakes share their logits.
+    """
+    unmasked = replace(right, mask=None).results()[index]
+    if index == 0:
+        phrase = "a classifier whose softmax counts padding: no mask, or one behind it"
+        return {phrase: lambda: unmasked}
+    late = "a classifier that masks behind the softmax without dividing by the new sum"
+    return {
+        "a classifier that attends to padding (no mask)": lambda: unmasked,
+        late: lambda: unmasked * mask,
+    }
+
+
+def expect_upright_mask(weights: Any, ids: Tensor) -> None:
+    """Fail if padding gets all of the weight, and the words of its sentence none."""
+    if not isinstance(weights, Tensor) or weights.shape != ids.shape:
+        return
+    padding = ids == PAD
+    of_words = weights.masked_fill(padding, 0.0)[padding.any(1)]
+    of_padding = weights.masked_fill(~padding, 0.0)[padding.any(1)]
+    if bool((of_words.abs() < 1e-6).all()) and bool((of_padding.sum(1) > 0.9).all()):
+        fail(
+            "Where a sentence has padding, padding gets all of the weight and its "
+            "words get none: True in the mask means that a place may be attended to.",
+            mistake=INVERTED,
+        )
+
+
 @torch.no_grad()
 def classifier_mistakes(
     model: reference.BiLSTMAttention, ids: Tensor, index: int
@@ -1059,7 +1091,7 @@ def classifier_mistakes(
         "a classifier whose query mixes the sentences of the batch (`view`)": lambda: (
             other(query=final.reshape(-1, 2 * HIDDEN))
         ),
-        "a classifier that attends to padding (no mask)": lambda: other(mask=None),
+        **mask_mistakes(right, mask, index),
         **reading_mistakes(other, model, vectors),
         **query_mistakes(other, right, vectors, mask),
         "a classifier whose scores are divided by the root of the width": lambda: other(
@@ -1108,7 +1140,10 @@ def test_classifier_without_padding(student, draw):
         expect_close(classify(pair.student, above)[0], want, "", tolerance=2e-5)
 
     words = "a classifier that takes an id below `pad_id` for padding"
-    with blame(words, without_low_ids):
+    with (
+        blame(words, without_low_ids),
+        blame_error("expected at least one word in every sentence", INVERTED),
+    ):
         logits, _ = classify(pair.student, ids)
     want, _ = pair.trusted(ids)
     model, vectors = pair.trusted, pair.trusted.embedding(ids)
@@ -1149,6 +1184,7 @@ def scores_of(model: reference.BiLSTMAttention, ids: Tensor) -> Tensor:
 def test_classifier_weights(student, draw):
     pair, ids = twins(student, draw), sentences(draw)
     _, weights = classify(pair.student, ids)
+    expect_upright_mask(weights, ids)
     named = classifier_mistakes(pair.trusted, ids, 1)
     _, want = pair.trusted(ids)
     named["the scores, not the weights"] = lambda: scores_of(pair.trusted, ids)

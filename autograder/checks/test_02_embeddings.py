@@ -38,6 +38,7 @@ SPECIALS = ["<unk>", "<pad>", "<sos>", "<eos>"]
 WORDS = ["apfel", "brot", "dorf", "ente", "frau", "glas", "hund", "igel", "junge"]
 WORDS += ["katze", "lampe", "maus"]
 NO_ORDER = "equally frequent words in an order of chance, such as that of a set"
+NOT_BY_FREQUENCY = "the right words, but not the frequent ones first, as from a set"
 BUILT_INS = [
     "torchtext.vocab.Vocab",
     "torchtext.vocab.build_vocab_from_iterator",
@@ -177,7 +178,19 @@ def expect_words(
             "one stands before the earlier one in the alphabet.",
             mistake=NO_ORDER,
         )
+    if itos not in [want, *known] and same_words(itos, want):
+        fail(
+            "The words are the right ones, but rarer words stand before more frequent "
+            "ones. Sort them by how often they occur: a set has an order of chance.",
+            mistake=NOT_BY_FREQUENCY,
+        )
     expect_equal(itos, want, "The list of words", mistakes=named)
+
+
+def same_words(itos: Sequence[str], want: Sequence[str]) -> bool:
+    """Tell whether a list holds what it should, the special tokens first."""
+    first = len(SPECIALS)
+    return itos[:first] == want[:first] and Counter(itos) == Counter(want)
 
 
 def by_count(itos: Sequence[str], sentences: Sentences) -> tuple:

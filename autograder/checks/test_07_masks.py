@@ -115,6 +115,12 @@ def padding_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
         ),
         "a mask that hides nothing": torch.ones_like(word),
         "a mask that hides everything": torch.zeros_like(word),
+        **{
+            f"the mask of all numbers above {fixed}, whatever `pad_id` is": (
+                (ids > fixed)[:, None, None]
+            )
+            for fixed in OTHER_PADDING[1:]  # above 0 are those that are not 0
+        },
     }
 
 

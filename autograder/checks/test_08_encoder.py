@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.checking.behaviour import (
@@ -200,6 +201,25 @@ def norm_mistakes(steps: Steps, x: Tensor) -> Mistakes:
         "a layer without its first LayerNorm": steps.second(added),
         "a layer without its second LayerNorm": y + steps.feed(y),
         "a layer without LayerNorm": added + steps.feed(added),
+        **gain_mistakes(steps, x),
+    }
+
+
+def without_gains(y: Tensor) -> Tensor:
+    """Normalise each token's vector, without γ and β."""
+    return F.layer_norm(y, y.shape[-1:])
+
+
+def gain_mistakes(steps: Steps, x: Tensor) -> Mistakes:
+    """Name LayerNorms of a post-norm layer that have no γ and no β."""
+    added = x + steps.attend(x)
+    y, z = without_gains(added), steps.norm1(added)
+    return {
+        "a layer whose LayerNorms have no γ and no β": without_gains(y + steps.feed(y)),
+        "a layer whose first LayerNorm has no γ and no β": steps.second(y),
+        "a layer whose second LayerNorm has no γ and no β": (
+            without_gains(z + steps.feed(z))
+        ),
     }
 
 
@@ -235,6 +255,9 @@ def pre_norm_mistakes(
         ),
         "a pre-norm layer with another LayerNorm at its end": n2(second(x + attend(z))),
         "a layer without LayerNorm": (lambda a: a + ff(a))(x + attend(x)),
+        "a pre-norm layer whose LayerNorms have no γ and no β": (
+            (lambda a: a + ff(without_gains(a)))(x + attend(without_gains(x)))
+        ),
         "a pre-norm layer without residual connections": ff(n2(attend(z))),
         "a pre-norm layer with the feed-forward before attention": (
             (lambda a: a + attend(n2(a)))(x + ff(z))
@@ -249,8 +272,65 @@ def test_layer_shape(student, draw):
     expect_shape(got, (B, S, D), "What the layer returns")
 
 
+def deaf(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return weights with which attention adds nothing: zeros behind its heads."""
+    zeros = {name: 0 * value for name, value in state.items() if ".w_o." in name}
+    return {**state, **zeros}
+
+
+def expect_tokens_apart(
+    call: Callable[[Tensor], Any], x: Tensor, other: Tensor, what: str
+) -> None:
+    """Fail if a token takes part in another's result, where attention adds nothing.
+
+    Args:
+        call: the student's layer or stack, with weights that are `deaf`.
+        x: what goes in, (b, s, d_model).
+        other: the same with another token at the place [1, 2].
+        what: the result, in words.
+    """
+    results = call(x), call(other)
+    for result in results:
+        expect_shape(result, tuple(x.shape), what)
+    moved = ~torch.isclose(*results, atol=1e-6, equal_nan=True).all(dim=-1)
+    moved[1, 2] = False
+    if bool(moved[1].any()):
+        fail(
+            "With attention that adds nothing, one token was changed, and other tokens "
+            "of its sentence come out changed, too: a LayerNorm should run over the "
+            "d_model numbers of one token.",
+            mistake="a LayerNorm that mixes the tokens of a sentence",
+        )
+    if bool(moved.any()):
+        fail(
+            "With attention that adds nothing, one token was changed, and other "
+            "sentences come out changed, too: a LayerNorm should run over the d_model "
+            "numbers of one token.",
+            mistake="a LayerNorm that mixes the sentences of a batch",
+        )
+
+
+def with_another_token(draw) -> tuple[Tensor, Tensor]:
+    """Draw a batch, and the same with another token at the place [1, 2]."""
+    x = words(draw)
+    other = x.clone()
+    other[1, 2] = 3 * words(draw, D)
+    return x, other
+
+
+def expect_norms_of_tokens(student, draw, **changes) -> None:
+    """Fail if a LayerNorm inside the layer runs over more than one token."""
+    layer, trusted = pair_of(student, draw, reference.EncoderLayer, **changes)
+    layer.load_state_dict(deaf(trusted.state_dict()))
+    mask = draw.mask(B, 1, 1, S)
+    expect_tokens_apart(
+        lambda x: layer(x, mask), *with_another_token(draw), "The layer's output"
+    )
+
+
 @check("encoder-layer", share=3, title="Right values: post-norm, with a padding mask")
 def test_layer_values(student, draw):
+    expect_norms_of_tokens(student, draw)
     layer, trusted = pair_of(student, draw, reference.EncoderLayer)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
     mistakes = layer_mistakes(trusted, x, mask)
@@ -267,6 +347,7 @@ def test_layer_without_mask(student, draw):
 
 @check("encoder-layer", share=2, title="norm_first=True: pre-norm")
 def test_layer_pre_norm(student, draw):
+    expect_norms_of_tokens(student, draw, norm_first=True)
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, norm_first=True)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
     mask[..., :2] = True  # a key alone gets all the weight, whatever the query
@@ -338,6 +419,7 @@ def test_layer_of_each_call(student, draw):
 
 @check("encoder-layer", share=1, title="Gradients reach the input and every parameter")
 def test_layer_gradients(student, draw):
+    expect_norms_of_tokens(student, draw)
     layer, trusted = pair_of(student, draw, reference.EncoderLayer)
     x, mask, upstream = words(draw), draw.mask(B, 1, 1, S), words(draw)
     run = student.gradients(layer, x, mask, upstream=upstream)
@@ -490,7 +572,19 @@ def normed_mistakes(
         ),
         "the stack with the normalisation after each layer": after_each,
         "the stack normalised twice": norm(norm(whole)),
+        "the stack with a last normalisation without γ and β": without_gains(whole),
     } | {phrase: norm(value) for phrase, value in wrong.items()}
+
+
+def expect_last_norm_of_tokens(student, draw, **changes) -> None:
+    """Fail if the encoder mixes tokens between or behind its layers."""
+    layers = foreign_layers(draw, **changes)
+    for layer in layers:
+        layer.load_state_dict(deaf(layer.state_dict()))
+    encoder, mask = encoder_around(student, layers, **changes), draw.mask(B, 1, 1, S)
+    expect_tokens_apart(
+        lambda x: encoder(x, mask), *with_another_token(draw), "The memory"
+    )
 
 
 @check("encoder", share=1, title="The memory has the shape (b, s, d_model)", form=True)
@@ -501,14 +595,20 @@ def test_encoder_shape(student, draw):
 
 @check("encoder", share=3, title="Layer after layer, each with the mask")
 def test_encoder_values(student, draw):
+    expect_last_norm_of_tokens(student, draw)
     layers, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
-    encoder = encoder_around(student, layers)
-    mistakes = stack_mistakes(layers, x, mask)
-    expect_close(encoder(x, mask), through(layers, x, mask), "The memory", mistakes)
+    encoder, want = encoder_around(student, layers), through(layers, x, mask)
+    mistakes = stack_mistakes(layers, x, mask) | {
+        "the stack with a normalisation at its end, where layers are post-norm": (
+            without_gains(want)
+        ),
+    }
+    expect_close(encoder(x, mask), want, "The memory", mistakes)
 
 
 @check("encoder", share=2, title="Pre-norm layers: one more normalisation at the end")
 def test_encoder_last_norm(student, draw):
+    expect_last_norm_of_tokens(student, draw, norm_first=True)
     layers, x = foreign_layers(draw, norm_first=True), words(draw)
     encoder = encoder_around(student, layers, norm_first=True)
     mask = draw.mask(B, 1, 1, S)

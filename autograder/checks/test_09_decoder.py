@@ -25,6 +25,7 @@ from autograder.checking.expect import (
     fail,
 )
 from autograder.checking.families import (
+    KEPT,
     expect_each_call_anew,
     expect_no_seed,
     expect_no_traces,
@@ -913,6 +914,11 @@ def test_average_leaves_its_inputs(student, draw):
 
 PAD, VOCABULARY = 5, SIZES["tgt_vocab_size"]
 OF_LOSS = "lambda model: lambda ids: model.loss(ids)"
+IN_ONE_TENSOR = """
+lambda loss, *batches: (
+    lambda one: [loss(one.copy_(ids)) for ids in batches]
+)(batches[0].clone())
+"""
 
 
 def sentences(draw, b: int = B, t: int = T) -> dict[str, Tensor]:
@@ -1130,10 +1136,48 @@ def test_language_model_of_each_call(student, draw):
     pair = language_models(student, draw)
     calls = [(sentences(draw, B + 1, T + 1)["no padding"],) for _ in range(3)]
     expect_each_call_anew(student, pair.student, calls, pair.trusted, "the logits")
+    expect_each_loss_anew(student, draw)
     model = language_models(student, draw, dropout=0.3).student
     model.train()
     expect_no_seed(student, model, *calls[0], draws=True)
     expect_no_seed(student, loss_of(student, model), *calls[0], draws=True)
+
+
+def expect_each_loss_anew(student, draw) -> None:
+    """Fail if a loss is that of an earlier call: other words, or other weights.
+
+    The batch is as large as no other check's. The logits are those of a model of the
+    student's that is asked for nothing else, right or wrong.
+    """
+    pair, twin = (language_models(student, draw) for _ in range(2))
+    batches = [sentences(draw, B + 2, T + 2)["no padding"] for _ in range(3)]
+    twin.student.load_state_dict(pair.trusted.state_dict())
+
+    def right(ids: Tensor, read: Tensor | None = None) -> Tensor:
+        logits = twin.student((ids if read is None else read)[:, :-1])
+        rows = logits.double().transpose(1, 2)
+        return F.cross_entropy(rows, ids[:, 1:], ignore_index=PAD)
+
+    loss, what = loss_of(student, pair.student), "the loss"
+    of_old_logits = right(batches[1], read=batches[0])
+    expect_each_call_anew(
+        student,
+        loss,
+        [(ids,) for ids in batches],
+        right,
+        what,
+        mistakes={"the loss of logits kept from an earlier call": of_old_logits},
+    )
+    found = student.load("builtins.eval")(IN_ONE_TENSOR)(loss, *batches)
+    wanted = [right(ids) for ids in batches]
+    for got, want, before in zip(found[1:], wanted[1:], wanted, strict=False):
+        words = "Where other words are written into the same tensor, the loss"
+        expect_close(got, want, words, {KEPT: before})
+    weights = drawn_state(draw, pair.trusted)
+    for model in (pair.student, twin.student):
+        model.load_state_dict(weights)
+    again, want = loss(batches[0]), right(batches[0])
+    expect_close(again, want, "With other weights, the loss", {KEPT: wanted[0]})
 
 
 @check("language-model", share=1, title="Ids, device and mode stay", form=True)

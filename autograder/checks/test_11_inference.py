@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -28,10 +29,11 @@ from autograder.checking.expect import (
 from autograder.checking.families import (
     ZEROS,
     expect_each_call_anew,
+    expect_no_seed,
     expect_no_traces,
     expect_same_device,
 )
-from autograder.checking.kinds_of_inputs import expect_double
+from autograder.checking.kinds_of_inputs import expect_double, expect_every_mask
 from autograder.checking.random_inputs import Draw
 from transformer.config import TransformerConfig
 from transformer.decoder import DecoderLayer
@@ -45,6 +47,7 @@ from transformer.translation.sampling_settings import SamplingSettings
 
 UNK, PAD, SOS, EOS = 0, 1, 2, 3
 OTHER_IDS = (4, 9, 10)  # of padding, <sos> and <eos>
+SMALL_K = "code that needs a k of at most V"
 POOL = 8  # so many models of a kind are looked for, at most, and each only once
 SRC_WORDS, TGT_WORDS = 12, 11
 CONFIG = "transformer.config.TransformerConfig"
@@ -393,7 +396,9 @@ def test_greedy_cached(student, draw):
 
 @check("greedy-decode", share=1, title="Each call anew; src stays as it was")
 def test_greedy_leaves_no_traces(student, draw):
-    models = [draw_uneven(draw) for _ in range(2)]
+    number = draw.integer(0, POOL - 1)
+    models = [uneven_of((PAD, SOS, EOS), number + i) for i in (0, 1)]
+    models = [(replace(model, calls=[], encoded=0), src) for model, src in models]
     calls = [(model.handed_to(student), src, MAX_LEN) for model, src in models]
     expect_no_traces(student, student.greedy_decode, *calls[0], still=True)
     rights = iter([greedy(replace(model), src).double() for model, src in models])
@@ -558,6 +563,8 @@ def test_cut(student, draw):
 @check("beam-cut", share=2, title="Other sizes and another α")
 def test_cut_of_other_sizes(student, draw):
     expect_cut(student, candidates(2, 5, 11, 2.3, draw.integer(0, POOL)))
+    with blame(SMALL_K, lambda: test_cut(student, draw)):
+        expect_cut(student, candidates(2, 8, 5, 1.3, draw.integer(0, POOL)))
 
 
 @check("beam-cut", share=2, title="Hypotheses that are not there yet, or have ended")
@@ -1091,6 +1098,13 @@ def test_beam_calls(student, draw):
         )
 
 
+@check("beam-search", share=1, title="More hypotheses than words: a k above V")
+def test_beam_wider_than_the_vocabulary(student, draw):
+    usual = draw_problem(draw, "all")
+    with blame(SMALL_K, lambda: expect_found(student, usual, EVERY)):
+        expect_found(student, problem_of("wide", 0), {})
+
+
 @check("beam-search", share=2, title="Other numbers for <sos>, <eos> and padding")
 def test_beam_other_numbers(student, draw):
     expect_found(student, problem_of("numbers", 0), EVERY | USUAL)
@@ -1140,6 +1154,7 @@ KINDS: dict[str, tuple[SearchSettings, dict[str, Any], dict[str, Rule]]] = {
     "plain": (SearchSettings(2, 0.0, 4), {}, ENDS | CUT_OFF | OTHERS),
     "one": (SearchSettings(1, 0.6, MAX_LEN), {}, {}),
     "short": (SearchSettings(K, 0.6, 30), {"ending": 6.0}, {}),
+    "wide": (SearchSettings(TGT_WORDS + 2, 0.8, 4), {}, {}),
     "numbers": (
         SearchSettings(2, 0.9, MAX_LEN, *OTHER_IDS[1:]),
         {"special": OTHER_IDS},
@@ -1154,6 +1169,11 @@ B, H, T, S, D = 3, 2, 4, 5, 12
 SIZES: dict[str, Any] = {"src_vocab_size": 20, "tgt_vocab_size": 21, "d_model": D}
 SIZES |= {"n_heads": H, "n_layers": 2, "d_ff": 20, "dropout": 0.0}
 Run = Callable[[], tuple[Tensor, Tensor]]  # gives the newest token and the weights
+LAYER_CACHE = "transformer.translation.cache.LayerCache"
+STEP_OF_TENSORS = (
+    "lambda step, cache: lambda layer, x, parts, tgt_mask, src_mask: "
+    "step(layer, x, cache(*parts), tgt_mask, src_mask)"
+)
 
 
 @dataclass(frozen=True)
@@ -1201,7 +1221,27 @@ class Step:
     def cache(self, student, count: int) -> Any:
         """Make the student's cache of the first `count` tokens."""
         tensors = [part.float() for part in self.projected(count)]
-        return student.load("transformer.translation.cache.LayerCache")(*tensors)
+        return student.load(LAYER_CACHE)(*tensors)
+
+    def arguments(self) -> tuple:
+        """Return what `step_of_tensors` takes: the cache as its four tensors."""
+        parts = [part.float() for part in self.projected(self.x.size(1) - 1)]
+        return self.layer, self.x[:, -1:], parts, self.tgt_mask, self.src_mask
+
+    def under(self, place: str, mask: Tensor) -> "Step":
+        """Put another mask in one place, "tgt_mask" or "src_mask"."""
+        changed: dict[str, Any] = {place: mask}
+        return replace(self, **changed)
+
+    def with_others(self, draw) -> "Step":
+        """Draw other tokens, source and masks, in a batch larger than any other."""
+        return replace(
+            self,
+            x=draw.normal(B + 1, T, D),
+            memory=draw.normal(B + 1, S, D),
+            tgt_mask=draw.mask(B + 1, 1, 1, T),
+            src_mask=draw.mask(B + 1, 1, 1, S),
+        )
 
 
 def draw_step(student, draw, **changes) -> Step:
@@ -1514,6 +1554,87 @@ def test_step_from_nothing(student, draw):
     expect_close(x, first.right()[0], "x", tolerance=5e-5)
 
 
+def step_of_tensors(student) -> Any:
+    """Make a function of the student's step that fills a new cache in each call."""
+    make = student.load("builtins.eval")(STEP_OF_TENSORS)
+    return make(student.decode_step_cached, student.load(LAYER_CACHE))
+
+
+@check(
+    "decode-step-cached", share=2, title="Masks for each head or sentence, or for all"
+)
+def test_step_under_every_mask(student, draw):
+    step, function = draw_step(student, draw), step_of_tensors(student)
+    for place, keys, letter in (("tgt_mask", T, "t"), ("src_mask", S, "s")):
+        masks = {
+            f"(b, 1, 1, {letter}), one for each sentence": draw.mask(B, 1, 1, keys),
+            f"(b, h, 1, {letter}), one for each head": draw.mask(B, H, 1, keys),
+            f"(1, h, 1, {letter}), one for each head": draw.mask(1, H, 1, keys),
+            f"(1, 1, 1, {letter}), one for all": draw.mask(1, 1, 1, keys),
+            f"({letter},), one for all": draw.mask(keys),
+        }
+
+        def own(mask: Tensor, place: str = place) -> Any:
+            result = function(*step.under(place, mask).arguments())
+            return expect_parts(result, 2, "two things, x and the weights")[0]
+
+        def right(mask: Tensor, place: str = place) -> Tensor:
+            return step.under(place, mask).right()[0]
+
+        expect_every_mask(own, right, masks, f"x, with this for {place},")
+
+
+@check("decode-step-cached", share=1, title="Each call alone; no dropout in evaluation")
+def test_step_of_each_call(student, draw):
+    step, function = draw_step(student, draw, dropout=0.3), step_of_tensors(student)
+    expect_each_step_anew(student, draw, draw_step(student, draw))
+    with blame("dropout in evaluation", lambda: test_step_values(student, draw)):
+        result = function(*step.arguments())
+        x, _ = expect_parts(result, 2, "two things, x and the weights")
+        what = "x, of a layer with dropout in evaluation,"
+        expect_close(x, step.right()[0], what, tolerance=5e-5)
+
+
+def expect_each_step_anew(student, draw, step: Step) -> None:
+    """Fail if a step gives, or looks at, something of an earlier call."""
+    first, second = (step.with_others(draw) for _ in range(2))
+    of_first_source = replace(second, memory=first.memory)
+    tokens = torch.cat([first.x[:, :-1], second.x[:, -1:]], dim=1)
+    named = {
+        "a step that looks at the source of an earlier call": (
+            of_first_source.right()[0]
+        ),
+        "a step that looks back at the tokens of an earlier call": (
+            replace(second, x=tokens).right()[0]
+        ),
+    }
+    rights = iter([first.right()[0], second.right()[0]])
+    calls = [first.arguments(), second.arguments()]
+    expect_each_call_anew(
+        student,
+        step_of_tensors(student),
+        calls,
+        lambda *_: next(rights),
+        "x",
+        part=0,
+        mistakes=named,
+        tolerance=5e-5,
+    )
+
+
+@check(
+    "decode-step-cached",
+    share=1,
+    title="x, masks and source stay; device and chance too",
+    form=True,
+)
+def test_step_leaves_no_traces(student, draw):
+    step, function = draw_step(student, draw, dropout=0.3), step_of_tensors(student)
+    expect_no_seed(student, function, *step.arguments())
+    expect_no_traces(student, function, *step.arguments(), still=True)
+    expect_same_device(student, function, *step.arguments(), what="what comes back")
+
+
 @check("decode-step-cached", share=2, title="The same step as pre-norm (norm_first)")
 def test_step_pre_norm(student, draw):
     step = draw_step(student, draw, norm_first=True)
@@ -1726,11 +1847,19 @@ def test_counts_of_words(student, draw):
     expect_counts(student.ngram_precision(*corpus, 1), corpus, 1)
 
 
+GLUED = "the counts of n-grams glued into one text, so that different ones look alike"
+
+
 @check("ngram-precision", share=2, title="Longer n-grams")
 def test_counts_of_longer_ones(student, draw):
     corpus = draw_telling(draw, False, 2, SINGLE)
     for n in (2, 3):
         expect_counts(student.ngram_precision(*corpus, n), corpus, n)
+    one, two, three = distinct_words(draw, 3)
+    hypotheses = [[one + two, three], [three, one]]
+    references = [[one, two + three], [three, one]]
+    got = student.ngram_precision(hypotheses, references, 2)
+    expect_equal(got, (1, 2), "what you counted", {GLUED: (2, 2)})
 
 
 @check("ngram-precision", share=2, title="Several references")
@@ -1764,6 +1893,67 @@ def test_counts_change_nothing(student, draw):
             "Your function changed the lists that it was given.",
             mistake="an input is changed in place",
         )
+
+
+GOES_FROM = "code that goes on from the numbers of an earlier call"
+
+
+def two_corpora(draw) -> list[Corpus]:
+    """Draw two corpora of as many sentences and words, with other counts and scores.
+
+    They begin with the same sentence, and have more sentences than those of any other
+    check. No word comes again, so that no mistake of other checks shows at one draw and
+    not at another.
+    """
+
+    def one() -> Corpus:
+        references = [distinct_words(draw, 7) for _ in range(5)]
+        hypotheses = [list(words[:6]) for words in references]
+        for number, words in enumerate(hypotheses):
+            words[draw.integer(0, 6) if number else 0] = "der"
+        return hypotheses, references
+
+    for _ in range(2000):
+        both = [one(), one()]
+        for first, second in zip(*both, strict=True):
+            second[0] = list(first[0])
+        counts = {matches(corpus, 2)[0] for corpus in both}
+        scores = [score_with(corpus) for corpus in both]
+        if len(counts) == 2 and min(scores) > 5 and abs(scores[0] - scores[1]) > 1:
+            return both
+    raise RuntimeError("no two corpora were drawn that differ in counts and score")
+
+
+def expect_each_corpus_anew(
+    student,
+    function: Any,
+    calls: Sequence[tuple],
+    right: Callable[..., Any],
+    what: str,
+    part: int | None = None,
+) -> None:
+    """Fail if a call goes on from an earlier one, or gives its result."""
+    (then, _), (again, _) = student.calls_in_turn(
+        function, calls[0], deepcopy(calls[0])
+    )
+    if then != again:
+        fail(
+            f"For the same corpus a second call gives another result: {what} should "
+            "begin anew each time. A list or Counter among the defaults is kept.",
+            mistake=GOES_FROM,
+        )
+    expect_each_call_anew(student, function, calls, right, what, part)
+
+
+@check("ngram-precision", share=1, title="Each corpus by itself")
+def test_counts_of_each_call(student, draw):
+    calls = [(*corpus, 2) for corpus in two_corpora(draw)]
+
+    def right(hypotheses: Any, references: Any, n: int) -> int:
+        return matches((hypotheses, references), n)[0]
+
+    what = "the number of confirmed n-grams"
+    expect_each_corpus_anew(student, student.ngram_precision, calls, right, what, 0)
 
 
 def score_with(
@@ -2017,6 +2207,22 @@ def test_bleu_with_another_length(student, draw):
         expect_bleu(student.corpus_bleu(*corpus, 2), corpus, 2)
 
 
+@check("corpus-bleu", share=1, title="Each corpus by itself; the lists stay")
+def test_bleu_of_each_call(student, draw):
+    calls = two_corpora(draw)
+
+    def right(*corpus: Any) -> float:
+        return score_with(corpus)
+
+    expect_each_corpus_anew(student, student.corpus_bleu, calls, right, "your score")
+    _, after = student.call_and_return_inputs(student.corpus_bleu, *calls[0])
+    if any(now != then for now, then in zip(after, calls[0], strict=True)):
+        fail(
+            "Your function changed the lists that it was given.",
+            mistake="an input is changed in place",
+        )
+
+
 # --- sampling_probabilities -------------------------------------------------------
 
 SAMPLING = "transformer.translation.sampling_settings.SamplingSettings"
@@ -2254,7 +2460,7 @@ def test_sampling_at_the_ends(student, draw):
             SamplingSettings(0, 3, 0.5),
             "code that divides by a temperature of 0",
         ),
-        (logits, SamplingSettings(top_k=99), "code that needs a k of at most V"),
+        (logits, SamplingSettings(top_k=99), SMALL_K),
         (equal, SamplingSettings(top_k=2), first),
         (equal, SamplingSettings(top_p=0.4), first),
         (equal, SamplingSettings(0), first),

@@ -176,6 +176,16 @@ gru_step.wrong(
     swap(NEW_STATE, "(1 - update) * state + update * proposal"),
 )
 gru_step.wrong(
+    "x and state swapped",
+    insert("x, state = state, x", before="x_reset,"),
+    diagnosed=False,
+)
+gru_step.wrong(
+    "W and U swapped",
+    insert("w_x, w_state = w_state, w_x", before="x_reset,"),
+    diagnosed=False,
+)
+gru_step.wrong(
     "reset before U, as in the paper",
     insert("d_h = state.size(1)", before="proposal ="),
     swap("reset * h_new", "(reset * state) @ w_state[-d_h:].T + b_state[-d_h:]"),
@@ -480,6 +490,16 @@ def gru_step(x, state, w_x, w_state, b_x, b_state):
 
 additive_score = answer("transformer.recurrent.attention.additive_score")
 additive_score.wrong("without the tanh", swap("return torch.tanh", "return"))
+additive_score.wrong(
+    "state and memory swapped",
+    insert("state, memory = memory, state", before="query ="),
+    diagnosed=False,
+)
+additive_score.wrong(
+    "W and U swapped",
+    insert("w_state, w_memory = w_memory, w_state", before="query ="),
+    diagnosed=False,
+)
 additive_score.wrong("tanh after v", swap("(query + keys) @ v", "((query + keys) @ v)"))
 additive_score.wrong("sigmoid instead of the tanh", swap("tanh", "sigmoid"))
 additive_score.wrong("ReLU instead of the tanh", swap("torch.tanh", "F.relu"))
@@ -698,6 +718,19 @@ attend = answer(
             weights = weights * mask
         return (weights.unsqueeze(1) @ values).squeeze(1), weights
         """),
+)
+attend.wrong(
+    "scores and values swapped",
+    insert("scores, values = values, scores", before="weights = scores"),
+    diagnosed=False,
+)
+attend.wrong(
+    "weights and values swapped in the product",
+    swap(
+        "(weights.unsqueeze(1) @ values).squeeze(1)",
+        "(values @ weights.unsqueeze(1)).squeeze(1)",
+    ),
+    diagnosed=False,
 )
 without_zeros = answer(
     "transformer.recurrent.attention.attend",
@@ -1204,6 +1237,82 @@ bilstm_attention.wrong(
     names="attends to padding (no mask)",
 )
 bilstm_attention.wrong(
+    "scores and states swapped",
+    swap("attend(scores, states, mask)", "attend(states, scores, mask)"),
+    diagnosed=False,
+)
+bilstm_attention.wrong(
+    "words and mask swapped",
+    swap("self.embedding(ids), mask)", "mask, self.embedding(ids))"),
+    diagnosed=False,
+)
+bilstm_attention.wrong(
+    "query and states swapped in the product",
+    swap(
+        "(states @ query.unsqueeze(-1)).squeeze(-1)",
+        "(query.unsqueeze(-1) @ states).squeeze(-1)",
+    ),
+    diagnosed=False,
+)
+ATTENDED = "context, weights = attend(scores, states, mask)"
+BEHIND = """
+weights = scores.softmax(dim=-1).masked_fill(~mask, 0.0)
+context = (weights.unsqueeze(1) @ states).squeeze(1)
+"""
+bilstm_attention.wrong(
+    "the mask behind the softmax, without dividing by the new sum",
+    swap(ATTENDED, BEHIND),
+    names="masks behind the softmax without dividing",
+)
+bilstm_attention.wrong(
+    "the mask behind the softmax, for the weights alone",
+    swap(
+        ATTENDED,
+        """
+        context, weights = attend(scores, states)
+        weights = weights * mask
+        """,
+    ),
+    names="masks behind the softmax without dividing",
+)
+bilstm_attention.wrong(
+    "the mask multiplied with the scores",
+    swap("attend(scores, states, mask)", "attend(scores * mask, states)"),
+    names="attends to padding (no mask)",
+)
+bilstm_attention.wrong(
+    "an inverted mask",
+    swap("states, mask", "states, ~mask"),
+    names="with an inverted mask",
+)
+bilstm_attention.wrong(
+    "an inverted mask, filled by hand",
+    swap(
+        ATTENDED,
+        """
+        weights = scores.masked_fill(mask, float("-inf")).softmax(dim=-1)
+        context = (weights.unsqueeze(1) @ states).squeeze(1)
+        """,
+    ),
+    names="with an inverted mask",
+)
+bilstm_attention.wrong(
+    "an inverted mask, filled by hand with -1e9",
+    swap(
+        ATTENDED,
+        """
+        weights = scores.masked_fill(mask, -1e9).softmax(dim=-1)
+        context = (weights.unsqueeze(1) @ states).squeeze(1)
+        """,
+    ),
+    names="with an inverted mask",
+)
+bilstm_attention.wrong(
+    "an inverted mask, for the LSTM too",
+    swap("!= self", "== self"),
+    names="with an inverted mask",
+)
+bilstm_attention.wrong(
     "not packed",
     swap(
         "final = run_packed(self.lstm, self.embedding(ids), mask)",
@@ -1503,6 +1612,21 @@ def forward(self, ids):
     return self.output(context), weights
 
 
+bilstm_attention.right(
+    "the mask behind the softmax, and divided by the new sum",
+    swap(ATTENDED, BEHIND),
+    insert("weights = weights / weights.sum(dim=-1, keepdim=True)", before="context ="),
+)
+bilstm_attention.right(
+    "minus infinity added where there is padding",
+    swap(
+        ATTENDED,
+        """
+        far = torch.zeros_like(scores).masked_fill(~mask, float("-inf"))
+        context, weights = attend(scores + far, states)
+        """,
+    ),
+)
 bilstm_attention.right(
     "all by itself, without attend",
     swap(

@@ -132,7 +132,7 @@ build_vocabulary.wrong(
 build_vocabulary.wrong(
     "a set's order",
     swap("sorted(frequent, key=lambda word: (-counts[word], word))", "set(frequent)"),
-    diagnosed=False,
+    names="not the frequent ones first",
 )
 build_vocabulary.wrong(
     "joined and split again",

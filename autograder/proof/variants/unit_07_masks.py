@@ -82,7 +82,8 @@ def padding_mask(ids, pad_id):
 
 
 padding_mask.wrong("another pad id: 3", swap("!= pad_id", "!= 3"), names="the pad id 3")
-padding_mask.wrong("ids > 4", swap("!= pad_id", "> 4"), diagnosed=False)
+padding_mask.wrong("ids > 4", swap("!= pad_id", "> 4"), names="numbers above 4")
+padding_mask.wrong("ids > 1", swap("!= pad_id", "> 1"), names="numbers above 1")
 padding_mask.wrong(
     "the first sentence's padding, for all",
     body("return (ids[:1] != pad_id).expand(ids.shape)[:, None, None]"),

@@ -169,6 +169,89 @@ def forward(self, x, src_mask=None):
     return x + self.feed_forward(x)
 
 
+AROUND = """
+def around(add_norm, norm, x, sublayer):
+    if add_norm.norm_first:
+        return x + add_norm.dropout(sublayer(norm(add_norm, x)))
+    return norm(add_norm, x + add_norm.dropout(sublayer(x)))
+
+"""
+TWO_STEPS = """
+x = around(self.add_norm1, norm, x, lambda y: self.self_attention(y, y, y, src_mask)[0])
+return around(self.add_norm2, norm, x, self.feed_forward)
+"""
+BY_HAND = """
+def norm(add_norm, y):
+    mean = y.mean(dim=DIM, keepdim=True)
+    apart = y.std(dim=DIM, keepdim=True, unbiased=False) + 1e-5
+    return add_norm.norm.weight * (y - mean) / apart + add_norm.norm.bias
+
+"""
+ONE_SENTENCE = "a LayerNorm that mixes the tokens of a sentence"
+LAYER_NORM = """
+def norm(add_norm, y):
+    return F.layer_norm(y, AXES)
+
+"""
+
+
+encoder_layer.wrong(
+    "a LayerNorm over tokens and numbers, without γ and β",
+    body(LAYER_NORM.replace("AXES", "y.shape[1:]") + AROUND + TWO_STEPS),
+    names=ONE_SENTENCE,
+)
+encoder_layer.wrong(
+    "a LayerNorm over the tokens",
+    body(BY_HAND.replace("DIM", "1") + AROUND + TWO_STEPS),
+    names=ONE_SENTENCE,
+)
+encoder_layer.wrong(
+    "a LayerNorm over tokens and numbers",
+    body(BY_HAND.replace("DIM", "(1, 2)") + AROUND + TWO_STEPS),
+    names=ONE_SENTENCE,
+)
+encoder_layer.wrong(
+    "a LayerNorm over the batch",
+    body(BY_HAND.replace("DIM", "0") + AROUND + TWO_STEPS),
+    names="a LayerNorm that mixes the sentences of a batch",
+)
+encoder_layer.wrong(
+    "the second LayerNorm alone over the tokens",
+    body(
+        BY_HAND.replace("DIM", "1")
+        + AROUND
+        + TWO_STEPS.replace("around(self.add_norm1, norm, x, ", "self.add_norm1(x, ")
+    ),
+    names=ONE_SENTENCE,
+)
+encoder_layer.wrong(
+    "a LayerNorm over the tokens, of the transposed, without γ and β",
+    body(
+        LAYER_NORM.replace(
+            "(y, AXES)", "(y.transpose(1, 2), y.shape[1:2]).transpose(1, 2)"
+        )
+        + AROUND
+        + TWO_STEPS
+    ),
+    names=ONE_SENTENCE,
+)
+encoder_layer.wrong(
+    "LayerNorms without γ and β",
+    body(LAYER_NORM.replace("AXES", "y.shape[-1:]") + AROUND + TWO_STEPS),
+    names="LayerNorms have no γ and no β",
+)
+encoder_layer.right(
+    "F.layer_norm with γ and β",
+    body(
+        LAYER_NORM.replace(
+            "AXES", "y.shape[-1:], add_norm.norm.weight, add_norm.norm.bias"
+        )
+        + AROUND
+        + TWO_STEPS
+    ),
+)
+
+
 @encoder_layer.wrong("without dropout", names="the dropout of the sub-layers")
 def forward(self, x, src_mask=None):
     norm1, norm2 = self.add_norm1.norm, self.add_norm2.norm
@@ -522,6 +605,40 @@ encoder.wrong(
     "the normalisation before the first layer",
     insert("x = self.norm(x)", before="for layer"),
     swap("return self.norm(x)", "return x"),
+)
+
+
+LAST = "self.norm(x)"
+encoder.wrong(
+    "a last LayerNorm over the tokens",
+    swap(
+        LAST,
+        """
+        self.norm(x) if isinstance(self.norm, nn.Identity) else (
+            self.norm.weight * (x - x.mean(dim=1, keepdim=True))
+            / (x.std(dim=1, keepdim=True) + 1e-5) + self.norm.bias
+        )
+        """,
+    ),
+    names=ONE_SENTENCE,
+)
+encoder.wrong(
+    "a last LayerNorm over tokens and numbers, always",
+    swap(LAST, "F.layer_norm(x, x.shape[1:])"),
+    names=ONE_SENTENCE,
+)
+encoder.wrong(
+    "a LayerNorm at the end of post-norm layers, too",
+    swap(LAST, "F.layer_norm(x, x.shape[-1:])"),
+    names="where layers are post-norm",
+)
+encoder.wrong(
+    "a last LayerNorm without γ and β",
+    swap(
+        LAST,
+        "x if isinstance(self.norm, nn.Identity) else F.layer_norm(x, x.shape[-1:])",
+    ),
+    names="a last normalisation without γ and β",
 )
 
 

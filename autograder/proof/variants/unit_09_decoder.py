@@ -1137,6 +1137,71 @@ loss.wrong(
 )
 
 
+@loss.wrong("the first loss kept", names="kept from an earlier call")
+def loss(self, ids):
+    kept, key = self.__dict__.setdefault("kept", {}), "loss"
+    if key not in kept:
+        logits, wanted = self(ids[:, :-1]), ids[:, 1:]
+        kept[key] = F.cross_entropy(
+            logits.flatten(0, 1), wanted.flatten(), ignore_index=self.pad_id
+        )
+    return kept[key]
+
+
+@loss.wrong("the loss kept by shape", names="kept from an earlier call")
+def loss(self, ids):
+    kept, key = self.__dict__.setdefault("kept", {}), ids.shape
+    if key not in kept:
+        logits, wanted = self(ids[:, :-1]), ids[:, 1:]
+        kept[key] = F.cross_entropy(
+            logits.flatten(0, 1), wanted.flatten(), ignore_index=self.pad_id
+        )
+    return kept[key]
+
+
+@loss.wrong("the loss kept by the tensor", names="kept from an earlier call")
+def loss(self, ids):
+    kept = self.__dict__.setdefault("kept", [])
+    for known, found in kept:
+        if known is ids:
+            return found
+    logits, wanted = self(ids[:, :-1]), ids[:, 1:]
+    found = F.cross_entropy(
+        logits.flatten(0, 1), wanted.flatten(), ignore_index=self.pad_id
+    )
+    kept.append((ids, found))
+    return found
+
+
+@loss.wrong("the loss kept by the words", names="kept from an earlier call")
+def loss(self, ids):
+    kept, key = self.__dict__.setdefault("kept", {}), str(ids.tolist())
+    if key not in kept:
+        logits, wanted = self(ids[:, :-1]), ids[:, 1:]
+        kept[key] = F.cross_entropy(
+            logits.flatten(0, 1), wanted.flatten(), ignore_index=self.pad_id
+        )
+    return kept[key]
+
+
+@loss.wrong("the first logits kept, by shape", names="kept from an earlier call")
+def loss(self, ids):
+    logits = self.__dict__.setdefault("kept", {}).get(ids.shape)
+    if logits is None:
+        logits = self.kept[ids.shape] = self(ids[:, :-1])
+    return F.cross_entropy(
+        logits.flatten(0, 1), ids[:, 1:].flatten(), ignore_index=self.pad_id
+    )
+
+
+@loss.right("the logits kept for a look at them, and never read again")
+def loss(self, ids):
+    self.last = self(ids[:, :-1])
+    return F.cross_entropy(
+        self.last.flatten(0, 1), ids[:, 1:].flatten(), ignore_index=self.pad_id
+    )
+
+
 @loss.right("the logits of the last word thrown away")
 def loss(self, ids):
     logits = self(ids)[:, :-1]

@@ -18,6 +18,11 @@ transformer.wrong(
     names="logits and attention weights together",
 )
 transformer.wrong(
+    "target and memory swapped",
+    body("return self.decode(self.encode(src), tgt, src)[0]"),
+    diagnosed=False,
+)
+transformer.wrong(
     "a softmax on the logits",
     body("return self.decode(tgt, self.encode(src), src)[0].softmax(dim=-1)"),
     names="a softmax too many",
@@ -466,6 +471,20 @@ label_smoothed_loss = answer(
         each = each - smoothing * log_probs.mean(dim=-1)
         return each.sum() / is_word.sum().clamp(min=1)
         """),
+)
+
+
+label_smoothed_loss.wrong(
+    "logits and target swapped",
+    insert("logits, target = target, logits", before="is_word ="),
+    diagnosed=False,
+)
+label_smoothed_loss.wrong(
+    "logits and target swapped in nll_loss",
+    swap(
+        "log_probs, target[is_word], reduction", "target[is_word], log_probs, reduction"
+    ),
+    diagnosed=False,
 )
 
 
@@ -1233,7 +1252,7 @@ train_step.wrong(
         nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
         """,
     ),
-    names="is not cut",
+    names="only after the update",
 )
 train_step.wrong(
     "clipping by value",

@@ -92,6 +92,37 @@ greedy_decode.wrong(
 )
 
 
+greedy_decode.wrong(
+    "kept by shape",
+    insert(
+        """
+        known = globals().setdefault("known_words", {})
+        place = torch.initial_seed(), src.shape, max_len
+        if place in known:
+            return known[place]
+        """,
+        before="memory =",
+    ),
+    swap("return tgt", "return known.setdefault(place, tgt)"),
+    names="kept from an earlier call",
+)
+greedy_decode.wrong(
+    "a seed set",
+    insert("torch.manual_seed(0)", before="memory ="),
+    names="random state",
+)
+greedy_decode.wrong(
+    "the source emptied at the end",
+    insert("src.zero_()", before="return tgt"),
+    names="changed in place",
+)
+greedy_decode.wrong(
+    "the padding of the source put back",
+    insert("src.copy_(src.clone())", before="memory ="),
+    names="changed in place",
+)
+
+
 @greedy_decode.wrong("never asks the model")
 @evaluating
 def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
@@ -376,6 +407,21 @@ cut_back.wrong(
     return nothing, nothing, nothing.float(), nothing.float()
     """),
     names="zeros in all",
+)
+
+cut_back.wrong(
+    "k words of each hypothesis, with a k of at most V",
+    swap(
+        "worth, best = worth.flatten(1).topk(log_prob.size(1))",
+        """
+        _, k, v = log_prob.shape
+        own, places = worth.topk(k, dim=-1)
+        places = (places + torch.arange(k).to(places).view(1, k, 1) * v).flatten(1)
+        worth, among = own.flatten(1).topk(k)
+        best = places.gather(1, among)
+        """,
+    ),
+    names="needs a k of at most V",
 )
 
 cut_back.right(
@@ -704,6 +750,41 @@ beam_search.wrong(
     insert("src.clamp_(max=5)", before="beams = Beams"),
     names="changed in place",
 )
+beam_search.wrong(
+    "the first result kept",
+    insert(
+        """
+        known = globals().setdefault("known_beams", {})
+        place = torch.initial_seed(), src.shape
+        if place in known:
+            return known[place]
+        """,
+        before="beams = Beams",
+    ),
+    swap(
+        "return beams.tgt, worth",
+        "return known.setdefault(place, (beams.tgt, worth))",
+    ),
+    names="kept from an earlier call",
+)
+beam_search.wrong(
+    "k words of each hypothesis, with a k of at most V",
+    swap(
+        """
+        parent, word, log_prob, worth = cut_back(
+            log_prob, beams.next_length(), settings.length_penalty
+        )
+        """,
+        """
+        divisor = length_penalty(beams.next_length(), settings.length_penalty)
+        own, words = (log_prob / divisor.unsqueeze(-1)).topk(k, dim=-1)
+        worth, among = own.flatten(1).topk(k)
+        parent, word = among // k, words.flatten(1).gather(1, among)
+        log_prob = log_prob.gather(2, words).flatten(1).gather(1, among)
+        """,
+    ),
+    names="needs a k of at most V",
+)
 beam_search.wrong("never asks the model", body("return src, src"))
 
 
@@ -763,6 +844,24 @@ beam_search.right(
         if beams.finished.all():
             break
         """),
+)
+beam_search.right(
+    "the best words of each hypothesis, at most V",
+    swap(
+        """
+        parent, word, log_prob, worth = cut_back(
+            log_prob, beams.next_length(), settings.length_penalty
+        )
+        """,
+        """
+        divisor = length_penalty(beams.next_length(), settings.length_penalty)
+        most = min(k, log_prob.size(-1))
+        own, words = (log_prob / divisor.unsqueeze(-1)).topk(most, dim=-1)
+        worth, among = own.flatten(1).topk(k)
+        parent, word = among // most, words.flatten(1).gather(1, among)
+        log_prob = log_prob.gather(2, words).flatten(1).gather(1, among)
+        """,
+    ),
 )
 beam_search.right(
     "returns from the loop",
@@ -967,9 +1066,236 @@ decode_step_cached.wrong(
 )
 
 
+DROP = "F.dropout(x, layer.add_norm1.dropout.p)"
+decode_step_cached.wrong(
+    "the result kept by shape",
+    insert(
+        """
+        known = globals().setdefault("known_steps", {})
+        if x.shape in known:
+            return known[x.shape]
+        shape = x.shape
+        """,
+        before="kept = {}",
+    ),
+    swap(
+        'return layer.add_norm3(x, layer.feed_forward), kept["weights"]',
+        """
+        known[shape] = layer.add_norm3(x, layer.feed_forward), kept["weights"]
+        return known[shape]
+        """,
+    ),
+    names="kept from an earlier call",
+)
+decode_step_cached.wrong(
+    "the source of the first call",
+    insert(
+        """
+        known = globals().setdefault("known_sources", {})
+        shape = cache.memory_key.shape
+        first = known.setdefault(shape, (cache.memory_key, cache.memory_value))
+        """,
+        before="kept = {}",
+    ),
+    swap("q, cache.memory_key, cache.memory_value, src_mask", "q, *first, src_mask"),
+    names="looks at the source of an earlier call",
+)
+decode_step_cached.wrong(
+    "keys and values in a cache of its own",
+    swap(
+        "cache.append(key, value)",
+        """
+        own = globals().setdefault("own_cache", {})
+        old = own.setdefault(cache.key.shape, (cache.key, cache.value))
+        cache.append(key, value)
+        cache.key = torch.cat([old[0], key], dim=2)
+        cache.value = torch.cat([old[1], value], dim=2)
+        """,
+    ),
+    names="looks back at the tokens of an earlier call",
+)
+decode_step_cached.wrong(
+    "dropout in evaluation",
+    insert("import torch.nn.functional as F", before="kept = {}"),
+    swap(
+        "x = layer.add_norm2(x, look_up)",
+        f"""
+        x = {DROP}
+        x = layer.add_norm2(x, look_up)
+        """,
+    ),
+)
+decode_step_cached.wrong(
+    "back to training",
+    insert("layer.train()", before="kept = {}"),
+    names="dropout in evaluation",
+)
+decode_step_cached.wrong(
+    "a seed set",
+    insert("torch.manual_seed(0)", before="kept = {}"),
+    names="a seed that the code sets",
+)
+decode_step_cached.wrong(
+    "random numbers drawn and thrown away",
+    insert("torch.rand(1)", before="kept = {}"),
+    names="random state",
+)
+decode_step_cached.wrong(
+    "zeros of the CPU added",
+    insert("x = x + torch.zeros(x.shape, dtype=x.dtype)", before="kept = {}"),
+    names="made on the CPU",
+)
+decode_step_cached.wrong(
+    "a mask made on the CPU",
+    insert(
+        """
+        open = torch.ones(1, cache.key.size(2) + 1, dtype=torch.bool)
+        tgt_mask = open if tgt_mask is None else tgt_mask & open
+        """,
+        before="kept = {}",
+    ),
+    names="made on the CPU",
+)
+decode_step_cached.wrong(
+    "x written over",
+    swap(
+        "x = layer.add_norm1(x, look_back)",
+        "x.copy_(layer.add_norm1(x, look_back))",
+    ),
+    names="changed in place",
+)
+decode_step_cached.wrong(
+    "x scaled and scaled back",
+    insert("x.mul_(2).mul_(0.5)", before="kept = {}"),
+    names="changed in place",
+)
+decode_step_cached.wrong(
+    "the newest token always seen",
+    insert(
+        """
+        if tgt_mask is not None:
+            tgt_mask[..., -1] = True
+        """,
+        before="kept = {}",
+    ),
+    names="changed in place",
+)
+decode_step_cached.wrong(
+    "the mask of the source turned and turned back",
+    insert(
+        """
+        if src_mask is not None:
+            src_mask.logical_not_().logical_not_()
+        """,
+        before="kept = {}",
+    ),
+    names="changed in place",
+)
+decode_step_cached.wrong(
+    "the source's values scaled and scaled back",
+    insert("cache.memory_value.mul_(2).mul_(0.5)", before="kept = {}"),
+    names="changed in place",
+)
+decode_step_cached.wrong(
+    "the first head's mask for all",
+    insert(
+        """
+        if tgt_mask is not None and tgt_mask.dim() == 4:
+            tgt_mask = tgt_mask[:, :1]
+        """,
+        before="kept = {}",
+    ),
+    names="(b, h, 1, t), one for each head",
+)
+decode_step_cached.wrong(
+    "the source's mask repeated for the heads",
+    insert(
+        """
+        if src_mask is not None:
+            src_mask = src_mask.repeat(1, layer.cross_attention.n_heads, 1, 1)
+        """,
+        before="kept = {}",
+    ),
+    names="(b, h, 1, s), one for each head",
+)
+decode_step_cached.wrong(
+    "counts on masks of four axes",
+    insert(
+        """
+        if tgt_mask is not None:
+            b, _, _, t = tgt_mask.shape
+        """,
+        before="kept = {}",
+    ),
+    names="(t,), one for all",
+)
+
 decode_step_cached.right(
     "a dictionary that catches the weights", swap("kept = {}", "kept = dict()")
 )
+decode_step_cached.right(
+    "masks of full size, and none where there is none",
+    insert(
+        """
+        b, h, t = len(x), layer.self_attention.n_heads, cache.key.size(2) + 1
+        s = cache.memory_key.size(2)
+        if tgt_mask is None:
+            tgt_mask = torch.ones(t, dtype=torch.bool, device=x.device)
+        if src_mask is None:
+            src_mask = x.new_ones(s).bool()
+        tgt_mask = tgt_mask.expand(b, h, 1, t).clone()
+        src_mask = src_mask.expand(b, h, 1, s).contiguous()
+        """,
+        before="kept = {}",
+    ),
+)
+decode_step_cached.right(
+    "without gradients, dropout as a function",
+    swap("def decode_step_cached", "@torch.no_grad()\ndef decode_step_cached"),
+    insert("drop = torch.nn.functional.dropout", before="kept = {}"),
+    swap(
+        "x = layer.add_norm2(x, look_up)",
+        """
+        x = layer.add_norm2(x, look_up)
+        x = drop(x, layer.add_norm1.dropout.p, training=layer.training)
+        """,
+    ),
+)
+
+
+@decode_step_cached.right("writes into a tensor of its own")
+def decode_step_cached(layer, x, cache, tgt_mask=None, src_mask=None):
+    y, found = x.clone(), []
+
+    def around(add_norm, function):
+        out = function(add_norm.norm(y) if add_norm.norm_first else y)
+        y.add_(out)
+        if not add_norm.norm_first:
+            y.copy_(add_norm.norm(y))
+
+    def look_back(z):
+        cache.append(*layer.self_attention.project_key_value(z, z))
+        q = layer.self_attention.project_query(z)
+        return layer.self_attention.attend(q, cache.key, cache.value, tgt_mask)[0]
+
+    def look_up(z):
+        found.extend(
+            layer.cross_attention.attend(
+                layer.cross_attention.project_query(z),
+                cache.memory_key,
+                cache.memory_value,
+                mask=src_mask,
+            )
+        )
+        return found[0]
+
+    with torch.no_grad():
+        around(layer.add_norm1, look_back)
+        around(layer.add_norm2, look_up)
+        around(layer.add_norm3, layer.feed_forward)
+    return y, found[1]
+
+
 decode_step_cached.right(
     "a nonlocal name",
     swap("kept = {}", "weights = None"),
@@ -1151,6 +1477,84 @@ ngram_precision.wrong(
     names="changed in place",
 )
 ngram_precision.wrong("0 of 0", body("return 0, 0"))
+
+
+@ngram_precision.wrong("kept by the first sentence", names="kept from an earlier call")
+def ngram_precision(hypotheses, references, n, known={}):
+    place = tuple(hypotheses[0]), len(hypotheses), n
+    if place not in known:
+        matches = total = 0
+        for hypothesis, several in pair_sentences(hypotheses, references):
+            found, most = count_ngrams(hypothesis, n), Counter()
+            for reference in several:
+                most |= count_ngrams(reference, n)
+            matches += (found & most).total()
+            total += found.total()
+        known[place] = matches, total
+    return known[place]
+
+
+@ngram_precision.wrong("goes on counting", names="goes on from the numbers")
+def ngram_precision(hypotheses, references, n, counts=[0, 0]):
+    for hypothesis, known in pair_sentences(hypotheses, references):
+        found, most = count_ngrams(hypothesis, n), Counter()
+        for reference in known:
+            most |= count_ngrams(reference, n)
+        counts[0] += (found & most).total()
+        counts[1] += found.total()
+    return tuple(counts)
+
+
+@ngram_precision.wrong(
+    "glued together", names="glued into one text, so that different ones look alike"
+)
+def ngram_precision(hypotheses, references, n):
+    def grams(tokens):
+        return Counter("".join(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+    matches = total = 0
+    for hypothesis, known in pair_sentences(hypotheses, references):
+        found, most = grams(hypothesis), Counter()
+        for reference in known:
+            most |= grams(reference)
+        matches += (found & most).total()
+        total += found.total()
+    return matches, total
+
+
+@ngram_precision.right("n-grams as text, with blanks between the tokens")
+def ngram_precision(hypotheses, references, n):
+    def grams(tokens):
+        return Counter(" ".join(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+    matches = total = 0
+    for hypothesis, known in pair_sentences(hypotheses, references):
+        found, most = grams(hypothesis), Counter()
+        for reference in known:
+            most |= grams(reference)
+        matches += (found & most).total()
+        total += found.total()
+    return matches, total
+
+
+ngram_precision.right(
+    "counts kept for sentences seen before",
+    insert(
+        """
+        known_counts = globals().setdefault("known_counts", {})
+
+        def counted(tokens):
+            place = tuple(tokens), n
+            if place not in known_counts:
+                known_counts[place] = count_ngrams(tokens, n)
+            return known_counts[place]
+
+        """,
+        before="matches = total",
+    ),
+    swap("count_ngrams(hypothesis, n)", "counted(hypothesis)"),
+    swap("count_ngrams(reference, n)", "counted(reference)"),
+)
 
 
 @ngram_precision.wrong("counted by sacreBLEU", names="a call that is the whole answer")
@@ -1495,6 +1899,47 @@ corpus_bleu.wrong(
     names="without the empty hypotheses",
 )
 corpus_bleu.wrong("always 0", body("return 0.0"), names="0, although")
+
+
+@corpus_bleu.wrong("kept by the number of sentences", names="kept from an earlier call")
+def corpus_bleu(hypotheses, references, max_n=4, known={}):
+    place = len(hypotheses), max_n
+    if place not in known:
+        pairs = pair_sentences(hypotheses, references)
+        counts = [ngram_precision(hypotheses, references, n + 1) for n in range(max_n)]
+        if any(matches == 0 for matches, _ in counts):
+            return 0.0
+        log = sum(math.log(matches / total) for matches, total in counts) / max_n
+        written = sum(len(hypothesis) for hypothesis, _ in pairs)
+        wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
+        known[place] = 100 * math.exp(log + min(0.0, 1 - wanted / written))
+    return known[place]
+
+
+@corpus_bleu.wrong("goes on adding logarithms", names="goes on from the numbers")
+def corpus_bleu(hypotheses, references, max_n=4, logs=[]):
+    pairs = pair_sentences(hypotheses, references)
+    for n in range(1, max_n + 1):
+        matches, total = ngram_precision(hypotheses, references, n)
+        if matches == 0:
+            return 0.0
+        logs.append(math.log(matches / total))
+    written = sum(len(hypothesis) for hypothesis, _ in pairs)
+    wanted = sum(closest_length(len(tokens), known) for tokens, known in pairs)
+    return 100 * math.exp(sum(logs) / max_n + min(0.0, 1 - wanted / written))
+
+
+corpus_bleu.wrong(
+    "<eos> put behind the references",
+    insert(
+        """
+        for _, known in pairs:
+            known[0].append("<eos>")
+        """,
+        before="return 100",
+    ),
+    names="changed in place",
+)
 
 
 @corpus_bleu.right("a product and a root")
