@@ -27,7 +27,7 @@ from autograder.collect.recognise import Recogniser
 from autograder.collect.roster import Roster, Student, read_roster
 from autograder.collect.shelf import SHELF, TIME, Place, Record, sha256
 from autograder.collect.sorting import Sorted, Sorting
-from autograder.collect.sources import read_incoming
+from autograder.collect.sources import read_incoming, refuse_inside
 from autograder.collect.times import Times, read_times
 from autograder.collect.words import folder_name
 from autograder.whole_files import write_whole
@@ -100,6 +100,8 @@ def collect(
     sorting = Sorting(
         Recogniser(folder.course), folder.course.unit(unit) if unit else None
     )
+    own = folder.coursedir.submitted_directory, SHELF
+    refuse_inside(path, [folder.root / name for name in own])
     known = roster or folder.root / SHELF / ROSTER
     students = read_roster(known) if roster or known.is_file() else None
     when = read_times(times, folder.course) if times else Times([])

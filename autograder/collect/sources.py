@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -46,6 +47,19 @@ def read_incoming(path: Path) -> Reading:
     else:
         raise CollectError(f"{path}: expected a folder, a zip archive or a notebook.")
     return reading
+
+
+def refuse_inside(path: Path, own: Iterable[Path]) -> None:
+    """Refuse to collect what was collected before: it would get other times.
+
+    Raises:
+        CollectError: if the path is one of the class's own folders, or lies in one.
+    """
+    if any(path.resolve().is_relative_to(folder.resolve()) for folder in own):
+        raise CollectError(
+            f"{path} is where collected work lies: name what came from the students. "
+            "To bring a roster alone, name an empty folder elsewhere."
+        )
 
 
 def _read_folder(folder: Path, reading: Reading) -> None:

@@ -88,7 +88,8 @@ def classroom_github(
     chosen = course.unit(unit)
     write_files(github_files(course, chosen, checks, at_each_push), to)
     typer.echo(f"{to / 'checks'}: push it to {checks}, which must be private.")
-    typer.echo(f"{to / 'student'}: what a student's repository begins with.")
+    begin = to / "student" / chosen.slug
+    typer.echo(f"{begin}: what a student's repository begins with.")
     if at_each_push:
         typer.echo(
             "Its workflow asks for a secret, COURSE_CHECKS_TOKEN. Who can push to a "

@@ -61,7 +61,9 @@ def github_files(
 ) -> dict[str, bytes]:
     """Return what goes to GitHub for a unit: a path in two folders, and the content.
 
-    `checks/` is for a private repository, `student/` is what students begin with.
+    `checks/` is for a private repository, a folder in `student/` is what students'
+    repositories of the unit begin with. Units do not meet there: the kit of a later one
+    holds an earlier one's answers.
 
     Args:
         course: the course.
@@ -73,14 +75,15 @@ def github_files(
         CourseError: if the unit's notebooks were not made yet.
     """
     facts = {"unit": unit.slug, "checks": checks, "index": _index(course)}
-    files = released(course, unit, "student")
+    begin = f"student/{unit.slug}"
+    files = released(course, unit, begin)
     for name, content in bundle(course, unit).items():
         files[f"checks/{unit.slug}/{name}"] = content
     for name in ON_GITHUB:
         files[f"checks/{unit.slug}/{name}"] = filled_in(name, facts).encode()
     workflows = {"checks/.github/workflows/grade-all.yml": "grade-all.yml"}
     if at_each_push:
-        workflows["student/.github/workflows/hidden-checks.yml"] = "hidden-checks.yml"
+        workflows[f"{begin}/.github/workflows/hidden-checks.yml"] = "hidden-checks.yml"
     for place, name in workflows.items():
         files[place] = filled_in(name, facts).encode()
     return files

@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.classroom.folder import ClassFolder
-from autograder.collect import collect, collecting
+from autograder.collect import CollectError, collect, collecting
 from autograder.commands.app import app
 
 
@@ -111,6 +111,18 @@ def test_again_changes_nothing_and_older_ones_do_not_win(
     assert taken(root) == {"ada-lovelace": numbered(2)}
     assert [(one.new, one.kept) for one in done.placed] == [(1, 2)]
     assert done.created == []
+
+
+@pytest.mark.parametrize("own", ["submitted", "submitted/al1815", "collected"])
+def test_the_class_own_folders_are_not_collected_again(folder, root, numbered, own):
+    path = place(root, "al1815")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(numbered(1))
+    before = {one: one.read_bytes() for one in path.parent.iterdir()}
+    (root / own).mkdir(parents=True, exist_ok=True)
+    with pytest.raises(CollectError, match="is where collected work lies"):
+        collect(root / own, folder)
+    assert {one: one.read_bytes() for one in path.parent.iterdir()} == before
 
 
 def test_what_was_put_there_by_hand_is_kept(folder, root, numbered, tmp_path):

@@ -24,7 +24,7 @@ SUDO = '#!/bin/sh\nexec "$@"\n'
 GH = """#!/bin/sh
 echo "gh $*" >>{log}
 case "$1 $2" in
-  "repo list") printf '%s\\n' tiny-ada tiny-emmy other-repository ;;
+  "repo list") printf '%s\\n' tiny-alan tiny-ada tiny-emmy tiny-gone other-repository ;;
   "repo clone") cp -r {server}/"${{3##*/}}" "$4" ;;
 esac
 """
@@ -82,8 +82,8 @@ def test_by_default_no_student_gets_a_workflow_or_a_secret(
     tmp_path: Path, tiny_root: Path
 ) -> None:
     folder = made(tmp_path, root=tiny_root)
-    names = {p.relative_to(folder / "student").as_posix() for p in
-             (folder / "student").rglob("*") if p.is_file()}  # fmt: skip
+    names = {p.relative_to(folder / "student" / "01_tiny").as_posix() for p in
+             (folder / "student" / "01_tiny").rglob("*") if p.is_file()}  # fmt: skip
     assert "01_tiny.ipynb" in names
     assert not [n for n in names if ".github" in n or "check" in n or "secret" in n]
     assert (folder / "checks/01_tiny/autograder/checks/test_01_tiny.py").is_file()
@@ -94,7 +94,9 @@ def test_a_token_never_stays_where_a_student_can_look(
     tmp_path: Path, tiny_root: Path
 ) -> None:
     folder = made(tmp_path, "--at-each-push", root=tiny_root)
-    path = folder / "student" / ".github" / "workflows" / "hidden-checks.yml"
+    path = (
+        folder / "student" / "01_tiny" / ".github" / "workflows" / "hidden-checks.yml"
+    )
     _, job = workflow(path)
     for options in checkouts(job):
         assert options["persist-credentials"] is False
@@ -123,11 +125,13 @@ def test_each_push_is_graded(
     tmp_path: Path, tiny_root: Path, tiny_unit: GradedUnit, runner: Machine
 ) -> None:
     folder = made(tmp_path / "made", "--at-each-push", root=tiny_root)
-    path = folder / "student" / ".github" / "workflows" / "hidden-checks.yml"
+    path = (
+        folder / "student" / "01_tiny" / ".github" / "workflows" / "hidden-checks.yml"
+    )
     _, job = workflow(path)
     workspace = tmp_path / "workspace"
     places = [options["path"] for options in checkouts(job)]
-    for place, source in zip(places, ("student", "checks"), strict=True):
+    for place, source in zip(places, ("student/01_tiny", "checks"), strict=True):
         shutil.copytree(folder / source, workspace / place)
     handed_in = workspace / "submission" / "01_tiny.ipynb"
     handed_in.write_bytes(notebook(tiny_unit))
@@ -157,6 +161,8 @@ def test_all_are_graded_from_the_private_repository(
     for name in ("tiny-ada", "tiny-emmy", "other-repository"):
         (server / name).mkdir(parents=True)
     (server / "tiny-ada" / "01_tiny.ipynb").write_bytes(notebook(tiny_unit))
+    (server / "tiny-alan").mkdir()  # who has never pushed
+    assert not runner.run("git", "init", "-q", cwd=server / "tiny-alan").returncode
     for name in ("tiny-ada", "tiny-emmy"):
         identity = ("-c", "user.name=x", "-c", "user.email=x@invalid")
         for words in (
@@ -171,7 +177,8 @@ def test_all_are_graded_from_the_private_repository(
     assert done.returncode == 0, done.stdout + done.stderr
     with (workspace / "grades.csv").open(newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
-    assert set(rows) == {"tiny-ada", "tiny-emmy"}
+    assert set(rows) == {"tiny-alan", "tiny-ada", "tiny-emmy", "tiny-gone"}
+    assert "tiny-alan is empty" in done.stdout and "tiny-gone is empty" in done.stdout
     assert float(rows["tiny-ada"]["score"]) == 70
     assert rows["tiny-emmy"]["status"] == "refused"
     asked = runner.log.read_text()
