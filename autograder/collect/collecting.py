@@ -100,8 +100,7 @@ def collect(
     sorting = Sorting(
         Recogniser(folder.course), folder.course.unit(unit) if unit else None
     )
-    own = folder.coursedir.submitted_directory, SHELF
-    refuse_inside(path, [folder.root / name for name in own])
+    refuse_inside(path, folder.root, folder.coursedir.submitted_directory, SHELF)
     known = roster or folder.root / SHELF / ROSTER
     students = read_roster(known) if roster or known.is_file() else None
     when = read_times(times, folder.course) if times else Times([])

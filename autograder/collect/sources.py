@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -49,13 +48,14 @@ def read_incoming(path: Path) -> Reading:
     return reading
 
 
-def refuse_inside(path: Path, own: Iterable[Path]) -> None:
+def refuse_inside(path: Path, root: Path, *own: str) -> None:
     """Refuse to collect what was collected before: it would get other times.
 
     Raises:
-        CollectError: if the path is one of the class's own folders, or lies in one.
+        CollectError: if the path is one of the class's own folders in its root, or
+            lies in one.
     """
-    if any(path.resolve().is_relative_to(folder.resolve()) for folder in own):
+    if any(path.resolve().is_relative_to((root / name).resolve()) for name in own):
         raise CollectError(
             f"{path} is where collected work lies: name what came from the students. "
             "To bring a roster alone, name an empty folder elsewhere."
