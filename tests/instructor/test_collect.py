@@ -125,6 +125,14 @@ def test_the_class_own_folders_are_not_collected_again(folder, root, numbered, o
     assert {one: one.read_bytes() for one in path.parent.iterdir()} == before
 
 
+def test_an_empty_folder_brings_a_roster_alone(folder, roster, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert collect(tmp_path / "empty", folder, roster=roster).placed == []
+    with Gradebook(folder.db_url) as gradebook:
+        names = {one.id: one.last_name for one in gradebook.students}
+    assert names["sd1781"] == "Poisson" and None not in names.values()
+
+
 def test_what_was_put_there_by_hand_is_kept(folder, root, numbered, tmp_path):
     place(root, "ada-lovelace").parent.mkdir(parents=True)
     place(root, "ada-lovelace").write_bytes(b"{ broken, but hers")
