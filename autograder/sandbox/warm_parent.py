@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.checking.failures import StudentGone
+from autograder.sandbox.accounts import FIRST_USER, USERS, Account
 from autograder.sandbox.bubblewrap import FOLDER, NO_SANDBOX, sandbox_kind
 from autograder.sandbox.kit import WarmKit
 from autograder.sandbox.limits import Limits
@@ -17,8 +18,6 @@ from autograder.sandbox.parent_line import Line, NoParent
 from autograder.sandbox.parent_process import ParentProcess, make_home
 from autograder.sandbox.student_side.memory import TOO_MUCH_MEMORY
 from autograder.sandbox.student_side.messages import Channel, FrameLimits
-
-FIRST_USER, USERS = 61184, 4096  # nobody's numbers: systemd's range for such a use
 
 
 class Unprotected(UserWarning):
@@ -29,12 +28,14 @@ class Unprotected(UserWarning):
 class Child:
     """A forked child: its channel, its number, its folder outside a sandbox.
 
-    When it is ended, `waited` says how many seconds others had the processors.
+    Where it has an account of its own, that is kept for it until it is ended. Then
+    `waited` says how many seconds others had the processors.
     """
 
     channel: Channel
     key: int
     folder: str | None
+    account: Account | None = None
     waited: float = 0.0
 
 
@@ -142,14 +143,15 @@ class WarmParent:
         self._last_key += 1
         folder = None if self.is_protected else self._folder_of_child()
         ours, theirs = socket.socketpair()
+        account = self._account()
         with theirs:
-            order = self._fork_order(limits, folder)
+            order = self._fork_order(limits, folder, account)
             report = self._order(order, [theirs.fileno()])
         if report.get("problem"):
             ours.close()
             raise NoParent(f"no child could be made: {report['problem']}")
         frames = FrameLimits(blob_bytes=limits.reply_bytes)
-        return Child(Channel(ours, frames), self._last_key, folder)
+        return Child(Channel(ours, frames), self._last_key, folder, account)
 
     def end(self, child: Child, patience: float = 0.0) -> int | None:
         """Kill a child with all that it started; return how it had ended before.
@@ -163,6 +165,8 @@ class WarmParent:
             child.waited += report.get("waited", 0.0)
             return report.get("status")
         finally:
+            if child.account is not None:
+                child.account.release()
             if child.folder is not None:
                 shutil.rmtree(child.folder, ignore_errors=True)
 
@@ -185,12 +189,23 @@ class WarmParent:
         except FileNotFoundError as error:  # it went with the parent
             raise NoParent("the pre-warmed parent is gone") from error
 
-    def _fork_order(self, limits: Limits, folder: str | None) -> dict[str, Any]:
+    def _account(self) -> Account | None:
+        if self.sandbox != "account":
+            return None
+        try:
+            return Account(os.getpid() + self._last_key)
+        except OSError as error:
+            raise NoParent(f"no child could have an account: {error}") from error
+
+    def _fork_order(
+        self, limits: Limits, folder: str | None, account: Account | None
+    ) -> dict[str, Any]:
+        some = FIRST_USER + (os.getpid() + self._last_key) % USERS
         return {
             "do": "fork",
             "key": self._last_key,
             "isolate": self.sandbox,
-            "user": FIRST_USER + (os.getpid() + self._last_key) % USERS,
+            "user": account.user if account is not None else some,
             "folder": folder or FOLDER,
             "folder_bytes": limits.folder_bytes,
             "limits": limits.resource_limits(),

@@ -10,7 +10,7 @@ import pytest
 from open_python import open_python
 
 from autograder.checking.failures import StudentError
-from autograder.sandbox import bubblewrap
+from autograder.sandbox import accounts, bubblewrap
 from autograder.sandbox.isolated import RemoteStudents
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.warm_parent import WarmParent, start_parent
@@ -112,6 +112,48 @@ if os.fork() == 0:
     while _runs("sleep\x003141"):
         assert time.monotonic() < until, "it is still there"
         time.sleep(0.1)
+
+
+def test_two_graders_at_once_share_no_account(parent: WarmParent) -> None:
+    """The end of a child kills its whole account: another's child must not be in it."""
+    cells = ["import os", "def tried(): return os.getuid()"]
+    copies = [WarmParent(parent.copy()) for _ in range(2)]  # both count from one
+    first, second = (RemoteStudents(copy, cells, {}, LIMITS) for copy in copies)
+    with second.fresh("e") as stays:
+        with first.fresh("e") as ends:
+            assert ends.tried() != stays.tried()
+        assert stays.tried() >= 61184
+    for copy in copies:
+        copy.close()
+
+
+def test_an_account_is_free_again_when_it_was_released() -> None:
+    wanted = accounts.USERS - 2  # the numbers go round
+    taken = [accounts.Account(wanted) for _ in range(5)]
+    users = [account.user for account in taken]
+    assert len(set(users)) == 5
+    assert min(users) >= 61184 and max(users) < 61184 + 4096
+    pid = os.fork()  # as a worker's does, which would hold the lock
+    if pid == 0:
+        time.sleep(60)
+        os._exit(0)
+    taken[0].release()
+    taken[0].release()
+    again = accounts.Account(users[0] - 61184)
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
+    assert again.user == users[0]
+
+
+def test_a_submission_cannot_prepare_the_locks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    theirs = tmp_path / accounts.NAME
+    theirs.mkdir()
+    os.chown(theirs, 61184, 61184)
+    monkeypatch.setattr(accounts, "PLACES", (str(tmp_path),))
+    with pytest.raises(OSError, match="takes a folder"):
+        accounts.Account(1)
 
 
 def _runs(words: str) -> bool:
