@@ -1,7 +1,7 @@
 """Hidden checks of unit 12: Table 1, restricted attention, alignment error rate."""
 
 import math
-from collections.abc import Callable, Hashable, Set
+from collections.abc import Callable, Hashable, Sequence, Set
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import Any
@@ -12,7 +12,8 @@ from autograder.checking.behaviour import blame, blame_error
 from autograder.checking.compare import describe
 from autograder.checking.expect import check, expect_equal, expect_shape, fail
 from autograder.checking.expect import expect_close as expect_number
-from autograder.checking.families import FIXED, KEPT
+from autograder.checking.failures import StudentError
+from autograder.checking.families import FIXED, KEPT, expect_no_traces
 from autograder.checking.masks import (
     Mistakes,
     expect_bool,
@@ -22,8 +23,19 @@ from autograder.checking.masks import (
 from transformer.experiments import complexity as reference
 
 PRIMES = (5, 7, 11, 13, 17, 19, 23)
+# Half the length at which a kind is counted: of no other kind, so that nothing that is
+# kept from there tells.
+HALVES = {
+    "self_attention": (29, 31),
+    "restricted_attention": (37, 41),
+    "recurrent": (43, 47),
+    "convolution": (53, 59),
+    "dilated_convolution": (61, 67),
+    "separable_convolution": (71, 73),
+}
 PER_CENT = "the rate in per cent"
 NO_NUMBER = "something other than a number"
+ON_CPU = "a mask on the CPU, whatever the device: made there, or kept from another call"
 Links = set[tuple[int, int]]
 
 
@@ -137,11 +149,12 @@ def _existing(n: int, d: int, r: int) -> int:
 
 
 def expect_costs(student, draw, *kinds: str) -> None:
-    """Compare the student's counts for some kinds of layer with the right ones."""
+    """Compare the student's counts for two layers with the right ones."""
+    halves = {kind: distinct(draw, 2, HALVES[kind]) for kind in kinds}
+    sizes = distinct(draw, 2 * len(kinds))
     for kind in kinds:
-        *sizes, longest = sorted(distinct(draw, 3))
-        d, w = sizes if draw.integer(0, 2) else sizes[::-1]
-        n = 2 * longest  # longer than any neighbourhood
+        d, w = sizes.pop(), sizes.pop()
+        n = 2 * halves[kind].pop()  # longer than any neighbourhood
         expect_cost(student, kind, n, d, w)
 
 
@@ -197,7 +210,7 @@ def test_cost_of_separable(student, draw):
 
 @check("layer-cost", share=1, title="Short sentences, and a width that is not given")
 def test_cost_of_other_sizes(student, draw):
-    d = draw.choice(PRIMES)
+    d = draw.choice((29, 31, 37))
     for kind in reference.LAYER_KINDS:
         long = partial(expect_cost, student, kind, 16, d, 7)
         with blame(
@@ -226,6 +239,51 @@ def test_cost_of_large_sizes(student):
             got = student.layer_cost(kind, 65_537, 4_099, 9)
             want = reference.layer_cost(kind, 65_537, 4_099, 9)
             expect_whole(got, want, f"The cost of {kind} at a large size", {})
+
+
+def expect_counts_anew(
+    student,
+    function: Any,
+    right: Callable[..., int],
+    calls: Sequence[tuple],
+    what: str,
+) -> None:
+    """Fail unless each call has the count for its own arguments, and leaves no traces.
+
+    Args:
+        student: the fixture.
+        function: the student's.
+        right: the trusted one.
+        calls: the arguments; from one call to the next a single one is another.
+        what: the count, in words.
+    """
+    results = student.calls_in_turn(function, *calls)
+    earlier: dict[str, Any] = {}
+    for (then, now), call in zip(results, calls, strict=True):
+        want = right(*call)
+        expect_whole(then, want, f"In one of several calls, {what}", earlier)
+        expect_whole(now, want, f"After further calls, {what}", {})
+        earlier = {KEPT: want}
+    expect_no_traces(student, function, *calls[0], still=True)
+
+
+def there_and_back(steps: Sequence[tuple]) -> list[tuple]:
+    """Put every kind before arguments, those of each second kind from the last one."""
+    return [
+        (kind, *sizes)
+        for number, kind in enumerate(reference.LAYER_KINDS)
+        for sizes in (steps[::-1] if number % 2 else steps)
+    ]
+
+
+@check("layer-cost", share=1, title="Each call has its own result")
+def test_cost_of_each_call(student, draw):
+    n, other_n = distinct(draw, 2, (29, 31, 37, 41))  # sizes of no other check
+    d, other_d = distinct(draw, 2, (43, 47, 53, 59))
+    steps = [(n, d, 25), (n, d, 27), (n, other_d, 27), (other_n, other_d, 27)]
+    calls = there_and_back(steps)
+    function, right = student.layer_cost, reference.layer_cost
+    expect_counts_anew(student, function, right, calls, "the cost")
 
 
 # --- path_length ------------------------------------------------------------------
@@ -382,11 +440,14 @@ def expect_paths(
     expect_equal(got, want, f"The path of {kind}", different)
 
 
-def telling_lengths(draw, width: int, step: int) -> list[int]:
-    """Draw lengths that end a step exactly, or just before or after."""
-    whole = draw.integer(4, 9) * step + 1
+def telling_lengths(draw, width: int, step: int, below: int = 9) -> list[int]:
+    """Draw lengths that end a step exactly, or just before or after.
+
+    The shorter ones have fewer steps than `below`.
+    """
+    whole = draw.integer(4, below) * step + 1
     long = width * draw.integer(30, 40)  # steps of another length differ here
-    return [whole - 1, whole, whole + 1, width * draw.integer(4, 9) + 1, 2, long]
+    return [whole - 1, whole, whole + 1, width * draw.integer(4, below) + 1, 2, long]
 
 
 @check("path-length", share=1, title="Self-attention: one step, always", form=True)
@@ -398,12 +459,12 @@ def test_path_of_self_attention(student, draw):
 @check("path-length", share=1, title="A recurrent layer: a step from state to state")
 def test_path_of_recurrent(student, draw):
     lengths = [2, draw.integer(5, 20), draw.integer(30, 50)]
-    expect_paths(student, "recurrent", lengths, 5)
+    expect_paths(student, "recurrent", lengths, 6)  # of no other kind
 
 
 @check("path-length", share=2, title="Restricted attention: half of r to either side")
 def test_path_of_restricted_attention(student, draw):
-    width = draw.choice([7, 9, 11])
+    width = draw.choice([9, 11, 19])  # of no other kind
     lengths = telling_lengths(draw, width, (width - 1) // 2)
     expect_paths(student, "restricted_attention", lengths, width)
 
@@ -411,10 +472,10 @@ def test_path_of_restricted_attention(student, draw):
 @check("path-length", share=2, title="Convolutions, separable or not: k - 1 back")
 def test_path_of_convolutions(student, draw):
     for kind in ("convolution", "separable_convolution"):
-        width = draw.choice([7, 9, 11])  # with 5, half is as with 3
+        width = draw.choice([13, 15, 17])  # with 5, half is as with 3
         lengths = telling_lengths(draw, width, width - 1)
         expect_paths(student, kind, lengths, width)
-        lengths = telling_lengths(draw, 8, 7)
+        lengths = telling_lengths(draw, 8, 7, below=6)  # but for 2, none of the first's
         words = "steps of k positions where k is even, though not where it is odd"
         as_odd: dict[str, list[float]] = {
             words: [math.ceil((n - 1) / 8) for n in lengths]
@@ -455,6 +516,14 @@ def test_path_of_smallest_widths(student, draw):
             want = [reference.path_length(kind, n) for n in lengths]
             wrong = wrong_paths(kind, lengths, 3)
             expect_whole(got, want, f"The path of {kind} with the default width", wrong)
+
+
+@check("path-length", share=1, title="Each call has its own result")
+def test_path_of_each_call(student):
+    # Of no other check, and such that a last step ends exactly at the last position.
+    calls = there_and_back([(617, 23), (617, 29), (1177, 29)])
+    function, right = student.path_length, reference.path_length
+    expect_counts_anew(student, function, right, calls, "the path")
 
 
 # --- restricted_mask --------------------------------------------------------------
@@ -567,15 +636,19 @@ def test_restricted_values(student, draw):
 @check("restricted-mask", share=1, title="The same length, another r; a long sentence")
 def test_restricted_each_call(student):
     n = 37  # of no other check
-    calls = [(n, 7), (n, 5), (n, 9)]
+    calls = [(n, 9), (n + 2, 9), (n + 2, 11), (n + 2, 15)]
     results = student.calls_in_turn(student.restricted_mask, *calls)
+    (first, _), (second, _), *_ = results  # of other lengths
     earlier: dict[str, torch.Tensor] = {}
+    if isinstance(first, torch.Tensor) and first.equal(second):
+        earlier = {FIXED: first}
     for (then, now), (length, r) in zip(results, calls, strict=True):
         want = reference.restricted_mask(length, r)
         named = {**earlier, **band_mistakes(length, r)}
         expect_mask(then, want, "The restricted mask", named)
         expect_mask(now, want, "The mask, after further calls,", {})
         earlier = {KEPT: want}
+    expect_no_traces(student, student.restricted_mask, *calls[0], still=True)
     with blame("a table of too few positions", partial(expect_band, student, n, 5)):
         expect_band(student, 300, 5)
 
@@ -621,6 +694,11 @@ def test_restricted_device(student):
     expect_on_cpu(
         student, lambda: student.restricted_mask(5, 3, device=cpu), "The mask"
     )
+    elsewhere = None
+    with suppress(StudentError):  # what needs values cannot be made there
+        elsewhere = student.restricted_mask(5, 3, "meta")
+    if isinstance(elsewhere, torch.Tensor):
+        fail("The mask lies on the CPU, where another device is asked for.", ON_CPU)
 
 
 # --- alignment_error_rate ---------------------------------------------------------
@@ -716,12 +794,16 @@ def denominator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
     }
 
 
-def links_of(draw) -> tuple[Links, Links, Links]:
-    """Draw links on which no two of the mistakes come to the same, nor one to right."""
-    for _ in range(200):
-        sure = draw_links(draw, draw.integer(6, 10))
+def links_of(draw, count: int, found: int) -> tuple[Links, Links, Links]:
+    """Draw links on which no two of the mistakes come to the same, nor one to right.
+
+    `count` of them are sure, `found` predicted: together another prime number in each
+    call, so that no two calls have the same rate.
+    """
+    for _ in range(500):
+        sure = draw_links(draw, count)
         possible = sure | draw_links(draw, draw.integer(8, 12))
-        predicted = draw_links(draw, draw.integer(11, 15))
+        predicted = draw_links(draw, found)
         named = rate_mistakes(predicted, sure, possible)
         if not predicted & sure or not predicted - possible:
             continue
@@ -735,17 +817,24 @@ def links_of(draw) -> tuple[Links, Links, Links]:
 def expect_rate(student, sets: tuple[Links, Links, Links], what: str) -> None:
     """Compare the student's rate with the right one."""
     got = student.alignment_error_rate(*sets)
+    fixed = {FIXED: partial(rate_of_others, student, *sets)}
+    compare_rate(got, sets, what, fixed)
+
+
+def compare_rate(
+    got: Any, sets: tuple[Links, Links, Links], what: str, named: dict[str, Any]
+) -> None:
+    """Compare a rate with the right one; `named` are mistakes that come first."""
     want = reference.alignment_error_rate(*sets)
     if not isinstance(got, (int, float, torch.Tensor)):
         fail(f"{what} should be a number, but it is {describe(got)}.", NO_NUMBER)
     if not isinstance(got, (int, float)):
         expect_number(got, want, what)
-    named = {}
+    known = {}
     for phrase, rate in rate_mistakes(*sets).items():
         with suppress(ZeroDivisionError):
-            named[phrase] = round(rate(), 9)
-    fixed = {FIXED: partial(rate_of_others, student, *sets)}
-    expect_number(float(got), want, what, fixed | telling(named, round(want, 9)))
+            known[phrase] = round(rate(), 9)
+    expect_number(float(got), want, what, named | telling(known, round(want, 9)))
 
 
 def rate_of_others(student, predicted: Links, sure: Links, possible: Links) -> Any:
@@ -758,8 +847,8 @@ def rate_of_others(student, predicted: Links, sure: Links, possible: Links) -> A
 
 @check("alignment-error-rate", share=4, title="Sure, possible and other links")
 def test_rate_of_links(student, draw):
-    for _ in range(2):
-        expect_rate(student, links_of(draw), "The alignment error rate")
+    for sizes in ((7, 12), (8, 15)):
+        expect_rate(student, links_of(draw, *sizes), "The alignment error rate")
 
 
 @check("alignment-error-rate", share=1, title="Perfect is 0, nothing in common is 1")
@@ -801,7 +890,7 @@ def blame_division(links: str) -> AbstractContextManager[None]:
     "alignment-error-rate", share=1, title="Links of any kind; sets stay as they were"
 )
 def test_rate_leaves_its_input(student, draw):
-    pairs = links_of(draw)
+    pairs = links_of(draw, 5, 12)
     sets = tuple({(7, i, j, "word") for i, j in links} for links in pairs)
     usual = partial(expect_rate, student, pairs, "The alignment error rate")
     with blame("code that counts on links of two numbers", usual):
@@ -815,3 +904,52 @@ def test_rate_leaves_its_input(student, draw):
             "`update` write into them.",
             mistake="an input is changed in place",
         )
+
+
+def some_of(draw, links: Links, count: int) -> Links:
+    """Draw some of these links."""
+    order, listed = draw.uniform(len(links)).argsort(), sorted(links)
+    return {listed[int(number)] for number in order[:count]}
+
+
+def links_in_turn(draw) -> list[tuple[Links, Links, Links]]:
+    """Draw links for calls of which each has one other set than the call before.
+
+    It is as large, so that numbers of links tell nothing; those of no other check. The
+    rate before is none that a known mistake makes of the new sets.
+    """
+    all_links = draw_links(draw, 30)
+    for _ in range(500):
+        possible = some_of(draw, all_links, 22)
+        sure, others = (some_of(draw, possible, 12) for _ in range(2))
+        predicted, found = (some_of(draw, all_links, 17) for _ in range(2))
+        further = others | some_of(draw, all_links - others, 10)
+        turns = [
+            (predicted, sure, possible),
+            (found, sure, possible),
+            (found, others, possible),
+            (found, others, further),
+        ]
+        if all(map(_tells_kept, turns, turns[1:])):
+            return turns
+    raise RuntimeError("no links were drawn that show what is kept")
+
+
+def _tells_kept(
+    before: tuple[Links, Links, Links], now: tuple[Links, Links, Links]
+) -> bool:
+    kept, right = (reference.alignment_error_rate(*sets) for sets in (before, now))
+    values = [right, *(rate() for rate in rate_mistakes(*now).values())]
+    return min(abs(value - kept) for value in values) > 1e-3
+
+
+@check("alignment-error-rate", share=1, title="Each call has its own result")
+def test_rate_of_each_call(student, draw):
+    turns = links_in_turn(draw)
+    results = student.calls_in_turn(student.alignment_error_rate, *turns)
+    earlier: dict[str, Any] = {}
+    for (then, now), sets in zip(results, turns, strict=True):
+        compare_rate(then, sets, "In one of several calls, the rate", earlier)
+        compare_rate(now, sets, "After further calls, the rate", {})
+        earlier = {KEPT: reference.alignment_error_rate(*sets)}
+    expect_no_traces(student, student.alignment_error_rate, *turns[0], still=True)

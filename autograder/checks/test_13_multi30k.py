@@ -28,7 +28,12 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
-from autograder.checking.families import KEPT, expect_no_traces
+from autograder.checking.families import (
+    FIXED,
+    KEPT,
+    expect_each_call_anew,
+    expect_no_traces,
+)
 from autograder.checking.families import WRITTEN as CHANGED
 from transformer.config import TransformerConfig
 from transformer.data import Batch
@@ -399,6 +404,31 @@ def test_losses_leave_no_traces(student, draw):
         )
 
 
+@check("sentence-losses", share=1, title="Each call anew: other weights, other words")
+def test_losses_of_each_call(student, draw):
+    lengths, places = ((4, 3), (6, 5, 3), (8, 4)), ((2, 0), (1, 5, 3), (6, 4))
+    others = ((3, 4), (6, 4, 2), (5, 8))  # as long when they are padded
+    case = losses_case(student, draw, lengths=lengths, places=places)
+    other = losses_case(student, draw, lengths=others, places=places)
+    results = [run_losses(student, case)]
+    weights = other.trusted.state_dict()
+    case.model.load_state_dict({name: x.float() for name, x in weights.items()})
+    trained = replace(case, trusted=other.trusted)
+    reading = replace(other, model=case.model)
+    cases = [case, trained, reading]
+    results += [run_losses(student, one) for one in cases[1:]]
+    (first, _), (second, _), _ = results
+    earlier: tuple[dict[str, Any], dict[str, Any]] = {}, {}
+    if isinstance(first, Tensor) and torch.equal(first, torch.as_tensor(second)):
+        earlier = {FIXED: first}, {}
+    for (losses, counts), one in zip(results, cases, strict=True):
+        want, number = losses_with(one), counts_with(one)
+        whose = "In one of several calls, the tensor of"
+        expect_close(losses, want, f"{whose} losses", earlier[0], tolerance=3e-5)
+        expect_close(counts, number, f"{whose} counts", earlier[1])
+        earlier = {KEPT: want}, {KEPT: number}
+
+
 # --- corpus_perplexity ------------------------------------------------------------
 
 
@@ -490,6 +520,20 @@ def test_perplexity_of_the_sure(student, draw):
     with blame(words, lambda: test_perplexity_value(student, draw)):
         got = student.corpus_perplexity(torch.zeros(5), counts)
         expect_close(got, 1.0, "the perplexity of a model that is always right")
+
+
+@check("corpus-perplexity", share=1, title="Each call has its own result")
+def test_perplexity_of_each_call(student, draw):
+    losses, counts = draw_losses(draw, 9)  # as many as in no other check
+    others, _ = draw_losses(draw, 9)
+    calls = [(losses, counts), (others, counts), (others, counts + 2)]
+    function = student.corpus_perplexity
+
+    def right(losses: Tensor, counts: Tensor) -> Tensor:
+        return (losses.double().sum() / counts.sum()).exp()
+
+    expect_each_call_anew(student, function, calls, right, "the perplexity")
+    expect_no_traces(student, function, *calls[0], still=True)
 
 
 # --- Translations of a few words --------------------------------------------------
@@ -744,10 +788,15 @@ def carried(mistakes: Named, step: Callable[[Any], Any]) -> Named:
     return {phrase: after(make) for phrase, make in mistakes.items()}
 
 
-def expect_table(got: Any, corpus: Corpus, limits: Sequence[int] = LIMITS) -> None:
-    """Compare a table with the right one."""
+def expect_table(
+    got: Any,
+    corpus: Corpus,
+    limits: Sequence[int] = LIMITS,
+    earlier: Named | None = None,
+) -> None:
+    """Compare a table with the right one; `earlier` are mistakes that come first."""
     want = table_of(corpus, places_with(corpus, limits))
-    named = carried(table_mistakes(corpus, limits), plain)
+    named = carried({**(earlier or {}), **table_mistakes(corpus, limits)}, plain)
     if isinstance(got, (list, tuple)) and len(got) == len(want):
         got = list(got)
     expect_equal(plain(got), plain(want), "the table", named)
@@ -822,6 +871,46 @@ def test_table_of_other_limits(student, draw):
     with blame(words, lambda: test_table_scores(student, draw)):
         for limits in ((7,), (3, 5, 6, 8, 9, 10), ()):
             expect_table(by_length(student, corpus, limits), corpus, limits)
+
+
+def cut(sentences: Sentences) -> Sentences:
+    """Leave out the last word of each sentence."""
+    return [words[:-1] for words in sentences]
+
+
+def corpora_in_turn(draw) -> list[tuple[Corpus, Sequence[int]]]:
+    """Draw corpora and limits: from one to the next a single part is another.
+
+    Each has another table than the one before.
+    """
+    for _ in range(50):
+        corpus = draw_corpus(draw, (*SOURCE_LENGTHS, 5))
+        written = replace(corpus, hypotheses=cut(corpus.hypotheses))
+        wanted = replace(written, references=cut(corpus.references))
+        read = replace(wanted, sources=corpus.sources[::-1])
+        turns: list[tuple[Corpus, Sequence[int]]] = [
+            (one, LIMITS) for one in (corpus, written, wanted, read)
+        ]
+        turns.append((read, (5, 8, 11)))
+        tables = [plain(table_of(one, places_with(one, n))) for one, n in turns]
+        if all(before != after for before, after in pairwise(tables)):
+            return turns
+    raise RuntimeError("no corpora were drawn that show what is kept")
+
+
+@check("bleu-by-length", share=1, title="Each call has its own table")
+def test_table_of_each_call(student, draw):
+    turns = corpora_in_turn(draw)
+    calls = [(x.sources, x.hypotheses, x.references, limits) for x, limits in turns]
+    results = student.calls_in_turn(student.bleu_by_length, *calls)
+    (first, _), (second, _), *_ = results
+    earlier: Named = {FIXED: lambda: first} if plain(first) == plain(second) else {}
+    for (then, now), (corpus, limits) in zip(results, turns, strict=True):
+        expect_table(then, corpus, limits, earlier)
+        expect_table(now, corpus, limits)
+        groups = places_with(corpus, limits)
+        earlier = {KEPT: functools.partial(table_of, corpus, groups)}
+    expect_no_traces(student, student.bleu_by_length, *calls[0], still=True)
 
 
 # --- bootstrap_interval -----------------------------------------------------------
@@ -1007,7 +1096,13 @@ def draw_longer_sets(draw) -> tuple[Corpus, Tensor]:
 
 def run_interval(student, corpus: Corpus, draws: Tensor) -> Tensor:
     """Call the student's function and return the two ends as a tensor."""
-    got = student.bootstrap_interval(corpus.hypotheses, corpus.references, draws)
+    return ends_in(
+        student.bootstrap_interval(corpus.hypotheses, corpus.references, draws)
+    )
+
+
+def ends_in(got: Any) -> Tensor:
+    """Return the two ends in a result as a tensor."""
     if isinstance(got, Tensor) and tuple(got.shape) == (2,):
         return got
     low, high = expect_parts(got, 2, "two numbers, the ends of the interval")
@@ -1071,6 +1166,36 @@ def test_interval_of_other_sizes(student, draw):
         got = run_interval(student, corpus, draws)
         want = interval_with(corpus, draws)
         expect_close(got, want, "your interval", tolerance=2e-5)
+
+
+def intervals_in_turn(draw) -> list[tuple[Corpus, Tensor]]:
+    """Draw test sets: from one to the next a single part is another, and both ends."""
+    for _ in range(50):
+        corpus, draws = draw_test_sets(draw, 13)  # as many as in no other check
+        _, others = draw_test_sets(draw, 13)
+        written = replace(corpus, hypotheses=cut(corpus.hypotheses))
+        wanted = replace(written, references=cut(corpus.references))
+        turns = [(corpus, draws), (written, draws), (wanted, draws), (wanted, others)]
+        ends = [interval_with(*turn) for turn in turns]
+        if all(float((a - b).abs().min()) > 0.05 for a, b in pairwise(ends)):
+            return turns
+    raise RuntimeError("no test sets were drawn that show what is kept")
+
+
+@check("bootstrap-interval", share=1, title="Each call has its own interval")
+def test_interval_of_each_call(student, draw):
+    turns = intervals_in_turn(draw)
+    calls = [(corpus.hypotheses, corpus.references, draws) for corpus, draws in turns]
+    results = student.calls_in_turn(student.bootstrap_interval, *calls)
+    first, second, *_ = [ends_in(then) for then, _ in results]
+    earlier: dict[str, Any] = {FIXED: first} if first.equal(second) else {}
+    for (then, now), turn in zip(results, turns, strict=True):
+        want = interval_with(*turn)
+        whose = "In one of several calls, your interval"
+        expect_close(ends_in(then), want, whose, earlier, tolerance=2e-5)
+        whose = "After further calls, your interval"
+        expect_close(ends_in(now), want, whose, tolerance=2e-5)
+        earlier = {KEPT: want}
 
 
 # --- copy_unknown_words -----------------------------------------------------------
@@ -1351,11 +1476,17 @@ def test_copies_shape(student, draw):
 @check("copy-unknown-words", share=5, title="The word looked at most, by all heads")
 def test_copies_values(student, draw):
     first, second = draw_telling(draw), draw_telling(draw)
-    calls = [first.given, second.given]
+    first = replace(first, source=[*SOURCE[1:], SOURCE[0]])  # of no other check
+    other_weights = replace(first, weights=second.weights)
+    other_source = replace(other_weights, source=SOURCE[::-1])
+    other_target = replace(other_source, target=second.target)
+    earlier: Copying | None = None
+    cases = [first, other_weights, other_source, other_target]
+    calls = [case.given for case in cases]
     results = student.calls_in_turn(student.copy_unknown_words, *calls)
-    (of_first, _), (of_second, _) = results
-    expect_copies(of_first, first)
-    expect_copies(of_second, second, earlier=first)
+    for (got, _), case in zip(results, cases, strict=True):
+        expect_copies(got, case, earlier)
+        earlier = case
 
 
 @check(
@@ -1369,6 +1500,7 @@ def test_copies_change_nothing_else(student, draw):
     expect_copies(run_copying(student, case), case)
     case = draw_telling(draw)
     expect_left(student, student.copy_unknown_words, *case.given)
+    expect_no_traces(student, student.copy_unknown_words, *case.given, still=True)
 
 
 @check("copy-unknown-words", share=1, title="One layer, one head, one word")
@@ -1959,11 +2091,12 @@ def test_learned_of_runs(student, draw):
 def test_learned_to_the_end(student, draw):
     name = renamed(draw)
     words = {name(word): count for word, count in BY_AND_BY.items()}
-    seen_twice = learned(words, 40, least=2)
+    n = 9  # four more than there are; few, should the pieces grow from call to call
+    seen_twice = learned(words, n, least=2)
     named: Named = {"merges of pairs alone that are seen twice": lambda: seen_twice}
     ends = "code that counts on a pair being left, and on a word"
     with blame(ends, lambda: test_learned_in_order(student, draw)):
-        expect_learned(student.learn_merges(words, 40), words, 40, named)
+        expect_learned(student.learn_merges(words, n), words, n, named)
         expect_learned(student.learn_merges({}, 3), {}, 3, {})
     one: Named = {"a merge where none is asked for": lambda: learned(words, 1)}
     expect_learned(student.learn_merges(words, 0), words, 0, one)

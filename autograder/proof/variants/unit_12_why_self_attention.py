@@ -1,5 +1,6 @@
 """Wrong variants and right styles of unit 12, as students write them."""
 
+import ast
 import functools
 import itertools
 import math
@@ -10,6 +11,26 @@ import torch
 import torch.nn.functional as F
 
 from autograder.proof.variants import answer, body, drop, insert, swap
+
+
+def keep(key):
+    """Let an answer keep its results by a key that leaves something out."""
+
+    def change(source):
+        (definition,) = ast.parse(source).body
+        lines = source.splitlines()
+        start = definition.body[0].lineno - 1
+        kept = f'{definition.name}.__dict__.setdefault("kept", {{}})'
+        begin = [f"    kept, key = {kept}, {key}", "    if key not in kept:"]
+        inner = [
+            "        def result():",
+            *(f"        {line}" for line in lines[start:]),
+        ]
+        end = ["        kept[key] = result()", "    return kept[key]\n"]
+        return "\n".join([*lines[:start], *begin, *inner, *end])
+
+    return change
+
 
 # --- layer_cost -------------------------------------------------------------------
 
@@ -1093,4 +1114,92 @@ alignment_error_rate.wrong(
         "return round(1 - hits / (len(predicted) + len(sure)), 2)",
     ),
     names="rounded to two digits",
+)
+
+
+# --- Families of mistakes: results kept for other arguments, seeds, devices ----------
+
+for exercise, description, key in (
+    (layer_cost, "the first call", "None"),
+    (layer_cost, "a kind", "kind"),
+    (layer_cost, "equal sizes", "(length, d_model, width)"),
+    (layer_cost, "a kind and a length", "(kind, length)"),
+    (layer_cost, "whatever the width", "(kind, length, d_model)"),
+    (layer_cost, "whatever d_model", "(kind, length, width)"),
+    (layer_cost, "whatever the length", "(kind, d_model, width)"),
+    (path_length, "the first call", "None"),
+    (path_length, "equal sizes", "(length, width)"),
+    (path_length, "whatever the width", "(kind, length)"),
+    (restricted_mask, "the first call", "None"),
+    (restricted_mask, "whatever the length", "(r, str(device))"),
+    (alignment_error_rate, "the first call", "None"),
+    (
+        alignment_error_rate,
+        "equal numbers of links",
+        "(len(predicted), len(sure), len(possible))",
+    ),
+    (alignment_error_rate, "whatever is predicted", "(len(sure), len(possible))"),
+    (alignment_error_rate, "equal predictions", "frozenset(predicted)"),
+    (
+        alignment_error_rate,
+        "whatever is sure",
+        "(frozenset(predicted), frozenset(possible))",
+    ),
+    (
+        alignment_error_rate,
+        "whatever is possible",
+        "(frozenset(predicted), frozenset(sure))",
+    ),
+):
+    exercise.wrong(
+        f"a result kept: {description}", keep(key), names="kept from an earlier call"
+    )
+for description, key in (("a kind", "kind"), ("whatever the length", "(kind, width)")):
+    path_length.wrong(
+        f"a result kept: {description}",
+        keep(key),
+        names="the same number for every length",
+    )
+restricted_mask.wrong(
+    "a mask kept, whatever the device", keep("(length, r)"), names="a mask on the CPU"
+)
+restricted_mask.wrong(
+    "always made on the CPU",
+    swap("length, device=device", 'length, device="cpu"'),
+    names="a mask on the CPU",
+)
+for exercise, key in (
+    (layer_cost, "(kind, length, d_model, width)"),
+    (path_length, "(kind, length, width)"),
+    (restricted_mask, "(length, r, str(device))"),
+    (alignment_error_rate, "tuple(map(frozenset, (predicted, sure, possible)))"),
+):
+    exercise.right("a result kept for all of its arguments", keep(key))
+layer_cost.wrong(
+    "a seed of its own",
+    insert("torch.manual_seed(0)", before="n, d, k"),
+    names="the random state",
+)
+path_length.wrong(
+    "a seed of its own",
+    insert("torch.manual_seed(0)", before='if kind == "self_attention"'),
+    names="the random state",
+)
+restricted_mask.wrong(
+    "a seed of its own",
+    insert("torch.manual_seed(0)", before="position ="),
+    names="the random state",
+)
+alignment_error_rate.wrong(
+    "a seed of its own",
+    insert("torch.manual_seed(0)", before="hits ="),
+    names="the random state",
+)
+alignment_error_rate.wrong(
+    "a list of one number",
+    swap(
+        "return 1 - hits / (len(predicted) + len(sure))",
+        "return [1 - hits / (len(predicted) + len(sure))]",
+    ),
+    names="other than a number",
 )

@@ -1,5 +1,6 @@
 """Wrong variants and right styles of unit 13, as students write them."""
 
+import ast
 import bisect
 import collections
 import contextlib
@@ -21,6 +22,26 @@ from transformer.training.step import (
 )
 from transformer.translation.bleu import corpus_bleu
 from transformer.translation.ngrams import closest_length, count_ngrams
+
+
+def keep(key):
+    """Let an answer keep its results by a key that leaves something out."""
+
+    def change(source):
+        (definition,) = ast.parse(source).body
+        lines = source.splitlines()
+        start = definition.body[0].lineno - 1
+        kept = f'{definition.name}.__dict__.setdefault("kept", {{}})'
+        begin = [f"    kept, key = {kept}, {key}", "    if key not in kept:"]
+        inner = [
+            "        def result():",
+            *(f"        {line}" for line in lines[start:]),
+        ]
+        end = ["        kept[key] = result()", "    return kept[key]\n"]
+        return "\n".join([*lines[:start], *begin, *inner, *end])
+
+    return change
+
 
 # --- sentence_losses --------------------------------------------------------------
 
@@ -1309,7 +1330,21 @@ def sentence_losses(model, batches, pad_id=1):
 
 
 sentence_losses.wrong("nothing", body("return None"), names="number of results")
+sentence_losses.wrong(
+    "lists, not tensors",
+    swap("torch.tensor(losses), torch.tensor(counts)", "list(losses), list(counts)"),
+    diagnosed=False,
+)
+sentence_losses.wrong(
+    "the losses alone",
+    swap("torch.tensor(losses), torch.tensor(counts)", "torch.tensor(losses)"),
+    names="number of results",
+)
 corpus_perplexity.wrong("always 1", body("return 1.0"), names="1, which only")
+corpus_perplexity.wrong("nothing", body("return None"), diagnosed=False)
+corpus_perplexity.wrong(
+    "one for each sentence", body("return (losses / counts).exp()"), diagnosed=False
+)
 corpus_perplexity.wrong(
     "a product of probabilities",
     body("return (-losses.double()).exp().prod().item() ** (-1 / counts.sum().item())"),
@@ -1460,6 +1495,92 @@ bootstrap_interval.wrong(
 )
 bootstrap_interval.wrong("nothing", body("return None"), names="number of results")
 bootstrap_interval.wrong("zeros", body("return 0.0, 0.0"), names="0 at both ends")
+bootstrap_interval.wrong(
+    "the lower end alone",
+    swap(", scores.quantile(0.975).item()", ""),
+    names="number of results",
+)
+
+
+for description, key in (
+    ("the first call", "None"),
+    ("the same model", "model"),
+    ("batches of the same shapes", "tuple(x.tgt.shape for x in batches)"),
+    ("the same places", "tuple(tuple(x.indices) for x in batches)"),
+    ("the same words", "tuple(str(x.tgt.tolist()) for x in batches)"),
+):
+    in_eval_mode.wrong(
+        f"a result kept: {description}",
+        keep(key),
+        insert("batches = list(batches)", before="kept, key ="),
+        names="kept from an earlier call",
+    )
+for exercise, description, key in (
+    (corpus_perplexity, "the first call", "None"),
+    (corpus_perplexity, "as many sentences", "len(losses)"),
+    (corpus_perplexity, "the same losses", "tuple(losses.tolist())"),
+    (corpus_perplexity, "the same counts", "tuple(counts.tolist())"),
+    (bleu_by_length, "the first call", "None"),
+    (bleu_by_length, "the same limits", "tuple(limits)"),
+    (bleu_by_length, "as many sentences", "(len(sources), tuple(limits))"),
+    (bleu_by_length, "the same sources", "(str(sources), tuple(limits))"),
+    (
+        bleu_by_length,
+        "whatever the references",
+        "str((sources, hypotheses, limits))",
+    ),
+    (
+        bleu_by_length,
+        "whatever the sources",
+        "str((hypotheses, references, limits))",
+    ),
+    (
+        bleu_by_length,
+        "whatever the limits",
+        "str((sources, hypotheses, references))",
+    ),
+    (bootstrap_interval, "the first call", "None"),
+    (bootstrap_interval, "as many draws", "draws.shape"),
+    (bootstrap_interval, "the same draws", "str(draws.tolist())"),
+    (
+        bootstrap_interval,
+        "whatever the references",
+        "str((hypotheses, draws.tolist()))",
+    ),
+    (
+        bootstrap_interval,
+        "whatever the draws",
+        "(str((hypotheses, references)), draws.shape)",
+    ),
+    (copy_unknown_words, "the same target", "tuple(target)"),
+    (copy_unknown_words, "the same source", "tuple(source_words)"),
+    (
+        copy_unknown_words,
+        "whatever the source",
+        "str((target, cross_attention.tolist()))",
+    ),
+    (
+        copy_unknown_words,
+        "whatever the target",
+        "str((source_words, cross_attention.tolist()))",
+    ),
+):
+    exercise.wrong(
+        f"a result kept: {description}", keep(key), names="kept from an earlier call"
+    )
+for exercise, key in (
+    (corpus_perplexity, "str((losses.tolist(), counts.tolist()))"),
+    (bleu_by_length, "str((sources, hypotheses, references, limits))"),
+    (bootstrap_interval, "str((hypotheses, references, draws.tolist()))"),
+    (copy_unknown_words, "str((target, cross_attention.tolist(), source_words))"),
+):
+    exercise.right("a result kept for all of its arguments", keep(key))
+for exercise in (corpus_perplexity, bleu_by_length, copy_unknown_words):
+    exercise.wrong(
+        "a seed of its own",
+        insert("torch.manual_seed(0)", before="return"),
+        names="the random state",
+    )
 
 
 # --- apply_merges -----------------------------------------------------------------
