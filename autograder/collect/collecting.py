@@ -22,7 +22,7 @@ from autograder.collect.doubts import doubts_about
 from autograder.collect.identities import Identities, students_in_gradebook
 from autograder.collect.incoming import Incoming, Reading
 from autograder.collect.moving import move, moves_of
-from autograder.collect.names import Named, take_apart
+from autograder.collect.names import Named
 from autograder.collect.recognise import Recogniser
 from autograder.collect.roster import Roster, Student, read_roster
 from autograder.collect.shelf import SHELF, TIME, Place, Record, sha256
@@ -34,6 +34,7 @@ from autograder.whole_files import write_whole
 
 UNSORTED = "_not-sorted"
 ROSTER = "roster.csv"
+OF_THE_KIT = "is a module that students are given"
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,8 @@ class _Collecting:
         move(self.folder, self.submitted, self.done.moved)
         self.identities.save()
         for incoming, fate in found.put_aside:
-            self._put_aside(incoming, fate.slug)
+            named = reading.named(incoming.parts, self.sorting.slugs)
+            self._put_aside(incoming, named, fate.slug)
             self.done.account.fates.append(fate)
         units = found.by_unit()
         if self.sorting.wanted:
@@ -158,14 +160,14 @@ class _Collecting:
             self.done.warnings.append((f"{len(rest)} rows of the times", words))
         return self.done
 
-    def _put_aside(self, incoming: Incoming, slug: str) -> None:
+    def _put_aside(self, incoming: Incoming, named: Named, slug: str) -> None:
         """Keep what cannot be put anywhere, with the time at which it was handed in."""
         plain = incoming.source.removesuffix(".ipynb").replace("_", " ")
         source = folder_name(plain)  # no platform's name, or it would say whose it is
         name = f"{sha256(incoming.content)[:8]}-{source}.ipynb"
         path = self.folder.root / SHELF / UNSORTED / name
         write_whole(path, incoming.content)
-        record = _record(incoming, take_apart(incoming.parts, self.sorting.slugs))
+        record = _record(incoming, named)
         due = _due(self.folder, slug) if slug else None
         moment = datetime.strptime(record.time(due) or record.when, TIME)
         seconds = moment.replace(tzinfo=UTC).timestamp()
@@ -174,15 +176,21 @@ class _Collecting:
     def _leave_out(self, reading: Reading) -> None:
         """Account for the files that are no notebooks, or cannot be read."""
         for item in reading.left_out:
-            named = take_apart(item.parts, self.sorting.slugs)
+            named = reading.named(item.parts, self.sorting.slugs)
             who = self.identities.who(named, may_be_new=False).students
-            if not who and named.platform in ("canvas", "moodle", "nbgrader"):
+            if not who and (named.platform != "files" or item.may_stand_for_work):
                 who = named.people[:1]
-            state = PASSED_OVER if item.is_by_product else REFUSED
+            is_of_kit = self._is_of_kit(item.parts)
+            why = OF_THE_KIT if is_of_kit else item.why
+            state = PASSED_OVER if is_of_kit or item.is_by_product else REFUSED
             beside = not item.may_be_work
             self.done.account.fates.append(
-                Fate(item.source, state, who, item.why, is_beside=beside)
+                Fate(item.source, state, who, why, is_beside=beside)
             )
+
+    def _is_of_kit(self, parts: tuple[str, ...]) -> bool:
+        """Say whether a file lies where the course's modules do, beside a notebook."""
+        return parts[-1].endswith(".py") and self.folder.course.package in parts[:-1]
 
     def _collect_unit(self, slug: str, found: dict[str, list[Sorted]]) -> None:
         self.folder.register(slug)

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
 
+from autograder.collect.names import Named, of_a_repository, take_apart
 from autograder.repair.reading import MAX_BYTES
 
+CLONE = ".git"  # what makes a folder a repository
 SKIPPED = ("__MACOSX", ".ipynb_checkpoints", "__pycache__")
 BY_PRODUCT = "is what an operating system or Jupyter adds"
 KINDS = {
@@ -32,6 +34,7 @@ KINDS = {
     ".url": "a link",
     ".gdoc": "a link to a file in Drive",
 }
+INSTEAD = (".pdf", ".html", ".htm", ".rar", ".7z", ".gz", ".tar", ".docx", ".gdoc")
 
 
 class CollectError(ValueError):
@@ -81,13 +84,34 @@ class LeftOut:
         """Name it for a human."""
         return "/".join(self.parts)
 
+    @property
+    def may_stand_for_work(self) -> bool:
+        """Say whether it is what students hand in in place of a notebook."""
+        return self.parts[-1].lower().endswith(INSTEAD)
+
 
 @dataclass
 class Reading:
-    """All files that were found, each in one of two lists."""
+    """All files that were found, each in one of two lists.
+
+    Attributes:
+        notebooks: what is one, or looks like one.
+        left_out: what is none, or cannot be read.
+        clones: the folders that are students' repositories.
+    """
 
     notebooks: list[Incoming] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
+    clones: set[tuple[str, ...]] = field(default_factory=set)
+
+    def named(self, parts: tuple[str, ...], slugs: tuple[str, ...]) -> Named:
+        """Return what a path says; without a platform the outermost clone counts."""
+        found = take_apart(parts, slugs)
+        if found.platform == "files":
+            for depth in range(1, len(parts)):
+                if parts[:depth] in self.clones:
+                    return of_a_repository(parts, depth, slugs)
+        return found
 
     def refuse(self, parts: Sequence[str], why: object) -> None:
         """Note a file that is work, or may be, and cannot be taken."""

@@ -8,6 +8,8 @@ one flat name; the number is another one in each assignment. Where marking is bl
 `Participant_NUMBER_assignsubmission_file_`; where teams hand in, `Team 1-First Last`.
 Google Classroom and Drive: `First Last - 04_attention.ipynb`, `Copy of 04_…`,
 `04_… (1).ipynb`; the student's name is in the file's name or in a folder's.
+Git: each student's repository is a folder, `04-attention-ada` or `ada`; what lies in
+it, and how it is called there, says nothing about whose it is.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ class Named:
     """What a path says about a submission.
 
     Attributes:
-        platform: "canvas", "moodle", "nbgrader" or "files".
+        platform: "canvas", "moodle", "nbgrader", "git" or "files".
         people: what may be the student's name, the likeliest first.
         stem: the file's own name, without platform, copies and suffix.
         user: the platform's number of the student, for the whole course.
@@ -112,6 +114,24 @@ def take_apart(
             "nbgrader", person, stem, version=version, texts=person, home=person
         )
     return _of_files(parts, slugs)
+
+
+def of_a_repository(
+    parts: tuple[str, ...], depth: int, slugs: tuple[str, ...]
+) -> Named:
+    """Read what a path says whose first `depth` parts lead to a clone of Git's."""
+    stem, version = stem_of(parts[-1])
+    text = without_units(parts[depth - 1], slugs)
+    return Named(
+        "git",
+        tuple(_people([text])),
+        stem,
+        version=version,
+        texts=(text,),
+        home=parts[:depth],
+        around=_names_of_folders(parts[: depth - 1], slugs),
+        inner=take_apart(parts[depth:], slugs),
+    )
 
 
 def of_a_platform(part: str) -> re.Match[str] | None:

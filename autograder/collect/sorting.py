@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from autograder.collect.account import PUT_ASIDE, Fate
 from autograder.collect.identities import Identities, Who
 from autograder.collect.incoming import Incoming, Reading
-from autograder.collect.names import Named, take_apart
+from autograder.collect.names import Named
 from autograder.collect.namesakes import (
     Name,
     name_in_archive,
@@ -61,8 +61,8 @@ class Sorting:
         """Sort all notebooks; what is left out says who else has a name."""
         found = Found()
         notebooks = reading.notebooks
-        named = [take_apart(one.parts, self.slugs) for one in notebooks]
-        others = [take_apart(one.parts, self.slugs) for one in reading.left_out]
+        named = [reading.named(one.parts, self.slugs) for one in notebooks]
+        others = [reading.named(one.parts, self.slugs) for one in reading.left_out]
         units = [
             self.recogniser.unit(incoming, one.stem) or self.wanted
             for incoming, one in zip(notebooks, named, strict=True)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
+from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.collect.archives import MAX_OF_A_STUDENT, MAX_TOTAL, read_archive
 from autograder.collect.incoming import (
+    CLONE,
     CollectError,
     Incoming,
     LeftOut,
@@ -63,8 +66,11 @@ def refuse_inside(path: Path, root: Path, *own: str) -> None:
 
 
 def _read_folder(folder: Path, reading: Reading) -> None:
+    clones = []
     for home, folders, names in os.walk(folder):
         folders.sort()
+        if CLONE in (*folders, *names):
+            clones.append(Path(home).relative_to(folder).parts)
         for name in [*folders, *sorted(names)]:
             path = Path(home, name)
             parts = path.relative_to(folder).parts
@@ -72,6 +78,16 @@ def _read_folder(folder: Path, reading: Reading) -> None:
                 reading.refuse(parts, LINK)
             elif name in names:
                 _read_file(path, parts, reading)
+    reading.clones = set(_of_students(clones))
+
+
+def _of_students(clones: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Yield the clones that lie side by side, or are what was given.
+
+    One alone, further inside, is something that a student's folder holds.
+    """
+    beside = Counter(clone[:-1] for clone in clones)
+    yield from (one for one in clones if len(one) == 1 or beside[one[:-1]] > 1)
 
 
 def _read_file(path: Path, parts: tuple[str, ...], reading: Reading) -> None:

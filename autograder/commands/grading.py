@@ -260,7 +260,7 @@ def _tell(slug: str, outcomes: "list[Outcome]", console: Console) -> None:
     if graded:
         scores = sorted(outcome.score or 0.0 for outcome in graded)
         words += f", {scores[0]:g} to {scores[-1]:g}, median {median(scores):g}"
-        words += f" of {graded[0].max_score:g}"
+        words += f" of {graded[0].max_score:g} by the checks"
     show(console, f"{words}. All scores: `course report {slug[:2]}`.")
     rows = [(one.submission.student, remark_on(one)) for one in outcomes]
     if rows := [row for row in rows if row[1]]:

@@ -90,9 +90,14 @@ def repair(
     """Rebuild a submission on the notebook released in its language; nothing is run.
 
     Raises:
-        Refused: if none of the unit's answers is there.
+        Refused: if none of the unit's answers is there, or all are another unit's.
     """
     repaired = rebuild(in_language_of(unit, cells), cells)
+    if set(unit.points) <= repaired.unwritten and _has_others_exercises(unit, cells):
+        raise Refused(
+            f"its exercises are not those of {unit.slug}: it is the notebook of "
+            "another unit"
+        )
     outcome = Outcome(
         submission,
         notebook=repaired.notebook,
@@ -102,6 +107,20 @@ def repair(
     )
     repaired.notebook.metadata[RECORD] = as_record(outcome)
     return outcome
+
+
+def _has_others_exercises(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> bool:
+    """Say whether cells have names of exercises, but none of the unit's."""
+    known = {False: set[str](), True: set[str]()}
+    for cell in unit.released.cells:
+        details = cell.metadata.get("nbgrader", {})
+        if "grade_id" in details:
+            is_answered = any(
+                details.get(kind) for kind in ("grade", "solution", "task")
+            )
+            known[is_answered].add(details["grade_id"])
+    theirs = {cell.grade_id for cell in cells if cell.grade_id} - known[False]
+    return bool(theirs) and not theirs & known[True]
 
 
 def check(

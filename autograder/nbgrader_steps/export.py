@@ -1,4 +1,4 @@
-"""`nbgrader export` with cells that no spreadsheet takes for formulas."""
+"""`nbgrader export`: no cell is a formula, and points have two decimals."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -18,8 +18,8 @@ class Cell(str):
         return '"' + text.replace('"', '""') + '"' if set('",') & set(text) else text
 
 
-class SafeStudents:
-    """A gradebook whose students' names are cells."""
+class SafeGradebook:
+    """A gradebook whose students' names are cells, and whose points are rounded."""
 
     def __init__(self, gradebook: Gradebook):
         """Show `gradebook`."""
@@ -38,10 +38,24 @@ class SafeStudents:
             for one in self._gradebook.students
         ]
 
+    def find_submission(self, assignment: str, student: str) -> SimpleNamespace:
+        """Return what the export writes of a submission: 66.24, not 66.24000000000001.
+
+        Raises:
+            MissingEntry: if there is none.
+        """
+        found = self._gradebook.find_submission(assignment, student)
+        penalty = round(found.late_submission_penalty or 0.0, 2)
+        return SimpleNamespace(
+            timestamp=found.timestamp,
+            score=round(found.score, 2),
+            late_submission_penalty=penalty,
+        )
+
 
 class SafeCsvExport(CsvExportPlugin):
     """nbgrader's own export, from a gradebook of safe cells."""
 
     def export(self, gradebook: Gradebook) -> None:
         """Write the file."""
-        super().export(SafeStudents(gradebook))
+        super().export(SafeGradebook(gradebook))

@@ -1,13 +1,17 @@
-"""What `course collect` reads from the names of files and from a roster."""
+"""What `course collect` reads from the names of files and folders, and a roster."""
 
 import pytest
+from collected import beside, taken
 from hypothesis import example, given
 from hypothesis.strategies import text
+from typer.testing import CliRunner
 
-from autograder.collect import CollectError
+from autograder.collect import CollectError, collect
+from autograder.collect.account import PASSED_OVER
 from autograder.collect.names import take_apart
 from autograder.collect.roster import read_roster
 from autograder.collect.words import folder_name
+from autograder.commands.app import app
 from autograder.grading.student_names import is_safe_name
 
 SLUGS = ("01_tiny", "04_attention")
@@ -94,3 +98,47 @@ def test_a_roster_is_refused_with_reasons(tmp_path, roster):
     roster.write_text("id,name\nx,Ada Lovelace\nx,Emmy Noether\n")
     with pytest.raises(CollectError, match="the id 'x' is missing or there twice"):
         read_roster(roster)
+
+
+def test_clones_of_students_repositories(folder, root, numbered, tmp_path):
+    """A notebook is its repository's, whatever it and its folder are called."""
+    clones = tmp_path / "clones"
+    files = {
+        "01-tiny-fay/.git/config": b"",
+        "01-tiny-fay/work/My attention.ipynb": numbered(1),
+        f"01-tiny-fay/{folder.course.package}/attention.py": b"",
+        "01-tiny-gus/.git": b"gitdir: elsewhere",
+        "01-tiny-gus/01_tiny.ipynb": numbered(2),
+        "01-tiny-gus/notes.py": b"",
+        "Hal Jordan/course/.git/config": b"",
+        "Hal Jordan/course/01_tiny.ipynb": numbered(3),
+    }
+    for name, content in files.items():
+        path = clones / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    done = collect(clones, folder)
+    assert taken(root) == {
+        "fay": numbered(1),
+        "gus": numbered(2),
+        "hal-jordan": numbered(3),
+    }
+    passed = {fate.source: fate.why for fate in done.account.of(PASSED_OVER)}
+    kit = f"01-tiny-fay/{folder.course.package}/attention.py"
+    assert passed.pop(kit) == "is a module that students are given"
+    assert all("/.git" in source for source in passed)
+    assert beside(done) == ["01-tiny-gus/notes.py"]
+    assert len(done.account.fates) == len(files)
+
+
+def test_only_a_pdf_without_a_roster(root, numbered, tmp_path):
+    """Whose it is nobody knows, but that something must be looked at."""
+    came = tmp_path / "came"
+    came.mkdir()
+    (came / "Ada Lovelace - 01_tiny.ipynb").write_bytes(numbered(1))
+    (came / "Ada Lovelace - 01_tiny.pdf").write_bytes(b"%PDF")
+    arguments = ["collect", str(came), "--course-root", str(root)]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    (came / "Maya Lin - 01_tiny.pdf").write_bytes(b"%PDF")
+    ran = CliRunner().invoke(app, arguments)
+    assert (ran.exit_code, "Maya Lin" in ran.output) == (1, True)
