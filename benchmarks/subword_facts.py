@@ -1,26 +1,62 @@
-"""Measure what subwords do to Multi30k: `python benchmarks/subword_facts.py`.
+"""Measure what subwords do to Multi30k.
+
+    python benchmarks/subword_facts.py [--data-dir DIR]
+    python benchmarks/subword_facts.py --speed [--threads 1] [--data-dir DIR]
 
 Learns subwords from the lower-cased training pairs, once for each size, and compares
 them with the whole words of chapter 13. Writes `benchmarks/results/subword_facts.json`:
 numbers, and a few words of the test set that whole words do not know, in pieces.
+
+`--speed` times training steps instead, of `--config subword` and of `--config best`.
+Each round takes 64 pairs of similar length; steps on them alternate, and each two
+neighbours give one ratio. Writes `benchmarks/results/subword_speed.json`.
 """
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from transformer.data import build_vocabularies, load_multi30k
+import torch
+from timing import compare, seconds
+
+from transformer.data import (
+    PAD_ID,
+    Corpus,
+    Vocabularies,
+    build_vocabularies,
+    load_multi30k,
+    make_batches,
+)
 from transformer.data.multi30k import find_multi30k, read_texts
 from transformer.data.subwords import learn_subwords
 from transformer.data.whole_file import whole_file
-from transformer.training.presets import split_texts
+from transformer.training.loop import step_function
+from transformer.training.presets import (
+    USUAL_SUBWORDS,
+    CorpusName,
+    Preset,
+    load_corpus,
+    load_subword_corpus,
+    make_data,
+    make_trainer,
+    number_words,
+    recipe,
+    split_texts,
+)
+from transformer.training.step import StepSettings
 
 RESULT = Path(__file__).with_name("results") / "subword_facts.json"
+SPEED = RESULT.with_name("subword_speed.json")
 SIZES = (1000, 4000, 8000, 16_000)
 SHOWN = 4  # unknown words, the longest
+PAIRS, ROUNDS = 64, 40  # of a batch; of them, timed
+DEVICE = torch.device("cpu")
+Step = Callable[[Sequence[int]], object]
 
 
 def facts(
@@ -74,17 +110,72 @@ def subword_facts(folder: Path, size: int, words: list[str]) -> dict[str, Any]:
     return row
 
 
+def step_on(preset: Preset, corpus: Corpus, words: Vocabularies) -> Step:
+    """Return what makes a training step on some of the pairs."""
+    chosen = recipe(preset)
+    config = chosen.training()
+    data = make_data(corpus, words, config, DEVICE)
+    trainer = make_trainer(chosen, data, config, DEVICE)
+    settings = StepSettings(PAD_ID, config.smoothing, config.max_norm)
+    make_step = step_function(config, DEVICE)
+
+    def step(places: Sequence[int]) -> object:
+        pairs = [corpus.train[place] for place in places]
+        batch = next(iter(make_batches(pairs, words, PAIRS)))
+        optimizer = trainer.optimizer
+        return make_step(trainer.model, batch.src, batch.tgt, optimizer, settings)
+
+    return step
+
+
+def alike(corpus: Corpus, rounds: int) -> list[list[int]]:
+    """Draw where pairs of similar length stand in the training set, for each round."""
+    pairs = corpus.train
+    order = sorted(range(len(pairs)), key=lambda place: len(pairs[place].tgt))
+    starts = random.Random(1).sample(range(0, len(order) - PAIRS, PAIRS), rounds)
+    return [order[start : start + PAIRS] for start in starts]
+
+
+def time_steps(folder: Path, threads: int) -> dict[str, Any]:
+    """Time steps on subwords and on whole words."""
+    torch.set_num_threads(threads)
+    name = CorpusName.multi30k
+    whole = load_corpus(name, folder)
+    pieces = load_subword_corpus(name, folder, USUAL_SUBWORDS)
+    on_words = step_on(Preset.best, whole, number_words(name, whole))
+    both = (step_on(Preset.subword, *pieces), on_words)
+    chosen = alike(whole, ROUNDS + 1)
+    times = [[seconds(partial(on, places)) for on in both] for places in chosen]
+    ratio = compare(times[1:])  # the first warms up
+    return {
+        "threads": threads,
+        "torch": torch.__version__,
+        "pairs_a_second": {
+            "words": round(PAIRS / ratio.theirs, 1),
+            "subwords": round(PAIRS / ratio.ours, 1),
+        },
+        "times_as_fast": ratio.rounded(),
+    }
+
+
+def count_all(folder: Path) -> dict[str, Any]:
+    """Count whole words, and subwords of each size."""
+    words, unknown = word_facts(folder)
+    sizes = {str(size): subword_facts(folder, size, unknown) for size in SIZES}
+    return {"words": words, **sizes}
+
+
 def main() -> None:
-    """Count, print and write."""
+    """Count or time, print and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", type=Path)
-    folder = find_multi30k(parser.parse_args().data_dir)
-    words, unknown = word_facts(folder)
-    found = {"words": words}
-    for size in SIZES:
-        found[str(size)] = subword_facts(folder, size, unknown)
+    parser.add_argument("--speed", action="store_true", help="time training steps")
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    folder = find_multi30k(options.data_dir)
+    found = time_steps(folder, options.threads) if options.speed else count_all(folder)
     text = json.dumps(found, indent=1, ensure_ascii=False)
-    with whole_file(RESULT) as file:
+    with whole_file(SPEED if options.speed else RESULT) as file:
         file.write(f"{text}\n".encode())
     print(text)
 

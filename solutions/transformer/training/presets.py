@@ -83,7 +83,7 @@ RECIPES = {
         Preset.best: Recipe(TransformerConfig.best, TrainingConfig.best),
         Preset.subword: Recipe(
             partial(TransformerConfig.best, max_len=256),
-            TrainingConfig.best,
+            partial(TrainingConfig.best, epochs=48),
             subwords=USUAL_SUBWORDS,
         ),
         Preset.base: Recipe(TransformerConfig.base, TrainingConfig.base, 37_000),
