@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,14 +18,14 @@ from autograder.collect.account import (
     Account,
     Fate,
 )
-from autograder.collect.doubts import doubts_about
+from autograder.collect.doubts import doubts_about, strays
 from autograder.collect.identities import Identities, students_in_gradebook
 from autograder.collect.incoming import Incoming, Reading
 from autograder.collect.moving import move, moves_of
 from autograder.collect.names import Named
 from autograder.collect.recognise import Recogniser
 from autograder.collect.roster import Roster, Student, read_roster
-from autograder.collect.shelf import SHELF, TIME, Place, Record, sha256
+from autograder.collect.shelf import SHELF, TIME, Place, Record, sha256, why_not
 from autograder.collect.sorting import Sorted, Sorting
 from autograder.collect.sources import read_incoming, refuse_inside
 from autograder.collect.times import Times, read_times
@@ -155,6 +155,8 @@ class _Collecting:
         self._leave_out(reading)
         self._say_missing(sorted(units))
         self._add_students(found.taken)
+        if self.given:
+            self.done.warnings += strays(self.submitted, self.roster.students)
         if rest := self.times.unused():
             words = f"fit no submission that was collected: {', '.join(rest)}"
             self.done.warnings.append((f"{len(rest)} rows of the times", words))
@@ -167,7 +169,7 @@ class _Collecting:
         name = f"{sha256(incoming.content)[:8]}-{source}.ipynb"
         path = self.folder.root / SHELF / UNSORTED / name
         write_whole(path, incoming.content)
-        record = _record(incoming, named)
+        record = _record_of(incoming, named)
         due = _due(self.folder, slug) if slug else None
         moment = datetime.strptime(record.time(due) or record.when, TIME)
         seconds = moment.replace(tzinfo=UTC).timestamp()
@@ -199,7 +201,7 @@ class _Collecting:
         for student, items in sorted(found.items()):
             place = Place(self.folder.root, self.submitted, student, slug)
             place.keep_what_is_there()
-            new = [place.keep(_record(item.incoming, item.named), item.incoming.content)
+            new = [place.keep(_record(item), item.incoming.content)
                    for item in sorted(items, key=_order)]  # fmt: skip
             if when := self.times.of(self._details(student), slug):
                 place.note_time(when)
@@ -226,11 +228,13 @@ class _Collecting:
         items = {id(item): item for items in found.values() for item in items}
         for item in items.values():
             own = item.incoming
-            record = _record(own, item.named)
+            record = _record(item)
             last = installed[item.students[0]]
             counts = (last.sha256, last.file) == (record.sha256, record.file)
             when = last.time(due) if counts else record.time(due)
-            why = "" if counts else "an earlier one; kept, and a later one counts"
+            why = "" if counts else why_not(record, last)
+            if why.startswith("of the same moment"):
+                self.done.warnings.append((own.source, why))
             if not own.parts[-1].lower().endswith(".ipynb"):
                 why = f"a notebook under another ending{'; ' if why else ''}{why}"
             slug = item.unit.slug
@@ -269,7 +273,12 @@ def _order(item: Sorted) -> tuple[int, datetime, int]:
     return item.named.file or 0, item.incoming.when, item.named.version
 
 
-def _record(incoming: Incoming, named: Named) -> Record:
+def _record(item: Sorted) -> Record:
+    record = _record_of(item.incoming, item.named)
+    return replace(record, is_untouched=item.is_untouched)
+
+
+def _record_of(incoming: Incoming, named: Named) -> Record:
     return Record(
         sha256(incoming.content),
         f"{incoming.when:{TIME}}",

@@ -1,8 +1,10 @@
-"""What is doubtful about the times of submissions."""
+"""What is doubtful about the times of submissions, and whose they are."""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from datetime import datetime
+from pathlib import Path
 
 from autograder.collect.shelf import TIME, Record
 
@@ -41,3 +43,16 @@ def doubts_about(
             )
             found.append((f"{slug}, {len(times)} files:", words))
     return found
+
+
+def strays(submitted: Path, known: Container[str]) -> list[tuple[str, str]]:
+    """Return what an earlier run put in place for students whom the roster lacks."""
+    names = [path.name for path in sorted(submitted.glob("*")) if path.is_dir()]
+    left = [name for name in names if name not in known]
+    if not left:
+        return []
+    words = (
+        f"not in the roster, but graded as long as they lie there: {', '.join(left)}"
+    )
+    folders = "1 folder" if len(left) == 1 else f"{len(left)} folders"
+    return [(f"{submitted.name}/, {folders}:", words)]

@@ -107,7 +107,7 @@ class Reading:
     def named(self, parts: tuple[str, ...], slugs: tuple[str, ...]) -> Named:
         """Return what a path says; without a platform the outermost clone counts."""
         found = take_apart(parts, slugs)
-        if found.platform == "files":
+        if found.platform in ("files", "nbgrader"):
             for depth in range(1, len(parts)):
                 if parts[:depth] in self.clones:
                     return of_a_repository(parts, depth, slugs)

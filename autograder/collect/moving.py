@@ -32,7 +32,8 @@ def moves_of(
     """
     olds: dict[str, list[str]] = defaultdict(list)
     for key, old in known.items():
-        number = key.partition(":")[2]
+        kind, _, key = key.partition(":")
+        number = "" if kind == "name" else key  # a name is no platform's number
         found = None if old in roster.students else roster.find([old], number)
         if found and old not in olds[found.id]:
             olds[found.id].append(old)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import nbformat
 
 from autograder.collect.incoming import Incoming
-from autograder.course import Course, Unit
+from autograder.course import TRANSLATIONS, Course, Unit
 from autograder.repair import Refused
 from autograder.repair.reading import read_content
+from autograder.repair.slots import squeezed
 
 ENOUGH = 0.5  # of the graded cells of a unit
 
@@ -25,6 +27,7 @@ class Recogniser:
             for unit in course.units
             if course.release_notebook(unit).is_file()
         }
+        self._stubs = {unit: list(_stubs(course, unit)) for unit in self.units}
 
     def unit(self, incoming: Incoming, stem: str) -> Unit | None:
         """Return the unit that a notebook's cells, name or title tell; else None."""
@@ -35,6 +38,14 @@ class Recogniser:
         ids = {cell.grade_id for cell in cells} | {i for c in cells for i in c.ids}
         texts = [cell.source for cell in cells if cell.cell_type == "markdown"]
         return self._by_cells(ids) or self._by_name(stem) or self._by_title(texts)
+
+    def is_untouched(self, incoming: Incoming, unit: Unit) -> bool:
+        """Say whether every answer is as it was given out, in one of the languages."""
+        try:
+            given = {squeezed(cell.source) for cell in read_content(incoming.content)}
+        except Refused:
+            return False
+        return any(stubs <= given for stubs in self._stubs[unit])
 
     def _by_cells(self, ids: set[str | None]) -> Unit | None:
         shares = {
@@ -63,3 +74,18 @@ def _grade_ids(course: Course, unit: Unit) -> frozenset[str]:
         for cell in cells
         if cell.metadata.get("nbgrader", {}).get("grade")
     )
+
+
+def _stubs(course: Course, unit: Unit) -> Iterator[frozenset[str]]:
+    """Yield the answers of a unit as they are given out, in each language."""
+    english = course.release_notebook(unit)
+    folder = english.parent.parent
+    others = (folder / one / unit.slug / english.name for one in TRANSLATIONS)
+    for path in filter(Path.is_file, (english, *others)):
+        cells = nbformat.read(path, as_version=4).cells
+        kinds = [(cell, cell.metadata.get("nbgrader", {})) for cell in cells]
+        yield frozenset(
+            squeezed(cell.source)
+            for cell, kind in kinds
+            if kind.get("solution") or kind.get("task")
+        )

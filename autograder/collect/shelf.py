@@ -33,6 +33,7 @@ class Record:
         late: whether the platform says so.
         is_timed: whether `when` is a time of the file's own, not of the archive's.
         handed_in: when it was handed in, where an instructor's table says so.
+        is_untouched: whether its answers are as they were given out.
     """
 
     sha256: str
@@ -43,6 +44,7 @@ class Record:
     late: bool = False
     is_timed: bool = True
     handed_in: str = ""
+    is_untouched: bool = False
 
     @property
     def is_known(self) -> bool:
@@ -76,11 +78,26 @@ class Record:
 
 
 def last_of(records: Sequence[Record]) -> Record:
-    """Return the one that counts: by the platform's number, else by time."""
+    """Return the one that counts: by the platform's number, else by time.
+
+    Without a number none that is as it was given out counts before one with answers.
+    """
     numbered = all(record.file is not None for record in records)
     if numbered:
         return max(records, key=lambda record: (record.file, record.version))
-    return max(records, key=lambda record: (record.when, record.version, record.source))
+    return max(
+        records,
+        key=lambda one: (not one.is_untouched, one.when, one.version, one.source),
+    )
+
+
+def why_not(record: Record, last: Record) -> str:
+    """Say why a submission does not count, where the last one does."""
+    if record.file is None and record.is_untouched and not last.is_untouched:
+        return "as it was given out; kept, and one with answers counts"
+    if record.file is None and record.when == last.when:
+        return f"of the same moment; kept, and {last.source} counts"
+    return "an earlier one; kept, and a later one counts"
 
 
 class Place:

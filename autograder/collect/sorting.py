@@ -29,6 +29,7 @@ class Sorted:
     named: Named
     students: tuple[str, ...]
     unit: Unit
+    is_untouched: bool = False
 
 
 @dataclass
@@ -86,7 +87,9 @@ class Sorting:
                 whose = " and ".join(who.students)
                 words = f"was taken as {whose}'s, but names {other} inside"
                 found.warnings.append((incoming.source, words))
-            found.taken.append(Sorted(incoming, one, who.students, unit))
+            is_untouched = self.recogniser.is_untouched(incoming, unit)
+            item = Sorted(incoming, one, who.students, unit, is_untouched)
+            found.taken.append(item)
         return found
 
     def _problem(

@@ -6,7 +6,7 @@ import os
 import stat
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -48,6 +48,9 @@ def read_incoming(path: Path) -> Reading:
         _read_file(path, (path.name,), reading)
     else:
         raise CollectError(f"{path}: expected a folder, a zip archive or a notebook.")
+    found = [one.parts for one in reading.notebooks]
+    found += [one.parts for one in reading.left_out]
+    reading.clones = set(_clones(found))
     return reading
 
 
@@ -66,11 +69,8 @@ def refuse_inside(path: Path, root: Path, *own: str) -> None:
 
 
 def _read_folder(folder: Path, reading: Reading) -> None:
-    clones = []
     for home, folders, names in os.walk(folder):
         folders.sort()
-        if CLONE in (*folders, *names):
-            clones.append(Path(home).relative_to(folder).parts)
         for name in [*folders, *sorted(names)]:
             path = Path(home, name)
             parts = path.relative_to(folder).parts
@@ -78,14 +78,14 @@ def _read_folder(folder: Path, reading: Reading) -> None:
                 reading.refuse(parts, LINK)
             elif name in names:
                 _read_file(path, parts, reading)
-    reading.clones = set(_of_students(clones))
 
 
-def _of_students(clones: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Yield the clones that lie side by side, or are what was given.
+def _clones(found: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Yield the repositories that lie side by side, or at the top.
 
     One alone, further inside, is something that a student's folder holds.
     """
+    clones = {parts[: parts.index(CLONE)] for parts in found if CLONE in parts}
     beside = Counter(clone[:-1] for clone in clones)
     yield from (one for one in clones if len(one) == 1 or beside[one[:-1]] > 1)
 

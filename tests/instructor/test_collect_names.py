@@ -1,13 +1,16 @@
 """What `course collect` reads from the names of files and folders, and a roster."""
 
+import os
+
 import pytest
 from collected import beside, taken
 from hypothesis import example, given
 from hypothesis.strategies import text
+from lms_archives import answered, archive
 from typer.testing import CliRunner
 
 from autograder.collect import CollectError, collect
-from autograder.collect.account import PASSED_OVER
+from autograder.collect.account import PASSED_OVER, TAKEN
 from autograder.collect.names import take_apart
 from autograder.collect.roster import read_roster
 from autograder.collect.words import folder_name
@@ -15,6 +18,7 @@ from autograder.commands.app import app
 from autograder.grading.student_names import is_safe_name
 
 SLUGS = ("01_tiny", "04_attention")
+NOON = 1_790_000_000
 
 
 @pytest.mark.parametrize(
@@ -100,7 +104,8 @@ def test_a_roster_is_refused_with_reasons(tmp_path, roster):
         read_roster(roster)
 
 
-def test_clones_of_students_repositories(folder, root, numbered, tmp_path):
+@pytest.mark.parametrize("is_zipped", [False, True])
+def test_clones_of_students_repositories(folder, root, numbered, tmp_path, is_zipped):
     """A notebook is its repository's, whatever it and its folder are called."""
     clones = tmp_path / "clones"
     files = {
@@ -110,6 +115,8 @@ def test_clones_of_students_repositories(folder, root, numbered, tmp_path):
         "01-tiny-gus/.git": b"gitdir: elsewhere",
         "01-tiny-gus/01_tiny.ipynb": numbered(2),
         "01-tiny-gus/notes.py": b"",
+        "01-tiny-ida/.git/config": b"",
+        "01-tiny-ida/01_tiny/01_tiny.ipynb": numbered(4),
         "Hal Jordan/course/.git/config": b"",
         "Hal Jordan/course/01_tiny.ipynb": numbered(3),
     }
@@ -117,11 +124,14 @@ def test_clones_of_students_repositories(folder, root, numbered, tmp_path):
         path = clones / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+    if is_zipped:
+        clones = archive(tmp_path / "clones.zip", *files.items())
     done = collect(clones, folder)
     assert taken(root) == {
         "fay": numbered(1),
         "gus": numbered(2),
         "hal-jordan": numbered(3),
+        "ida": numbered(4),
     }
     passed = {fate.source: fate.why for fate in done.account.of(PASSED_OVER)}
     kit = f"01-tiny-fay/{folder.course.package}/attention.py"
@@ -129,6 +139,48 @@ def test_clones_of_students_repositories(folder, root, numbered, tmp_path):
     assert all("/.git" in source for source in passed)
     assert beside(done) == ["01-tiny-gus/notes.py"]
     assert len(done.account.fates) == len(files)
+
+
+def test_two_notebooks_in_one_repository(folder, root, notebook, tmp_path):
+    """What is as it was given out never counts; of two others one is named."""
+    one = answered(notebook, {"double": "def double(x):\n    return 2 * x\n"})
+    other = answered(notebook, {"double": "def double(x):\n    return x + x\n"})
+    clones = tmp_path / "clones"
+    for name, content in (
+        ("01-tiny-ann/01_tiny.ipynb", one),
+        ("01-tiny-ann/zz/01_tiny.ipynb", notebook),
+        ("01-tiny-bob/01_tiny.ipynb", one),
+        ("01-tiny-bob/zz/01_tiny.ipynb", other),
+    ):
+        path = clones / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        os.utime(path, (NOON, NOON + ("zz" in name and content == notebook)))
+        (clones / name.split("/")[0] / ".git").write_bytes(b"gitdir: elsewhere")
+    done = collect(clones, folder)
+    assert taken(root) == {"ann": one, "bob": other}
+    why = {fate.source: fate.why for fate in done.account.of(TAKEN) if fate.why}
+    assert why == {
+        "01-tiny-ann/zz/01_tiny.ipynb": "as it was given out; kept, and one with "
+        "answers counts",
+        "01-tiny-bob/01_tiny.ipynb": "of the same moment; kept, and "
+        "01-tiny-bob/zz/01_tiny.ipynb counts",
+    }
+    assert ("01-tiny-bob/01_tiny.ipynb", why["01-tiny-bob/01_tiny.ipynb"]) in (
+        done.warnings
+    )
+
+
+def test_who_is_left_when_a_roster_comes_later(folder, roster, numbered, tmp_path):
+    came = tmp_path / "came"
+    came.mkdir()
+    (came / "Maya Lin - 01_tiny.ipynb").write_bytes(numbered(1))
+    (came / "Ada Lovelace - 01_tiny.ipynb").write_bytes(numbered(2))
+    assert not collect(came, folder).warnings
+    words = "not in the roster, but graded as long as they lie there: maya-lin"
+    assert ("submitted/, 1 folder:", words) in collect(
+        came, folder, roster=roster
+    ).warnings
 
 
 def test_only_a_pdf_without_a_roster(root, numbered, tmp_path):
