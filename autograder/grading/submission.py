@@ -167,7 +167,8 @@ def _run(
     ours = our_answers(unit.answers, notebook)
     students = RemoteStudents(parent, cells_to_run(notebook), files, limits, ours)
     warm_up(unit, files, parent)
-    results = run_checks(unit, students, seed, unwritten=outcome.unwritten)
+    with students:
+        results = run_checks(unit, students, seed, unwritten=outcome.unwritten)
     outcome.results = point_to_earlier(results, notebook)
     outcome.runs, outcome.limits_hit = students.runs, students.limits_hit
     outcome.was_held_up = students.was_held_up

@@ -1,16 +1,19 @@
-"""Drive a student's notebook in child processes, a fresh one for each exercise."""
+"""Drive a student's notebook in child processes, a fresh one for each exercise.
+
+Inside a `with`, the cells run once, in a child that forks itself for each exercise.
+"""
 
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy
 import torch
 from torch import Tensor
 
 from autograder.checking.failures import StudentGone
+from autograder.sandbox.cell_runs import CellRun, read_run
 from autograder.sandbox.kit import label_of
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.slow_cells import SLOW, is_needed_again
@@ -22,29 +25,14 @@ from autograder.sandbox.student_side.messages import (
     ProtocolError,
 )
 from autograder.sandbox.student_side.processors import seconds_waited
-from autograder.sandbox.student_side.values import Decoder, Encoder
+from autograder.sandbox.student_side.values import Encoder
 from autograder.sandbox.warm_parent import Child, WarmParent, how_it_ended
 from autograder.unit import OurAnswer, earlier_answers
 
 TIME = "time"
 MAX_OUTPUTS = 50  # of one cell
-TOLD_OF_ERRORS, MAX_WORDS = ("type", "message", "line", "code"), 2_000
 PATIENCE = 0.5  # seconds between a closed channel and the end of its process
 HELD_UP = 0.2  # share of the time for which others had the processors
-
-
-@dataclass
-class CellRun:
-    """What running one cell gave, as the child tells it: not to be trusted.
-
-    `once` is ours: the cell need not run again for the next exercise.
-    """
-
-    outputs: list[dict[str, Any]] = field(default_factory=list)
-    error: dict[str, Any] | None = None
-    seconds: float = 0.0
-    stopped: str | None = None
-    once: bool = False
 
 
 class RemoteTransport:
@@ -104,9 +92,21 @@ class RemoteStudents:
         self.answers = answers or {}
         self.runs: list[CellRun] = []
         self.limits_hit: list[str] = []
+        self._forks = False
+        self._kept: Child | None = None
         self._output_left = self.limits.output_characters
         self._started, self._waited = time.monotonic(), -seconds_waited()
         self._deadline = self._started + self.limits.submission_seconds
+
+    def __enter__(self) -> Self:
+        """Keep a child in which the cells have run, and fork it for each exercise."""
+        self._forks = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the child that was kept."""
+        self._forks = False
+        self._end_kept()
 
     @property
     def was_held_up(self) -> bool:
@@ -122,7 +122,7 @@ class RemoteStudents:
 
     @contextlib.contextmanager
     def fresh(self, exercise: str, mended: bool = False) -> Iterator[Student]:
-        """Run the cells in a new child, and give the student that lives there.
+        """Give the student that lives in a new child, in which the cells have run.
 
         A cell that has been stopped or ended its process is left out afterwards.
 
@@ -134,7 +134,7 @@ class RemoteStudents:
             StudentGone: if the child ends, hangs or breaks the protocol.
         """
         ours = earlier_answers(self.answers, exercise) if mended else {}
-        child = self._child_with_cells(ours)
+        child = self._child_with_cells(ours) if ours else self._child()
         seconds = self.limits.exercise_seconds
         deadline = min(time.monotonic() + seconds, self._deadline)
         words = f"stopped after {seconds:g} s without an end"
@@ -143,16 +143,55 @@ class RemoteStudents:
         )
         try:
             yield Student(transport, self.cells, list(ours.values()))
-        except StudentGone as gone:
-            self.limits_hit.append(f"{exercise}: {gone.limit}")
-            raise
-        finally:
+            self._end_exercise(child)
+        except BaseException as error:
+            if isinstance(error, StudentGone):
+                self.limits_hit.append(f"{exercise}: {error.limit}")
+            if child is self._kept:
+                self._kept = None
             self._end(child)
+            raise
 
     def _gone(self, error: Exception, child: Child) -> StudentGone:
         if isinstance(error, ProtocolError):
             return StudentGone(f"its process broke the protocol: {error}", "protocol")
         return how_it_ended(self._end(child, PATIENCE))
+
+    def _child(self) -> Child:
+        """Get a child for an exercise: a fork of the one kept, or one of its own.
+
+        What cannot be forked, because its cells have left more behind than what is in
+        its memory, is not kept.
+        """
+        if self._kept is None or not self._is_forked(self._kept):
+            self._end_kept()
+            child = self._child_with_cells({})
+            if self._forks and self._is_forked(child):
+                self._kept = child
+            return child
+        return self._kept
+
+    def _is_forked(self, child: Child) -> bool:
+        """Have a child fork itself for an exercise; say whether it could."""
+        deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
+        try:
+            child.channel.send(Message({"fork": True}), deadline)
+            return child.channel.receive(deadline).body.get("ok") is True
+        except (TimeoutError, ChannelClosed, ProtocolError):
+            return False
+
+    def _end_exercise(self, child: Child) -> None:
+        """End an exercise's child; of a fork, the child that it is of is kept."""
+        if child is not self._kept:
+            self._end(child)
+            return
+        with contextlib.suppress(TimeoutError, ChannelClosed):  # the next fork says so
+            child.channel.send(Message({"end": True}), self._deadline)
+
+    def _end_kept(self) -> None:
+        if self._kept is not None:
+            self._end(self._kept)
+            self._kept = None
 
     def _child_with_cells(self, ours: Mapping[int, str]) -> Child:
         """Fork a child in which every cell has run that can be run.
@@ -219,7 +258,7 @@ class RemoteStudents:
         deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
         request = Encoder(_refuse).message(cell=number, source=source)
         child.channel.send(request, deadline)
-        return _read_run(child.channel.receive(deadline))
+        return read_run(child.channel.receive(deadline))
 
     def _within_budget(self, outputs: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield the outputs that the submission may still make."""
@@ -246,32 +285,6 @@ class RemoteStudents:
         while len(self.runs) <= number:
             self.runs.append(CellRun())
         self.runs[number] = CellRun(stopped=words)
-
-
-def _read_run(reply: Message) -> CellRun:
-    """Read the report of a cell, believing nothing of it but its outward form."""
-    report = Decoder(reply, _refuse, keep_strides=False).part("ran")
-    if not isinstance(report, dict):
-        raise ProtocolError("a cell's report that is none")
-    outputs, error = report.get("outputs"), report.get("error")
-    seconds = report.get("seconds")
-    return CellRun(
-        [item for item in outputs if isinstance(item, dict)]
-        if isinstance(outputs, list)
-        else [],
-        _shortened(error) if isinstance(error, dict) else None,
-        seconds if type(seconds) is float else 0.0,
-    )
-
-
-def _shortened(error: dict[str, Any]) -> dict[str, Any]:
-    """Keep what is told of a cell's error, and no more of it than is shown."""
-    told = {key: error.get(key) for key in TOLD_OF_ERRORS}
-    return {
-        key: value if type(value) is int else str(value)[:MAX_WORDS]
-        for key, value in told.items()
-        if value is not None
-    }
 
 
 def _refuse(value: Any) -> Any:

@@ -17,7 +17,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.parent_line import Line, NoParent
 from autograder.sandbox.parent_process import ParentProcess, make_home
 from autograder.sandbox.student_side.memory import TOO_MUCH_MEMORY
-from autograder.sandbox.student_side.messages import Channel, FrameLimits
+from autograder.sandbox.student_side.messages import OF_SIGNAL, Channel, FrameLimits
 
 
 class Unprotected(UserWarning):
@@ -244,8 +244,8 @@ def how_it_ended(status: int | None) -> StudentGone:
         return StudentGone("its process closed the connection", "closed")
     if status == TOO_MUCH_MEMORY:
         return StudentGone("its processes took too much memory together", "memory")
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        return StudentGone(f"its process was ended by signal {number}", "signal")
     code = os.waitstatus_to_exitcode(status)
+    if code < 0 or code > OF_SIGNAL:
+        number = -code if code < 0 else code - OF_SIGNAL
+        return StudentGone(f"its process was ended by signal {number}", "signal")
     return StudentGone(f"its process ended by itself (exit code {code})", "exit")

@@ -1,4 +1,4 @@
-"""The pre-warmed parent: imports torch once, and forks a child for each exercise.
+"""The pre-warmed parent: imports torch once, and forks children for submissions.
 
 It runs no torch operation itself: a process that has run a multi-threaded one hangs
 when it is forked.

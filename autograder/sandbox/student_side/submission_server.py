@@ -11,11 +11,13 @@ from typing import Any
 import torch
 
 from .cells import CellRunner, quiet_environment
-from .messages import Channel, ChannelClosed, Message
+from .messages import OF_SIGNAL, Channel, ChannelClosed, Message
+from .namespaces import die_with_parent
 from .requests import Session
 from .values import Decoder, Encoder, Reference
 
 PRIVATE = ("autograder", "nbgrader_config")
+AS_ASKED = 99  # the exit code of a fork that was asked to end
 
 
 class OnlyTheKit(MetaPathFinder):
@@ -99,6 +101,73 @@ def write_files(folder: str, files: dict[str, Any]) -> None:
             file.write(content.numpy().tobytes())
 
 
+class Forks:
+    """Fork this process for one exercise after another, each as the cells left it.
+
+    A fork has a memory of its own. What is outside of the memory it would share, or
+    lack: threads, processes, open files, the files in the folder. Where the cells have
+    started or opened something, or an exercise has changed a file, there is no fork.
+    """
+
+    def __init__(self, folder: str):
+        """Remember what is open before any cell has run; the cells run in `folder`."""
+        self.folder = folder
+        self.opened = _open_files()
+        self.files: list[tuple[str, int, int]] | None = None
+
+    def go_on_in_one(self, channel: Channel) -> None:
+        """Fork, say so, and go on in the fork; wait for its end outside of it.
+
+        Where the fork ends unasked this process does too, in the same way.
+        """
+        if not self._are_possible():
+            channel.send(Message({"ok": False}))
+            return
+        pid = os.fork()
+        if pid == 0:
+            die_with_parent()
+            channel.send(Message({"ok": True}))
+            return
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        if code != AS_ASKED:
+            os._exit(code if code >= 0 else OF_SIGNAL - code)
+
+    def _are_possible(self) -> bool:
+        try:
+            is_alone = len(os.listdir("/proc/self/task")) == 1 and not _has_children()
+            files = _files_in(self.folder)
+        except OSError:  # there is no such folder, or somebody else's
+            return False
+        if self.files is None:
+            self.files = files
+        return is_alone and _open_files() == self.opened and files == self.files
+
+
+def _open_files() -> list[str]:
+    return os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _files_in(folder: str) -> list[tuple[str, int, int]]:
+    """Return each file's path, length and time."""
+    found, waiting = [], [folder]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                details = entry.stat(follow_symlinks=False)
+                found.append((entry.path, details.st_size, details.st_mtime_ns))
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+    return sorted(found)
+
+
 def serve(channel: Channel, runner: CellRunner, folder: str, device: str) -> None:
     """Answer the grader until it closes the channel; checks run on `device`."""
     os.chdir(folder)
@@ -108,6 +177,7 @@ def serve(channel: Channel, runner: CellRunner, folder: str, device: str) -> Non
     session = Session(
         runner.namespace, lambda question: _ask(channel, question), device
     )
+    fork = Forks(folder)
     while True:
         try:
             request = channel.receive()
@@ -119,6 +189,10 @@ def serve(channel: Channel, runner: CellRunner, folder: str, device: str) -> Non
             files = Decoder(request, _no_reference).part("files")
             write_files(folder, files)
             channel.send(Message({"ok": None}))
+        elif "fork" in request.body:
+            fork.go_on_in_one(channel)
+        elif "end" in request.body:
+            os._exit(AS_ASKED)
         else:
             channel.send(session.answer(request))
 

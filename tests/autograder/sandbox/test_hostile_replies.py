@@ -12,7 +12,8 @@ import torch
 from autograder.checking.expect import Callback
 from autograder.checking.failures import StudentError, StudentGone
 from autograder.sandbox import Student
-from autograder.sandbox.isolated import RemoteStudents, _read_run
+from autograder.sandbox.cell_runs import read_run
+from autograder.sandbox.isolated import RemoteStudents
 from autograder.sandbox.parent_process import HOME, make_home
 from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
@@ -190,14 +191,14 @@ def _reference(kind: str, key: int, details: str = "Linear"):
 @pytest.mark.parametrize("seconds", [10**400, float("inf"), -1, True, "1", None])
 def test_a_forged_time_is_no_time(seconds):
     reply = Encoder(lambda value: value).message(ran={"seconds": seconds})
-    found = _read_run(reply).seconds
+    found = read_run(reply).seconds
     assert isinstance(found, float) and (found == 0.0 or found == seconds)
 
 
 def test_no_more_of_an_error_is_kept_than_is_shown():
     error = {"type": "x" * 10**6, "message": ["y"] * 10**5, "line": 3, "more": "z"}
     reply = Encoder(lambda value: value).message(ran={"error": error})
-    kept = _read_run(reply).error
+    kept = read_run(reply).error
     assert kept["line"] == 3 and set(kept) == {"type", "message", "line"}
     assert sum(len(str(value)) for value in kept.values()) < 10_000
 
@@ -211,7 +212,7 @@ def test_a_number_that_is_too_large_breaks_the_protocol():
 def test_whatever_goes_wrong_with_a_cell_its_process_is_ended(parents, monkeypatch):
     parent = parents("none")
     ended = []
-    monkeypatch.setattr("autograder.sandbox.isolated._read_run", lambda reply: 1 // 0)
+    monkeypatch.setattr("autograder.sandbox.isolated.read_run", lambda reply: 1 // 0)
     monkeypatch.setattr(
         parent, "end", lambda child, *rest: ended.append(child) or end(child, *rest)
     )
