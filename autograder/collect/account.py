@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -16,7 +18,7 @@ from autograder.sandbox.error_words import clean
 from autograder.whole_files import write_whole
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "collect"
-ACCOUNTS = "_accounts"
+ACCOUNTS, SOURCES = "_accounts", "sources.json"
 TAKEN, PUT_ASIDE, REFUSED, PASSED_OVER = STATES = (
     "taken",
     "put aside",
@@ -93,13 +95,32 @@ class Account:
                     found.setdefault(student, []).append(fate)
         return found
 
-    def write(self, root: Path) -> None:
-        """Write the page and the table."""
-        name = folder_name(self.name) or "collected"
-        self.page = root / SHELF / ACCOUNTS / f"{name}.html"
+    def write(self, root: Path, source: Path) -> None:
+        """Write the page and the table, in place of those of the same source and units.
+
+        Args:
+            root: of the class's folder.
+            source: what was collected.
+        """
+        self.name = source.name
+        self.page = self._page(root / SHELF / ACCOUNTS, source)
         write_whole(self.page, page_of(self).encode("utf-8", "replace"))
         table = self.page.with_suffix(".csv")
         write_whole(table, self.as_csv().encode("utf-8-sig", "replace"))
+
+    def _page(self, folder: Path, source: Path) -> Path:
+        """Return a page that is no other source's, nor of other units."""
+        known: dict[str, list[str]] = {}
+        path = folder / SOURCES
+        if path.is_file():
+            known = json.loads(path.read_text(encoding="utf-8"))
+        own = [str(source), *sorted({fate.slug for fate in self.of(TAKEN)})]
+        plain = folder_name(self.name) or "collected"
+        names = chain([plain], (f"{plain}-{number}" for number in count(2)))
+        name = next(one for one in names if known.get(one, own) == own)
+        known[name] = own
+        write_whole(path, f"{json.dumps(known, indent=1)}\n".encode())
+        return folder / f"{name}.html"
 
     def as_csv(self) -> str:
         """Return a table with a row for each file; nothing in it is a formula."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,16 +11,11 @@ from filelock import FileLock
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.classroom.folder import ClassFolder, grading_folder
-from autograder.collect.account import (
-    PASSED_OVER,
-    REFUSED,
-    TAKEN,
-    Account,
-    Fate,
-)
+from autograder.collect.account import PASSED_OVER, REFUSED, TAKEN, Fate
+from autograder.collect.collected import Collected, Placed
 from autograder.collect.doubts import doubts_about, strays
 from autograder.collect.identities import Identities, students_in_gradebook
-from autograder.collect.incoming import Incoming, Reading
+from autograder.collect.incoming import CLONE, Incoming, LeftOut, Reading
 from autograder.collect.moving import move, moves_of
 from autograder.collect.names import Named
 from autograder.collect.recognise import Recogniser
@@ -35,43 +30,8 @@ from autograder.whole_files import write_whole
 UNSORTED = "_not-sorted"
 ROSTER = "roster.csv"
 OF_THE_KIT = "is a module that students are given"
-
-
-@dataclass(frozen=True)
-class Placed:
-    """What became of one student's submissions of one unit."""
-
-    student: str
-    slug: str
-    last: Record
-    kept: int
-    new: int
-    when: str
-    late: bool
-
-
-@dataclass
-class Collected:
-    """What collecting did.
-
-    Attributes:
-        account: what became of each file.
-        placed: who handed in what.
-        created: students who were unknown.
-        moved: students who now have the id of the roster.
-        warnings: what was taken, and what an instructor should look at.
-    """
-
-    account: Account = field(default_factory=Account)
-    placed: list[Placed] = field(default_factory=list)
-    created: list[str] = field(default_factory=list)
-    moved: dict[str, str] = field(default_factory=dict)
-    warnings: list[tuple[str, str]] = field(default_factory=list)
-
-    @property
-    def missing(self) -> dict[str, list[str]]:
-        """Return each unit's students of whom nothing came."""
-        return self.account.missing
+EMPTY = "is of a repository without a notebook"
+FEW = 4  # times as many students in another unit: these are strays, nobody is missing
 
 
 def collect(
@@ -98,21 +58,21 @@ def collect(
         CollectError: if the path or a table is no such thing, or malicious.
         CourseError: if there is no such unit.
     """
-    sorting = Sorting(
-        Recogniser(folder.course), folder.course.unit(unit) if unit else None
-    )
-    refuse_inside(path, folder.root, folder.coursedir.submitted_directory, SHELF)
+    wanted = folder.course.unit(unit) if unit else None
+    sorting = Sorting(Recogniser(folder.course), wanted)
+    aside = folder.root / SHELF / UNSORTED
+    if not (is_from_aside := path.resolve().is_relative_to(aside.resolve())):
+        refuse_inside(path, folder.root, folder.coursedir.submitted_directory, SHELF)
     known = roster or folder.root / SHELF / ROSTER
     students = read_roster(known) if roster or known.is_file() else None
     when = read_times(times, folder.course) if times else Times([])
     reading = read_incoming(path)
     with FileLock(grading_folder(folder.root) / "collect.lock"):
         run = _Collecting(folder, students, when, sorting)
-        done = run.run(reading)
+        done = run.run(reading, keeps=not is_from_aside)
         if roster:
             write_whole(folder.root / SHELF / ROSTER, roster.read_bytes())
-        done.account.name = path.resolve().name
-        done.account.write(folder.root)
+        done.account.write(folder.root, path.resolve())
         return done
 
 
@@ -137,15 +97,21 @@ class _Collecting:
             for key, old in self.identities.known.items():
                 self.identities.known[key] = self.done.moved.get(old, old)
 
-    def run(self, reading: Reading) -> Collected:
-        """Sort, keep, install; then say who is missing."""
+    def run(self, reading: Reading, keeps: bool = True) -> Collected:
+        """Sort, keep, install; then say who is missing.
+
+        Args:
+            reading: what came.
+            keeps: whether what is put aside is kept; it may have been before.
+        """
         found = self.sorting.sort(reading, self.identities)
         self.done.warnings += found.warnings
         move(self.folder, self.submitted, self.done.moved)
         self.identities.save()
         for incoming, fate in found.put_aside:
             named = reading.named(incoming.parts, self.sorting.slugs)
-            self._put_aside(incoming, named, fate.slug)
+            if keeps:
+                self._put_aside(incoming, named, fate.slug)
             self.done.account.fates.append(fate)
         units = found.by_unit()
         if self.sorting.wanted:
@@ -153,7 +119,7 @@ class _Collecting:
         for slug in sorted(units):
             self._collect_unit(slug, units[slug])
         self._leave_out(reading)
-        self._say_missing(sorted(units))
+        self._say_missing(units)
         self._add_students(found.taken)
         if self.given:
             self.done.warnings += strays(self.submitted, self.roster.students)
@@ -182,13 +148,21 @@ class _Collecting:
             who = self.identities.who(named, may_be_new=False).students
             if not who and (named.platform != "files" or item.may_stand_for_work):
                 who = named.people[:1]
-            is_of_kit = self._is_of_kit(item.parts)
-            why = OF_THE_KIT if is_of_kit else item.why
-            state = PASSED_OVER if is_of_kit or item.is_by_product else REFUSED
-            beside = not item.may_be_work
+            state, why = self._state(item, reading)
+            beside = not item.may_be_work and why != EMPTY
             self.done.account.fates.append(
                 Fate(item.source, state, who, why, is_beside=beside)
             )
+
+    def _state(self, item: LeftOut, reading: Reading) -> tuple[str, str]:
+        """Return what becomes of a file that is no notebook, and why."""
+        *home, name = item.parts
+        is_clone = name == CLONE and tuple(home) in reading.clones
+        if is_clone and not reading.has_notebooks(tuple(home)):
+            return REFUSED, EMPTY
+        if self._is_of_kit(item.parts):
+            return PASSED_OVER, OF_THE_KIT
+        return (PASSED_OVER if item.is_by_product else REFUSED), item.why
 
     def _is_of_kit(self, parts: tuple[str, ...]) -> bool:
         """Say whether a file lies where the course's modules do, beside a notebook."""
@@ -242,8 +216,12 @@ class _Collecting:
                 Fate(own.source, TAKEN, item.students, why, slug, when)
             )
 
-    def _say_missing(self, slugs: list[str]) -> None:
+    def _say_missing(self, units: dict[str, dict[str, list[Sorted]]]) -> None:
         """Note of whom nothing came: neither before nor now, in whatever form."""
+        most = max(map(len, units.values()), default=0)
+        slugs = [slug for slug in sorted(units) if FEW * len(units[slug]) >= most]
+        if self.sorting.wanted:
+            slugs = [self.sorting.wanted.slug]
         instead = set(self.done.account.instead())
         known = set(self.roster.students) | self.identities.created
         if not self.roster.is_given:
@@ -286,7 +264,7 @@ def _record_of(incoming: Incoming, named: Named) -> Record:
         named.file,
         named.version,
         named.late,
-        incoming.is_timed,
+        incoming.is_timed and named.platform != "git",  # that is when it was cloned
     )
 
 

@@ -49,12 +49,16 @@ class Identities:
     def who(self, named: Named, is_twin: bool = False, may_be_new: bool = True) -> Who:
         """Say whose a file is: by number, then by id, then by name.
 
+        An id that an instructor has put in front, as in `al1815 - …`, comes before all.
+
         Args:
             named: what its path says.
             is_twin: whether others have the same name.
             may_be_new: whether a student whom nobody knows gets a folder.
         """
         roster = self.roster
+        if put_there := roster.by_whole_id(named.front):
+            return Who((put_there,))
         if team := roster.team(named.people):
             return Who(tuple(one.id for one in team))
         if one := roster.by_number(named.user):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 
@@ -13,6 +14,11 @@ from autograder.repair.reading import MAX_BYTES
 CLONE = ".git"  # what makes a folder a repository
 SKIPPED = ("__MACOSX", ".ipynb_checkpoints", "__pycache__")
 BY_PRODUCT = "is what an operating system or Jupyter adds"
+HIDDEN = "is hidden: its name, or its folder's, begins with a point"
+OF_GIT = "is Git's own"
+OF_LFS = b"version https://git-lfs.github.com/spec/"
+NOT_FETCHED = "is Git LFS's note about a notebook: fetch it with `git lfs pull`"
+ADDED = (".DS_Store",)
 KINDS = {
     ".pdf": "a PDF",
     ".html": "a web page",
@@ -113,6 +119,26 @@ class Reading:
                     return of_a_repository(parts, depth, slugs)
         return found
 
+    def has_notebooks(self, clone: tuple[str, ...]) -> bool:
+        """Say whether any notebook lies in a repository."""
+        depth = len(clone)
+        return any(one.parts[:depth] == clone for one in self.notebooks)
+
+    def note_clones(self) -> None:
+        """Note which folders are repositories; what is Git's own counts as one file.
+
+        Those count that lie side by side, or at the top. One alone, further inside, is
+        something that a student's folder holds.
+        """
+        own = [item for item in self.left_out if item.why == OF_GIT]
+        clones = {item.parts[: item.parts.index(CLONE)]: item for item in own}
+        self.left_out = [item for item in self.left_out if item.why != OF_GIT]
+        self.left_out += [
+            replace(item, parts=(*clone, CLONE)) for clone, item in clones.items()
+        ]
+        beside = Counter(clone[:-1] for clone in clones)
+        self.clones = {one for one in clones if len(one) == 1 or beside[one[:-1]] > 1}
+
     def refuse(self, parts: Sequence[str], why: object) -> None:
         """Note a file that is work, or may be, and cannot be taken."""
         self.left_out.append(LeftOut(tuple(parts), str(why)))
@@ -125,8 +151,12 @@ def is_skipped(name: str) -> bool:
 
 def left_out_by_name(parts: tuple[str, ...]) -> LeftOut | None:
     """Return the file as one that is not even looked into; None if it may be work."""
-    if any(is_skipped(part) for part in parts if part != ".."):
-        return LeftOut(parts, BY_PRODUCT, may_be_work=False, is_by_product=True)
+    if CLONE in parts:
+        return LeftOut(parts, OF_GIT, may_be_work=False, is_by_product=True)
+    skipped = [part for part in parts if is_skipped(part) and part != ".."]
+    if skipped:
+        why = BY_PRODUCT if set(skipped) & {*SKIPPED, *ADDED} else HIDDEN
+        return LeftOut(parts, why, may_be_work=False, is_by_product=True)
     if parts and not (may_be_notebook(parts[-1]) or is_archive(parts[-1])):
         return _of_other_kind(parts)
     return None
@@ -153,7 +183,9 @@ def may_be_notebook(name: str) -> bool:
 def take_or_leave(incoming: Incoming, reading: Reading) -> None:
     """Take a file as a notebook: by its name, or by what is in it."""
     is_named_so = incoming.parts[-1].lower().endswith(".ipynb")
-    if is_named_so or _looks_like_one(incoming.content):
+    if is_named_so and incoming.content.startswith(OF_LFS):
+        reading.refuse(incoming.parts, NOT_FETCHED)
+    elif is_named_so or _looks_like_one(incoming.content):
         reading.notebooks.append(incoming)
     else:
         reading.left_out.append(_of_other_kind(incoming.parts))

@@ -49,6 +49,7 @@ PARTICIPANT = re.compile(
 TEAM = re.compile(
     r".*\d.*|.*\b(?:group|team|gruppe|groupe|grupo|gruppo|equipo)\b.*", re.I
 )
+BRANCH = re.compile(r"(?<=\w)-(?:main|master)$")  # as GitHub's zip of a repository ends
 INNER_LEVELS = 4  # names within names that are looked at
 
 
@@ -67,6 +68,7 @@ class Named:
         late: whether the platform says that it came late.
         is_anonymous: whether the platform hides the name.
         texts: where a student's id may stand.
+        front: what stands before the first " - ", where no platform wrote the name.
         home: the part of the path that names the student, and all before it.
         around: what may be names in the folders around that name, the outermost first.
         inner: what the rest says, which the student wrote: never whose it is.
@@ -82,6 +84,7 @@ class Named:
     participant: str = ""
     is_anonymous: bool = False
     texts: tuple[str, ...] = ()
+    front: str = ""
     home: tuple[str, ...] = ()
     around: tuple[str, ...] = ()
     inner: Named | None = None
@@ -121,13 +124,14 @@ def of_a_repository(
 ) -> Named:
     """Read what a path says whose first `depth` parts lead to a clone of Git's."""
     stem, version = stem_of(parts[-1])
-    text = without_units(parts[depth - 1], slugs)
+    text = without_units(BRANCH.sub("", parts[depth - 1]), slugs)
     return Named(
         "git",
         tuple(_people([text])),
         stem,
         version=version,
         texts=(text,),
+        front=_front(parts[depth - 1]),
         home=parts[:depth],
         around=_names_of_folders(parts[: depth - 1], slugs),
         inner=take_apart(parts[depth:], slugs),
@@ -187,7 +191,8 @@ def _of_moodle(name: str, number: str, own: str) -> Named:
 def _of_files(parts: tuple[str, ...], slugs: tuple[str, ...]) -> Named:
     """Return what a path says that no platform wrote."""
     stem, version = stem_of(parts[-1])
-    ends = [stem, *(stem_of(folder)[0] for folder in reversed(parts[:-1]))]
+    folders = [BRANCH.sub("", stem_of(folder)[0]) for folder in reversed(parts[:-1])]
+    ends = [stem, *folders]
     texts = [without_units(text, slugs) for text in ends]
     people = tuple(_people(texts))
     place = next(
@@ -199,9 +204,15 @@ def _of_files(parts: tuple[str, ...], slugs: tuple[str, ...]) -> Named:
         stem,
         version=version,
         texts=tuple(texts),
+        front=_front(parts[-1]),
         home=parts[: len(parts) - place],
         around=_names_of_folders(parts[:-1], slugs),
     )
+
+
+def _front(name: str) -> str:
+    """Return what stands before the first " - ", where an instructor puts an id."""
+    return name.partition(" - ")[0].strip() if " - " in name else ""
 
 
 def _says(text: str, person: str) -> bool:

@@ -39,6 +39,10 @@ class Recogniser:
         texts = [cell.source for cell in cells if cell.cell_type == "markdown"]
         return self._by_cells(ids) or self._by_name(stem) or self._by_title(texts)
 
+    def named_unit(self, stem: str) -> Unit | None:
+        """Return the unit that a file's name tells."""
+        return self._by_name(stem)
+
     def is_untouched(self, incoming: Incoming, unit: Unit) -> bool:
         """Say whether every answer is as it was given out, in one of the languages."""
         try:

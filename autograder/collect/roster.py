@@ -28,6 +28,7 @@ COLUMNS = {
     ),
     "name": ("name", "student", "full name", "fullname", "student name"),
     "email": ("email", "email address", "e-mail", "mail"),
+    "github": ("github_username", "github username", "github", "git"),
     "participant": ("identifier",),  # of Moodle's grading worksheet
     "team": ("team", "group", "group_name", "group name", "team name", "gruppe"),
 }
@@ -46,6 +47,7 @@ class Student:
     lms: str = ""
     team: str = ""
     participant: str = ""
+    github: str = ""
 
     def details(self) -> dict[str, str]:
         """Return what the gradebook has columns for."""
@@ -65,7 +67,7 @@ class Student:
         """
         words = f"{self.first} {self.last}".split()
         others = {"".join(words[cut:] + words[:cut]) for cut in range(len(words))}
-        others |= {self.id, self.email.partition("@")[0]}
+        others |= {self.id, self.email.partition("@")[0], self.github}
         plain = (
             {letters(f"{self.first}{self.last}")},
             {letters(f"{self.last}{self.first}")},
@@ -90,7 +92,7 @@ class Roster:
         self._forms: tuple[dict[str, list[Student]], ...] = ({}, {}, {})
         self._teams: dict[str, list[Student]] = {}
         for student in self.students.values():
-            for written in filter(None, (student.id, student.email)):
+            for written in filter(None, (student.id, student.email, student.github)):
                 self._ids[_plain(written)] = student.id
             for found, forms in zip(self._forms, student.forms(), strict=True):
                 for form in filter(None, forms):
@@ -101,6 +103,10 @@ class Roster:
     def by_number(self, lms: str) -> Student | None:
         """Find the student of a platform's number."""
         return self._by_lms.get(lms)
+
+    def by_whole_id(self, text: str) -> str:
+        """Return the id that a text is; "" if it is none."""
+        return self._ids.get(_plain(text), "")
 
     def by_id(self, texts: Iterable[str]) -> list[str]:
         """Return the ids that stand in texts; short ones must be all of a text."""
@@ -245,7 +251,14 @@ def student_of(row: Mapping[str, str]) -> Student:
     given = row.get("id") or email.partition("@")[0] or f"{first} {last}"
     safe = given if re.fullmatch(r"\w[\w.@-]*", given) else folder_name(given)
     return Student(
-        safe, first, last, email, row.get("lms", ""), row.get("team", ""), participant
+        safe,
+        first,
+        last,
+        email,
+        row.get("lms", ""),
+        row.get("team", ""),
+        participant,
+        row.get("github", ""),
     )
 
 

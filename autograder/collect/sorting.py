@@ -87,6 +87,10 @@ class Sorting:
                 whose = " and ".join(who.students)
                 words = f"was taken as {whose}'s, but names {other} inside"
                 found.warnings.append((incoming.source, words))
+            said = self.recogniser.named_unit(one.stem)
+            if said and said != unit:
+                words = f"holds the exercises of {unit.slug}, not of {said.slug}"
+                found.warnings.append((incoming.source, words))
             is_untouched = self.recogniser.is_untouched(incoming, unit)
             item = Sorted(incoming, one, who.students, unit, is_untouched)
             found.taken.append(item)

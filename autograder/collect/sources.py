@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
-from collections import Counter
-from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.collect.archives import MAX_OF_A_STUDENT, MAX_TOTAL, read_archive
 from autograder.collect.incoming import (
-    CLONE,
     CollectError,
     Incoming,
     LeftOut,
@@ -48,9 +45,7 @@ def read_incoming(path: Path) -> Reading:
         _read_file(path, (path.name,), reading)
     else:
         raise CollectError(f"{path}: expected a folder, a zip archive or a notebook.")
-    found = [one.parts for one in reading.notebooks]
-    found += [one.parts for one in reading.left_out]
-    reading.clones = set(_clones(found))
+    reading.note_clones()
     return reading
 
 
@@ -58,10 +53,16 @@ def refuse_inside(path: Path, root: Path, *own: str) -> None:
     """Refuse to collect what was collected before: it would get other times.
 
     Raises:
-        CollectError: if the path is one of the class's own folders in its root, or
-            lies in one.
+        CollectError: if the path is one of the class's own folders in its root, lies
+            in one, or holds one.
     """
-    if any(path.resolve().is_relative_to((root / name).resolve()) for name in own):
+    given, folders = path.resolve(), [(root / name).resolve() for name in own]
+    if any(one.is_dir() and given in one.parents for one in folders):
+        raise CollectError(
+            f"{path} holds the class's own folders: name the folder or the archive "
+            "that came from the students."
+        )
+    if any(given.is_relative_to(one) for one in folders):
         raise CollectError(
             f"{path} is where collected work lies: name what came from the students. "
             "To bring a roster alone, name an empty folder elsewhere."
@@ -78,16 +79,6 @@ def _read_folder(folder: Path, reading: Reading) -> None:
                 reading.refuse(parts, LINK)
             elif name in names:
                 _read_file(path, parts, reading)
-
-
-def _clones(found: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Yield the repositories that lie side by side, or at the top.
-
-    One alone, further inside, is something that a student's folder holds.
-    """
-    clones = {parts[: parts.index(CLONE)] for parts in found if CLONE in parts}
-    beside = Counter(clone[:-1] for clone in clones)
-    yield from (one for one in clones if len(one) == 1 or beside[one[:-1]] > 1)
 
 
 def _read_file(path: Path, parts: tuple[str, ...], reading: Reading) -> None:

@@ -99,7 +99,10 @@ def lines_of(done: "Collected") -> list[str]:
         placed = [one for one in done.placed if one.slug == slug]
         new, late = sum(one.new for one in placed), sum(one.late for one in placed)
         words = f"{slug}: {several(len(placed), 'student')}, {several(new, 'new file')}"
-        lines.append(f"{words}, {late} late" if late else words)
+        words += f", {late} late" if late else ""
+        untouched = sum(one.last.is_untouched for one in placed)
+        words += f", {untouched} as given out" if untouched else ""
+        lines.append(words)
     if done.created:
         number = len(done.created)
         lines.append(f"{number} new, not known before: {some(done.created)}")

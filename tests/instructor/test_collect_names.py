@@ -7,6 +7,7 @@ from collected import beside, taken
 from hypothesis import example, given
 from hypothesis.strategies import text
 from lms_archives import answered, archive
+from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.collect import CollectError, collect
@@ -73,35 +74,6 @@ def test_no_id_of_a_roster_can_act_in_formgrader(tmp_path):
     path = tmp_path / "roster.csv"
     path.write_text('id,first_name,last_name\n"<b onclick=""steal()"">",Ada,Lovelace\n')
     assert list(read_roster(path).students) == ["b-onclick-steal"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Student,ID,SIS User ID,SIS Login ID,Section\n"
-        '    Points Possible,,,,\n"Lovelace, Ada",101,x,al1815,A\n"Student, Test",\n',
-        "First name;Surname;ID number;Email address\nAda;Lovelace;al1815;a@b.c\n",
-        "\ufeffname\tid\nAda Lovelace\tal1815\n",
-        "name,email\nAda Lovelace,al1815@example.org\n",
-    ],
-)
-def test_rosters_of_the_platforms(tmp_path, text):
-    path = tmp_path / "roster.csv"
-    path.write_text(text, encoding="utf-8")
-    found = read_roster(path)
-    assert list(found.students) == ["al1815"]
-    for who in ("lovelaceada", "Ada Lovelace", "Lovelace, Ada", "al1815"):
-        assert found.find([who]).id == "al1815"
-    assert found.find(["Lovelace"]) is None
-
-
-def test_a_roster_is_refused_with_reasons(tmp_path, roster):
-    roster.write_text("colour,size\nred,4\n")
-    with pytest.raises(CollectError, match="expected a heading with id"):
-        read_roster(roster)
-    roster.write_text("id,name\nx,Ada Lovelace\nx,Emmy Noether\n")
-    with pytest.raises(CollectError, match="the id 'x' is missing or there twice"):
-        read_roster(roster)
 
 
 @pytest.mark.parametrize("is_zipped", [False, True])
@@ -194,3 +166,119 @@ def test_only_a_pdf_without_a_roster(root, numbered, tmp_path):
     (came / "Maya Lin - 01_tiny.pdf").write_bytes(b"%PDF")
     ran = CliRunner().invoke(app, arguments)
     assert (ran.exit_code, "Maya Lin" in ran.output) == (1, True)
+
+
+def clones_of(folder, files):
+    """Write a folder of repositories; each has Git's own files."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    for clone in {name.split("/")[0] for name in files}:
+        for own in (".git/config", ".git/objects/ab", ".git/hooks/pre-commit"):
+            path = folder / clone / own
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"")
+    return folder
+
+
+def test_what_a_roster_says_of_repositories(folder, root, numbered, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text(
+        "id,name,github\nkim,Kim Lee,octocat\nal,Ada Lovelace,\nbo,Bo Ray,b-ray\n"
+    )
+    clones = clones_of(
+        tmp_path / "clones",
+        {
+            "01-tiny-octocat/work.ipynb": numbered(1),
+            "01-tiny-B-Ray/work.ipynb": numbered(2),
+            "al - 01-tiny-who-knows/work.ipynb": numbered(3),
+            "01-tiny-stranger/work.ipynb": numbered(4),
+        },
+    )
+    done = collect(clones, folder, roster=roster)
+    assert taken(root) == {"kim": numbered(1), "bo": numbered(2), "al": numbered(3)}
+    assert [fate.source for fate in done.account.problems()] == [
+        "01-tiny-stranger/work.ipynb"
+    ]
+    git = [fate.source for fate in done.account.of(PASSED_OVER)]
+    assert len(git) == 4 and all(source.endswith("/.git") for source in git)
+
+
+def test_a_clone_tells_no_time(folder, root, numbered, tmp_path):
+    """Its files have the time of the cloning, which is nobody's lateness."""
+    with Gradebook(folder.db_url) as gradebook:
+        gradebook.update_or_create_assignment(
+            "01_tiny", duedate="2026-01-01 00:00:00 UTC"
+        )
+    files = {f"01-tiny-{who}/work.ipynb": numbered(1) for who in ("ann", "bob")}
+    clones = clones_of(tmp_path / "clones", files)
+    assert not any(one.late for one in collect(clones, folder).placed)
+    times = tmp_path / "times.csv"
+    times.write_text("id,time\nann,2026-01-02T00:00:00Z\n")
+    late = {
+        one.student: one.late for one in collect(clones, folder, times=times).placed
+    }
+    assert late == {"ann": True, "bob": False}
+
+
+def test_a_repository_without_a_notebook_is_looked_at(folder, numbered, tmp_path):
+    files = {"01-tiny-ann/work.ipynb": numbered(1), "01-tiny-kim/README.md": b"#"}
+    done = collect(clones_of(tmp_path / "clones", files), folder)
+    found = {(one.students, one.why) for one in done.account.problems()}
+    assert (("kim",), "is of a repository without a notebook") in found
+
+
+def test_a_repository_downloaded_as_a_zip(folder, root, numbered, tmp_path):
+    came = tmp_path / "came"
+    came.mkdir()
+    for who in ("ann", "kim"):
+        inner = f"01-tiny-{who}-main/01_tiny.ipynb"
+        archive(came / f"01-tiny-{who}-main.zip", (inner, numbered(len(who))))
+    collect(came, folder)
+    assert sorted(taken(root)) == ["ann", "kim"]
+
+
+def test_a_file_that_was_put_aside_is_taken_from_there(
+    folder, root, roster, numbered, tmp_path
+):
+    came = tmp_path / "came"
+    came.mkdir()
+    (came / "Nobody Known - 01_tiny.ipynb").write_bytes(numbered(1))
+    collect(came, folder, roster=roster)
+    aside = root / "collected" / "_not-sorted"
+    (kept,) = aside.iterdir()
+    again = collect(aside, folder)
+    assert (again.placed, list(aside.iterdir())) == ([], [kept])
+    (someone, *_) = read_roster(roster).students
+    kept.rename(aside / f"{someone} - {kept.name}")
+    assert [one.student for one in collect(aside, folder).placed] == [someone]
+
+
+def test_lfs_other_unit_and_own_folders(folder, root, numbered, tmp_path):
+    came = tmp_path / "came"
+    came.mkdir()
+    note = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
+    (came / "Ann - 01_tiny.ipynb").write_bytes(note)
+    (came / "Bob - 01_tiny.ipynb").write_bytes(numbered(1))
+    done = collect(came, folder)
+    assert [one.why for one in done.account.problems()] == [
+        "is Git LFS's note about a notebook: fetch it with `git lfs pull`"
+    ]
+    with pytest.raises(CollectError, match="holds the class's own folders"):
+        collect(root, folder)
+
+
+def test_each_folder_has_an_account_of_its_own(folder, numbered, tmp_path):
+    """Two downloads may have one name; the second does not take the first's page."""
+    pages = set()
+    for week, who in enumerate(("Ann", "Bob", "Ann")):
+        came = tmp_path / f"week{week % 2}" / "submissions"
+        came.mkdir(parents=True, exist_ok=True)
+        (came / f"{who} - 01_tiny.ipynb").write_bytes(numbered(1))
+        pages.add(collect(came, folder).account.page)
+    assert sorted(page.name for page in pages) == [
+        "submissions-2.html",
+        "submissions.html",
+    ]
+    assert all("Ann" in p.read_text() or "Bob" in p.read_text() for p in pages)

@@ -259,3 +259,32 @@ def test_a_roster_that_cannot_be_read_says_what_to_do(tmp_path, content, words):
         path.write_bytes(content)
     with pytest.raises(CollectError, match=words):
         read_roster(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Student,ID,SIS User ID,SIS Login ID,Section\n"
+        '    Points Possible,,,,\n"Lovelace, Ada",101,x,al1815,A\n"Student, Test",\n',
+        "First name;Surname;ID number;Email address\nAda;Lovelace;al1815;a@b.c\n",
+        "\ufeffname\tid\nAda Lovelace\tal1815\n",
+        "name,email\nAda Lovelace,al1815@example.org\n",
+    ],
+)
+def test_rosters_of_the_platforms(tmp_path, text):
+    path = tmp_path / "roster.csv"
+    path.write_text(text, encoding="utf-8")
+    found = read_roster(path)
+    assert list(found.students) == ["al1815"]
+    for who in ("lovelaceada", "Ada Lovelace", "Lovelace, Ada", "al1815"):
+        assert found.find([who]).id == "al1815"
+    assert found.find(["Lovelace"]) is None
+
+
+def test_a_roster_is_refused_with_reasons(tmp_path, roster):
+    roster.write_text("colour,size\nred,4\n")
+    with pytest.raises(CollectError, match="expected a heading with id"):
+        read_roster(roster)
+    roster.write_text("id,name\nx,Ada Lovelace\nx,Emmy Noether\n")
+    with pytest.raises(CollectError, match="the id 'x' is missing or there twice"):
+        read_roster(roster)
