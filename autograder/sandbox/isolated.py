@@ -5,68 +5,29 @@ Inside a `with`, the cells run once, in a child that forks itself for each exerc
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
-
-import numpy
-import torch
-from torch import Tensor
 
 from autograder.checking.failures import StudentGone
 from autograder.sandbox.cell_runs import CellRun, read_run
 from autograder.sandbox.kit import label_of
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.slow_cells import SLOW, is_needed_again
-from autograder.sandbox.student import Answer, Student
+from autograder.sandbox.student import Student
 from autograder.sandbox.student_side.messages import (
-    Channel,
     ChannelClosed,
     Message,
     ProtocolError,
 )
 from autograder.sandbox.student_side.processors import seconds_waited
 from autograder.sandbox.student_side.values import Encoder
+from autograder.sandbox.transport import TIME, RemoteTransport
 from autograder.sandbox.warm_parent import Child, WarmParent, how_it_ended
 from autograder.unit import OurAnswer, earlier_answers
 
-TIME = "time"
 MAX_OUTPUTS = 50  # of one cell
 PATIENCE = 0.5  # seconds between a closed channel and the end of its process
 HELD_UP = 0.2  # share of the time for which others had the processors
-
-
-class RemoteTransport:
-    """Send requests to a child, until a deadline."""
-
-    def __init__(
-        self,
-        channel: Channel,
-        deadline: float,
-        reason: str,
-        gone: Callable[[Exception], StudentGone],
-    ):
-        """Answers must come before `deadline`; `reason` says what it means.
-
-        `gone` says what became of a child that closed or broke its channel.
-        """
-        self.channel = channel
-        self.deadline = deadline
-        self.reason = reason
-        self.gone = gone
-
-    def ask(self, request: Message, answer: Answer) -> Message:
-        """Send one request, serve the questions that come back, return the answer."""
-        try:
-            self.channel.send(request, self.deadline)
-            while True:
-                reply = self.channel.receive(self.deadline)
-                if "callback" not in reply.body:
-                    return reply
-                self.channel.send(answer(reply), self.deadline)
-        except TimeoutError as error:
-            raise StudentGone(self.reason, TIME) from error
-        except (ChannelClosed, ProtocolError) as error:
-            raise self.gone(error) from error
 
 
 class RemoteStudents:
@@ -87,7 +48,7 @@ class RemoteStudents:
         self.parent = parent
         self.cells = cells
         self.kit = label_of(files)
-        self.files = {name: _as_tensor(content) for name, content in files.items()}
+        self.files = files
         self.limits = (limits or Limits()).on_this_machine()
         self.answers = answers or {}
         self.runs: list[CellRun] = []
@@ -143,6 +104,7 @@ class RemoteStudents:
         )
         try:
             yield Student(transport, self.cells, list(ours.values()))
+            transport.settle()
             self._end_exercise(child)
         except BaseException as error:
             if isinstance(error, StudentGone):
@@ -251,7 +213,9 @@ class RemoteStudents:
 
     def _send_files(self, child: Child) -> None:
         deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
-        child.channel.send(Encoder(_refuse).message(files=self.files), deadline)
+        sizes = [[name, len(content)] for name, content in self.files.items()]
+        contents = bytearray().join(self.files.values())
+        child.channel.send(Message({"files": sizes}, contents), deadline)
         child.channel.receive(deadline)
 
     def _run_cell(self, child: Child, number: int, source: str) -> CellRun:
@@ -289,7 +253,3 @@ class RemoteStudents:
 
 def _refuse(value: Any) -> Any:
     raise ProtocolError("a reference where only values are allowed")
-
-
-def _as_tensor(content: bytes) -> Tensor:
-    return torch.from_numpy(numpy.frombuffer(content, dtype=numpy.uint8).copy())

@@ -35,6 +35,7 @@ GRADER_FILES = (
         "sandbox/isolated",
         "sandbox/student_side/watching",
         "sandbox/parent_line",
+        "sandbox/transport",
         "sandbox/student",
     ),
     *("sandbox/warm_parent", "written/substance", "nbgrader_steps/feedback"),

@@ -46,7 +46,8 @@ def close_the_doors(folder: str) -> None:
         sys.meta_path.remove(finder)
     sys.path_hooks[:] = [h for h in sys.path_hooks if "__editable__" not in repr(h)]
     sys.path[:] = [folder, *(p for p in sys.path if _is_installation(p))]
-    sys.path_importer_cache.clear()
+    for path in [one for one in sys.path_importer_cache if not _is_installation(one)]:
+        del sys.path_importer_cache[path]
     sys.meta_path.insert(0, OnlyTheKit(folder))
 
 
@@ -92,13 +93,15 @@ def compute_exactly() -> None:
     torch.backends.cudnn.allow_tf32 = False
 
 
-def write_files(folder: str, files: dict[str, Any]) -> None:
-    """Write the kit's and the student's files into the working folder."""
-    for name, content in files.items():
-        path = os.path.join(folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(content.numpy().tobytes())
+def write_files(folder: str, sizes: list[tuple[str, int]], contents: bytearray) -> None:
+    """Write files into the working folder; `contents` are theirs, one after another."""
+    left = memoryview(contents)
+    for home in {os.path.dirname(name) for name, _ in sizes}:
+        os.makedirs(os.path.join(folder, home), exist_ok=True)
+    for name, size in sizes:
+        with open(os.path.join(folder, name), "wb", buffering=0) as file:
+            file.write(left[:size])
+        left = left[size:]
 
 
 class Forks:
@@ -186,8 +189,7 @@ def serve(channel: Channel, runner: CellRunner, folder: str, device: str) -> Non
         if "cell" in request.body:
             channel.send(_run_cell(request, runner))
         elif "files" in request.body:
-            files = Decoder(request, _no_reference).part("files")
-            write_files(folder, files)
+            write_files(folder, request.body["files"], request.blob)
             channel.send(Message({"ok": None}))
         elif "fork" in request.body:
             fork.go_on_in_one(channel)
