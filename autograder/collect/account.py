@@ -41,6 +41,7 @@ class Fate:
         slug: its unit.
         when: when it was handed in.
         is_beside: whether it does no harm where the student has another that is taken.
+        is_untouched: whether it is a notebook as it was given out.
     """
 
     source: str
@@ -50,6 +51,7 @@ class Fate:
     slug: str = ""
     when: str = ""
     is_beside: bool = False
+    is_untouched: bool = False
 
 
 @dataclass

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from filelock import FileLock
@@ -12,6 +11,7 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.collect.account import PASSED_OVER, REFUSED, TAKEN, Fate
+from autograder.collect.aside import Aside
 from autograder.collect.collected import Collected, Placed
 from autograder.collect.doubts import doubts_about, strays
 from autograder.collect.identities import Identities, students_in_gradebook
@@ -20,17 +20,24 @@ from autograder.collect.moving import move, moves_of
 from autograder.collect.names import Named
 from autograder.collect.recognise import Recogniser
 from autograder.collect.roster import Roster, Student, read_roster
-from autograder.collect.shelf import SHELF, TIME, Place, Record, sha256, why_not
+from autograder.collect.shelf import (
+    AS_GIVEN_OUT,
+    SHELF,
+    TIME,
+    Place,
+    Record,
+    sha256,
+    why_not,
+)
 from autograder.collect.sorting import Sorted, Sorting
 from autograder.collect.sources import read_incoming, refuse_inside
 from autograder.collect.times import Times, read_times
-from autograder.collect.words import folder_name
 from autograder.whole_files import write_whole
 
-UNSORTED = "_not-sorted"
 ROSTER = "roster.csv"
 OF_THE_KIT = "is a module that students are given"
 EMPTY = "is of a repository without a notebook"
+GIVEN = "put aside before, and taken since as this student's"
 FEW = 4  # times as many students in another unit: these are strays, nobody is missing
 
 
@@ -60,16 +67,15 @@ def collect(
     """
     wanted = folder.course.unit(unit) if unit else None
     sorting = Sorting(Recogniser(folder.course), wanted)
-    aside = folder.root / SHELF / UNSORTED
-    if not (is_from_aside := path.resolve().is_relative_to(aside.resolve())):
+    if not (is_from_aside := Aside(folder.root).holds(path)):
         refuse_inside(path, folder.root, folder.coursedir.submitted_directory, SHELF)
     known = roster or folder.root / SHELF / ROSTER
     students = read_roster(known) if roster or known.is_file() else None
     when = read_times(times, folder.course) if times else Times([])
     reading = read_incoming(path)
     with FileLock(grading_folder(folder.root) / "collect.lock"):
-        run = _Collecting(folder, students, when, sorting)
-        done = run.run(reading, keeps=not is_from_aside)
+        run = _Collecting(folder, students, when, sorting, not is_from_aside)
+        done = run.run(reading)
         if roster:
             write_whole(folder.root / SHELF / ROSTER, roster.read_bytes())
         done.account.write(folder.root, path.resolve())
@@ -85,7 +91,10 @@ class _Collecting:
         given: Roster | None,
         times: Times,
         sorting: Sorting,
+        keeps: bool,
     ) -> None:
+        """`keeps` says whether what is put aside is kept: it may have been before."""
+        self.aside, self.keeps = Aside(folder.root), keeps
         self.folder, self.given, self.times = folder, given, times
         self.sorting = sorting
         self.submitted = folder.root / folder.coursedir.submitted_directory
@@ -97,21 +106,15 @@ class _Collecting:
             for key, old in self.identities.known.items():
                 self.identities.known[key] = self.done.moved.get(old, old)
 
-    def run(self, reading: Reading, keeps: bool = True) -> Collected:
-        """Sort, keep, install; then say who is missing.
-
-        Args:
-            reading: what came.
-            keeps: whether what is put aside is kept; it may have been before.
-        """
+    def run(self, reading: Reading) -> Collected:
+        """Sort, keep, install; then say who is missing."""
+        reading.notebooks = list(map(self.aside.with_time, reading.notebooks))
         found = self.sorting.sort(reading, self.identities)
         self.done.warnings += found.warnings
         move(self.folder, self.submitted, self.done.moved)
         self.identities.save()
         for incoming, fate in found.put_aside:
-            named = reading.named(incoming.parts, self.sorting.slugs)
-            if keeps:
-                self._put_aside(incoming, named, fate.slug)
+            fate = self._put_aside(incoming, fate, reading)
             self.done.account.fates.append(fate)
         units = found.by_unit()
         if self.sorting.wanted:
@@ -125,21 +128,20 @@ class _Collecting:
             self.done.warnings += strays(self.submitted, self.roster.students)
         if rest := self.times.unused():
             words = f"fit no submission that was collected: {', '.join(rest)}"
-            self.done.warnings.append((f"{len(rest)} rows of the times", words))
+            rows = "1 row" if len(rest) == 1 else f"{len(rest)} rows"
+            self.done.warnings.append((f"{rows} of the times", words))
         return self.done
 
-    def _put_aside(self, incoming: Incoming, named: Named, slug: str) -> None:
-        """Keep what cannot be put anywhere, with the time at which it was handed in."""
-        plain = incoming.source.removesuffix(".ipynb").replace("_", " ")
-        source = folder_name(plain)  # no platform's name, or it would say whose it is
-        name = f"{sha256(incoming.content)[:8]}-{source}.ipynb"
-        path = self.folder.root / SHELF / UNSORTED / name
-        write_whole(path, incoming.content)
-        record = _record_of(incoming, named)
-        due = _due(self.folder, slug) if slug else None
-        moment = datetime.strptime(record.time(due) or record.when, TIME)
-        seconds = moment.replace(tzinfo=UTC).timestamp()
-        os.utime(path, (seconds, seconds))
+    def _put_aside(self, incoming: Incoming, fate: Fate, reading: Reading) -> Fate:
+        """Keep what cannot be put anywhere, unless somebody was given it since."""
+        owner = self.aside.owner(incoming, fate.slug) if fate.slug else ""
+        if owner and not fate.students and not fate.is_untouched:
+            return replace(fate, state=TAKEN, students=(owner,), why=GIVEN)
+        if self.keeps:
+            named = reading.named(incoming.parts, self.sorting.slugs)
+            due = _due(self.folder, fate.slug) if fate.slug else None
+            self.aside.keep(incoming, _record_of(incoming, named), due)
+        return fate
 
     def _leave_out(self, reading: Reading) -> None:
         """Account for the files that are no notebooks, or cannot be read."""
@@ -158,7 +160,7 @@ class _Collecting:
         """Return what becomes of a file that is no notebook, and why."""
         *home, name = item.parts
         is_clone = name == CLONE and tuple(home) in reading.clones
-        if is_clone and not reading.has_notebooks(tuple(home)):
+        if is_clone and not reading.has_work(tuple(home)):
             return REFUSED, EMPTY
         if self._is_of_kit(item.parts):
             return PASSED_OVER, OF_THE_KIT
@@ -206,7 +208,8 @@ class _Collecting:
             last = installed[item.students[0]]
             counts = (last.sha256, last.file) == (record.sha256, record.file)
             when = last.time(due) if counts else record.time(due)
-            why = "" if counts else why_not(record, last)
+            given_out = AS_GIVEN_OUT if record.is_untouched else ""
+            why = given_out if counts else why_not(record, last)
             if why.startswith("of the same moment"):
                 self.done.warnings.append((own.source, why))
             if not own.parts[-1].lower().endswith(".ipynb"):

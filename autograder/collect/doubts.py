@@ -28,8 +28,8 @@ def doubts_about(
         found.append((f"{slug}, {late} LATE:", words))
     untimed = sum(one.file is None for one in unknown)
     if untimed:
-        words = "the archive holds no time; by the due date, as it seems"
-        files = "1 file" if untimed == 1 else f"{untimed} files"
+        words = "nothing tells when: they count as on time; say more with --times"
+        files = "1 notebook" if untimed == 1 else f"{untimed} notebooks"
         found.append((f"{slug}, {files}:", words))
     times = [datetime.strptime(one.when, TIME) for one in last
              if one.is_known and not one.handed_in]  # fmt: skip

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from autograder.collect.names import Named, of_a_repository, take_apart
+from autograder.collect.names import BRANCH, Named, of_a_repository, take_apart
+from autograder.collect.words import stem_of
 from autograder.repair.reading import MAX_BYTES
 
 CLONE = ".git"  # what makes a folder a repository
@@ -119,10 +120,15 @@ class Reading:
                     return of_a_repository(parts, depth, slugs)
         return found
 
-    def has_notebooks(self, clone: tuple[str, ...]) -> bool:
-        """Say whether any notebook lies in a repository."""
-        depth = len(clone)
-        return any(one.parts[:depth] == clone for one in self.notebooks)
+    def has_work(self, clone: tuple[str, ...]) -> bool:
+        """Say whether a notebook lies in a repository, or what may stand for one."""
+        work = [one.parts for one in self.notebooks]
+        work += [
+            one.parts
+            for one in self.left_out
+            if one.why != OF_GIT and (one.may_be_work or one.may_stand_for_work)
+        ]
+        return any(parts[: len(clone)] == clone for parts in work)
 
     def note_clones(self) -> None:
         """Note which folders are repositories; what is Git's own counts as one file.
@@ -138,10 +144,24 @@ class Reading:
         ]
         beside = Counter(clone[:-1] for clone in clones)
         self.clones = {one for one in clones if len(one) == 1 or beside[one[:-1]] > 1}
+        self.clones |= {clone for one in self.notebooks if (clone := _of_github(one))}
 
     def refuse(self, parts: Sequence[str], why: object) -> None:
         """Note a file that is work, or may be, and cannot be taken."""
         self.left_out.append(LeftOut(tuple(parts), str(why)))
+
+
+def _of_github(incoming: Incoming) -> tuple[str, ...]:
+    """Return where GitHub's zip of a repository holds a notebook; () if it is none.
+
+    The one folder in it is named as the zip is, and ends in the branch.
+    """
+    pairs = zip(incoming.parts, incoming.parts[1:], strict=False)
+    for depth, (around, folder) in enumerate(pairs, start=2):
+        is_archive_of_it = is_archive(around) and stem_of(around)[0] == folder
+        if is_archive_of_it and BRANCH.search(folder):
+            return incoming.parts[:depth]
+    return ()
 
 
 def is_skipped(name: str) -> bool:

@@ -49,7 +49,7 @@ class Recogniser:
             given = {squeezed(cell.source) for cell in read_content(incoming.content)}
         except Refused:
             return False
-        return any(stubs <= given for stubs in self._stubs[unit])
+        return any(stubs <= given for stubs in self._stubs.get(unit, ()))
 
     def _by_cells(self, ids: set[str | None]) -> Unit | None:
         shares = {

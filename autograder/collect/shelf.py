@@ -17,6 +17,7 @@ from autograder.whole_files import write_whole
 SHELF = "collected"
 RECORDS = "submissions.json"
 TIME = "%Y-%m-%d %H:%M:%S"
+AS_GIVEN_OUT = "as it was given out"
 LONGEST_TIME = 100  # characters of a timestamp.txt
 
 
@@ -94,7 +95,7 @@ def last_of(records: Sequence[Record]) -> Record:
 def why_not(record: Record, last: Record) -> str:
     """Say why a submission does not count, where the last one does."""
     if record.file is None and record.is_untouched and not last.is_untouched:
-        return "as it was given out; kept, and one with answers counts"
+        return f"{AS_GIVEN_OUT}; kept, and one with answers counts"
     if record.file is None and record.when == last.when:
         return f"of the same moment; kept, and {last.source} counts"
     return "an earlier one; kept, and a later one counts"

@@ -79,8 +79,9 @@ class Sorting:
             why, is_beside = self._problem(one, unit, who, own, identities)
             if unit is None or why:
                 slug = unit.slug if unit else ""
+                blank = self._is_untouched(incoming, unit)
                 fate = Fate(incoming.source, PUT_ASIDE, who.students, why, slug,
-                            is_beside=is_beside)  # fmt: skip
+                            is_beside=is_beside, is_untouched=blank)  # fmt: skip
                 found.put_aside.append((incoming, fate))
                 continue
             for other in dict.fromkeys(identities.others(one, who.students)):
@@ -91,10 +92,13 @@ class Sorting:
             if said and said != unit:
                 words = f"holds the exercises of {unit.slug}, not of {said.slug}"
                 found.warnings.append((incoming.source, words))
-            is_untouched = self.recogniser.is_untouched(incoming, unit)
+            is_untouched = self._is_untouched(incoming, unit)
             item = Sorted(incoming, one, who.students, unit, is_untouched)
             found.taken.append(item)
         return found
+
+    def _is_untouched(self, incoming: Incoming, unit: Unit | None) -> bool:
+        return unit is not None and self.recogniser.is_untouched(incoming, unit)
 
     def _problem(
         self,

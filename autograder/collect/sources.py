@@ -10,6 +10,7 @@ from pathlib import Path
 
 from autograder.collect.archives import MAX_OF_A_STUDENT, MAX_TOTAL, read_archive
 from autograder.collect.incoming import (
+    CLONE,
     CollectError,
     Incoming,
     LeftOut,
@@ -32,7 +33,7 @@ def read_incoming(path: Path) -> Reading:
     """
     reading = Reading()
     if path.is_dir():
-        _read_folder(path, reading)
+        _read_folder(path, reading, (path.resolve().name,) if is_clone(path) else ())
     elif not path.exists():
         raise CollectError(f"{path} is not there: look at the path.")
     elif path.is_file() and zipfile.is_zipfile(path):
@@ -69,12 +70,17 @@ def refuse_inside(path: Path, root: Path, *own: str) -> None:
         )
 
 
-def _read_folder(folder: Path, reading: Reading) -> None:
+def is_clone(path: Path) -> bool:
+    """Say whether a folder is one repository: its own name then says whose it is."""
+    return (path / CLONE).exists()
+
+
+def _read_folder(folder: Path, reading: Reading, around: tuple[str, ...]) -> None:
     for home, folders, names in os.walk(folder):
         folders.sort()
         for name in [*folders, *sorted(names)]:
             path = Path(home, name)
-            parts = path.relative_to(folder).parts
+            parts = (*around, *path.relative_to(folder).parts)
             if path.is_symlink():
                 reading.refuse(parts, LINK)
             elif name in names:

@@ -100,9 +100,13 @@ def lines_of(done: "Collected") -> list[str]:
         new, late = sum(one.new for one in placed), sum(one.late for one in placed)
         words = f"{slug}: {several(len(placed), 'student')}, {several(new, 'new file')}"
         words += f", {late} late" if late else ""
-        untouched = sum(one.last.is_untouched for one in placed)
-        words += f", {untouched} as given out" if untouched else ""
+        untouched = [one.student for one in placed if one.last.is_untouched]
         lines.append(words)
+        again = [one.student for one in placed if one.new and one.kept > one.new]
+        if again:
+            lines.append(f"{len(again)} had handed in before: {some(again)}")
+        if untouched:
+            lines.append(f"{len(untouched)} as it was given out: {some(untouched)}")
     if done.created:
         number = len(done.created)
         lines.append(f"{number} new, not known before: {some(done.created)}")
@@ -115,13 +119,18 @@ def lines_of(done: "Collected") -> list[str]:
 
 def last_lines_of(done: "Collected") -> list[str]:
     """Return who is missing, what the archive held, and where all of it is told."""
-    from autograder.collect.account import STATES
+    from autograder.collect.account import PUT_ASIDE, STATES
 
     account = done.account
     lines = [
         f"{slug}: {len(students)} missing{': ' if students else ''}{some(students)}"
         for slug, students in account.missing.items()
     ]
+    if account.of(PUT_ASIDE):
+        lines.append(
+            "To have a file taken that was put aside, put an id in front of its name, "
+            "as in `al1815 - …`, and collect collected/_not-sorted."
+        )
     if instead := account.instead():
         lines.append(
             f"{len(instead)} sent only what was not taken: {some(sorted(instead))}"

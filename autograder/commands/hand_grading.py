@@ -129,7 +129,8 @@ def extend(
         )
         raise typer.Exit(2) from None
     when = f", until {due:%Y-%m-%d %H:%M} UTC" if due else "; no due date is set yet"
-    show(Console(), f"{student} has {days:g} days more for {slug}{when}.")
+    more = "1 day" if days == 1 else f"{days:g} days"
+    show(Console(), f"{student} has {more} more for {slug}{when}.")
     _bring_up_to_date(folder, slug)
 
 

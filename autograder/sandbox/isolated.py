@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 from autograder.checking.failures import StudentGone
-from autograder.sandbox.cell_runs import CellRun, read_run
 from autograder.sandbox.kit import label_of
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.slow_cells import SLOW, is_needed_again
@@ -21,7 +20,7 @@ from autograder.sandbox.student_side.messages import (
 )
 from autograder.sandbox.student_side.processors import seconds_waited
 from autograder.sandbox.student_side.values import Encoder
-from autograder.sandbox.transport import TIME, RemoteTransport
+from autograder.sandbox.transport import TIME, CellRun, RemoteTransport, read_run
 from autograder.sandbox.warm_parent import Child, WarmParent, how_it_ended
 from autograder.unit import OurAnswer, earlier_answers
 
@@ -100,7 +99,11 @@ class RemoteStudents:
         deadline = min(time.monotonic() + seconds, self._deadline)
         words = f"stopped after {seconds:g} s without an end"
         transport = RemoteTransport(
-            child.channel, deadline, words, lambda error: self._gone(error, child)
+            child.channel,
+            deadline,
+            words,
+            lambda error: self._gone(error, child),
+            is_mended=bool(ours),
         )
         try:
             yield Student(transport, self.cells, list(ours.values()))
@@ -138,9 +141,12 @@ class RemoteStudents:
         deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
         try:
             child.channel.send(Message({"fork": True}), deadline)
-            return child.channel.receive(deadline).body.get("ok") is True
+            if child.channel.receive(deadline).body.get("ok") is not True:
+                return False
         except (TimeoutError, ChannelClosed, ProtocolError):
             return False
+        self.parent.note_fork(child)
+        return True
 
     def _end_exercise(self, child: Child) -> None:
         """End an exercise's child; of a fork, the child that it is of is kept."""

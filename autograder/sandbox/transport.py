@@ -1,7 +1,9 @@
-"""Carry a check's requests to a child, and its answers back."""
+"""Carry requests to a child and its answers back; read what it tells of its cells."""
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 from autograder.checking.failures import StudentGone
 from autograder.sandbox.student import Answer
@@ -11,8 +13,11 @@ from autograder.sandbox.student_side.messages import (
     Message,
     ProtocolError,
 )
+from autograder.sandbox.student_side.values import Decoder, Encoder
 
 TIME = "time"
+LONG = 60  # characters of what may be a name
+TOLD_OF_ERRORS, MAX_WORDS = ("type", "message", "line", "code"), 2_000
 
 
 class RemoteTransport:
@@ -24,15 +29,18 @@ class RemoteTransport:
         deadline: float,
         reason: str,
         gone: Callable[[Exception], StudentGone],
+        is_mended: bool = False,
     ):
         """Answers must come before `deadline`; `reason` says what it means.
 
-        `gone` says what became of a child that closed or broke its channel.
+        `gone` says what became of a child that closed or broke its channel. Of one that
+        `is_mended`, with answers of the course in it, no error is quoted.
         """
         self.channel = channel
         self.deadline = deadline
         self.reason = reason
         self.gone = gone
+        self.is_mended = is_mended
         self._unread = 0  # answers that say nothing but that a check has begun
 
     def ask(self, request: Message, answer: Answer) -> Message:
@@ -49,7 +57,7 @@ class RemoteTransport:
             while True:
                 reply = self.channel.receive(self.deadline)
                 if "callback" not in reply.body:
-                    return reply
+                    return _unquoted(reply) if self.is_mended else reply
                 self.channel.send(answer(reply), self.deadline)
 
     def settle(self) -> None:
@@ -72,3 +80,61 @@ class RemoteTransport:
             raise StudentGone(self.reason, TIME) from error
         except (ChannelClosed, ProtocolError) as error:
             raise self.gone(error) from error
+
+
+@dataclass
+class CellRun:
+    """What running one cell gave, as the child tells it: not to be trusted.
+
+    `once` is ours: the cell need not run again for the next exercise.
+    """
+
+    outputs: list[dict[str, Any]] = field(default_factory=list)
+    error: dict[str, Any] | None = None
+    seconds: float = 0.0
+    stopped: str | None = None
+    once: bool = False
+
+
+def _unquoted(reply: Message) -> Message:
+    """Return a reply whose error has no text but names: any other may be an answer."""
+    report = Decoder(reply, _refuse).part("error")
+    if isinstance(report, dict):
+        kept = {
+            key: value
+            for key, value in report.items()
+            if type(value) is int
+            or (isinstance(value, str) and value.isidentifier() and len(value) < LONG)
+        }
+        reply.body["error"] = Encoder(_refuse).encode(kept)
+    return reply
+
+
+def read_run(reply: Message) -> CellRun:
+    """Read the report of a cell, believing nothing of it but its outward form."""
+    report = Decoder(reply, _refuse, keep_strides=False).part("ran")
+    if not isinstance(report, dict):
+        raise ProtocolError("a cell's report that is none")
+    outputs, error = report.get("outputs"), report.get("error")
+    seconds = report.get("seconds")
+    return CellRun(
+        [item for item in outputs if isinstance(item, dict)]
+        if isinstance(outputs, list)
+        else [],
+        _shortened(error) if isinstance(error, dict) else None,
+        seconds if type(seconds) is float else 0.0,
+    )
+
+
+def _shortened(error: dict[str, Any]) -> dict[str, Any]:
+    """Keep what is told of a cell's error, and no more of it than is shown."""
+    told = {key: error.get(key) for key in TOLD_OF_ERRORS}
+    return {
+        key: value if type(value) is int else str(value)[:MAX_WORDS]
+        for key, value in told.items()
+        if value is not None
+    }
+
+
+def _refuse(value: Any) -> NoReturn:
+    raise ProtocolError("a reference where only values are allowed")

@@ -153,6 +153,14 @@ class WarmParent:
         frames = FrameLimits(blob_bytes=limits.reply_bytes)
         return Child(Channel(ours, frames), self._last_key, folder, account)
 
+    def note_fork(self, child: Child) -> None:
+        """Say that a child has forked itself, and waits for the fork from now on.
+
+        Raises:
+            NoParent: if the parent is gone.
+        """
+        self._order({"do": "forked", "key": child.key})
+
     def end(self, child: Child, patience: float = 0.0) -> int | None:
         """Kill a child with all that it started; return how it had ended before.
 

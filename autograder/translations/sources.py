@@ -30,7 +30,6 @@ GRADER_FILES = (
     *("grading/written_answers", "repair/fences", "repair/finding", "repair/matching"),
     *("repair/reading", "repair/rebuild", "repair/slots", "sandbox/error_words"),
     *(
-        "sandbox/cell_runs",
         "sandbox/handles",
         "sandbox/isolated",
         "sandbox/student_side/watching",

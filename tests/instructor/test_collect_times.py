@@ -70,7 +70,7 @@ def test_a_table_may_say_that_it_was_in_time(folder, root, due, canvas, tmp_path
     times.write_text("id,time\nnoetheremmy,2026-11-01 19:59 +0000\nnobody,2026-01-01\n")
     done = collect(canvas, folder, times=times)
     assert not done.placed[0].late
-    assert "1 rows of the times fit no submission that was collected: nobody" in (
+    assert "1 row of the times fit no submission that was collected: nobody" in (
         words_of(done)
     )
 
@@ -114,7 +114,7 @@ def test_an_archive_without_times_is_not_late(folder, root, due, numbered, tmp_p
     done = collect(path, folder)
     assert stamp(root, "ada-lovelace") == DUE
     assert stamp(root, "emmy-noether") == utc(*NOON)
-    assert "1 file: the archive holds no time" in words_of(done)
+    assert "1 notebook: nothing tells when" in words_of(done)
 
 
 @pytest.mark.parametrize(

@@ -16,20 +16,19 @@ import struct
 import sys
 import time
 import types
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import kit
 from .cells import CellRunner
 from .child import run_child
 from .large_pages import use_large_pages
-from .memory import TOO_MUCH_MEMORY, family, held_by, memory_of, sockets_of
+from .memory import TOO_MUCH_MEMORY, Child, held_by
 from .namespaces import (
     become_account,
     become_subreaper,
     can_fork_apart,
     fork_apart,
 )
-from .processors import seconds_waited, step_back
 from .submission_server import lift_limits
 
 SIZE = struct.Struct(">I")
@@ -87,26 +86,6 @@ def import_quietly(modules: list[str]) -> None:
     gc.freeze()
 
 
-class Child(NamedTuple):
-    """A process that was forked, and how much memory all it starts may take."""
-
-    pid: int
-    total_bytes: int
-    has_own_network: bool
-    account: int | None = None
-
-    def takes_too_much(self, shared: int) -> bool:
-        """Say whether its processes hold more; `shared` bytes each are not its own.
-
-        All but the first of them are made to wait for those of other submissions.
-        """
-        processes = family(self.pid)
-        step_back(self.pid, processes)
-        held = memory_of(processes, shared)
-        held += sockets_of(self.pid) if self.has_own_network else 0
-        return held > self.total_bytes
-
-
 class ForkServer:
     """Fork children when the grader asks, and end them when it asks."""
 
@@ -128,6 +107,10 @@ class ForkServer:
                 break
             if order["do"] == "fork":
                 self._fork(order, descriptors[0])
+            elif order["do"] == "forked":
+                if child := self.children.get(order["key"]):
+                    child.forks = True
+                self._reply({})
             elif order["do"] == "copy":
                 self._copy(descriptors[0])
             elif order["do"] == "import":
@@ -144,11 +127,14 @@ class ForkServer:
     def _watch_until_ordered(self) -> None:
         """Wait for an order; kill a child whose processes take too much memory."""
         while self.children and not self._is_ordered_within(WATCH_SECONDS):
-            shared = held_by("self")
-            for key, child in list(self.children.items()):
-                if child.takes_too_much(shared):
+            shared, together = held_by("self"), 0
+            for key, child in list(self.children.items()):  # of one submission, in turn
+                held = child.held(shared)
+                if together + held > child.total_bytes:
                     self._kill(key)
                     self.over_memory.add(key)
+                else:
+                    together += held
 
     def _is_ordered_within(self, seconds: float) -> bool:
         waits = seconds if sys.platform == "linux" else None  # only there it can watch
@@ -205,7 +191,7 @@ class ForkServer:
 
     def _end(self, key: int, patience: float) -> None:
         child = self.children.get(key)
-        waited = seconds_waited(child.pid) if child else 0.0
+        waited = child.seconds_waited() if child else 0.0
         status = self._kill(key, patience)
         if key in self.over_memory:
             self.over_memory.remove(key)

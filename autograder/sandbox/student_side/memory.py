@@ -9,8 +9,12 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .processors import seconds_waited, step_back
 
 KIB = 1024
+PARENT, STARTED = 1, 19  # of /proc/PID/stat, behind the name
 TOO_MUCH_MEMORY = -1  # in place of a status with which a process ends
 KINDS = re.compile(r"^(?:RssAnon|RssShmem|VmPTE):\s+(\d+) kB", re.MULTILINE)
 SOCKETS = re.compile(r"^sockets: used (\d+)$", re.MULTILINE)
@@ -50,12 +54,21 @@ def family(root: int) -> list[int]:
     children = defaultdict(list)
     for name in os.listdir("/proc"):
         if name.isdigit():
-            children[_parent_of(name)].append(int(name))
+            children[int(_of(name, PARENT))].append(int(name))
     found, waiting = [], [root]
     while waiting:
         found.append(waiting.pop())
         waiting += children[found[-1]]
     return found
+
+
+def eldest_of(root: int, processes: Iterable[int]) -> int | None:
+    """Return a process's first child among some; None if there is none.
+
+    Of a process that forks itself for one exercise after another it is the fork.
+    """
+    children = [pid for pid in processes if int(_of(pid, PARENT)) == root]
+    return min(children, key=lambda pid: int(_of(pid, STARTED)), default=None)
 
 
 def held_by(pid: int | str) -> int:
@@ -66,13 +79,13 @@ def held_by(pid: int | str) -> int:
     return KIB * sum(map(int, KINDS.findall(_read(pid, "status"))))
 
 
-def _parent_of(pid: str) -> int:
-    """Return the number of a process's parent, 0 if it has ended.
+def _of(pid: int | str, number: int) -> str:
+    """Return one of the numbers that are told of a process; "0" if it has ended.
 
     Its name, in parentheses, may hold anything.
     """
     text = _read(pid, "stat").rpartition(")")[2].split()
-    return int(text[1]) if len(text) > 1 else 0
+    return text[number] if len(text) > number else "0"
 
 
 def _read(pid: int | str, name: str) -> str:
@@ -81,3 +94,40 @@ def _read(pid: int | str, name: str) -> str:
             return file.read()
     except OSError:
         return ""
+
+
+@dataclass
+class Child:
+    """A process that was forked, and how much memory all it starts may take.
+
+    If it `forks`, it forks itself for each exercise and waits; `waited` says how many
+    seconds others had the processors while such forks wanted one.
+    """
+
+    pid: int
+    total_bytes: int
+    has_own_network: bool
+    account: int | None = None
+    forks: bool = False
+    waited: dict[int, float] = field(default_factory=dict)
+
+    def held(self, shared: int) -> int:
+        """Return what its processes hold; `shared` bytes each are not its own.
+
+        All but the one that answers are made to wait for those of other submissions.
+        What a fork has of the process that it is of is counted once.
+        """
+        processes = family(self.pid)
+        fork = eldest_of(self.pid, processes) if self.forks else None
+        step_back({self.pid, fork or 0}, processes)
+        if fork is None:
+            held = memory_of(processes, shared)
+        else:
+            self.waited[fork] = seconds_waited(fork)
+            held = memory_of([pid for pid in processes if pid != fork], shared)
+            held += memory_of([fork], max(shared, held_by(self.pid)))
+        return held + (sockets_of(self.pid) if self.has_own_network else 0)
+
+    def seconds_waited(self) -> float:
+        """Return how long it and its forks wanted a processor that others had."""
+        return seconds_waited(self.pid) + sum(self.waited.values())

@@ -1,13 +1,13 @@
 """Share the processors fairly between submissions (Linux only).
 
-Each has one process, its first, that weighs as much as another submission's. All that
-it starts beside gets what nobody else wants. How long a process wanted a processor
-that others had, the kernel counts.
+Each has one process, the one that answers, that weighs as much as another
+submission's. All that it starts beside gets what nobody else wants. How long a process
+wanted a processor that others had, the kernel counts.
 """
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 NANOSECONDS = 1e9
 LAST = 19  # of `nice`: sixty of these weigh as much as one usual process
@@ -26,14 +26,14 @@ def seconds_waited(process: int | str = "thread-self") -> float:
         return 0.0
 
 
-def step_back(first: int, processes: Iterable[int]) -> None:
-    """Let all threads of some processes wait for others, but for the `first` one.
+def step_back(first: Container[int], processes: Iterable[int]) -> None:
+    """Let all threads of some processes wait for others, but for the `first` ones.
 
     What they start will do so too.
     """
     for process in processes:
         for thread in _threads_of(process):
-            if thread != first:
+            if thread not in first:
                 with contextlib.suppress(OSError):  # it has ended, or is not ours
                     os.setpriority(os.PRIO_PROCESS, thread, LAST)
 

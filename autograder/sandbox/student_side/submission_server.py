@@ -3,6 +3,7 @@
 import contextlib
 import os
 import resource
+import signal
 import sys
 import time
 from importlib.abc import MetaPathFinder
@@ -11,12 +12,14 @@ from typing import Any
 import torch
 
 from .cells import CellRunner, quiet_environment
+from .kit import FOLDER
 from .messages import OF_SIGNAL, Channel, ChannelClosed, Message
 from .namespaces import die_with_parent
 from .requests import Session
 from .values import Decoder, Encoder, Reference
 
 PRIVATE = ("autograder", "nbgrader_config")
+OWN = ("/scratch", "/dev/shm", "/tmp")  # what a child in a sandbox has, beside FOLDER
 AS_ASKED = 99  # the exit code of a fork that was asked to end
 
 
@@ -108,15 +111,17 @@ class Forks:
     """Fork this process for one exercise after another, each as the cells left it.
 
     A fork has a memory of its own. What is outside of the memory it would share, or
-    lack: threads, processes, open files, the files in the folder. Where the cells have
-    started or opened something, or an exercise has changed a file, there is no fork.
+    lack: threads, processes, alarms, open files, the files in its folders, memory that
+    is shared on purpose. Where the cells have started or opened something, or an
+    exercise has changed a file, there is no fork.
     """
 
     def __init__(self, folder: str):
         """Remember what is open before any cell has run; the cells run in `folder`."""
-        self.folder = folder
-        self.opened = _open_files()
+        self.folders = [folder, *(one for one in OWN if _is_ours(one, folder))]
+        self.opened, self.shared = _open_files(), _shares_memory()
         self.files: list[tuple[str, int, int]] | None = None
+        self.shares = False
 
     def go_on_in_one(self, channel: Channel) -> None:
         """Fork, say so, and go on in the fork; wait for its end outside of it.
@@ -126,7 +131,11 @@ class Forks:
         if not self._are_possible():
             channel.send(Message({"ok": False}))
             return
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:  # as many processes as one may have are there
+            channel.send(Message({"ok": False}))
+            return
         if pid == 0:
             die_with_parent()
             channel.send(Message({"ok": True}))
@@ -138,12 +147,31 @@ class Forks:
     def _are_possible(self) -> bool:
         try:
             is_alone = len(os.listdir("/proc/self/task")) == 1 and not _has_children()
-            files = _files_in(self.folder)
+            files = [one for place in self.folders for one in _files_in(place)]
+            if self.files is None:
+                self.files, self.shares = files, _shares_memory() > self.shared
         except OSError:  # there is no such folder, or somebody else's
             return False
-        if self.files is None:
-            self.files = files
-        return is_alone and _open_files() == self.opened and files == self.files
+        is_quiet = not (self.shares or any(signal.getitimer(signal.ITIMER_REAL)))
+        is_as_before = _open_files() == self.opened and files == self.files
+        return is_alone and is_quiet and is_as_before
+
+
+def _is_ours(place: str, folder: str) -> bool:
+    """Say whether a place is this child's own: in a sandbox, and mounted for it."""
+    try:
+        return folder == FOLDER and os.stat(place).st_uid == os.getuid()
+    except OSError:
+        return False
+
+
+def _shares_memory() -> int:
+    """Return how many pieces of memory this process would share with its forks."""
+    try:
+        with open("/proc/self/maps") as file:
+            return file.read().count(" rw-s ")
+    except OSError:  # there are none but on Linux, and no forks elsewhere
+        return 0
 
 
 def _open_files() -> list[str]:

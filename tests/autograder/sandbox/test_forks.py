@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from programs import require
 
-from autograder.checking.failures import StudentGone
+from autograder.checking.failures import StudentError, StudentGone
 from autograder.sandbox.isolated import RemoteStudents
+from autograder.unit import OurAnswer
 
 RAN = """
 import os
@@ -95,8 +97,10 @@ def test_the_end_of_a_fork_is_told_and_the_next_exercise_goes_on(
         "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
         "kept = open('ran.txt')",
         "import subprocess; kept = subprocess.Popen(['sleep', '60'])",
+        "import mmap; kept = mmap.mmap(-1, 4096)",
+        "import signal; signal.alarm(600)",
     ],
-    ids=["thread", "open file", "process"],
+    ids=["thread", "open file", "process", "shared memory", "alarm"],
 )
 def test_what_a_fork_would_lack_or_share_is_made_anew(
     remote: Callable[..., RemoteStudents], cell: str
@@ -121,3 +125,76 @@ def gradient():
         for exercise in "ab":
             assert asked(students, exercise, "gradient") == 2.0
             assert students._kept is not None
+
+
+def test_no_place_of_a_sandbox_outlives_an_exercise(parents: Callable) -> None:
+    """What one exercise has written is nowhere, wherever it may write."""
+    require("bubblewrap")
+    cell = """
+import os
+def write(place):
+    try:
+        open(place + "/left", "w").write("something")
+        return True
+    except OSError:
+        return False
+def is_there(place):
+    return os.path.exists(place + "/left")
+"""
+    with RemoteStudents(parents("sandbox"), [cell], {}) as students:
+        for place in ("/tmp", "/dev/shm", "/scratch", "/student"):
+            if asked(students, "a", "write", place):
+                assert asked(students, "b", "is_there", place) is False
+
+
+def test_where_no_process_more_is_allowed_none_is_forked(
+    remote: Callable[..., RemoteStudents],
+) -> None:
+    cell = """
+import os
+def refuse():
+    raise BlockingIOError(11, "Resource temporarily unavailable")
+os.fork = refuse
+def one():
+    return 1
+"""
+    with remote(cell) as students:
+        assert [asked(students, name, "one") for name in "ab"] == [1, 1]
+        assert students._kept is None
+
+
+def test_memory_of_the_cells_is_counted_once(
+    remote: Callable[..., RemoteStudents],
+) -> None:
+    """The one that waits and its fork hold it together."""
+    cell = """
+import time, torch
+held = torch.ones(90_000_000)  # 360 MB
+def wait():
+    time.sleep(0.5)
+    return 1
+"""
+    with remote(cell) as students:
+        students.limits = replace(students.limits, total_bytes=560 << 20)
+        assert [asked(students, name, "wait") for name in "ab"] == [1, 1]
+        assert students._kept is not None
+
+
+def test_a_mended_run_quotes_nothing(parents: Callable) -> None:
+    """What an error of it says could be the course's own answer."""
+    cells = [
+        "def first():\n    return 1",
+        "import inspect\ndef second():\n"
+        "    raise RuntimeError(inspect.getsource(first))",
+    ]
+    answer = OurAnswer(0, "def first():\n    return 'ours'\n")
+    ours = {"first": answer, "second": OurAnswer(1, "")}
+    students = RemoteStudents(parents("none"), cells, {}, answers=ours)
+    with (
+        students.fresh("second", mended=True) as student,
+        pytest.raises(StudentError) as raised,
+    ):
+        student.second()
+    assert "second raised RuntimeError" in raised.value.message
+    assert "ours" not in raised.value.message
+    assert "return" not in raised.value.message

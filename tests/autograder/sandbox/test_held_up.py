@@ -60,10 +60,16 @@ def test_who_works_in_a_crowd_was_held_up(remote, impatient):
     assert was_held_up(remote, SPINS)
 
 
-def was_held_up(remote, body: str) -> bool:
+def test_a_fork_that_works_in_a_crowd_was_held_up(remote, impatient):
+    """It is the fork that works; what it was forked from only waits for it."""
+    assert was_held_up(remote, SPINS, forks=True)
+
+
+def was_held_up(remote, body: str, forks: bool = False) -> bool:
     """Run a function in a crowd until its time is over."""
     students = remote(f"def double(x):\n    {body}", limits=SHORT)
-    with crowd(), pytest.raises(StudentGone):
+    keeping = students if forks else contextlib.nullcontext()
+    with crowd(), keeping, pytest.raises(StudentGone):
         run(students)
     assert students.limits_hit == ["any: time"]
     return students.was_held_up

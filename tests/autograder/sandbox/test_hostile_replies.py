@@ -12,11 +12,11 @@ import torch
 from autograder.checking.expect import Callback
 from autograder.checking.failures import StudentError, StudentGone
 from autograder.sandbox import Student
-from autograder.sandbox.cell_runs import read_run
 from autograder.sandbox.isolated import RemoteStudents
 from autograder.sandbox.parent_process import HOME, make_home
 from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
+from autograder.sandbox.transport import read_run
 
 CELLS = ["\n\ndef double(x):\n    return x @ 0.25", "second = 2"]
 

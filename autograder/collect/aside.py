@@ -1,0 +1,63 @@
+"""Keep what is put aside, until somebody says whose it is."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograder.collect.incoming import Incoming
+from autograder.collect.shelf import RECORDS, SHELF, TIME, Record, sha256
+from autograder.collect.words import folder_name
+from autograder.whole_files import write_whole
+
+UNSORTED, UNTIMED = "_not-sorted", "_not-timed.json"
+
+
+class Aside:
+    """The folder of what was put aside."""
+
+    def __init__(self, root: Path) -> None:
+        """Read which of its files tell no time; `root` is of a class's folder."""
+        self.shelf = root / SHELF
+        self.folder = self.shelf / UNSORTED
+        self._known = self.shelf / UNTIMED
+        self._untimed: set[str] = set()
+        if self._known.is_file():
+            self._untimed |= set(json.loads(self._known.read_text(encoding="utf-8")))
+
+    def holds(self, path: Path) -> bool:
+        """Say whether a path is the folder, or lies in it."""
+        return path.resolve().is_relative_to(self.folder.resolve())
+
+    def keep(self, incoming: Incoming, record: Record, due: datetime | None) -> None:
+        """Keep a notebook, with the time at which it was handed in if that is known."""
+        plain = incoming.source.removesuffix(".ipynb").replace("_", " ")
+        source = folder_name(plain)  # no platform's name, or it would say whose it is
+        path = self.folder / f"{record.sha256[:8]}-{source}.ipynb"
+        write_whole(path, incoming.content)
+        moment = datetime.strptime(record.time(due) or record.when, TIME)
+        seconds = moment.replace(tzinfo=UTC).timestamp()
+        os.utime(path, (seconds, seconds))
+        if not (record.is_known or record.late):
+            self._untimed.add(record.sha256)
+            text = json.dumps(sorted(self._untimed), indent=1)
+            write_whole(self._known, f"{text}\n".encode())
+
+    def with_time(self, incoming: Incoming) -> Incoming:
+        """Return a notebook whose file tells a time only if it did when it came."""
+        if self._untimed and sha256(incoming.content) in self._untimed:
+            return replace(incoming, is_timed=False)
+        return incoming
+
+    def owner(self, incoming: Incoming, slug: str) -> str:
+        """Return the one student whose shelf holds the very same file; else ""."""
+        digest = sha256(incoming.content)
+        owners = []
+        for path in self.shelf.glob(f"*/{slug}/{RECORDS}"):
+            records = json.loads(path.read_text(encoding="utf-8"))
+            if any(one["sha256"] == digest for one in records):
+                owners.append(path.parent.parent.name)
+        return owners[0] if len(owners) == 1 else ""
