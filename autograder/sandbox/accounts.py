@@ -7,7 +7,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-FIRST_USER, USERS = 61184, 4096  # nobody's numbers: systemd's range for such a use
+FIRST_USER, USERS = 61184, 2048  # nobody's numbers: systemd's range for such a use
+FIRST_IN_A_SANDBOX = FIRST_USER + USERS  # as many more, for children that bwrap guards
 PLACES, NAME = ("/run", tempfile.gettempdir()), "transformer-course-accounts"
 
 
@@ -16,7 +17,8 @@ class Account:
 
     At a child's end all processes of its account are killed. If two children had the
     same one, the end of the first would be the end of the second, whose submission
-    would lose points for it.
+    would lose points for it. A child in a sandbox of bubblewrap's, which is ended in
+    another way, has a number of another range: it could be met there too.
     """
 
     def __init__(self, wanted: int) -> None:

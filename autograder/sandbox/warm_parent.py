@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.checking.failures import StudentGone
-from autograder.sandbox.accounts import FIRST_USER, USERS, Account
+from autograder.sandbox.accounts import FIRST_IN_A_SANDBOX, USERS, Account
 from autograder.sandbox.bubblewrap import FOLDER, NO_SANDBOX, sandbox_kind
 from autograder.sandbox.kit import WarmKit
 from autograder.sandbox.limits import Limits
@@ -208,7 +208,7 @@ class WarmParent:
     def _fork_order(
         self, limits: Limits, folder: str | None, account: Account | None
     ) -> dict[str, Any]:
-        some = FIRST_USER + (os.getpid() + self._last_key) % USERS
+        some = FIRST_IN_A_SANDBOX + (os.getpid() + self._last_key) % USERS
         return {
             "do": "fork",
             "key": self._last_key,

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from open_python import open_python
 
 from autograder.checking.failures import StudentError
 from autograder.sandbox import accounts, bubblewrap
+from autograder.sandbox.accounts import FIRST_USER, USERS
 from autograder.sandbox.isolated import RemoteStudents
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.warm_parent import WarmParent, start_parent
@@ -164,3 +166,16 @@ def _runs(words: str) -> bool:
         except OSError:
             continue
     return False
+
+
+def test_no_child_in_a_sandbox_has_the_number_of_an_account(
+    parent: WarmParent,
+) -> None:
+    """All processes of an account are killed at its end, wherever they live."""
+    taken = range(FIRST_USER, FIRST_USER + USERS)
+    for sandbox in ("root", "user"):
+        other = WarmParent(replace(parent._line, sandbox=sandbox))
+        for key in range(0, 3 * USERS, 97):
+            other._last_key = key
+            assert other._fork_order(LIMITS, None, None)["user"] not in taken
+        other._home.remove()
