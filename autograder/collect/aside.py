@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +26,7 @@ class Aside:
         self.folder = self.shelf / UNSORTED
         self._known = self.shelf / UNTIMED
         self._untimed: set[str] = set()
+        self._owners: dict[str, dict[str, set[str]]] = {}  # by unit, by digest
         if self._known.is_file():
             self._untimed |= set(json.loads(self._known.read_text(encoding="utf-8")))
 
@@ -54,10 +56,10 @@ class Aside:
 
     def owner(self, incoming: Incoming, slug: str) -> str:
         """Return the one student whose shelf holds the very same file; else ""."""
-        digest = sha256(incoming.content)
-        owners = []
-        for path in self.shelf.glob(f"*/{slug}/{RECORDS}"):
-            records = json.loads(path.read_text(encoding="utf-8"))
-            if any(one["sha256"] == digest for one in records):
-                owners.append(path.parent.parent.name)
-        return owners[0] if len(owners) == 1 else ""
+        if slug not in self._owners:
+            self._owners[slug] = defaultdict(set)
+            for path in self.shelf.glob(f"*/{slug}/{RECORDS}"):
+                for record in json.loads(path.read_text(encoding="utf-8")):
+                    self._owners[slug][record["sha256"]].add(path.parts[-3])
+        owners = self._owners[slug].get(sha256(incoming.content), set())
+        return min(owners) if len(owners) == 1 else ""

@@ -133,6 +133,7 @@ class RemoteStudents:
             child = self._child_with_cells({})
             if self._forks and self._is_forked(child):
                 self._kept = child
+                self.parent.note_fork(child)
             return child
         return self._kept
 
@@ -141,12 +142,9 @@ class RemoteStudents:
         deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
         try:
             child.channel.send(Message({"fork": True}), deadline)
-            if child.channel.receive(deadline).body.get("ok") is not True:
-                return False
+            return child.channel.receive(deadline).body.get("ok") is True
         except (TimeoutError, ChannelClosed, ProtocolError):
             return False
-        self.parent.note_fork(child)
-        return True
 
     def _end_exercise(self, child: Child) -> None:
         """End an exercise's child; of a fork, the child that it is of is kept."""

@@ -17,6 +17,7 @@ from autograder.sandbox.student_side.values import Decoder, Encoder
 
 TIME = "time"
 LONG = 60  # characters of what may be a name
+NAMELESS = {"type": "an error", "message": ""}
 TOLD_OF_ERRORS, MAX_WORDS = ("type", "message", "line", "code"), 2_000
 
 
@@ -106,7 +107,7 @@ def _unquoted(reply: Message) -> Message:
             if type(value) is int
             or (isinstance(value, str) and value.isidentifier() and len(value) < LONG)
         }
-        reply.body["error"] = Encoder(_refuse).encode(kept)
+        reply.body["error"] = Encoder(_refuse).encode(NAMELESS | kept)
     return reply
 
 

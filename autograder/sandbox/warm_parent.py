@@ -154,7 +154,7 @@ class WarmParent:
         return Child(Channel(ours, frames), self._last_key, folder, account)
 
     def note_fork(self, child: Child) -> None:
-        """Say that a child has forked itself, and waits for the fork from now on.
+        """Say that a child forks itself from now on, and waits for its forks.
 
         Raises:
             NoParent: if the parent is gone.
