@@ -19,12 +19,14 @@ from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.classroom.marks import Marks, marks_of
 from autograder.classroom.regrade_hash import hash_of_submission
 from autograder.collect.account import sent_instead
+from autograder.collect.shelf import Place
 from autograder.course import UNCOUNTED
 from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
 from autograder.unit import CHECK_SUFFIX, Submission, graded_unit
 from autograder.written.settling import how_settled
 
+AS_GIVEN_OUT = "its answers are as they were given out"
 CLOCKS = 1.0  # seconds by which a file's time and the log's may differ
 
 
@@ -104,12 +106,17 @@ class _Sources:
             doubtful=(
                 *record.get("doubtful", ()),
                 *self.without_substance.get(name, ()),
+                *([AS_GIVEN_OUT] if self._is_untouched(name) else ()),
             ),
             limits_hit=tuple(record.get("limits_hit", ())),
             seconds=line.get("seconds") or record.get("seconds"),
             details=details,
             page=self._page(name),
         )
+
+    def _is_untouched(self, name: str) -> bool:
+        submitted = self.folder.root / self.folder.coursedir.submitted_directory
+        return Place(self.folder.root, submitted, name, self.slug).is_untouched
 
     def _page(self, name: str) -> str:
         """Return where a student's feedback page is; "" if there is none."""

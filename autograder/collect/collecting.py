@@ -13,7 +13,7 @@ from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.collect.account import PASSED_OVER, REFUSED, TAKEN, Fate
 from autograder.collect.aside import Aside
 from autograder.collect.collected import Collected, Placed
-from autograder.collect.doubts import doubts_about, strays
+from autograder.collect.doubts import doubts_about, several, strays
 from autograder.collect.identities import Identities, students_in_gradebook
 from autograder.collect.incoming import CLONE, Incoming, LeftOut, Reading
 from autograder.collect.moving import move, moves_of
@@ -128,7 +128,7 @@ class _Collecting:
             self.done.warnings += strays(self.submitted, self.roster.students)
         if rest := self.times.unused():
             words = f"fit no submission that was collected: {', '.join(rest)}"
-            rows = "1 row" if len(rest) == 1 else f"{len(rest)} rows"
+            rows = several(len(rest), "row")
             self.done.warnings.append((f"{rows} of the times", words))
         return self.done
 

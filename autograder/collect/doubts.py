@@ -12,6 +12,11 @@ AT_ONCE_SECONDS = 600  # within which a whole class does not hand in
 FEWEST = 3  # submissions of one moment that are suspicious
 
 
+def several(number: int, thing: str) -> str:
+    """Count things in words: `1 file`, `2 files`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def doubts_about(
     slug: str, last: list[Record], due: datetime | None
 ) -> list[tuple[str, str]]:
@@ -29,8 +34,7 @@ def doubts_about(
     untimed = sum(one.file is None for one in unknown)
     if untimed:
         words = "nothing tells when: they count as on time; say more with --times"
-        files = "1 notebook" if untimed == 1 else f"{untimed} notebooks"
-        found.append((f"{slug}, {files}:", words))
+        found.append((f"{slug}, {several(untimed, 'notebook')}:", words))
     times = [datetime.strptime(one.when, TIME) for one in last
              if one.is_known and not one.handed_in]  # fmt: skip
     if due and len(times) >= FEWEST and any(one.is_late(due) for one in last):
@@ -54,5 +58,4 @@ def strays(submitted: Path, known: Container[str]) -> list[tuple[str, str]]:
     words = (
         f"not in the roster, but graded as long as they lie there: {', '.join(left)}"
     )
-    folders = "1 folder" if len(left) == 1 else f"{len(left)} folders"
-    return [(f"{submitted.name}/, {folders}:", words)]
+    return [(f"{submitted.name}/, {several(len(left), 'folder')}:", words)]

@@ -117,6 +117,12 @@ class Place:
             return []
         return [Record(**one) for one in json.loads(path.read_text(encoding="utf-8"))]
 
+    @property
+    def is_untouched(self) -> bool:
+        """Say whether the submission that counts is as it was given out."""
+        known = self.records()
+        return bool(known) and last_of(known).is_untouched
+
     def keep(self, record: Record, content: bytes) -> Record | None:
         """Put a submission on the shelf; None if the very same one is there."""
         known = self.records()

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from autograder.collect.doubts import several
 from autograder.commands.calm import log_warnings
-from autograder.commands.screen import complain, problems_table, several, show, some
+from autograder.commands.screen import complain, problems_table, show, some
 
 if TYPE_CHECKING:
     from autograder.collect import Collected

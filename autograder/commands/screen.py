@@ -48,11 +48,6 @@ def some(names: Iterable[object]) -> str:
     return ", ".join(cleaned[:SHOWN]) + more
 
 
-def several(number: int, thing: str) -> str:
-    """Count things in words: `1 file`, `2 files`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
 def show(console: Console, *texts: object) -> None:
     """Print lines that are not broken, each as it is."""
     from autograder.sandbox.error_words import without_controls
