@@ -25,8 +25,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 import torch
@@ -41,8 +43,6 @@ from autograder.proof.sample_class import SampleClass
 from autograder.unit import graded_unit
 
 RESULTS = Path(__file__).parent / "results" / "grading.json"
-SIZES = {False: (100, 1000, 400), True: (10, 20, 10)}  # small, large, with feedback
-LARGE, KILLED_AFTER = 10_000, 120.0
 LEFT_OUT = ("looping", "damaged")  # the one measures a limit, the other stops stock
 STOCK = """\
 c = get_config()
@@ -50,6 +50,19 @@ c.CourseDirectory.course_id = "stock"
 c.CourseDirectory.root = {root!r}
 """
 NBGRADER = [sys.executable, "-m", "nbgrader"]
+
+
+class Sizes(NamedTuple):
+    """How many submissions are graded, and when a worker of the cluster is killed."""
+
+    small: int = 100
+    large: int = 1000
+    with_feedback: int = 400
+    largest: int = 10_000
+    killed_after: float = 120.0  # seconds
+
+
+FEW = Sizes(10, 20, 10, 60, 8.0)
 
 
 def make_notebooks(unit: str) -> list[NotebookNode]:
@@ -138,8 +151,10 @@ def fork_server(pid: int) -> int:
     return below[-1] if below else pid
 
 
-def on_a_cluster(slug: str, notebooks: list[NotebookNode], home: Path) -> dict:
-    """Grade a class of 10,000 on two groups of two workers, and kill a worker."""
+def on_a_cluster(
+    slug: str, notebooks: list[NotebookNode], sizes: Sizes, home: Path
+) -> dict:
+    """Grade the largest class on two groups of two workers, and kill a worker."""
     dask, started = [sys.executable, "-m", "dask"], []
     place = home / "scheduler.json"
     try:
@@ -153,18 +168,18 @@ def on_a_cluster(slug: str, notebooks: list[NotebookNode], home: Path) -> dict:
         while not place.exists():
             time.sleep(0.5)
         address = json.loads(place.read_text())["address"]
-        killing = threading.Timer(KILLED_AFTER, kill_a_worker, [started[1].pid])
+        killing = threading.Timer(sizes.killed_after, kill_a_worker, [started[1].pid])
         killing.daemon = True
         killing.start()
         options = ("--no-feedback", "--scheduler", address)
-        took = time_ours(slug, notebooks, LARGE, home / "cluster", *options)
+        took = time_ours(slug, notebooks, sizes.largest, home / "cluster", *options)
     finally:
         for process in started:
             process.terminate()
             process.wait()
     written = scores_in_gradebook(ClassFolder(home / "cluster").db_url, slug)
     return {
-        "cluster_class": LARGE,
+        "cluster_class": sizes.largest,
         "cluster_workers": 4,
         "cluster_worker_killed": not killing.is_alive(),
         "cluster_scores_written": len(written),
@@ -190,11 +205,13 @@ def main() -> None:
     parser.add_argument("--few", action="store_true", help="small classes, to try it")
     parser.add_argument("--json", type=Path, default=RESULTS)
     options = parser.parse_args()
+    figures: dict[str, float | str] = {}
     with tempfile.TemporaryDirectory(prefix="grading-benchmark-") as home:
-        figures = measure(options, Path(home))
-    text = json.dumps(figures, indent=1)
-    print(text)
-    options.json.write_text(text + "\n", encoding="utf-8")
+        for more in measure(options, Path(home)):
+            print(json.dumps(more, indent=1), flush=True)
+            figures |= more
+            text = json.dumps(figures, indent=1)
+            options.json.write_text(text + "\n", encoding="utf-8")
 
 
 def measure_small(unit: str, ours: int, stock: int) -> dict[str, float | str | int]:
@@ -215,41 +232,44 @@ def measure_small(unit: str, ours: int, stock: int) -> dict[str, float | str | i
     }
 
 
-def measure(options: argparse.Namespace, home: Path) -> dict:
-    """Return every figure by its name."""
+def measure(options: argparse.Namespace, home: Path) -> Iterator[dict]:
+    """Yield the figures by their names, each group as soon as it is measured."""
     slug = load_course().unit(options.unit).slug
-    notebooks, (small, large, pages) = make_notebooks(slug), SIZES[options.few]
+    notebooks, sizes = make_notebooks(slug), FEW if options.few else Sizes()
+    small, large, pages = sizes.small, sizes.large, sizes.with_feedback
     stock = time_stock(slug, notebooks, small, home / "stock").seconds / small
-    print(f"stock, class of {small}: {stock:.3f} s a submission", flush=True)
     few = time_ours(slug, notebooks, small, home / "small").seconds / small
-    print(f"ours, class of {small}: {few:.3f} s a submission", flush=True)
-    took = time_ours(slug, notebooks, large, home / "large")
-    many = took.seconds / large
-    print(f"ours, class of {large}: {many:.3f} s a submission", flush=True)
-    regrades = regrade_seconds(home / "small", slug)
-    figures = {
+    yield {
         "unit": slug,
         "stock_seconds_a_submission": round(stock, 3),
         f"seconds_a_submission_of_{small}": round(few, 3),
-        f"seconds_a_submission_of_{large}": round(many, 3),
         "times_the_throughput_of_stock": round(stock / few, 1),
+    }
+    took = time_ours(slug, notebooks, large, home / "large")
+    many = took.seconds / large
+    yield {
+        f"seconds_a_submission_of_{large}": round(many, 3),
         f"times_the_throughput_of_stock_at_{large}": round(stock / many, 1),
         "large_to_small": round(many / few, 3),
         f"megabytes_at_{large}": round(took.megabytes, 1),
-        f"feedback_seconds_of_{pages}": round(
-            feedback_seconds(slug, pages, home / "large"), 1
-        ),
+    }
+    regrades = regrade_seconds(home / "small", slug)
+    feedback = feedback_seconds(slug, pages, home / "large")
+    yield {
+        f"feedback_seconds_of_{pages}": round(feedback, 1),
         "regrade_seconds_median": round(statistics.median(regrades), 3),
         "regrade_seconds_most": round(max(regrades), 3),
         "child_private_megabytes": round(child_megabytes(home / "small", slug), 1),
     }
     if options.large:
-        took = time_ours(slug, notebooks, LARGE, home / "largest")
-        figures[f"megabytes_at_{LARGE}"] = round(took.megabytes, 1)
-        figures[f"seconds_a_submission_of_{LARGE}"] = round(took.seconds / LARGE, 3)
+        most = sizes.largest
+        took = time_ours(slug, notebooks, most, home / "largest")
+        yield {
+            f"megabytes_at_{most}": round(took.megabytes, 1),
+            f"seconds_a_submission_of_{most}": round(took.seconds / most, 3),
+        }
     if options.cluster:
-        figures |= on_a_cluster(slug, notebooks, home)
-    return figures
+        yield on_a_cluster(slug, notebooks, sizes, home)
 
 
 if __name__ == "__main__":

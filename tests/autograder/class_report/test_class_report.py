@@ -18,7 +18,6 @@ from autograder.class_report.gathering import CLOCKS
 from autograder.class_report.page import page_of
 from autograder.class_report.report import ClassReport, Row
 from autograder.classroom.folder import ClassFolder
-from autograder.collect import collect
 from autograder.collect.roster import read_roster
 from autograder.commands.app import app
 from autograder.sandbox.safe_cells import safe_cell
@@ -206,22 +205,6 @@ def test_a_changed_submission_is_not_reported_with_its_old_score(classroom):
     assert api.autograde(UNIT, "mistake-1")["success"]
     row = next(r for r in gather(folder, UNIT).rows if r.student == "mistake-1")
     assert (row.status, row.score) == ("graded", 70.0)
-
-
-def test_a_notebook_as_it_was_given_out_is_to_look_at(classroom, tmp_path):
-    given, written = tmp_path / "given" / "ann", tmp_path / "given" / "ben"
-    folder = ClassFolder(classroom)
-    for home in (given, written):
-        home.mkdir(parents=True)
-    shutil.copy(folder.course.release_notebook(folder.course.unit(UNIT)), given)
-    shutil.copy(submission(classroom, "half-done"), written)
-    only(classroom)
-    assert collect(tmp_path / "given", folder).account.taken_from() == {"ann", "ben"}
-    assert grade(classroom).exit_code == 0
-    rows = {row.student: row for row in gather(folder, UNIT).rows}
-    assert rows["ann"].doubtful == ("its answers are as they were given out",)
-    assert rows["ben"].doubtful == ()
-    assert "its answers are as they were given out." in page_of(gather(folder, UNIT))
 
 
 def test_what_a_human_must_look_at_again_is_no_final_score(classroom, tmp_path):
