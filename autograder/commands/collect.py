@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from autograder.collect.doubts import several
 from autograder.commands.calm import log_warnings
 from autograder.commands.screen import complain, problems_table, show, some
 
@@ -95,6 +94,8 @@ def _tell(done: "Collected", console: Console) -> None:
 
 def lines_of(done: "Collected") -> list[str]:
     """Return what went well, and what to look at, a line each."""
+    from autograder.collect.doubts import several
+
     lines = []
     for slug in dict.fromkeys(one.slug for one in done.placed):
         placed = [one for one in done.placed if one.slug == slug]
@@ -121,6 +122,7 @@ def lines_of(done: "Collected") -> list[str]:
 def last_lines_of(done: "Collected") -> list[str]:
     """Return who is missing, what the archive held, and where all of it is told."""
     from autograder.collect.account import PUT_ASIDE, STATES
+    from autograder.collect.doubts import several
 
     account = done.account
     lines = [
