@@ -7,8 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
-from nbformat import NotebookNode
-from nbformat.v4 import new_output
+from nbformat import NotebookNode, from_dict
 
 from autograder.grading.points import CheckResult, max_score_of, score_of
 
@@ -76,10 +75,12 @@ def _template() -> Template:
 def graded_outputs(
     results: Sequence[CheckResult], told: Callable[[str], str] = str
 ) -> list[NotebookNode]:
-    """Return the outputs of a graded cell: the report, and the score for nbgrader."""
+    """Return the outputs of a graded cell: the report, and the score for nbgrader.
+
+    They are looked at with the notebook, when that is written: once, not one by one.
+    """
     report = {"text/html": as_html(results, told), "text/plain": as_text(results)}
     score = {"text/plain": number(score_of(results))}
-    return [
-        new_output("display_data", data=report),
-        new_output("execute_result", data=score, execution_count=None),
-    ]
+    shown = {"output_type": "display_data", "data": report, "metadata": {}}
+    result = {"output_type": "execute_result", "data": score, "metadata": {}}
+    return [from_dict(one) for one in (shown, result | {"execution_count": None})]

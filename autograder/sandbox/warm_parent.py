@@ -16,8 +16,8 @@ from autograder.sandbox.kit import WarmKit
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.parent_line import Line, NoParent
 from autograder.sandbox.parent_process import ParentProcess, make_home
-from autograder.sandbox.student_side.memory import TOO_MUCH_MEMORY
-from autograder.sandbox.student_side.messages import OF_SIGNAL, Channel, FrameLimits
+from autograder.sandbox.student_side.memory import OF_SIGNAL, TOO_MUCH_MEMORY
+from autograder.sandbox.student_side.messages import Channel, FrameLimits
 
 
 class Unprotected(UserWarning):

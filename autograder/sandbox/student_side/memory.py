@@ -16,6 +16,7 @@ from .processors import seconds_waited, step_back
 KIB = 1024
 PARENT, STARTED = 1, 19  # of /proc/PID/stat, behind the name
 TOO_MUCH_MEMORY = -1  # in place of a status with which a process ends
+OF_SIGNAL = 128  # and its number: the exit code for a fork that a signal has ended
 KINDS = re.compile(r"^(?:RssAnon|RssShmem|VmPTE):\s+(\d+) kB", re.MULTILINE)
 SOCKETS = re.compile(r"^sockets: used (\d+)$", re.MULTILINE)
 

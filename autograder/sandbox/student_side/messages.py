@@ -10,7 +10,6 @@ from typing import Any
 HEADER = struct.Struct(">4sIQ")
 MAGIC = b"ATG1"
 CHUNK = 1 << 20
-OF_SIGNAL = 128  # and its number: the exit code for a fork that a signal has ended
 
 
 class ProtocolError(Exception):

@@ -13,7 +13,8 @@ import torch
 
 from .cells import CellRunner, quiet_environment
 from .kit import FOLDER
-from .messages import OF_SIGNAL, Channel, ChannelClosed, Message
+from .memory import OF_SIGNAL
+from .messages import Channel, ChannelClosed, Message
 from .namespaces import die_with_parent
 from .requests import Session
 from .values import Decoder, Encoder, Reference
