@@ -30,7 +30,7 @@ from autograder.translations.unit_table import title_of
 from autograder.unit import CHECK_SUFFIX, Submission, graded_unit
 from autograder.written.settling import how_settled
 
-REASONS = reasons(str)
+CHANGED, AS_GIVEN_OUT, *_ = reasons(str)
 CLOCKS = 1.0  # seconds by which a file's time and the log's may differ
 
 
@@ -118,7 +118,7 @@ class _Sources:
             doubtful=(
                 *record.get("doubtful", ()),
                 *self.without_substance.get(name, ()),
-                *([REASONS["untouched"]] if self._is_untouched(name) else ()),
+                *([AS_GIVEN_OUT] if self._is_untouched(name) else ()),
             ),
             limits_hit=tuple(record.get("limits_hit", ())),
             seconds=line.get("seconds") or record.get("seconds"),
@@ -142,7 +142,7 @@ class _Sources:
         line, submission = self.log.get(name, {}), self.handed_in.get(name)
         if marks is not None:
             if submission is not None and self._has_changed(submission, line):
-                return "not graded", REASONS["changed"]
+                return "not graded", CHANGED
             return "graded", ""
         if line.get("status") in ("refused", "failed"):
             return line["status"], line.get("reason", "")
