@@ -13,7 +13,7 @@ from autograder.translations.unit_table import unit_table
 
 START = "<!-- units: made by `make notebooks` -->"
 END = "<!-- end of units -->"
-NOTEBOOK = re.compile(r"\]\(assignments/(\d\d_\w+/\d\d_\w+\.ipynb)\)")
+NOTEBOOK = re.compile(r"(?:(?<=\]\()|(?<=lab ))assignments/(\d\d_\w+/\d\d_\w+\.ipynb)")
 
 
 def write_readme(course: Course) -> bool:
@@ -52,7 +52,7 @@ def _write_translations(course: Course, path: Path) -> bool:
         table = translations(course.root / "book" / "locale" / language / README)
         target = path.with_name(f"README.{language}.md")
         text = markdown.translated(path.read_text(encoding="utf-8"), table.get)
-        text = NOTEBOOK.sub(rf"](assignments/{language}/\1)", text)
+        text = NOTEBOOK.sub(rf"assignments/{language}/\1", text)
         made = _with_table(text, unit_table(course, course.units, language))
         if table and not (target.is_file() and target.read_text("utf-8") == made):
             target.write_text(made, encoding="utf-8")

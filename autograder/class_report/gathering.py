@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -11,22 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.class_report.report import ClassReport, Row
+from autograder.class_report.words import Words, language_of_most, reasons, words_in
 from autograder.classroom.audit_log import NAME as LOG
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.classroom.marks import Marks, marks_of
 from autograder.classroom.regrade_hash import hash_of_submission
 from autograder.collect.account import sent_instead
 from autograder.collect.shelf import Place
-from autograder.course import UNCOUNTED
+from autograder.course import ENGLISH, UNCOUNTED
+from autograder.grading.editions import language_of
 from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
+from autograder.translations.unit_table import title_of
 from autograder.unit import CHECK_SUFFIX, Submission, graded_unit
 from autograder.written.settling import how_settled
 
-AS_GIVEN_OUT = "its answers are as they were given out"
+CHANGED, AS_GIVEN_OUT, *_ = reasons(str)
 CLOCKS = 1.0  # seconds by which a file's time and the log's may differ
 
 
@@ -47,7 +51,6 @@ def gather(folder: ClassFolder, slug: str) -> ClassReport:
             ) from None
         cells = [*notebook.grade_cells, *notebook.task_cells]
         points = {_exercise(cell.name): cell.max_score for cell in cells}
-        by_hand = {cell.name for cell in cells if not cell.name.endswith(CHECK_SUFFIX)}
         known = {student.id: student for student in gradebook.students}
         settled = how_settled(folder, slug)
         counted = round(sum(points.values()), 2)
@@ -60,15 +63,23 @@ def gather(folder: ClassFolder, slug: str) -> ClassReport:
             sources.row(name, _details(known.get(name)))
             for name in sorted(known.keys() | handed_in.keys() | log.keys())
         ]
+    words = _words_about(folder, slug, rows)
     return ClassReport(
         slug=slug,
-        title=folder.course.unit(slug).title,
+        title=title_of(folder.course, folder.course.unit(slug), words.language),
         max_score=round(total, 2),
         points={name: points[name] for name in _order_of(folder, slug, points)},
-        by_hand=frozenset(by_hand),
+        by_hand=frozenset(c.name for c in cells if not c.name.endswith(CHECK_SUFFIX)),
         rows=tuple(rows),
-        note=sentence_about(settled.mode, counted, total),
+        note=words.of_grader(sentence_about(settled.mode, counted, total)),
+        words=words,
     )
+
+
+def _words_about(folder: ClassFolder, slug: str, rows: Sequence[Row]) -> Words:
+    """Return the words of the language that most of the graded notebooks have."""
+    graded = (row.language for row in rows if row.status == "graded")
+    return words_in(language_of_most(graded), slug, folder.root)
 
 
 @dataclass(frozen=True)
@@ -93,7 +104,8 @@ class _Sources:
         status, reason = self._status(name, marks)
         if status != "graded" or marks is None:
             return Row(name, status, reason, details=details)
-        record = _record(self._autograded(name))
+        notebook = _read(self._autograded(name))
+        record: Mapping[str, Any] = notebook.metadata.get(RECORD, {})
         return Row(
             student=name,
             status=status,
@@ -112,6 +124,7 @@ class _Sources:
             seconds=line.get("seconds") or record.get("seconds"),
             details=details,
             page=self._page(name),
+            language=language_of(notebook) or ENGLISH,
         )
 
     def _is_untouched(self, name: str) -> bool:
@@ -129,7 +142,7 @@ class _Sources:
         line, submission = self.log.get(name, {}), self.handed_in.get(name)
         if marks is not None:
             if submission is not None and self._has_changed(submission, line):
-                return "not graded", "it has changed since it was graded"
+                return "not graded", CHANGED
             return "graded", ""
         if line.get("status") in ("refused", "failed"):
             return line["status"], line.get("reason", "")
@@ -210,9 +223,9 @@ def _details(student: Any) -> dict[str, str]:
     return {key: str(value) for key, value in found.items() if value}
 
 
-def _record(path: Path) -> Mapping[str, Any]:
-    """Return what grading kept in the autograded notebook."""
+def _read(path: Path) -> NotebookNode:
+    """Return the autograded notebook, in which grading kept what it found."""
     try:
-        return nbformat.read(path, as_version=4).metadata.get(RECORD, {})
+        return nbformat.read(path, as_version=4)
     except (OSError, ValueError):
-        return {}
+        return nbformat.v4.new_notebook()

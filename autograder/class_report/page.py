@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from autograder.class_report.plots import grading_times, pass_rates, score_histogram
 from autograder.class_report.report import ClassReport, Row, by_exercise
+from autograder.class_report.words import Told, statuses, summary_names
 from autograder.grading.feedback_table import number, with_code
 from autograder.sandbox.error_words import clean
 
@@ -38,18 +39,23 @@ def page_of(report: ClassReport) -> str:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
+    words = report.words
     filters: dict[str, Any] = {
         "number": lambda value: "–" if value is None else number(value),
         "percent": lambda share: "–" if share is None else f"{share:.0%}",
         "plain": lambda text: clean(str(text), REASON),
         "stopped": lambda text: text if text.endswith(".") else f"{text}.",
-        "judged": judged,
+        "judged": lambda value: judged(value, words.told),
+        "in_words": words.of_grader,
         "with_code": with_code,
     }
     environment.filters |= filters
     timed = [row for row in report.graded if row.seconds]
     return environment.get_template("class_report.html.j2").render(
         report=report,
+        told=words.told,
+        statuses=statuses(words.told),
+        summary_names=summary_names(words.told),
         figures={
             "scores": _figure(*score_histogram(report)),
             "exercises": _figure(*pass_rates(report)),
@@ -71,13 +77,13 @@ def needs_a_look(row: Row) -> bool:
     return unsettled or bool(row.repair or row.doubtful or row.limits_hit)
 
 
-def judged(discrimination: float | None) -> str:
+def judged(discrimination: float | None, told: Told = str) -> str:
     """Say what a discrimination means, in a word or two."""
     if discrimination is None:
-        return "too few students, or all alike"
+        return told("too few students, or all alike")
     if discrimination >= GOOD:
-        return "tells strong from weak"
-    return "little" if discrimination >= WEAK else "look at it again"
+        return told("tells strong from weak")
+    return told("little") if discrimination >= WEAK else told("look at it again")
 
 
 def _figure(svg: str, words: str) -> Markup:

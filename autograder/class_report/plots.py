@@ -23,12 +23,14 @@ def score_histogram(report: ClassReport) -> tuple[str, str]:
     counts, _, _ = axes.hist(scores, bins, color=BLUE, edgecolor="white")
     axes.set_xlabel(f"points of {report.max_score:g}")
     _whole_numbers(axes, float(max(counts, default=0)))
-    words = f"Histogram of the points of {len(scores)} students"
+    told = report.words.told
+    words = told("Histogram of the points of {n} students").format(n=len(scores))
     if scores:
         axes.axvline(median(scores), color=ORANGE, linestyle="--", label="median")
         axes.legend(frameon=False)
-        words += (
-            f", from {min(scores):g} to {max(scores):g}, median {median(scores):g}."
+        ends = {"low": f"{min(scores):g}", "high": f"{max(scores):g}"}
+        words += told(", from {low} to {high}, median {middle}.").format(
+            **ends, middle=f"{median(scores):g}"
         )
     return _svg(figure), words
 
@@ -47,11 +49,13 @@ def pass_rates(report: ClassReport) -> tuple[str, str]:
     axes.set_xlim(0, 105)
     axes.set_xlabel("% of the students; % of the points")
     axes.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
+    told = report.words.told
+    each = told("{name}: {full} % have all points, {mean} % of the points on average")
     words = "; ".join(
-        f"{one.name}: {f:.0f} % have all points, {m:.0f} % of the points on average"
+        each.format(name=one.name, full=f"{f:.0f}", mean=f"{m:.0f}")
         for one, f, m in zip(exercises, full, mean, strict=True)
     )
-    return _svg(figure), f"Bars, an exercise each. {words}."
+    return _svg(figure), told("Bars, an exercise each. {words}.").format(words=words)
 
 
 def grading_times(report: ClassReport) -> tuple[str, str]:
@@ -67,9 +71,13 @@ def grading_times(report: ClassReport) -> tuple[str, str]:
         axes.set_xscale("log")
         _whole_numbers(axes, float(max(counts)))
     axes.set_xlabel("seconds, logarithmic")
-    words = f"Histogram of the grading times of {len(seconds)} submissions"
+    told = report.words.told
+    words = told("Histogram of the grading times of {n} submissions")
+    words = words.format(n=len(seconds))
     if seconds:
-        words += f", median {median(seconds):.1f} s, longest {max(seconds):.1f} s."
+        words += told(", median {middle} s, longest {longest} s.").format(
+            middle=f"{median(seconds):.1f}", longest=f"{max(seconds):.1f}"
+        )
     return _svg(figure), words
 
 

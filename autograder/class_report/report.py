@@ -9,6 +9,9 @@ from itertools import groupby
 from statistics import correlation, fmean, median, pstdev
 from typing import Any
 
+from autograder.class_report.words import Words
+from autograder.course import ENGLISH
+
 FEWEST = 8  # students, for a correlation to say something
 
 
@@ -33,6 +36,7 @@ class Row:
         details: first and last name, e-mail and the number on the platform.
         penalty: what being late took, scaled as the score.
         page: the address of the feedback page; "" if there is none.
+        language: of the notebook that was handed in.
     """
 
     student: str
@@ -49,6 +53,7 @@ class Row:
     details: Mapping[str, str] = field(default_factory=dict)
     penalty: float = 0.0
     page: str = ""
+    language: str = ENGLISH
 
     @property
     def name(self) -> str:
@@ -114,6 +119,7 @@ class ClassReport:
         by_hand: the cells that a human grades.
         rows: a row for each student, by id.
         note: how written answers count, in words; "" where a human gives the points.
+        words: what puts the page into the class's language.
     """
 
     slug: str
@@ -123,6 +129,7 @@ class ClassReport:
     by_hand: frozenset[str]
     rows: tuple[Row, ...]
     note: str = ""
+    words: Words = field(default_factory=Words)
 
     @property
     def graded(self) -> list[Row]:

@@ -1,7 +1,8 @@
 """Take the words out of Python that its reader sees, and put translated ones in.
 
-They are the messages of `assert` and `raise`, what is printed, and docstrings. A field
-of an f-string stands in its message as in the source: `{tuple(scores.shape)}`.
+They are the messages of `assert` and `raise`, what is printed, the values of a dict,
+which messages look up, and docstrings. A field of an f-string stands in its message as
+in the source: `{tuple(scores.shape)}`.
 """
 
 from __future__ import annotations
@@ -82,6 +83,9 @@ def _heads(node: ast.AST) -> Iterator[ast.expr]:
     elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
         for argument in node.args:
             yield from _branches(argument)
+    elif isinstance(node, ast.Dict):
+        for value in node.values:
+            yield from value.elts if isinstance(value, ast.Tuple) else [value]
 
 
 def _branches(node: ast.expr) -> Iterator[ast.expr]:

@@ -21,6 +21,8 @@ BOOK = "book.po"  # what the book's own code writes
 FEEDBACK_WORDS = "nbgrader_steps/feedback*.py"
 UNIT_TABLE = "translations/unit_table.py"
 PAGES_OF_GRADER = f"{FEEDBACK}/pages.po"
+REPORT = f"{FEEDBACK}/report.po"  # of a class
+REPORT_WORDS = ("pages/class_report/*.j2", "class_report/*.py")
 UNITS = re.compile(
     r"<!-- units:.*?<!-- end of units -->", re.DOTALL
 )  # a table of facts
@@ -114,8 +116,10 @@ def quick_messages(course: Course) -> dict[str, list[Message]]:
     found[CHECKING] += [Message(text, "a part of sentences") for text in SHORT]
     found[CHECKING] += [Message(text, "a whole sentence") for text in JOINED]
     found[GRADER] = list(_phrases(grader / f"{name}.py" for name in GRADER_FILES))
-    said_by_pages = [*(grader / "pages").rglob("*.j2"), *grader.glob(FEEDBACK_WORDS)]
-    found[PAGES_OF_GRADER] = list(_told(said_by_pages))
+    of_report = {path for one in REPORT_WORDS for path in grader.glob(one)}
+    said_by_pages = {*(grader / "pages").rglob("*.j2"), *grader.glob(FEEDBACK_WORDS)}
+    found[PAGES_OF_GRADER] = list(_told(said_by_pages - of_report))
+    found[REPORT] = list(_told(of_report))
     found[BOOK] = list(_of_book(course.root / "book"))
     public = grader / "publish"
     template = public / "templates" / "README.md"

@@ -54,6 +54,14 @@ def site(builder: ModuleType) -> Path:
 
 
 @pytest.fixture(scope="session")
+def korean(builder: ModuleType, site: Path) -> Path:
+    """The Korean book in the English one; what changed since is built first."""
+    with FileLock(BOOK / "_build.lock"):
+        assert builder.build("public", quiet=True, language="ko") == 0
+    return builder.front_page("public", "ko").parent
+
+
+@pytest.fixture(scope="session")
 def pages(site: Path) -> list[Path]:
     """Every page that Sphinx wrote in the last build, and the search page."""
     index = (site / "searchindex.js").read_text("utf-8")

@@ -105,7 +105,8 @@ def test_no_page_names_a_folder_of_this_machine(site):
     assert found == set()
 
 
-def test_pages_load_nothing_from_elsewhere(soups, site):
+def loaded_from_elsewhere(soups, site):
+    """Return what pages and style sheets load that is not of the book."""
     foreign = []
     for name, soup in soups.items():
         for tag, attribute in LOADED.items():
@@ -123,10 +124,15 @@ def test_pages_load_nothing_from_elsewhere(soups, site):
             foreign += [
                 (name, "css", m) for m in re.findall(r"@import[^;]*http[^;]*", text)
             ]
-    assert foreign == []
+    return foreign
 
 
-def test_no_link_within_the_book_is_broken(soups, site):
+def test_pages_load_nothing_from_elsewhere(soups, site):
+    assert loaded_from_elsewhere(soups, site) == []
+
+
+def broken_links(soups, site):
+    """Return the links to pages, files and places that are not there."""
     broken = []
     ids = {
         name: {node["id"] for node in soup.find_all(id=True)}
@@ -143,7 +149,11 @@ def test_no_link_within_the_book_is_broken(soups, site):
                 broken.append((name, link["href"], "no such file"))
             elif fragment and target in ids and fragment not in ids[target]:
                 broken.append((name, link["href"], "no such place"))
-    assert broken == []
+    return broken
+
+
+def test_no_link_within_the_book_is_broken(soups, site):
+    assert broken_links(soups, site) == []
 
 
 def test_chapters_have_the_number_and_the_notebook_of_their_unit(soups):
@@ -170,15 +180,20 @@ def test_figures_of_a_chapter_are_numbered_by_its_unit(soups):
     assert seen >= 1
 
 
-def test_no_heading_is_swallowed_by_a_box(soups):
-    swallowed = [
+def swallowed_headings(soups):
+    """Return the headings that stand inside a box, which was not closed."""
+    return [
         (name, heading.get_text())
         for name, soup in soups.items()
         for heading in soup.select("article h2, article h3")
         if heading.parent.name != "section" or heading.parent.parent.name != "section"
         if name not in ("search.html", "genindex.html")
     ]
-    assert swallowed == [], "a ::: box is not closed: count the colons of nested boxes"
+
+
+def test_no_heading_is_swallowed_by_a_box(soups):
+    """Where one is, a ::: box is not closed: count the colons of nested boxes."""
+    assert swallowed_headings(soups) == []
 
 
 def test_every_page_has_a_title_and_a_language(soups):

@@ -23,6 +23,7 @@ MENDED = {
 }
 SCREEN = re.compile(r'(<figure class="screen">\s*)(<img src="([^"]+)"[^>]*>)')
 LONGEST = 300  # characters of a description
+AN_END = re.compile(r"\n|(?<=[가-힣][.?!]) ")  # a translated paragraph is one line
 
 
 def _without_source() -> dict[str, str]:
@@ -54,7 +55,7 @@ def description(doctree: nodes.document) -> str:
     """Return the first sentences of a page: a line of its source is a sentence."""
     first = next(doctree.findall(nodes.paragraph), None)
     text = ""
-    for sentence in first.astext().split("\n") if first else ():
+    for sentence in AN_END.split(first.astext()) if first else ():
         if text and len(text) + len(sentence) >= LONGEST:
             break
         text = f"{text} {sentence}".strip()

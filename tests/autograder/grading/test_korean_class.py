@@ -1,4 +1,4 @@
-"""A class of unit 04 that fills in the Korean notebook gets the English scores."""
+"""A class that fills in the Korean notebooks gets the English scores, in every unit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from autograder.assemble.translation import translate_submissions
-from autograder.course import load_course
+from autograder.course import Unit, load_course
 from autograder.grading.editions import language_of
 from autograder.grading.submission import grade_submission
 from autograder.nbgrader_steps.feedback_words import phrases_for, put_into_words
@@ -16,23 +16,24 @@ from autograder.proof.sample_class import write_sample_class
 from autograder.sandbox.warm_parent import WarmParent
 from autograder.unit import Submission, graded_unit
 
-UNIT = "04_attention"
+WHOLE = "04_attention"  # of the other units, those who differ by the notebook's words
+SOME = {"damaged", "half-done", "mistake-1", "untouched"}
 SLOW = {"looping"}  # what never ends is as slow in any language
 COURSE = load_course()
 
 
-@pytest.mark.slow
-def test_korean_notebooks_get_the_scores_of_english_ones(
-    tmp_path: Path, parent: WarmParent
-) -> None:
-    expected = write_sample_class(UNIT, tmp_path)
-    translate_submissions(COURSE, COURSE.unit(UNIT), tmp_path, "ko")
-    unit = graded_unit(UNIT)
-    phrases = phrases_for(COURSE.root, "ko", UNIT)
+def assert_as_in_english(
+    slug: str, folder: Path, parent: WarmParent | None, some: set[str] | None = None
+) -> dict[str, float]:
+    """Grade a class of Korean notebooks, whole or in part; return the scores."""
+    expected = write_sample_class(slug, folder)
+    translate_submissions(COURSE, COURSE.unit(slug), folder, "ko")
+    unit = graded_unit(slug)
+    phrases = phrases_for(COURSE.root, "ko", slug)
     scores = {}
-    for student in expected.keys() - SLOW:
-        path = tmp_path / student / UNIT / f"{UNIT}.ipynb"
-        graded = grade_submission(unit, Submission(student, UNIT, path), parent=parent)
+    for student in some or expected.keys() - SLOW:
+        path = folder / student / slug / f"{slug}.ipynb"
+        graded = grade_submission(unit, Submission(student, slug, path), parent=parent)
         scores[student] = graded.score
         assert graded.notebook is not None
         assert language_of(graded.notebook) == "ko", student
@@ -41,4 +42,21 @@ def test_korean_notebooks_get_the_scores_of_english_ones(
         assert "is not right: it equals" not in text
         assert "keys against queries" not in text
     assert scores == {who: expected[who]["score"] for who in scores}
+    return scores
+
+
+@pytest.mark.slow
+def test_a_class_with_korean_notebooks_gets_the_scores_of_english_ones(
+    tmp_path: Path, parent: WarmParent
+) -> None:
+    scores = assert_as_in_english(WHOLE, tmp_path, parent)
     assert len(scores) == 11 and len(set(scores.values())) > 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", COURSE.units, ids=lambda unit: unit.slug)
+def test_every_korean_notebook_is_graded_as_the_english_one(
+    unit: Unit, tmp_path: Path
+) -> None:
+    scores = assert_as_in_english(unit.slug, tmp_path, None, SOME)
+    assert len(set(scores.values())) > 2

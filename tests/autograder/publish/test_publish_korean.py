@@ -72,7 +72,8 @@ def test_the_readme_of_the_repository_leads_to_korean_notebooks(
 ) -> None:
     readme = korean.root / "README.md"
     unit = "01_sums/01_sums.ipynb"
-    text = f"Open [it](assignments/{unit}).\n\n{START}\n{END}\n"
+    shown = f"```console\n$ jupyter lab assignments/{unit}\n```"
+    text = f"Open [it](assignments/{unit}).\n\n{START}\n{END}\n{shown}\n"
     readme.write_text(text, encoding="utf-8")
     locale = korean.root / "book" / "locale" / "ko"
     own = f'msgid "Open [it](assignments/{unit})."\n'
@@ -82,6 +83,7 @@ def test_the_readme_of_the_repository_leads_to_korean_notebooks(
     made = (korean.root / "README.ko.md").read_text(encoding="utf-8")
     assert f"[여기](assignments/ko/{unit})" in made
     assert f"[노트북](assignments/ko/{unit})" in made
+    assert f"jupyter lab assignments/ko/{unit}" in made
     assert f"(assignments/{unit})" in readme.read_text(encoding="utf-8")
 
 

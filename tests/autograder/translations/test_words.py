@@ -59,6 +59,7 @@ CELL = '''def f(x):
     return x + 1
 
 
+why = {1: "too small", 2: ("by far", 3)}
 assert f(1) == 2, f"f(1) is {f(1):.2f}, not {{2}}"
 assert f(0), (
     "it is "
@@ -72,6 +73,8 @@ def test_the_words_of_a_cell() -> None:
     found = {one.text: one.kind for one in code.words_of(CELL)}
     assert found == {
         "Add one.\n\nArgs:\n    x: a number.": "docstring of f",
+        "too small": "message",
+        "by far": "message",
         "f(1) is {f(1):.2f}, not {{2}}": "message",
         "it is nothing": "message",
         "All is well.": "message",

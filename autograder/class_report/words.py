@@ -1,0 +1,95 @@
+"""The words of the report's page, in the language of most of the class's notebooks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course import ENGLISH, TRANSLATIONS
+from autograder.nbgrader_steps.feedback_words import phrases_for
+from autograder.translations.catalogue import translations
+from autograder.translations.readings import Phrases
+from autograder.translations.sources import REPORT
+from autograder.translations.unit_table import locale_of
+from autograder.unit import course_of
+
+Told = Callable[[str], str]
+LATIN = re.compile(r"[A-Za-z]{2,}")
+NOTE = re.compile(r"([\w-]+|cell \d+): (.+)")  # of an exercise: what was done; and more
+
+
+@dataclass(frozen=True)
+class Words:
+    """What puts the page into a language.
+
+    Attributes:
+        language: of the page.
+        told: translates the page's own words.
+        of_grader: translates what the grader said of a submission.
+    """
+
+    language: str = ENGLISH
+    told: Told = str
+    of_grader: Told = str
+
+
+def language_of_most(languages: Iterable[str]) -> str:
+    """Return the language of more than half of the notebooks, else English."""
+    found = Counter(languages)
+    most = (one for one in TRANSLATIONS if 2 * found[one] > found.total())
+    return next(most, ENGLISH)
+
+
+def words_in(language: str, slug: str, root: Path) -> Words:
+    """Return the words for a unit's report; what has no translation stays English."""
+    if language == ENGLISH:
+        return Words()
+    own = translations(locale_of(course_of(root), language) / REPORT)
+    known = {text: own[text] for text in reasons(str) if text in own}
+    phrases = Phrases({**phrases_for(root, language, slug).table, **known})
+
+    def of_grader(text: str) -> str:
+        whole, note = phrases.translated(text), NOTE.fullmatch(text)
+        if note is None:
+            return whole
+        name, done = note.groups()
+        parts = (phrases.translated(part) for part in done.split("; "))
+        apart = f"{phrases.translated(name)}: {'; '.join(parts)}"
+        return min(whole, apart, key=lambda one: len(LATIN.findall(one)))
+
+    return Words(language, lambda text: own.get(text, text), of_grader)
+
+
+def statuses(told: Told) -> dict[str, str]:
+    """Return what became of a submission, in words."""
+    return {
+        "graded": told("graded"),
+        "refused": told("refused"),
+        "failed": told("failed"),
+        "not graded": told("not graded"),
+        "not taken": told("not taken"),
+        "missing": told("missing"),
+    }
+
+
+def summary_names(told: Told) -> dict[str, str]:
+    """Return the names of the numbers that sum a class up."""
+    return {
+        "mean": told("mean"),
+        "median": told("median"),
+        "standard deviation": told("standard deviation"),
+    }
+
+
+def reasons(told: Told) -> tuple[str, ...]:
+    """Return what stands in the report beside what a student is told."""
+    return (
+        told("it has changed since it was graded"),
+        told("its answers are as they were given out"),
+        told("It is like that of {names}."),
+        *(told("time"), told("memory"), told("signal"), told("exit")),
+        *(told("protocol"), told("closed"), told("start"), told("cell {number}")),
+    )
