@@ -57,6 +57,30 @@ def test_links_bombs_and_spoilt_entries_are_refused(folder, root, numbered, tmp_
     assert beside(done) == ["film.mp4"]
 
 
+@pytest.mark.parametrize(
+    ("name", "code", "student"),
+    [
+        ("김민준", "cp949", "김민준"),
+        ("이서연", "cp949", "이서연"),
+        ("김민준", "utf-8", "김민준"),
+        ("Anna Müller", "cp437", "anna-müller"),
+        ("Zoë Álvarez", "cp437", None),  # cp437 has no Á: any name, but no Hangul
+    ],
+)
+def test_names_in_the_code_of_windows(
+    folder, root, numbered, tmp_path, name, code, student
+):
+    """Explorer writes names of Korea in a code of its own, and does not say so."""
+    raw = name.encode(code, errors="replace")
+    plain = "#" * len(raw)
+    path = archive(tmp_path / "a.zip", (f"{plain} - 01_tiny.ipynb", numbered(1)))
+    path.write_bytes(path.read_bytes().replace(plain.encode(), raw))
+    collect(path, folder)
+    ((who, content),) = taken(root).items()
+    assert content == numbered(1)
+    assert who == student if student else who.isascii() or "ë" in who
+
+
 def test_archives_of_too_much_are_refused(
     folder, root, numbered, tmp_path, monkeypatch
 ):
