@@ -93,16 +93,20 @@ def _take(
         kept_comments,
         read_table,
         take,
+        unknown_names,
     )
 
-    kept = kept_comments(folder)
     try:
+        kept = kept_comments(folder)
         found = [mark for path in paths for mark in read_table(path, kept, rubrics)]
         new = take(folder, unit, found)
     except MarksError as error:
         complain(f"{error} Nothing was taken.")
         raise typer.Exit(2) from None
     show(Console(), f"{unit.slug}: {len(found)} rows read, {new} of them new.")
+    if names := unknown_names(found):
+        words = ", ".join(f"@{name}" for name in names)
+        show(Console(), f"warning: {words}: not in comments.csv, left as written")
     _bring_up_to_date(folder, unit.slug)
 
 
