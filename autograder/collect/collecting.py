@@ -10,7 +10,7 @@ from filelock import FileLock
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.classroom.folder import ClassFolder, grading_folder
-from autograder.collect.account import PASSED_OVER, REFUSED, TAKEN, Fate
+from autograder.collect.account import PASSED_OVER, REFUSED, TAKEN, Fate, sent_instead
 from autograder.collect.aside import Aside
 from autograder.collect.collected import Collected, Placed
 from autograder.collect.doubts import doubts_about, several, strays
@@ -231,7 +231,8 @@ class _Collecting:
             known |= {path.name for path in self.submitted.glob("*") if path.is_dir()}
         for slug in slugs:
             has = {path.parent.name for path in self.submitted.glob(f"*/{slug}")}
-            self.done.account.missing[slug] = sorted(known - has - instead)
+            before = sent_instead(self.folder.root, slug).keys()
+            self.done.account.missing[slug] = sorted(known - has - instead - before)
 
     def _add_students(self, taken: list[Sorted]) -> None:
         """Write the roster and the new students into the gradebook."""

@@ -161,6 +161,18 @@ def test_a_lying_size_is_noticed(folder, tmp_path, numbered):
     assert "is broken in the archive" in why
 
 
+def test_what_came_in_another_archive_is_not_missing(
+    folder, root, roster, numbered, tmp_path
+):
+    """Who sent a PDF to one platform is not missing when the next one is collected."""
+    names = ("lovelaceada_101_1_01_tiny.ipynb", "noetheremmy_102_2_work.pdf")
+    first = archive(tmp_path / "1.zip", *((name, numbered(1)) for name in names))
+    collect(first, folder, roster=roster)
+    name = "Évariste Galois - 01_tiny.ipynb"
+    done = collect(archive(tmp_path / "2.zip", (name, numbered(2))), folder)
+    assert done.missing == {UNIT: ["sd1781"]}
+
+
 def test_the_report_does_not_call_it_missing_either(folder, root, numbered, tmp_path):
     names = ["abelniels_1_10_01_tiny.ipynb", "dedekind_4_13_01_tiny.pdf"]
     files = [(names[0], numbered(1)), (names[1], b"x")]
