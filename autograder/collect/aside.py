@@ -14,7 +14,7 @@ from autograder.collect.shelf import RECORDS, SHELF, TIME, Record, sha256
 from autograder.collect.words import folder_name
 from autograder.whole_files import write_whole
 
-UNSORTED, UNTIMED = "_not-sorted", "_not-timed.json"
+UNSORTED, UNTIMED, CAME_AS = "_not-sorted", "_not-timed.json", "_came-as.json"
 
 
 class Aside:
@@ -29,8 +29,11 @@ class Aside:
         self._owners: dict[
             str, dict[str, set[tuple[str, str]]]
         ] = {}  # by unit, by digest
+        self._came_as: dict[str, str] = {}  # a file's name here, and what it was called
         if self._known.is_file():
             self._untimed |= set(json.loads(self._known.read_text(encoding="utf-8")))
+        if (names := self.shelf / CAME_AS).is_file():
+            self._came_as |= json.loads(names.read_text(encoding="utf-8"))
 
     def holds(self, path: Path) -> bool:
         """Say whether a path is the folder, or lies in it."""
@@ -39,6 +42,9 @@ class Aside:
     def keep(self, incoming: Incoming, record: Record, due: datetime | None) -> None:
         """Keep a notebook, with the time at which it was handed in if that is known."""
         path = self.folder / f"{_name_of(incoming)}.ipynb"
+        self._came_as[path.stem] = incoming.source
+        names = json.dumps(self._came_as, indent=1, sort_keys=True)
+        write_whole(self.shelf / CAME_AS, f"{names}\n".encode())
         write_whole(path, incoming.content)
         moment = datetime.strptime(record.time(due) or record.when, TIME)
         seconds = moment.replace(tzinfo=UTC).timestamp()
@@ -53,6 +59,14 @@ class Aside:
         if self._untimed and sha256(incoming.content) in self._untimed:
             return replace(incoming, is_timed=False)
         return incoming
+
+    def came_as(self, incoming: Incoming) -> str:
+        """Return what a platform called a file that was put aside; "" of any other."""
+        digest = sha256(incoming.content)[:8]
+        names = (
+            n for n in self._came_as if n.startswith(digest) and n in incoming.source
+        )
+        return self._came_as.get(max(names, key=len, default=""), "")
 
     def owner(self, incoming: Incoming, slug: str) -> str:
         """Return the one student who was given this file from here since; else "".

@@ -177,7 +177,7 @@ class _Collecting:
         for student, items in sorted(found.items()):
             place = Place(self.folder.root, self.submitted, student, slug)
             place.keep_what_is_there()
-            new = [place.keep(_record(item), item.incoming.content)
+            new = [place.keep(self._record(item), item.incoming.content)
                    for item in sorted(items, key=_order)]  # fmt: skip
             if when := self.times.of(self._details(student), slug):
                 place.note_time(when)
@@ -204,7 +204,7 @@ class _Collecting:
         items = {id(item): item for items in found.values() for item in items}
         for item in items.values():
             own = item.incoming
-            record = _record(item)
+            record = self._record(item)
             last = installed[item.students[0]]
             counts = (last.sha256, last.file) == (record.sha256, record.file)
             when = last.time(due) if counts else record.time(due)
@@ -218,6 +218,11 @@ class _Collecting:
             self.done.account.fates.append(
                 Fate(own.source, TAKEN, item.students, why, slug, when)
             )
+
+    def _record(self, item: Sorted) -> Record:
+        record = _record_of(item.incoming, item.named)
+        came_as = self.aside.came_as(item.incoming)
+        return replace(record, is_untouched=item.is_untouched, came_as=came_as)
 
     def _say_missing(self, units: dict[str, dict[str, list[Sorted]]]) -> None:
         """Note of whom nothing came: neither before nor now, in whatever form."""
@@ -253,11 +258,6 @@ class _Collecting:
 
 def _order(item: Sorted) -> tuple[int, datetime, int]:
     return item.named.file or 0, item.incoming.when, item.named.version
-
-
-def _record(item: Sorted) -> Record:
-    record = _record_of(item.incoming, item.named)
-    return replace(record, is_untouched=item.is_untouched)
 
 
 def _record_of(incoming: Incoming, named: Named) -> Record:
