@@ -64,6 +64,7 @@ def marks(
     points = written_points(graded.released)
     rubrics = rubrics_of(folder.course, folder.course.unit(slug), points)
     if not take:
+        _require_graded(folder, slug)
         place = to or folder.root / "marks"
         graders = [name.strip() for name in among.split(",") if name.strip()]
         made = marks_table.write_tables(
@@ -75,6 +76,17 @@ def marks(
         show(console, f"Fill them in, then: course marks {slug[:2]} --take FILE")
         return
     _take(folder, graded, rubrics, take)
+
+
+def _require_graded(folder: "ClassFolder", slug: str) -> None:
+    """Refuse to write a table without a row.
+
+    Raises:
+        Exit: with status 2 and a sentence, if nothing of the unit is graded.
+    """
+    if not any(folder.root.glob(f"{folder.coursedir.autograded_directory}/*/{slug}")):
+        complain(f"Nothing of {slug} is graded here: run `course grade {slug[:2]}`.")
+        raise typer.Exit(2)
 
 
 def _take(

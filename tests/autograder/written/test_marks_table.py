@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,13 @@ def test_a_table_that_is_not_there_is_a_sentence(marked, tmp_path):
     path.write_bytes("student;é".encode("latin-1"))
     said = course(marked, "marks", "01", "--take", path, status=2)
     assert said.endswith("in Excel as `CSV UTF-8`. Nothing was taken.")
+
+
+def test_where_nothing_is_graded_there_is_no_table(marked):
+    shutil.rmtree(marked / "autograded")
+    said = course(marked, "marks", "01", status=2)
+    assert said == f"Nothing of {UNIT} is graded here: run `course grade 01`."
+    assert not (marked / "marks").exists()
 
 
 def test_two_tables_that_differ_are_refused(marked, tmp_path):
