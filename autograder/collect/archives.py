@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import stat
@@ -141,13 +142,24 @@ def _problem_of(
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """Return an entry's name; many programs write UTF-8 without saying so."""
+    """Return an entry's name; many programs write UTF-8 without saying so.
+
+    Windows in Korean writes its own code, which never is a name in another one: where
+    it has Hangul, that one has lines of tables.
+    """
     if info.flag_bits & UTF8:
         return info.filename
     try:
-        return info.filename.encode("cp437").decode("utf-8")
+        raw = info.filename.encode("cp437")
     except UnicodeError:
         return info.filename
+    with contextlib.suppress(UnicodeError):
+        return raw.decode("utf-8")
+    with contextlib.suppress(UnicodeError):
+        name = raw.decode("euc_kr")
+        if all(one.isascii() or "가" <= one <= "힣" for one in name):
+            return name
+    return info.filename
 
 
 def _entry_time(info: zipfile.ZipInfo) -> datetime | None:

@@ -14,7 +14,7 @@ from autograder.collect.shelf import RECORDS, SHELF, TIME, Record, sha256
 from autograder.collect.words import folder_name
 from autograder.whole_files import write_whole
 
-UNSORTED, UNTIMED = "_not-sorted", "_not-timed.json"
+UNSORTED, UNTIMED, CAME_AS = "_not-sorted", "_not-timed.json", "_came-as.json"
 
 
 class Aside:
@@ -26,9 +26,14 @@ class Aside:
         self.folder = self.shelf / UNSORTED
         self._known = self.shelf / UNTIMED
         self._untimed: set[str] = set()
-        self._owners: dict[str, dict[str, set[str]]] = {}  # by unit, by digest
+        self._owners: dict[
+            str, dict[str, set[tuple[str, str]]]
+        ] = {}  # by unit, by digest
+        self._came_as: dict[str, str] = {}  # a file's name here, and what it was called
         if self._known.is_file():
             self._untimed |= set(json.loads(self._known.read_text(encoding="utf-8")))
+        if (names := self.shelf / CAME_AS).is_file():
+            self._came_as |= json.loads(names.read_text(encoding="utf-8"))
 
     def holds(self, path: Path) -> bool:
         """Say whether a path is the folder, or lies in it."""
@@ -36,9 +41,10 @@ class Aside:
 
     def keep(self, incoming: Incoming, record: Record, due: datetime | None) -> None:
         """Keep a notebook, with the time at which it was handed in if that is known."""
-        plain = incoming.source.removesuffix(".ipynb").replace("_", " ")
-        source = folder_name(plain)  # no platform's name, or it would say whose it is
-        path = self.folder / f"{record.sha256[:8]}-{source}.ipynb"
+        path = self.folder / f"{_name_of(incoming)}.ipynb"
+        self._came_as[path.stem] = incoming.source
+        names = json.dumps(self._came_as, indent=1, sort_keys=True)
+        write_whole(self.shelf / CAME_AS, f"{names}\n".encode())
         write_whole(path, incoming.content)
         moment = datetime.strptime(record.time(due) or record.when, TIME)
         seconds = moment.replace(tzinfo=UTC).timestamp()
@@ -54,12 +60,33 @@ class Aside:
             return replace(incoming, is_timed=False)
         return incoming
 
+    def came_as(self, incoming: Incoming) -> str:
+        """Return what a platform called a file that was put aside; "" of any other."""
+        digest = sha256(incoming.content)[:8]
+        names = (
+            n for n in self._came_as if n.startswith(digest) and n in incoming.source
+        )
+        return self._came_as.get(max(names, key=len, default=""), "")
+
     def owner(self, incoming: Incoming, slug: str) -> str:
-        """Return the one student whose shelf holds the very same file; else ""."""
+        """Return the one student who was given this file from here since; else "".
+
+        Who only has the very same answers, a friend perhaps, is another student.
+        """
         if slug not in self._owners:
             self._owners[slug] = defaultdict(set)
             for path in self.shelf.glob(f"*/{slug}/{RECORDS}"):
                 for record in json.loads(path.read_text(encoding="utf-8")):
-                    self._owners[slug][record["sha256"]].add(path.parts[-3])
-        owners = self._owners[slug].get(sha256(incoming.content), set())
+                    own = (path.parts[-3], record["source"])
+                    self._owners[slug][record["sha256"]].add(own)
+        known = self._owners[slug].get(sha256(incoming.content), set())
+        name = _name_of(incoming)
+        owners = {student for student, source in known if name in source}
         return min(owners) if len(owners) == 1 else ""
+
+
+def _name_of(incoming: Incoming) -> str:
+    """Return what a file is called here; an id in front of it says whose it is."""
+    plain = incoming.source.removesuffix(".ipynb").replace("_", " ")
+    source = folder_name(plain)  # no platform's name, or it would say whose it is
+    return f"{sha256(incoming.content)[:8]}-{source}"

@@ -10,7 +10,7 @@ from filelock import FileLock
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.classroom.folder import ClassFolder, grading_folder
-from autograder.collect.account import PASSED_OVER, REFUSED, TAKEN, Fate
+from autograder.collect.account import PASSED_OVER, REFUSED, TAKEN, Fate, sent_instead
 from autograder.collect.aside import Aside
 from autograder.collect.collected import Collected, Placed
 from autograder.collect.doubts import doubts_about, several, strays
@@ -177,7 +177,7 @@ class _Collecting:
         for student, items in sorted(found.items()):
             place = Place(self.folder.root, self.submitted, student, slug)
             place.keep_what_is_there()
-            new = [place.keep(_record(item), item.incoming.content)
+            new = [place.keep(self._record(item), item.incoming.content)
                    for item in sorted(items, key=_order)]  # fmt: skip
             if when := self.times.of(self._details(student), slug):
                 place.note_time(when)
@@ -204,7 +204,7 @@ class _Collecting:
         items = {id(item): item for items in found.values() for item in items}
         for item in items.values():
             own = item.incoming
-            record = _record(item)
+            record = self._record(item)
             last = installed[item.students[0]]
             counts = (last.sha256, last.file) == (record.sha256, record.file)
             when = last.time(due) if counts else record.time(due)
@@ -219,6 +219,11 @@ class _Collecting:
                 Fate(own.source, TAKEN, item.students, why, slug, when)
             )
 
+    def _record(self, item: Sorted) -> Record:
+        record = _record_of(item.incoming, item.named)
+        came_as = self.aside.came_as(item.incoming)
+        return replace(record, is_untouched=item.is_untouched, came_as=came_as)
+
     def _say_missing(self, units: dict[str, dict[str, list[Sorted]]]) -> None:
         """Note of whom nothing came: neither before nor now, in whatever form."""
         most = max(map(len, units.values()), default=0)
@@ -231,7 +236,8 @@ class _Collecting:
             known |= {path.name for path in self.submitted.glob("*") if path.is_dir()}
         for slug in slugs:
             has = {path.parent.name for path in self.submitted.glob(f"*/{slug}")}
-            self.done.account.missing[slug] = sorted(known - has - instead)
+            before = sent_instead(self.folder.root, slug).keys()
+            self.done.account.missing[slug] = sorted(known - has - instead - before)
 
     def _add_students(self, taken: list[Sorted]) -> None:
         """Write the roster and the new students into the gradebook."""
@@ -252,11 +258,6 @@ class _Collecting:
 
 def _order(item: Sorted) -> tuple[int, datetime, int]:
     return item.named.file or 0, item.incoming.when, item.named.version
-
-
-def _record(item: Sorted) -> Record:
-    record = _record_of(item.incoming, item.named)
-    return replace(record, is_untouched=item.is_untouched)
 
 
 def _record_of(incoming: Incoming, named: Named) -> Record:

@@ -35,6 +35,7 @@ class Record:
         is_timed: whether `when` is a time of the file's own, not of the archive's.
         handed_in: when it was handed in, where an instructor's table says so.
         is_untouched: whether its answers are as they were given out.
+        came_as: what a platform called it, if it was put aside and then collected.
     """
 
     sha256: str
@@ -46,6 +47,7 @@ class Record:
     is_timed: bool = True
     handed_in: str = ""
     is_untouched: bool = False
+    came_as: str = ""
 
     @property
     def is_known(self) -> bool:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 
 COPY_OF = re.compile(r"(?:copy[ _]of|kopie[ _]von|copie[ _]de|copia[ _]de)[ _]+", re.I)
+COPIED = re.compile(r"(?:[._]ipynb)?의[ _]사본$")  # "Copy of", in Korean
 COUNTED = re.compile(
     r"(?:[ _]?\((?P<brackets>\d{1,3})\)"
     r"|(?P<word>[ _-]+(?:copy|kopie)(?:[ _](?P<nth>\d+))?))$",
@@ -40,11 +41,13 @@ def stem_of(name: str, dashed: bool = False) -> tuple[str, int]:
         name: of a file or a folder.
         dashed: whether `-1` counts copies too, as it does on Canvas.
     """
-    stem = ENDINGS.sub("", name.strip())
+    stem = ENDINGS.sub("", unicodedata.normalize("NFC", name.strip()))
     version = 0
     while True:
         if found := COPY_OF.match(stem):
             stem = stem[found.end() :]
+        elif found := COPIED.search(stem):
+            stem = stem[: found.start()]
         elif found := COUNTED.search(stem):
             version = max(version, int(found["brackets"] or found["nth"] or 1))
             stem = stem[: found.start()]

@@ -64,6 +64,7 @@ def marks(
     points = written_points(graded.released)
     rubrics = rubrics_of(folder.course, folder.course.unit(slug), points)
     if not take:
+        _require_graded(folder, slug)
         place = to or folder.root / "marks"
         graders = [name.strip() for name in among.split(",") if name.strip()]
         made = marks_table.write_tables(
@@ -75,6 +76,17 @@ def marks(
         show(console, f"Fill them in, then: course marks {slug[:2]} --take FILE")
         return
     _take(folder, graded, rubrics, take)
+
+
+def _require_graded(folder: "ClassFolder", slug: str) -> None:
+    """Refuse to write a table without a row.
+
+    Raises:
+        Exit: with status 2 and a sentence, if nothing of the unit is graded.
+    """
+    if not any(folder.root.glob(f"{folder.coursedir.autograded_directory}/*/{slug}")):
+        complain(f"Nothing of {slug} is graded here: run `course grade {slug[:2]}`.")
+        raise typer.Exit(2)
 
 
 def _take(
@@ -93,16 +105,20 @@ def _take(
         kept_comments,
         read_table,
         take,
+        unknown_names,
     )
 
-    kept = kept_comments(folder)
     try:
+        kept = kept_comments(folder)
         found = [mark for path in paths for mark in read_table(path, kept, rubrics)]
         new = take(folder, unit, found)
     except MarksError as error:
         complain(f"{error} Nothing was taken.")
         raise typer.Exit(2) from None
     show(Console(), f"{unit.slug}: {len(found)} rows read, {new} of them new.")
+    if names := unknown_names(found):
+        words = ", ".join(f"@{name}" for name in names)
+        show(Console(), f"warning: {words}: not in comments.csv, left as written")
     _bring_up_to_date(folder, unit.slug)
 
 

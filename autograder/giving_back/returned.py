@@ -83,12 +83,13 @@ def pages_of(folder: ClassFolder, slug: str) -> Iterator[Page]:
             except MissingEntry:
                 known = None
             names = (getattr(known, key, "") for key in ("first_name", "last_name"))
+            last = last_of(records) if records else None
             yield Page(
                 item.student,
                 slug,
                 folder.feedback_page(item),
                 folder.autograded(item.student, slug) / f"{slug}.ipynb",
-                last_of(records).source if records else "",
+                (last.came_as or last.source) if last else "",
                 getattr(known, "email", "") or "",
                 " ".join(filter(None, names)),
             )

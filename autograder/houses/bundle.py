@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autograder.assemble.imported import imported_names
-from autograder.course import Course, CourseError, Unit
+from autograder.course import TRANSLATIONS, Course, CourseError, Unit
 
 AUTOGRADER = Path(__file__).resolve().parents[1]
 BEGIN = ("houses/gradescope.py", "houses/github.py", "checks/__init__.py")
@@ -43,6 +43,9 @@ def bundle(course: Course, unit: Unit) -> dict[str, bytes]:
     files["autograder/course.toml"] = _read(course, "autograder/course.toml")
     files[answers.relative_to(course.root).as_posix()] = answers.read_bytes()
     files |= released(course, unit, f"assignments/{unit.slug}")
+    for language in TRANSLATIONS:  # a submission may be of any edition
+        if (edition := course.translated_notebook(unit, language)).is_file():
+            files[edition.relative_to(course.root).as_posix()] = edition.read_bytes()
     files["requirements.txt"] = "\n".join([*requirements(course), ""]).encode()
     pins = course.root / "constraints.txt"
     files[pins.name] = pins.read_bytes() if pins.is_file() else b""

@@ -1,5 +1,6 @@
 """Write feedback pages: nbgrader's, with our words, our styles and nothing needless."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from nbgrader.utils import is_grade, is_solution, is_task
 
 from autograder.course import BY_HAND, SUBSTANCE, UNCOUNTED
 from autograder.grading.editions import language_of
-from autograder.grading.feedback_table import number, with_code
+from autograder.grading.feedback_table import COLOURS, number, with_code
 from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
 from autograder.nbgrader_steps.feedback_words import (
@@ -25,7 +26,9 @@ from autograder.translations.notebooks import exercise_name
 from autograder.unit import CHECK_SUFFIX, graded_unit, is_graded_code, points_told
 
 YOURS = " Yours is {score} of {total}."
-ENGLISH = "en"
+ENGLISH, SETUP = "en", "setup"
+PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
+BLANKS = re.compile(r"\n\s+")
 OURS = ("text/html", "text/markdown", "text/latex", "image/png", "image/jpeg")
 
 
@@ -136,17 +139,33 @@ def is_shown(cell: NotebookNode) -> bool:
     """Say whether a cell says something about the submission.
 
     Our own code says nothing where it has printed nothing; the student has it anyway.
+    The set-up cell says something only where it has failed.
     """
     if cell.cell_type != "code" or is_graded_code(cell):
         return True
-    own = cell.metadata.get("nbgrader", {}).get("solution")
-    return bool(own or cell.outputs or cell.get("id", "").startswith("extra-"))
+    own = cell.metadata.get("nbgrader", {})
+    if own.get("grade_id") == SETUP:
+        return any(output.output_type == "error" for output in cell.outputs)
+    is_extra = cell.get("id", "").startswith("extra-")
+    return bool(own.get("solution") or cell.outputs or is_extra)
 
 
 def kinds_shown(output: NotebookNode) -> list[str]:
     """Return the one kind in which an output is shown."""
     kinds = [kind for kind in (*OURS, "text/plain") if kind in output]
     return kinds[:1]
+
+
+def lean(html: str) -> str:
+    """Return a page without what is said elsewhere in it, or shown nowhere.
+
+    What stands in `pre` is shown as it is; our style sheet colours our own table.
+    """
+    for status, colour in COLOURS.items():
+        html = html.replace(f'<b style="color:{colour}">', f'<b class="{status[:1]}">')
+    parts = PRE.split(html)
+    parts[::2] = (BLANKS.sub("\n", part) for part in parts[::2])
+    return "".join(parts)
 
 
 class FeedbackExporter(HTMLExporter):
@@ -174,7 +193,7 @@ class FeedbackExporter(HTMLExporter):
         page = resources["nbgrader"]
         if page["language"] != ENGLISH:
             html = with_nbgraders_words(html, page["told"])
-        return html, resources
+        return lean(html), resources
 
     def _create_environment(self) -> Environment:
         environment = super()._create_environment()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +26,8 @@ from autograder.written.reading import answers_to
 from autograder.written.rubric import Rubric
 
 COMMENTS = "comments.csv"
-KEPT = re.compile(r"@([\w-]+)")
+KEPT = re.compile(r"(?<!\w)@([\w-]+)")
+NAMED = re.compile(r'\s*"?[\w-]+"?[ \t]*([,;\t])')  # how `comments.csv` begins
 LONGEST = 30_000  # characters of an answer; a spreadsheet's cell holds 32,767
 FIXED = ("student", "question", "of")
 
@@ -140,16 +142,8 @@ def read_table(
     Raises:
         MarksError: naming the row, if a cell cannot be understood.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise MarksError(
-            f"{path} is not in UTF-8: save it again, in Excel as `CSV UTF-8`."
-        ) from None
-    first = text.split("\n", 1)[0]
-    reader = csv.DictReader(
-        text.splitlines(keepends=True), delimiter=max(",;\t", key=first.count)
-    )
+    text = _text_of(path)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
     missing = {"student", "question", "points"} - set(reader.fieldnames or ())
     if missing:
         raise MarksError(f"{path} has no column {sorted(missing)[0]}: write it anew.")
@@ -163,6 +157,21 @@ def read_table(
         if any(cells.values()):
             marks.append(_mark(place, cells, kept, by_name))
     return marks
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise MarksError(
+            f"{path} is not in UTF-8: save it again, in Excel as `CSV UTF-8`."
+        ) from None
+
+
+def _delimiter(text: str) -> str:
+    """Return what parts the cells: spreadsheets of some languages take no comma."""
+    first = text.split("\n", 1)[0]
+    return max(",;\t", key=first.count)
 
 
 def _mark(
@@ -205,14 +214,26 @@ def _points(place: str, text: str, most: float) -> float:
 
 
 def kept_comments(folder: ClassFolder) -> dict[str, str]:
-    """Return the class's comments by their names, from `comments.csv`."""
+    """Return the class's comments by their names, from `comments.csv`.
+
+    Raises:
+        MarksError: if it is not in UTF-8.
+    """
     path = folder.root / COMMENTS
     if not path.is_file():
         return {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return {
-            row[0].strip(): row[1].strip() for row in csv.reader(file) if len(row) > 1
-        }
+    text = _text_of(path)
+    found = NAMED.match(text)
+    rows = csv.reader(
+        io.StringIO(text, newline=""), delimiter=found[1] if found else ","
+    )
+    return {row[0].strip(): row[1].strip() for row in rows if len(row) > 1}
+
+
+def unknown_names(marks: Sequence[Mark]) -> list[str]:
+    """Return the names in comments that stand for nothing, and stay as written."""
+    found = (name for mark in marks for name in KEPT.findall(mark.comment))
+    return list(dict.fromkeys(found))
 
 
 def take(folder: ClassFolder, unit: GradedUnit, marks: Sequence[Mark]) -> int:

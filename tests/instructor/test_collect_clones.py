@@ -184,6 +184,27 @@ def test_a_file_that_was_put_aside_is_taken_from_there(
     assert (fate.students, "taken since" in fate.why) == ((someone,), True)
 
 
+def test_a_namesake_with_a_friends_very_file_is_put_aside(
+    folder, root, numbered, tmp_path
+):
+    """Each time, until it is said which of the two it is; never as the friend's."""
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id,first_name,last_name\n1,민준,김\n2,민준,김\nk1,Kim,Lee\n")
+    names = ["김민준 - 01_tiny.ipynb", "Kim Lee - 01_tiny.ipynb"]
+    path = archive(tmp_path / "a.zip", *((name, numbered(1)) for name in names))
+    for given in (roster, None):
+        done = collect(path, folder, roster=given)
+        assert [fate.source for fate in done.account.problems()] == names[:1]
+        assert set(taken(root)) == {"k1"}
+    aside = root / "collected" / "_not-sorted"
+    (kept,) = aside.iterdir()
+    kept.rename(aside / f"2 - {kept.name}")
+    collect(aside, folder)
+    done = collect(path, folder)
+    assert done.account.problems() == []
+    assert (set(taken(root)), done.missing) == ({"k1", "2"}, {"01_tiny": ["1"]})
+
+
 def test_a_clone_that_was_put_aside_is_not_late_either(
     folder, roster, numbered, tmp_path
 ):

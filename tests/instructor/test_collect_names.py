@@ -1,5 +1,7 @@
 """What `course collect` reads from the names of files and folders, and a roster."""
 
+from unicodedata import normalize
+
 import pytest
 from hypothesis import example, given
 from hypothesis.strategies import text
@@ -39,6 +41,12 @@ NOON = 1_790_000_000
         ("al1815/04_attention/anything.ipynb", "al1815", "anything",
          {"platform": "nbgrader"}),
         ("秦九韶 - 04_attention.ipynb", "秦九韶", None, {}),
+        ("김민준 - 04_attention.ipynb의 사본.ipynb", "김민준", None, {}),
+        ("김민준/04_attention_ipynb의_사본 (2).ipynb", "김민준", "04_attention",
+         {"version": 2}),
+        (normalize("NFD", "04_attention.ipynb의 사본의 사본"), None, "04_attention",
+         {}),
+        ("김사본 - 04_attention.ipynb", "김사본", None, {}),
         ("04_attention (1).ipynb", None, "04_attention", {"version": 1}),
         ("Drive-20261121T201500Z-001.zip/Copy_of_04_attention.ipynb", None,
          "04_attention", {}),

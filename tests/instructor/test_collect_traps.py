@@ -57,6 +57,30 @@ def test_links_bombs_and_spoilt_entries_are_refused(folder, root, numbered, tmp_
     assert beside(done) == ["film.mp4"]
 
 
+@pytest.mark.parametrize(
+    ("name", "code", "student"),
+    [
+        ("김민준", "cp949", "김민준"),
+        ("이서연", "cp949", "이서연"),
+        ("김민준", "utf-8", "김민준"),
+        ("Anna Müller", "cp437", "anna-müller"),
+        ("Zoë Álvarez", "cp437", None),  # cp437 has no Á: any name, but no Hangul
+    ],
+)
+def test_names_in_the_code_of_windows(
+    folder, root, numbered, tmp_path, name, code, student
+):
+    """Explorer writes names of Korea in a code of its own, and does not say so."""
+    raw = name.encode(code, errors="replace")
+    plain = "#" * len(raw)
+    path = archive(tmp_path / "a.zip", (f"{plain} - 01_tiny.ipynb", numbered(1)))
+    path.write_bytes(path.read_bytes().replace(plain.encode(), raw))
+    collect(path, folder)
+    ((who, content),) = taken(root).items()
+    assert content == numbered(1)
+    assert who == student if student else who.isascii() or "ë" in who
+
+
 def test_archives_of_too_much_are_refused(
     folder, root, numbered, tmp_path, monkeypatch
 ):
@@ -135,6 +159,18 @@ def test_a_lying_size_is_noticed(folder, tmp_path, numbered):
     path.write_bytes(content.replace(told, (10).to_bytes(4, "little")))
     ((_, why),) = problems(collect(path, folder))
     assert "is broken in the archive" in why
+
+
+def test_what_came_in_another_archive_is_not_missing(
+    folder, root, roster, numbered, tmp_path
+):
+    """Who sent a PDF to one platform is not missing when the next one is collected."""
+    names = ("lovelaceada_101_1_01_tiny.ipynb", "noetheremmy_102_2_work.pdf")
+    first = archive(tmp_path / "1.zip", *((name, numbered(1)) for name in names))
+    collect(first, folder, roster=roster)
+    name = "Évariste Galois - 01_tiny.ipynb"
+    done = collect(archive(tmp_path / "2.zip", (name, numbered(2))), folder)
+    assert done.missing == {UNIT: ["sd1781"]}
 
 
 def test_the_report_does_not_call_it_missing_either(folder, root, numbered, tmp_path):

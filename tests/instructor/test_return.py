@@ -211,3 +211,21 @@ def test_a_reason_of_many_is_told_once():
         ("one", "is not graded"),
         ("11 students", f"has no address: {shown} and 1 more"),
     ]
+
+
+def test_moodle_finds_who_was_put_aside_first(root, tmp_path, numbered):
+    """Of namesakes too, whose files were told apart by hand."""
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id,first_name,last_name\n1,민준,김\n2,민준,김\n")
+    folder = "민준 김_7001_assignsubmission_file_"
+    path = archive(tmp_path / "m.zip", (f"{folder}/01_tiny.ipynb", numbered(1)))
+    course(root, "collect", path, "--roster", roster, status=2)
+    aside = root / "collected" / "_not-sorted"
+    (kept,) = aside.iterdir()
+    kept.rename(aside / f"2 - {kept.name}")
+    course(root, "collect", aside)
+    course(root, "grade", "01", "--workers", "1")
+    course(root, "return", "01", "--moodle")
+    (name,) = entries(root / "return" / f"{UNIT}-moodle.zip")
+    assert name.startswith(f"{folder}/")
+    assert moodles_student(name)[0] == "7001"

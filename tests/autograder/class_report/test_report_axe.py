@@ -7,6 +7,14 @@ from test_class_report import check, report_of, row
 
 from autograder.class_report import write_page
 from autograder.class_report.report import Row
+from autograder.collect.account import (
+    PASSED_OVER,
+    REFUSED,
+    TAKEN,
+    Account,
+    Fate,
+    page_of,
+)
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
 
@@ -39,3 +47,26 @@ def test_axe_finds_nothing_in_a_report(tmp_path, width):
             page.goto(path.as_uri())
             assert page.locator("table").count() == 5
             assert barriers(page) == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_in_an_account_of_files(tmp_path, width):
+    """The page of `course collect`, with each of its tables."""
+    fates = [
+        Fate(
+            "ada_1_10_04_attention.ipynb", TAKEN, ("ada",), "", "04_attention", "noon"
+        ),
+        Fate("bo_2_11_work.pdf", REFUSED, ("bo",), "is a PDF, not a notebook"),
+        Fate("ada_1_12_notes.pdf", REFUSED, ("ada",), "is a PDF", is_beside=True),
+        Fate("__MACOSX/._x", PASSED_OVER, (), "is what an operating system adds"),
+    ]
+    account = Account(fates=fates, missing={"04_attention": ["cy"], "05_other": []})
+    path = tmp_path / "account.html"
+    path.write_text(page_of(account), "utf-8")
+    with browser(tmp_path / "profile") as reader:
+        reader.page.set_viewport_size({"width": width, "height": 900})
+        for theme in ("light", "dark"):
+            reader.page.emulate_media(color_scheme=theme)
+            reader.page.goto(path.as_uri())
+            assert reader.page.locator("table").count() == 4
+            assert barriers(reader.page) == []

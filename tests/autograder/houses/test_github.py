@@ -28,6 +28,15 @@ case "$1 $2" in
   "repo clone") cp -r {server}/"${{3##*/}}" "$4" ;;
 esac
 """
+ROOT = Path(__file__).resolve().parents[3]
+USES = re.compile(r"uses: actions/([\w-]+)@v(\d+)")
+FIRST_ON_NODE_24 = {
+    "checkout": 5,
+    "setup-python": 6,
+    "upload-artifact": 6,
+    "upload-pages-artifact": 5,
+    "deploy-pages": 5,
+}
 SECRET = re.compile(r"\$\{\{ secrets\.(\w+) \}\}")
 
 
@@ -76,6 +85,17 @@ def run_steps(machine: Machine, job: dict[str, Any], cwd: Path, **variables: obj
 
 def checkouts(job: dict[str, Any]) -> list[dict[str, Any]]:
     return [s["with"] for s in job["steps"] if "actions/checkout" in s.get("uses", "")]
+
+
+def test_no_action_asks_for_a_node_that_runners_have_lost() -> None:
+    """Node.js 20 left GitHub's runners in September 2026."""
+    templates = ROOT / "autograder" / "houses" / "templates"
+    workflows = [*templates.glob("*.yml"), *(ROOT / ".github" / "workflows").iterdir()]
+    text = "".join(path.read_text(encoding="utf-8") for path in workflows)
+    used = {(name, int(version)) for name, version in USES.findall(text)}
+    assert text.count("uses:") == len(USES.findall(text))
+    assert {name for name, _ in used} <= set(FIRST_ON_NODE_24)
+    assert [one for one in used if one[1] < FIRST_ON_NODE_24[one[0]]] == []
 
 
 def test_by_default_no_student_gets_a_workflow_or_a_secret(

@@ -140,6 +140,12 @@ def test_the_zip_holds_one_units_answers_and_checks(tmp_path: Path) -> None:
     assert checks == ["autograder/checks/test_04_attention.py"]
     assert "solutions/transformer/attention.py" in names
     assert "solutions/transformer/multi_head.py" not in names
+    notebooks = [name for name in names if name.endswith(".ipynb")]
+    assert notebooks == [
+        "assignments/04_attention/04_attention.ipynb",
+        "assignments/ko/04_attention/04_attention.ipynb",
+        "solutions/notebooks/04_attention/04_attention.ipynb",
+    ]
     assert not [name for name in names if "/proof/" in name or name.endswith(".db")]
 
 

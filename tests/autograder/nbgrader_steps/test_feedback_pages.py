@@ -62,13 +62,23 @@ def test_failed_checks_stand_on_top():
     failed = check("decoder-layer", "failed", message="It is <b>nan</b>.")
     checks = [check("decoder-layer", "passed", title="The shape"), failed]
     page = page_of(check_cell(), checks=checks)
-    (line,) = page.select("#failed-checks li")
-    said = "Decoder layer: Every <value> (0 / 7.5) It is <b>nan</b>."
+    (line,) = page.select("#failed-checks > ul > li")
+    said = "Decoder layer Every <value> (0 / 7.5) It is <b>nan</b>."
     assert " ".join(line.get_text().split()) == said
     assert page.select_one(f"a[name='{line.a['href'][1:]}']")
     text = page.get_text()
     assert text.index("What to mend") < text.index("The report")
     assert not page_of(check_cell(), checks=checks[:1]).select("#failed-checks")
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_the_set_up_cell_is_shown_where_it_failed(fails):
+    """The student has it; else each page began with it."""
+    printed = new_output("stream", name="stdout", text="is set up")
+    error = new_output("error", ename="OSError", evalue="no", traceback=["OSError: no"])
+    cell = new_code_cell("import torch", outputs=[error if fails else printed])
+    cell.metadata["nbgrader"] = {"grade_id": "setup", "locked": True}
+    assert ("import" in page_of(cell).get_text()) is fails
 
 
 def test_a_page_asks_for_nothing_and_runs_no_script():

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ from nbgrader.api import Gradebook
 from tiny_grading import EXPECTED, UNIT, cells, grade, only, scores
 from typer.testing import CliRunner
 
+from autograder.classroom.folder import ClassFolder
 from autograder.commands.app import app
+from autograder.written.marks_table import kept_comments
 
 pytestmark = [
     pytest.mark.slow,
@@ -64,6 +67,7 @@ def test_points_and_comments_come_back(marked):
     fill(path, table)
     said = course(marked, "marks", "01", "--take", path)
     assert "3 rows read" in said
+    assert "warning: @nothing: not in comments.csv, left as written" in said
     expected = {one: EXPECTED[one] for one in THREE}
     expected["mistake-1"] += 12.5
     expected["perfect-one"] += 30
@@ -78,6 +82,34 @@ def test_points_and_comments_come_back(marked):
     course(marked, "marks", "01")  # written anew, it says what the gradebook says
     assert "0 of them new" in course(marked, "marks", "01", "--take", path)
     assert cells(marked) == before
+
+
+def test_an_answer_may_hold_any_line_separator(marked):
+    """A text pasted from elsewhere has U+2028 in it, which ends no row of a table."""
+    course(marked, "marks", "01")
+    path = marked / "marks" / f"{UNIT}.csv"
+    table = rows(path)
+    for row in table:
+        row |= {"points": "3", "answer": "one\u2028two"}
+    fill(path, table)
+    assert "3 rows read, 3 of them new" in course(marked, "marks", "01", "--take", path)
+
+
+@pytest.mark.parametrize(
+    "text", ["zero;Zero, and no more, is neutral.\n", 'zero\t"Zero is\nneutral."\n']
+)
+def test_comments_are_parted_as_spreadsheets_part_them(marked, text):
+    (marked / "comments.csv").write_text(text, "utf-8-sig")
+    (kept,) = kept_comments(ClassFolder(marked)).values()
+    assert kept.startswith("Zero") and kept.endswith("neutral.")
+
+
+def test_comments_in_another_code_are_a_sentence(marked):
+    course(marked, "marks", "01")
+    (marked / "comments.csv").write_bytes("null;Größe".encode("latin-1"))
+    path = marked / "marks" / f"{UNIT}.csv"
+    said = course(marked, "marks", "01", "--take", path, status=2)
+    assert "comments.csv is not in UTF-8" in said and "Nothing was taken" in said
 
 
 def test_graders_share_the_answers_and_see_no_names(marked):
@@ -124,6 +156,13 @@ def test_a_table_that_is_not_there_is_a_sentence(marked, tmp_path):
     path.write_bytes("student;é".encode("latin-1"))
     said = course(marked, "marks", "01", "--take", path, status=2)
     assert said.endswith("in Excel as `CSV UTF-8`. Nothing was taken.")
+
+
+def test_where_nothing_is_graded_there_is_no_table(marked):
+    shutil.rmtree(marked / "autograded")
+    said = course(marked, "marks", "01", status=2)
+    assert said == f"Nothing of {UNIT} is graded here: run `course grade 01`."
+    assert not (marked / "marks").exists()
 
 
 def test_two_tables_that_differ_are_refused(marked, tmp_path):
