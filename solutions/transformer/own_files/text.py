@@ -3,7 +3,7 @@
 import gzip
 import unicodedata
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -53,6 +53,27 @@ class PairedText:
             )
         if number == 0:
             raise TextError(f"{self.src} and {self.tgt} are empty")
+
+
+def require_different_files(texts: Iterable[PairedText]) -> None:
+    """Check that no file is named twice, by whatever name.
+
+    Raises:
+        TextError: naming the first that is.
+    """
+    seen: dict[tuple[int, int], Path] = {}
+    for path in (path for text in texts for path in (text.src, text.tgt)):
+        if not path.exists():  # which is said when it is read
+            continue
+        status = path.stat()
+        file = (status.st_dev, status.st_ino)
+        if file in seen:
+            other = "" if seen[file] == path else f", once as {seen[file]}"
+            raise TextError(
+                f"{path} is named twice{other}: source and translation, training, "
+                "validation and test are each files of their own"
+            )
+        seen[file] = path
 
 
 def read_sentences(path: Path) -> Iterator[str]:
