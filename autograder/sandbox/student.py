@@ -51,7 +51,6 @@ class Student(WatchedCalls):
         self._lent = Lent()
         self._ran: set[str] | None = None  # what has run, while the calls are watched
         self.calls = 0
-        self.was_watched = False  # since the check began
 
     def __getattr__(self, name: str) -> Name:
         """Return the notebook's definition of `name`."""
@@ -68,16 +67,15 @@ class Student(WatchedCalls):
         """Collect the names of what the calls inside run.
 
         Operators of PyTorch (`aten::bmm`), functions of libraries and of the notebook
-        (`torch.nn.functional:softmax`), `watch:ended` if the student's code has put an
-        end to it, and `watch:left` if it runs something where nothing is seen.
+        (`torch.nn.functional:softmax`), and `watch:ended` if the student's code has
+        put an end to it.
         """
         ran: set[str] = set()
-        around, self._ran = self._ran, ran
-        self.was_watched = True
+        self._ran = ran
         try:
             yield ran
         finally:
-            self._ran = around
+            self._ran = None
 
     def begin(self, seed: int) -> None:
         """Begin a check: forget its predecessor's objects and seed the other side.
@@ -89,7 +87,7 @@ class Student(WatchedCalls):
             self._request("begin", seed=seed_of("student", seed))
         except StudentError as error:  # no code of the student's has been asked yet
             raise StudentGone(f"its process broke: {error}", "protocol") from error
-        self.calls, self.was_watched = 0, False
+        self.calls = 0
 
     def load(self, path: str) -> Name:
         """Return something importable on the student's side, by its dotted name."""
