@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
 
-from autograder.course import BY_HAND, SUBSTANCE, UNCOUNTED
+from autograder.course import BY_HAND, ENGLISH, SUBSTANCE, UNCOUNTED
 from autograder.grading.editions import language_of
 from autograder.grading.feedback_table import COLOURS, number, with_code
 from autograder.grading.outcome import RECORD
@@ -26,7 +26,7 @@ from autograder.translations.notebooks import exercise_name
 from autograder.unit import CHECK_SUFFIX, graded_unit, is_graded_code, points_told
 
 YOURS = " Yours is {score} of {total}."
-ENGLISH, SETUP = "en", "setup"
+SETUP = "setup"
 PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
 BLANKS = re.compile(r"\n\s+")
 OURS = ("text/html", "text/markdown", "text/latex", "image/png", "image/jpeg")

@@ -131,9 +131,12 @@ class RemoteStudents:
         if self._kept is None or not self._is_forked(self._kept):
             self._end_kept()
             child = self._child_with_cells({})
-            if self._forks and self._is_forked(child):
-                self._kept = child
-                self.parent.note_fork(child)
+            if self._forks:
+                self.parent.note_fork(child)  # before there is one to be held back
+                if self._is_forked(child):
+                    self._kept = child
+                else:
+                    self.parent.note_fork(child, forks=False)
             return child
         return self._kept
 

@@ -153,13 +153,13 @@ class WarmParent:
         frames = FrameLimits(blob_bytes=limits.reply_bytes)
         return Child(Channel(ours, frames), self._last_key, folder, account)
 
-    def note_fork(self, child: Child) -> None:
-        """Say that a child forks itself from now on, and waits for its forks.
+    def note_fork(self, child: Child, forks: bool = True) -> None:
+        """Say that a child forks itself from now on and waits for its forks, or not.
 
         Raises:
             NoParent: if the parent is gone.
         """
-        self._order({"do": "forked", "key": child.key})
+        self._order({"do": "forked", "key": child.key, "forks": forks})
 
     def end(self, child: Child, patience: float = 0.0) -> int | None:
         """Kill a child with all that it started; return how it had ended before.

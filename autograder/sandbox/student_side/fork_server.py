@@ -109,7 +109,7 @@ class ForkServer:
                 self._fork(order, descriptors[0])
             elif order["do"] == "forked":
                 if child := self.children.get(order["key"]):
-                    child.forks = True
+                    child.forks = order["forks"]
                 self._reply({})
             elif order["do"] == "copy":
                 self._copy(descriptors[0])

@@ -1,6 +1,7 @@
 """The cells run once; each exercise has a fork that knows nothing of the others."""
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -203,8 +204,13 @@ def test_two_children_of_one_submission_share_its_memory(
 
 
 def test_a_fork_weighs_as_much_as_another_submission(
-    remote: Callable[..., RemoteStudents],
+    remote: Callable[..., RemoteStudents], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """From its first moment, also where the grader has to wait for a processor."""
+    is_forked = RemoteStudents._is_forked
+    monkeypatch.setattr(
+        RemoteStudents, "_is_forked", lambda *a: (is_forked(*a), time.sleep(0.5))[0]
+    )
     cell = """
 import os, time
 def weight():

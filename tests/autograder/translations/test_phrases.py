@@ -10,7 +10,8 @@ LIMIT = "ms"
 def f(what):
     """Say."""
     fail(f"{what} is not {what!r} there.")
-    return said("Some words") + "two words"
+    bold = f'<b style="color:{what}">'
+    return bold + said("Some words") + "two words"
 '''
 
 
