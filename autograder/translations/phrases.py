@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from autograder.translations.code import DOCUMENTED, FIELD, template
 from autograder.translations.markdown import WORD
 
-CODE = re.compile(r"^lambda |\\[dwsS(]|\(\?|^\w+ \| \w+$|^<\w[^<>]*>$")
+CODE = re.compile(r"^lambda |\\[dwsS(]|\(\?|^\w+ \| \w+$|^<\w+ \w+=")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 SAYING = ("said", "told")
 TOLD = re.compile(rf"\btold\(\s*({STRING.pattern}(?:\s*[+~]\s*{STRING.pattern})*)")
