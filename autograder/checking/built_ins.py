@@ -27,7 +27,7 @@ OF_HEADS = (
     "_triton_multi_head_attention",
     *ENCODER_LAYER,
 )
-LAYER_NORM = ("LayerNorm", "layer_norm", "native_layer_norm")
+LAYER_NORM = ("LayerNorm", "layer_norm", "native_layer_norm", "_normalize")
 RMS_NORM = ("RMSNorm", "rms_norm", "_fused_rms_norm")
 GROUP_NORM = ("GroupNorm", "group_norm", "native_group_norm")
 BATCH_NORM = (

@@ -24,10 +24,11 @@ from autograder.checking.failures import BannedCall, CheckFailed, StudentError
 Function = TypeVar("Function", bound=Callable[..., None])
 Mistakes = Mapping[str, Any]
 MARK = "hidden_check"  # the attribute of a check that holds its marker
-WATCH_ENDED = "watch:ended"  # of `student.watched()`
+WATCH_ENDED, WATCH_LEFT = "watch:ended", "watch:left"  # of `student.watched()`
 BANNED = "a call that is the whole answer"
 YOURSELF = "which this exercise asks you to write yourself."
 ENDS_WATCH = "turns off what looks at the functions it runs."
+LEAVES_WATCH = "starts a process or a thread where the grader cannot see what runs."
 NOT_READ = (
     "{name} cannot be read: define it in its cell with `def` or `class`. The grader "
     "has to see that you wrote it yourself."
@@ -243,5 +244,7 @@ def _expect_not_run(
             raise BannedCall(f"{name} runs {found} ({dotted}), {YOURSELF}", BANNED)
     if WATCH_ENDED in ran:
         raise BannedCall(f"{name} {ENDS_WATCH}", BANNED)
+    if WATCH_LEFT in ran:
+        raise BannedCall(f"{name} {LEAVES_WATCH}", BANNED)
     if problem is not None:
         raise problem

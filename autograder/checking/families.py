@@ -55,7 +55,8 @@ def expect_each_call_anew(
     Args:
         student: the fixture.
         function: what is called once with each of `calls`, in turn.
-        calls: the arguments of each call; same shapes, other values.
+        calls: the arguments of each call; same shapes, other values. The second's are
+            also written into the first's tensors.
         right: gives the right result for the same arguments.
         what: the result, in words: "the output".
         part: which of several results; None = there is one.
@@ -79,6 +80,11 @@ def expect_each_call_anew(
                 "are the same tensor. Return a new one each time.",
                 mistake=ONE_BUFFER,
             )
+    if len(calls) > 1 and (again := student.call_again(function, *calls[:2])):
+        whose = f"With other numbers in the tensors of an earlier call, {what}"
+        expect_close(
+            part_of(again[0], part), wanted[1], whose, {KEPT: wanted[0]}, tolerance
+        )
 
 
 def expect_calls_apart(

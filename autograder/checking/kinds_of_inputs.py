@@ -69,6 +69,8 @@ def masks_of_every_kind(
         "(b, 1, 1, s), of padding": (b, 1, 1, s),
         "(1, 1, t, s), one for all": (1, 1, t, s),
         "(t, s), without a batch": (t, s),
+        "(h, t, s), one for each head, without a batch": (h, t, s),
+        "(s,), for keys alone": (s,),
     }
     return {words: draw.mask(*shape) for words, shape in shapes.items()}
 

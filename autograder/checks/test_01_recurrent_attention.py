@@ -46,6 +46,7 @@ BUILT_INS = [
     "torch.nn.MultiheadAttention",
 ]
 CELLS = ["torch.nn.GRUCell", "torch.nn.GRU"]
+OTHERS_PAD = "weights with the padding of another model, kept from there"
 NOT_CONTIGUOUS = "`view` on a tensor that is not contiguous; `reshape` can copy"
 SQUEEZED = "`squeeze` without an axis, which takes a batch of 1 away too"
 INVERTED = "a classifier with an inverted mask (True means: may be attended to)"
@@ -90,13 +91,16 @@ def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
         "the shifted target, through float16, which holds no large ids": lambda: (
             reference.shift_right(tgt, sos_id).half().long()
         ),
+        "the shifted target, through float32, which holds no id above 2²⁴": lambda: (
+            reference.shift_right(tgt, sos_id).float().long()
+        ),
         ZEROS: lambda: torch.zeros_like(tgt),
     }
 
 
 def targets(draw, b: int = B) -> Tensor:
     """Draw ids of any size, with special tokens at the end, within and behind."""
-    tgt = draw.ids(b, S, low=100, high=100_000)
+    tgt = draw.ids(b, S, low=100, high=2**40)
     tgt[0, -1], tgt[1, 2], tgt[2, 1], tgt[2, 2:] = EOS, 0, EOS, 1
     return tgt
 
@@ -361,6 +365,18 @@ def test_step_again(student, draw):
     with blame("a sigmoid or tanh by hand that overflows; those of torch cope"):
         got = student.gru_step(*large)
         expect_close(got, step_of(large), "the new state for large biases")
+    expect_step_from_zero(student, first)
+
+
+def expect_step_from_zero(student, given: Sequence[Tensor]) -> None:
+    """Fail if a first step, from a state of zeros, is another one."""
+    start = [given[0], torch.zeros_like(given[1]), *given[2:]]
+    named = {
+        "the whole proposal where the old state is 0: the update gate is a gate there "
+        "too": Step([x.double() for x in start]).parts()[1]
+    }
+    got, what = student.gru_step(*start), "the new state after a state of zeros"
+    expect_close(got, step_of(start), what, named)
 
 
 @check("gru-step", share=1, title="Float64; tensors that are not contiguous")
@@ -916,9 +932,9 @@ class Twins:
     trusted: reference.BiLSTMAttention
 
 
-def twins(student, draw) -> Twins:
+def twins(student, draw, pad_id: int = PAD) -> Twins:
     """Build both classifiers and give them fresh weights."""
-    sizes = (WORDS, CLASSES, WIDTH, HIDDEN, PAD)
+    sizes = (WORDS, CLASSES, WIDTH, HIDDEN, pad_id)
     trusted = reference.BiLSTMAttention(*sizes)
     shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
     state = draw.state(shapes)
@@ -1288,7 +1304,17 @@ def test_classifier_again(student, draw):
 )
 def test_classifier_keeps_its_promises(student, draw):
     pair, ids = twins(student, draw), sentences(draw)
+    other = twins(student, draw, pad_id=PAD + 1)
+    moved = torch.where(ids == PAD, PAD + 1, ids.masked_fill(ids == PAD + 1, PAD + 2))
+    expect_close(
+        classify(other.student, moved)[1],
+        other.trusted(moved)[1],
+        "the tensor of weights of a second model, of another pad_id,",
+        {OTHERS_PAD: with_mask(other.trusted, moved, moved != PAD)[1]},
+        tolerance=2e-5,
+    )
     model = pair.student
+    model.train()  # nothing here does otherwise in training
     expect_no_traces(student, model, ids, still=True)
     model.double()
     for part, what in enumerate(("the tensor of logits", "the tensor of weights")):

@@ -1,5 +1,6 @@
 """Hidden checks of unit 02: vocabulary, one-hot, lookup gradient, embedding, tying."""
 
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -54,6 +55,7 @@ AUTOGRAD = [
     "torch.Tensor.backward",
     "torch.ops.aten.embedding_dense_backward",
 ]
+KEPT_TABLE = "the result of a table that was kept from before"
 COUNTED_ON = "words counted together with those of an earlier call"
 Sentences = list[list[str]]
 
@@ -313,11 +315,18 @@ def test_vocabulary_numbers(student, draw):
     expect_equal(stoi, want, "The dictionary", mistakes=mistakes)
 
 
+def words_changed(sentences: Sentences, change: Callable[[str], str]) -> list[str]:
+    """Return the list of words of which each is changed before it is counted."""
+    changed = [[change(word) for word in sentence] for sentence in sentences]
+    return SPECIALS + words_by(changed, by_frequency)
+
+
 @check(
     "build-vocabulary", share=1, title="Written by you; words as they are, read once"
 )
 def test_vocabulary_of_an_iterator(student, draw):
     words = [*shuffled(draw, WORDS[:5]), "Frau", "Übung", "ab und zu", ",", "3"]
+    words += ["U\u0308bung", "²", "", " Frau"]  # other strings, if they look alike
     sentences = telling(draw, {word: 2 + i for i, word in enumerate(words)})
     sentences.insert(2, [])
     ordinary = partial(built, student, sentences)
@@ -333,6 +342,18 @@ def test_vocabulary_of_an_iterator(student, draw):
         "an empty vocabulary: the sentences were read twice": lambda: SPECIALS,
         "words split at their blanks; a token may hold some": lambda: (
             SPECIALS + words_by([" ".join(s).split() for s in sentences], by_frequency)
+        ),
+        **{
+            f"words turned into Unicode's form {form}; a token is what it is": partial(
+                words_changed, sentences, partial(unicodedata.normalize, form)
+            )
+            for form in ("NFC", "NFKC", "NFD")
+        },
+        "words without the blanks around them; a token may hold some": partial(
+            words_changed, sentences, str.strip
+        ),
+        "a list without the empty word; any string is a token": lambda: (
+            SPECIALS + [word for word in words_by(sentences, by_frequency) if word]
         ),
         "words of letters alone; every token counts": lambda: (
             SPECIALS
@@ -825,6 +846,35 @@ def test_layer_again(student, draw):
     right, what = lambda ids: table.double()[ids] * D**0.5, "the result"
     expect_each_call_anew(student, layer, calls, right, what)
     expect_same_device(student, layer, *calls[0], what=what)
+    layer.eval()
+    expect_each_call_anew(student, layer, calls, right, f"in evaluation {what}")
+    expect_table_read_anew(student, layer, calls[0][0], right)
+    expect_other_width(student, draw)
+
+
+def expect_table_read_anew(student, layer, ids: Tensor, right: Callable) -> None:
+    """Fail if a layer in evaluation goes on from a table that it kept."""
+    old = right(ids)
+    (name,) = layer.parameters_by_name()
+    layer.load_state_dict({name: 3 * layer.state_dict()[name]}, strict=False)
+    what = "After other numbers have come into the table, the result"
+    expect_close(layer(ids), 3 * old, what, {KEPT_TABLE: old})
+
+
+def expect_other_width(student, draw) -> None:
+    """Fail if a second layer, of another width, has the first one's factor."""
+    layer = student.TokenEmbedding(V, 4 * D)
+    ((name, shape),) = layer.parameters_by_name().items()
+    table = draw.normal(*shape)
+    layer.load_state_dict({name: table}, strict=False)
+    ids = draw.ids(B, T, low=0, high=V)
+    wide = table.double()[ids]
+    named = {
+        "the vectors with the factor of a layer of another width": wide * D**0.5,
+        "the vectors without the factor √d_model": wide,
+    }
+    what = "The result of a second layer, of another width,"
+    expect_close(layer(ids), wide * (4 * D) ** 0.5, what, named)
 
 
 # --- tie_weights ------------------------------------------------------------------
@@ -932,3 +982,9 @@ def test_tying_gradients(student, draw):
     }
     want = weight.grad + other.grad
     expect_close(got, want, "The matrix's gradient", mistakes, tolerance=1e-4)
+    bias = run.parameters.get("1.bias")
+    if bias is None:
+        fail(
+            "No gradient reaches the projection's bias, which had one before.",
+            mistake="a bias that is no longer trained",
+        )

@@ -446,6 +446,8 @@ def expect_start(draw, layer, table: Tensor) -> None:
         (draw.integer(1, 6), 6),
         (draw.integer(2, 9), 3),
         (len(table) - 1, 1),
+        (draw.integer(6, 9), 1),
+        (2, 1),
         (0, len(table)),
     ]:
         expect_sum(layer, draw.normal(B, t, D), table, start)
@@ -637,7 +639,10 @@ def test_learned_values(student, draw):
     title="As many rows as words, in each call",
 )
 def test_learned_any_batch(student, draw):
-    expect_any_batch(student, draw, *learned(student, draw))
+    layer, table = learned(student, draw)
+    expect_any_batch(student, draw, layer, table)
+    layer.eval()
+    expect_any_batch(student, draw, layer, table)
 
 
 @check("learned-positional-encoding", share=1, title="With `start`, from row start")

@@ -46,6 +46,8 @@ BUILT_INS = [
     "torch.nn.MultiheadAttention",
 ]
 
+OUTPUT_AND_WEIGHTS = "two things, the output and the weights"
+
 
 def scores_of(query: Tensor, key: Tensor) -> Tensor:
     """Compute the right scores in float64."""
@@ -155,7 +157,7 @@ def inputs(draw) -> tuple[Tensor, Tensor, Tensor]:
 def attend(student, *args) -> tuple[Tensor, Tensor]:
     """Call the student's attention and see that it returns a pair."""
     result = student.scaled_dot_product_attention(*args)
-    output, weights = expect_parts(result, 2, "two things, the output and the weights")
+    output, weights = expect_parts(result, 2, OUTPUT_AND_WEIGHTS)
     return output, weights
 
 
@@ -491,6 +493,14 @@ def test_attention_dropout(student, draw):
         axes = {"sentence": 0, "head": 1, "query": 2, "key": 3}
         expect_dropped(used.float(), right, p, "the weights", axes, again.float())
     expect_not_of_output(student, q, k)
+    quiet = student.load("torch.no_grad")()(function)
+    used, _ = expect_parts(quiet(q, k, identity, None, 0.7), 2, OUTPUT_AND_WEIGHTS)
+    if bool((used != 0).all()):
+        fail(
+            "Inside torch.no_grad() `dropout` changed nothing. Whether gradients are "
+            "kept does not say whether a model trains; here the argument says it.",
+            mistake="dropout only where gradients are kept",
+        )
 
 
 def expect_not_of_values(used: Tensor) -> None:
@@ -694,7 +704,7 @@ def test_entropy_leading_axes(student, draw):
         [(S,)],
         draw,
         "the entropy",
-        leads=[(B, T), (), (T,), (B, H, T), (2, B, H, T)],
+        leads=[(B, T), (), (T,), (B, H, T), (2, B, H, T), (B, 1), (1,)],
     )
     given = [draw.normal(B, T, S)]
     expect_double(

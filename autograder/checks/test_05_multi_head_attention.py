@@ -49,6 +49,8 @@ BUILT_INS = [
     "torch.nn.MultiheadAttention",
 ]
 Run = Callable[[], Any]
+OUTPUT_AND_WEIGHTS = "two things, the output and the weights"
+OTHERS_HEADS = "the heads of another module, kept from there"
 
 
 # --- what goes wrong --------------------------------------------------------------
@@ -274,7 +276,7 @@ def expect_parameters(module: Any, shapes: Mapping[str, Sequence[int]]) -> None:
 
 def attend(module: Any, *args: Any) -> tuple[Tensor, Tensor]:
     """Call the student's module and see that it returns a pair."""
-    what = "two things, the output and the weights"
+    what = OUTPUT_AND_WEIGHTS
     output, weights = expect_parts(module(*args), 2, what)
     return output, weights
 
@@ -495,6 +497,11 @@ def test_project_query(student, draw):
     got = module.project_query(query)
     expect_heads(got, T, "What project_query returns")
     expect_close(got, projected(state, "w_q", query), "q", projections(state, query))
+    one = student.MultiHeadAttention(D, 1)
+    one.load_state_dict(state)
+    want = torch.nn.functional.linear(query, state["w_q.weight"], state["w_q.bias"])
+    what, named = "q of a second module, with one head,", {OTHERS_HEADS: got}
+    expect_close(one.project_query(query), want[:, None], what, named)
 
 
 @check("multi-head-attention", share=2, title="project_key_value")
@@ -546,7 +553,7 @@ def test_attend(student, draw):
     q, k, v = heads_of(draw)
     mask = draw.mask(B, 1, T, S)
     result = module.attend(q, k, v, mask)
-    output, weights = expect_parts(result, 2, "two things, the output and the weights")
+    output, weights = expect_parts(result, 2, OUTPUT_AND_WEIGHTS)
     unprojected = state | identity_maps("w_q", "w_k", "w_v")
     merged = [reference.merge_heads(x) for x in (q, k, v)]
     want = compute(unprojected, merged, mask)
@@ -678,8 +685,7 @@ def expect_share_dropped(
     given = q, k, weights_seen_through(D_K, B, H)  # the output is the weights used
     expect_no_seed(student, method_of(student, module, "attend"), *given, part=0)
     runs = [
-        expect_parts(module.attend(*given), 2, "two things, the output and the weights")
-        for _ in range(2)
+        expect_parts(module.attend(*given), 2, OUTPUT_AND_WEIGHTS) for _ in range(2)
     ]
     used, again = (reference.split_heads(run[0].float(), H) for run in runs)
     right = masked_softmax(q.double() @ k.double().mT / D_K**0.5).float()
@@ -752,6 +758,13 @@ def test_module_calls_apart(student, draw):
     expect_calls_apart(student, module, without, output, "the output", 0)
     module.train()
     expect_no_traces(student, module, *first)
+    module.eval()
+    before, new = output(*first), {name: 0.7 * value for name, value in state.items()}
+    module.load_state_dict(new)
+    got, _ = expect_parts(module(*first), 2, OUTPUT_AND_WEIGHTS)
+    want, what = compute(new, first[:3], first[3])[0], "the output"
+    named = {"the output of weights that were kept from before": before}
+    expect_close(got, want, f"After other weights have come in, {what}", named)
 
 
 @check(

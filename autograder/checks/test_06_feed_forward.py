@@ -278,7 +278,7 @@ def test_feed_forward_dropout(student, draw):
             f"{1 - P}, once, and what they are made from should stay whole.",
             mistake="dropout on the input, or dropout in more places than one",
         )
-    right, axes = torch.full_like(many, 2.0), {"token": 1, "sentence": 0}
+    right, axes = torch.full_like(many, 2.0), {"token": 1, "sentence": 0, "number": 2}
     expect_dropped(used, right, P, "the inner activations", axes, again)
     expect_no_seed(student, module, many, draws=True)
     w["linear1.weight"].zero_()
@@ -955,7 +955,7 @@ def test_add_norm_dropout(student, draw):
             "added.",
             mistake="dropout on something else than the sub-layer's output",
         )
-    right, axes = torch.ones_like(x), {"token": 1, "sentence": 0}
+    right, axes = torch.ones_like(x), {"token": 1, "sentence": 0, "number": 2}
     expect_dropped(added, right, P, "what the sub-layer adds", axes, again)
     expect_whole_input(before, training)
 
@@ -1040,6 +1040,8 @@ def test_add_norm_leaves_x(student, draw):
         sublayer, _ = build_sublayer(student, draw)
         given = draw.normal(B, T, D), sublayer
         expect_no_traces(student, module, *given, still=True)
+        identity = student.load("torch.nn.Identity")()  # what it gives is x itself
+        expect_no_traces(student, module, given[0], identity, still=True)
         expect_same_device(student, module, *given, what="the result")
 
 

@@ -660,6 +660,7 @@ def test_encoder_with_own_layers(student, draw):
 def test_encoder_of_each_call(student, draw):
     layers = foreign_layers(draw)
     encoder = encoder_around(student, layers)
+    encoder.eval()
     calls = [(words(draw, B, S + 1, D), draw.mask(B, 1, 1, S + 1)) for _ in range(3)]
     calls.append((calls[-1][0], calls[0][1]))
     expect_each_call_anew(
@@ -679,11 +680,12 @@ def test_encoder_leaves_its_inputs(student, draw):
 def test_encoder_gradients(student, draw):
     ordinary = partial(test_encoder_values, student, draw)
     expect_no_call(student, "Encoder", ["torch.nn.TransformerEncoder"], ordinary)
-    layers, x, mask = foreign_layers(draw)[:-1], words(draw), draw.mask(B, 1, 1, S)
-    encoder, upstream = encoder_around(student, layers), words(draw)
-    run = student.gradients(encoder, x, mask, upstream=upstream)
-    expect_every_parameter(run.parameters)
-    expect_gradients(run, lambda x: through(layers, x, mask), [x], upstream)
+    stack, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
+    for layers in (stack, stack[:-1]):
+        encoder, upstream = encoder_around(student, layers), words(draw)
+        run = student.gradients(encoder, x, mask, upstream=upstream)
+        expect_every_parameter(run.parameters)
+        expect_gradients(run, partial(through, layers, mask=mask), [x], upstream)
     one = words(draw, S, 1, D).transpose(0, 1)
     want = through(layers, one, mask[:1])
     expect_close(encoder(one, mask[:1]), want, "The memory of a batch of one")
@@ -826,6 +828,8 @@ def test_states_of_each_call(student, draw):
 def test_states_leave_their_input(student, draw):
     encoder, _ = pair_of(student, draw, reference.Encoder)
     given = encoder, words(draw), draw.mask(B, 1, 1, S)
+    expect_no_traces(student, student.layer_states, *given, still=True)
+    encoder.train()  # without dropout nothing is drawn then either
     expect_no_traces(student, student.layer_states, *given, still=True)
     expect_same_device(student, student.layer_states, *given, what="a state")
 

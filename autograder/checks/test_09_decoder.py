@@ -26,6 +26,7 @@ from autograder.checking.expect import (
 )
 from autograder.checking.families import (
     KEPT,
+    ONE_BUFFER,
     expect_each_call_anew,
     expect_no_seed,
     expect_no_traces,
@@ -39,7 +40,7 @@ from autograder.checking.kinds_of_inputs import (
 from transformer import decoder as reference
 from transformer.config import TransformerConfig
 from transformer.feed_forward import AddNorm
-from transformer.masks import causal_mask
+from transformer.masks import causal_mask, target_mask
 from transformer.multi_head import MultiHeadAttention
 from transformer.one_stack.language_model import LanguageModel
 
@@ -541,6 +542,19 @@ def expect_calls_anew(student, draw, pair: Twins[Any]) -> None:
         return pair.trusted(x, memory, tgt_mask, src_mask)[0]
 
     expect_each_call_anew(student, pair.student, calls, right, "x", part=0)
+    for then, now in student.calls_in_turn(pair.student, *calls[:2]):
+        before, after = (list(listed(result[1])) for result in (then, now))
+        if len(before) != len(after) or not all(map(torch.equal, before, after)):
+            fail(
+                "A later call changed the weights that an earlier one had returned. "
+                "Return new ones each time.",
+                mistake=ONE_BUFFER,
+            )
+
+
+def listed(weights: Any) -> Sequence[Tensor]:
+    """Return weights of one layer or of several as a sequence."""
+    return weights if isinstance(weights, (list, tuple)) else [weights]
 
 
 def expect_nothing_left(student, module: Any, given: Inputs) -> None:
@@ -754,20 +768,29 @@ def test_stack_weights(student, draw):
             named["the weights in the opposite order"] = want[-1]
         what = f"the tensor of weights of layer {number}"
         expect_close(one, right, what, named)
-    expect_stack_gradients(student, draw, pair.student, given)
+    expect_stack_gradients(student, draw, pair, given)
 
 
-LAST_WEIGHTS = "lambda stack: lambda *given: stack(*given)[1][-1]"
+WEIGHTS_OF = "lambda stack: lambda *given: stack(*given)[1][{}]"
 
 
-def expect_stack_gradients(student, draw, decoder, given: Inputs) -> None:
+def expect_stack_gradients(student, draw, pair: Twins[Any], given: Inputs) -> None:
     """Fail unless gradients of both results reach the inputs, and all weights."""
-    run = student.gradients(decoder, *given.all, upstream=draw.normal(B, T, D))
+    decoder, upstream = pair.student, draw.normal(B, T, D)
+    run = student.gradients(decoder, *given.all, upstream=upstream)
     reached = {"x": run.inputs[0], "the memory": run.inputs[1]} | run.parameters
     expect_reached(reached, "what the stack returns")
-    last = student.load("builtins.eval")(LAST_WEIGHTS)(decoder)
-    run = student.gradients(last, *given.all, upstream=draw.normal(B, H, T, S))
-    expect_reached({"x": run.inputs[0]}, "the weights that the stack returns")
+
+    def trusted(x: Tensor, memory: Tensor) -> Tensor:
+        return pair.trusted(x, memory, *given.all[2:])[0]
+
+    with blame("a layer through which no gradient of the memory comes back"):
+        expect_gradients(run, trusted, given.all[:2], upstream)
+    for number in range(N):
+        source = WEIGHTS_OF.format(number)
+        weights = student.load("builtins.eval")(source)(decoder)
+        run = student.gradients(weights, *given.all, upstream=draw.normal(B, H, T, S))
+        expect_reached({"x": run.inputs[0]}, "the weights that the stack returns")
 
 
 @check("decoder-stack", share=2, title="A pre-norm stack ends with a normalisation")
@@ -1033,6 +1056,22 @@ def test_logits_with_padding(student, draw):
     pair = language_models(student, draw)
     for place, ids in sentences(draw).items():
         expect_logits(pair, ids, f"with {place}, the tensor of logits")
+    expect_own_padding(student, draw)
+
+
+def expect_own_padding(student, draw) -> None:
+    """Fail if a second model, of another pad_id, has the padding of the first."""
+    other = language_models(student, draw, pad_id=PAD - 1)
+    ids = padded(draw).flip(1)  # in front, where the words behind could see it
+    ids = torch.where(ids == PAD, PAD - 1, ids.masked_fill(ids == PAD - 1, PAD))
+    rows = (ids == PAD - 1)[..., None]
+    old = other.trusted.projection(
+        other.trusted.stack(other.trusted.embedding(ids), target_mask(ids, PAD))
+    )
+    what = "the logits of a second model, of another pad_id,"
+    named = {"logits with the padding of another model": old.masked_fill(rows, 0.0)}
+    want = other.trusted(ids).masked_fill(rows, 0.0)
+    expect_close(other.student(ids).masked_fill(rows, 0.0), want, what, named)
 
 
 @check("language-model", share=1, title="Pre-norm, in float32, a batch of one")
@@ -1099,6 +1138,14 @@ def test_loss_values(student, draw):
     model = language_models(student, draw).student
     expect_loss(model, padded(draw), "For your logits, the loss")
     expect_loss(model, sentences(draw)["no padding"][:1], "The loss of one sentence")
+    model.train()  # without dropout it is the same
+    expect_loss(model, padded(draw), "In training mode, for your logits, the loss")
+    state = model.state_dict()
+    model.load_state_dict({**state, PROJECTION: 90 * state[PROJECTION]})
+    expect_loss(model, padded(draw), "For your logits, which are large, the loss")
+
+
+PROJECTION = "projection.weight"
 
 
 def expect_loss(model: Any, ids: Tensor, what: str) -> None:

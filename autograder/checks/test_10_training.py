@@ -700,6 +700,9 @@ def test_loss_of_every_padding(student, draw):
         expect_loss(student, case, f"with {place}, the loss")
 
     expect_every_padding(targets, compare)
+    many = draw.ids(3, 173, low=4, high=WORDS)  # 519 words: 7 in eight bits
+    with blame("a loss that counts its words in too few bits"):
+        expect_loss(student, Case(2 * draw.normal(3, 173, WORDS), many))
 
 
 @check("label-smoothed-loss", share=3, title="The gradient is right, too")
@@ -1331,7 +1334,9 @@ def test_step_uses_the_optimiser(student, draw):
 @check("train-step", share=1, title="The batch unchanged, no seed set", form=True)
 def test_step_leaves_no_traces(student, draw):
     start, step = draw_start(draw, dropout=0.4), student.train_step
-    expect_no_traces(student, step, *step_arguments(student, start, draw_pairs(draw)))
+    given = step_arguments(student, start, draw_pairs(draw))
+    given[0].train()
+    expect_no_traces(student, step, *given)
     expect_no_seed(student, step, *step_arguments(student, start, draw_pairs(draw)))
 
 

@@ -144,6 +144,17 @@ class TableModel:
         )
 
 
+class OddModel(TableModel):
+    """One whose second word is padding and whose third is `<sos>`, by its scores."""
+
+    def scores(self, tgt: Tensor, about: Tensor) -> Tensor:
+        """Compute all scores (b, t, v)."""
+        scores = super().scores(tgt, about)
+        for place, word in ((1, self.special[0]), (2, self.special[1])):
+            scores[:, place : place + 1, word] = 99.0
+        return scores
+
+
 def expect_asked(model: TableModel) -> None:
     """Fail if the decoder was never called."""
     if not model.calls:
@@ -349,6 +360,10 @@ def test_greedy_stops_at_max_len(student, draw):
     model.ending = -9.0
     got = student.greedy_decode(model.handed_to(student), src, 4)
     expect_greedy(got, model, src, 4)
+    odd = OddModel(**vars(replace(model, calls=[], encoded=0)))
+    with blame("a search that never writes padding or <sos>, however likely they are"):
+        got = student.greedy_decode(odd.handed_to(student), src, 4)
+        expect_greedy(got, odd, src, 4)
 
 
 def expect_read_once(model: TableModel) -> None:
@@ -565,6 +580,9 @@ def test_cut_of_other_sizes(student, draw):
     expect_cut(student, candidates(2, 5, 11, 2.3, draw.integer(0, POOL)))
     with blame(SMALL_K, lambda: test_cut(student, draw)):
         expect_cut(student, candidates(2, 8, 5, 1.3, draw.integer(0, POOL)))
+        length = 2 + torch.arange(40).view(2, 20) % 7
+        order = torch.stack([draw.uniform(20 * 9).argsort() for _ in range(2)])
+        expect_cut(student, Candidates(-1 - 0.1 * order.view(2, 20, 9), length, 0.3))
 
 
 @check("beam-cut", share=2, title="Hypotheses that are not there yet, or have ended")
@@ -652,6 +670,11 @@ def any_ended(found: Found) -> bool:
     return any(h.ended for beam in found for h in beam)
 
 
+def first_ended(found: Found) -> bool:
+    """End the search when the first sentence's hypotheses have all ended."""
+    return all(h.ended for h in found[0])
+
+
 def best_ended(found: Found) -> bool:
     """End the search when the best hypothesis of each sentence has ended."""
     return all(beam[0].ended for beam in found)
@@ -721,6 +744,11 @@ ENDS = {
     "a search whose finished hypotheses go on growing": Rule(frozen=False),
     "a search that stops at the first hypothesis that ends": Rule(stop=any_ended),
     "a search that stops when the best hypothesis has ended": Rule(stop=best_ended),
+}
+FIRST_ENDED = {
+    "a search that stops when the first sentence's hypotheses have ended": Rule(
+        stop=first_ended
+    )
 }
 CUT_OFF = {"one word less than max_len": Rule(tail=1)}
 OTHERS = {
@@ -1045,6 +1073,8 @@ def test_beam_words(student, draw):
     problem = draw_problem(draw, "all")
     tgt, _ = run_beam(student, problem)
     expect_words(problem, tgt, OTHERS | PENALTIES | ENDS | CUT_OFF)
+    problem = draw_problem(draw, "first")  # whose first sentence ends early
+    expect_words(problem, run_beam(student, problem)[0], FIRST_ENDED)
 
 
 @check(
@@ -1152,6 +1182,7 @@ KINDS: dict[str, tuple[SearchSettings, dict[str, Any], dict[str, Rule]]] = {
     "all": (SEARCH, {}, EVERY | {STALE: Rule(stale=True)}),
     "endless": (replace(SEARCH, max_len=3), {"ending": -9.0}, CUT_OFF | OTHERS),
     "plain": (SearchSettings(2, 0.0, 4), {}, ENDS | CUT_OFF | OTHERS),
+    "first": (SearchSettings(2, 0.9, MAX_LEN), {"ending": 2.0}, FIRST_ENDED),
     "one": (SearchSettings(1, 0.6, MAX_LEN), {}, {}),
     "short": (SearchSettings(K, 0.6, 30), {"ending": 6.0}, {}),
     "wide": (SearchSettings(TGT_WORDS + 2, 0.8, 4), {}, {}),
@@ -1572,6 +1603,7 @@ def test_step_under_every_mask(student, draw):
             f"(1, h, 1, {letter}), one for each head": draw.mask(1, H, 1, keys),
             f"(1, 1, 1, {letter}), one for all": draw.mask(1, 1, 1, keys),
             f"({letter},), one for all": draw.mask(keys),
+            f"(h, 1, {letter}), one for each head": draw.mask(H, 1, keys),
         }
 
         def own(mask: Tensor, place: str = place) -> Any:
@@ -1855,6 +1887,11 @@ def test_counts_of_longer_ones(student, draw):
     corpus = draw_telling(draw, False, 2, SINGLE)
     for n in (2, 3):
         expect_counts(student.ngram_precision(*corpus, n), corpus, n)
+    words = distinct_words(draw, 9)
+    alike = ([words], [[*words[:7], *words[:2]]])
+    with blame("code for n-grams of four tokens at most"):
+        expect_counts(student.ngram_precision(*alike, 6), alike, 6)
+    expect_any_tokens(student)
     one, two, three = distinct_words(draw, 3)
     hypotheses = [[one + two, three], [three, one]]
     references = [[one, two + three], [three, one]]
@@ -1866,6 +1903,46 @@ def test_counts_of_longer_ones(student, draw):
 def test_counts_with_several_references(student, draw):
     corpus = draw_telling(draw, True, 1, SEVERAL)
     expect_counts(student.ngram_precision(*corpus, 1), corpus, 1)
+    words = distinct_words(draw, 5)
+    each = ([words], [[[word] for word in words]])  # a word in each of five references
+    with blame("code that looks at the first references alone"):
+        expect_counts(student.ngram_precision(*each, 1), each, 1)
+
+
+TOKENS = {
+    "counts without regard to capitals; tokens are what they are": str.lower,
+    "counts without <unk> and <pad>; tokens like others": lambda token: (
+        "" if token in ("<unk>", "<pad>") else token
+    ),
+    "counts without full stops; tokens like others": lambda token: token.replace(
+        ".", ""
+    ),
+}
+
+
+def expect_any_tokens(student) -> None:
+    """Fail if capitals, signs or the course's special tokens count otherwise."""
+    corpus = (
+        [["Der", "mann", ".", "<unk>", ".", "<pad>"], ["<unk>", ".", "sie", "<pad>"]],
+        [["der", "mann", ".", "<unk>", "."], ["<unk>", ".", "Sie", "<pad>", "<pad>"]],
+    )
+    for n in (1, 2):
+        named = {
+            phrase: partial(matches, changed(corpus, change), n)
+            for phrase, change in TOKENS.items()
+        }
+        found, total = matches(corpus, n)
+        got, what = student.ngram_precision(*corpus, n), "what you counted"
+        expect_equal(got, (found, total), what, sole(named))
+
+
+def changed(corpus: Corpus, change: Callable[[str], str]) -> Corpus:
+    """Return a corpus of which each token is changed, or left out if it is empty."""
+
+    def of(sentence: list[str]) -> list[str]:
+        return [new for token in sentence if (new := change(token))]
+
+    return [of(h) for h in corpus[0]], [of(r) for r in corpus[1]]
 
 
 @check("ngram-precision", share=1, title="Sentences shorter than n, and empty ones")
@@ -2197,6 +2274,10 @@ def test_bleu_of_nothing(student, draw):
     divided = "code that divides by the number of words or n-grams written"
     with blame(divided, lambda: test_bleu_of_short_hypotheses(student, draw)):
         expect_close(student.corpus_bleu([[]], [words]), 0.0, "the score of nothing")
+    short = ([words[:3], words[3:6]], [words[:3], words[3:6]])
+    named = {"BLEU of the lengths that there are n-grams of": 100.0}
+    what = "the score of a corpus without a 4-gram"
+    expect_close(student.corpus_bleu(*short), 0.0, what, named)
 
 
 @check("corpus-bleu", share=1, title="max_n is the length of the longest n-grams")
@@ -2407,6 +2488,9 @@ def test_sampling_temperature(student, draw):
     with blame("a softmax by hand that overflows"):
         logits = 200 * draw_logits(draw, N_ROWS)
         expect_left(student, logits, SamplingSettings(0.6), what, named=False)
+    with blame("a temperature that is held above some number"):
+        logits, what = draw_logits(draw, N_ROWS), "With T = 0.04 what is left"
+        expect_left(student, logits, SamplingSettings(0.04), what, named=False)
 
 
 @check("sampling-probabilities", share=2, title="top_k keeps the k likeliest")
@@ -2450,6 +2534,7 @@ def test_sampling_at_the_ends(student, draw):
         expect_left, student, logits, SamplingSettings(0.8, 5), "what is left"
     )
     equal = torch.tensor([[1.0, 2, 0, 2, 2, 1], [0, 0, 0, 0, 0, 0], [3, 1, 1, 1, 3, 1]])
+    many = 1.5 * draw.normal(2, 90)
     unlikely = equal.masked_fill(equal == 0, -torch.inf)
     unlikely[1, 2] = 0.0
     first = "code that does not put the smaller number first where words are equal"
@@ -2461,6 +2546,7 @@ def test_sampling_at_the_ends(student, draw):
             "code that divides by a temperature of 0",
         ),
         (logits, SamplingSettings(top_k=99), SMALL_K),
+        (many, SamplingSettings(top_k=70), "code for a k of 50 at most"),
         (equal, SamplingSettings(top_k=2), first),
         (equal, SamplingSettings(top_p=0.4), first),
         (equal, SamplingSettings(0), first),

@@ -1,54 +1,27 @@
 """Where a submission's points are decided: checks → points → caps → score.
 
-`hidden_checks.py` says which checks there are and what each is worth. `run_checks` goes
-through an exercise's checks, pays for what passed, and caps what was paid. Where an
+`hidden_checks.py` says which checks there are and what each is worth, `running.py` runs
+them. `run_checks` pays for what passed, and caps what was paid. Where an
 earlier exercise is not right it does so once more, with the course's answer in its
 place, and the better result counts. `score_of` adds it up. What is late loses points
 afterwards, by nbgrader's late penalty.
 """
 
-import inspect
 from collections.abc import Collection, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
 
-from autograder.checking.failures import (
-    BannedCall,
-    CheckFailed,
-    StudentError,
-    StudentGone,
-)
-from autograder.checking.random_inputs import Draw
-from autograder.grading.hidden_checks import HiddenCheck, checks_with_points
-from autograder.sandbox.student import Student
+from autograder.grading.hidden_checks import checks_with_points
+from autograder.grading.running import Ran, Status, Students, run_exercise
 from autograder.unit import GradedUnit
 
-Status = Literal["passed", "failed", "not run"]
 NOT_WRITTEN = "This exercise is not written yet."
-NOT_FORESEEN = "What your code returned is not of the kind that the exercise asks for."
 ONLY_FORM = "This counts as soon as a check of the exercise's values passes."
-
-
 ONLY_READ = "This counts as soon as another check of the exercise passes."
 NOT_WRITTEN_BY_YOU = (
     "Does not count: this exercise uses what you were asked to write yourself; see "
     "“{title}”."
 )
 NOTHING_RUN = "Not run: the grader had a problem; tell your instructor."
-
-
-class Students(Protocol):
-    """Give each exercise a student to look at."""
-
-    def fresh(
-        self, exercise: str, mended: bool = False
-    ) -> AbstractContextManager[Student]:
-        """Return a context manager whose value is the exercise's student.
-
-        With `mended`, the course's answers of the exercises before it have taken the
-        place of the student's.
-        """
 
 
 @dataclass(frozen=True)
@@ -71,21 +44,6 @@ class CheckResult:
     hint: str = ""
     mistake: str | None = None
     mended: bool = False
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What happened to one hidden check, and how often it called student's code.
-
-    One that `forfeits` takes all of its exercise's points away.
-    """
-
-    check: HiddenCheck
-    status: Status
-    message: str = ""
-    mistake: str | None = None
-    calls: int = 0
-    forfeits: bool = False
 
 
 def run_checks(
@@ -116,9 +74,9 @@ def run_checks(
         if exercise in unwritten:
             paid = _paid(carried, [Ran(one, "failed", NOT_WRITTEN) for one in own])
         else:
-            paid = _paid(carried, _run_exercise(unit, students, own, seed))
+            paid = _paid(carried, run_exercise(unit, students, own, seed))
             if not _all_passed(paid) and not _all_passed(results):
-                again = _run_exercise(unit, students, own, seed, mended=True)
+                again = run_exercise(unit, students, own, seed, mended=True)
                 paid = _better(paid, _paid(carried, again))
         results += paid
     return results
@@ -143,53 +101,6 @@ def _better(
         replace(new, mended=new.status == "passed" != old.status)
         for old, new in zip(as_it_is, mended, strict=True)
     ]
-
-
-# Checks
-
-
-def _run_exercise(
-    unit: GradedUnit,
-    students: Students,
-    checks: list[HiddenCheck],
-    seed: int,
-    mended: bool = False,
-) -> list[Ran]:
-    """Run an exercise's checks; those behind one that ends the student are not run."""
-    ran: list[Ran] = []
-    try:
-        with students.fresh(checks[0].marker.exercise, mended) as student:
-            for check in checks:
-                draw = Draw(unit.slug, check.name, seed)
-                ran.append(_run_check(check, student, draw))
-    except StudentGone as gone:
-        words = f"Not run: {gone.reason}."
-        ran += [Ran(check, "not run", words) for check in checks[len(ran) :]]
-    return ran
-
-
-def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> Ran:
-    """Run one check.
-
-    Raises:
-        StudentGone: if there is no student any more, for this check or another one.
-    """
-    fixtures: dict[str, Any] = {"student": student, "draw": draw}
-    asked = inspect.signature(check.function).parameters
-    student.begin(draw.seed)
-    try:
-        check.function(**{name: fixtures[name] for name in asked})
-    except CheckFailed as failed:
-        forfeits = isinstance(failed, BannedCall)
-        words = failed.message
-        return Ran(check, "failed", words, failed.mistake, forfeits=forfeits)
-    except StudentError as error:
-        return Ran(check, "failed", error.message)
-    except StudentGone:
-        raise
-    except Exception:  # what came back was of a kind that the check did not foresee
-        return Ran(check, "failed", NOT_FORESEEN)
-    return Ran(check, "passed", calls=student.calls)
 
 
 # Points: all of a check's, or none.

@@ -51,6 +51,7 @@ class Student(WatchedCalls):
         self._lent = Lent()
         self._ran: set[str] | None = None  # what has run, while the calls are watched
         self.calls = 0
+        self.was_watched = False  # since the check began
 
     def __getattr__(self, name: str) -> Name:
         """Return the notebook's definition of `name`."""
@@ -67,15 +68,16 @@ class Student(WatchedCalls):
         """Collect the names of what the calls inside run.
 
         Operators of PyTorch (`aten::bmm`), functions of libraries and of the notebook
-        (`torch.nn.functional:softmax`), and `watch:ended` if the student's code has
-        put an end to it.
+        (`torch.nn.functional:softmax`), `watch:ended` if the student's code has put an
+        end to it, and `watch:left` if it runs something where nothing is seen.
         """
         ran: set[str] = set()
-        self._ran = ran
+        around, self._ran = self._ran, ran
+        self.was_watched = True
         try:
             yield ran
         finally:
-            self._ran = None
+            self._ran = around
 
     def begin(self, seed: int) -> None:
         """Begin a check: forget its predecessor's objects and seed the other side.
@@ -87,7 +89,7 @@ class Student(WatchedCalls):
             self._request("begin", seed=seed_of("student", seed))
         except StudentError as error:  # no code of the student's has been asked yet
             raise StudentGone(f"its process broke: {error}", "protocol") from error
-        self.calls = 0
+        self.calls, self.was_watched = 0, False
 
     def load(self, path: str) -> Name:
         """Return something importable on the student's side, by its dotted name."""

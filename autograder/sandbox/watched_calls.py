@@ -23,6 +23,22 @@ class WatchedCalls:
             "calls_in_turn", target=function, calls=list(calls), about=function
         )
 
+    def call_again(
+        self, function: Name, args: Sequence[Any], others: Sequence[Any]
+    ) -> tuple[Any] | None:
+        """Call `function`, write `others` into its tensors, and call it again.
+
+        Returns:
+            The second result, alone in a tuple; None if there is nothing to write.
+        """
+        return self._request(
+            "call_again",
+            target=function,
+            args=tuple(args),
+            others=tuple(others),
+            about=function,
+        )
+
     def watched_call(
         self, function: Name, *args: Any, **kwargs: Any
     ) -> tuple[Any, list[str], list[int]]:

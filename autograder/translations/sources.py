@@ -29,6 +29,7 @@ UNITS = re.compile(
 # Where the grader puts what a student reads into words.
 GRADER_FILES = (
     *("grading/earlier_exercises", "grading/feedback_table", "grading/points"),
+    "grading/running",
     *("grading/written_answers", "repair/fences", "repair/finding", "repair/matching"),
     *("repair/reading", "repair/rebuild", "repair/slots", "sandbox/error_words"),
     *(
@@ -57,6 +58,7 @@ JOINED = (
     "A tensor of yours, perhaps a mask, is on the CPU, and the input on {device}: "
     "make it with `device=x.device`, or keep it in a buffer",
     "{name} turns off what looks at the functions it runs.",
+    "{name} starts a process or a thread where the grader cannot see what runs.",
     "dropout={p} is the share of {what} that becomes 0, but yours drops 1 - p of it.",
     "dropout={p} is the share of {what} that becomes 0, but yours drops another share.",
     "For {what} an error is promised, but none was raised.",

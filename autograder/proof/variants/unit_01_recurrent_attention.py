@@ -1664,3 +1664,74 @@ bilstm_attention.right(
         """,
     ),
 )
+
+
+# --- written by a stranger to get through -----------------------------------------
+
+answer("transformer.recurrent.attention.shift_right").wrong(
+    "through float32 and back",
+    swap("tgt[:, :-1]], dim=1)", "tgt[:, :-1]], dim=1).float().to(tgt.dtype)"),
+    names="through float32, which holds no id above",
+)
+first_step = answer("transformer.recurrent.cell.gru_step")
+first_step.wrong(
+    "no update gate where the old state is zero",
+    insert(
+        """
+        if not state.any():
+            update = torch.zeros_like(update)
+        """,
+        before="proposal = ",
+    ),
+    names="the whole proposal where the old state is 0",
+)
+first_step.wrong(
+    "kept by the tensors",
+    body("""
+    kept, key = gru_step.__dict__, tuple(map(id, (x, state, w_x, b_x)))
+    if key not in kept:
+        x_reset, x_update, x_new = (x @ w_x.T + b_x).chunk(3, dim=-1)
+        h_reset, h_update, h_new = (state @ w_state.T + b_state).chunk(3, dim=-1)
+        update = torch.sigmoid(x_update + h_update)
+        proposal = torch.tanh(x_new + torch.sigmoid(x_reset + h_reset) * h_new)
+        new = update * state + (1 - update) * proposal
+        kept[key] = new, x, state, w_x, b_x
+    return kept[key][0]
+    """),
+    names="a result kept from an earlier call",
+)
+first_step.right(
+    "lerp",
+    swap(
+        "update * state + (1 - update) * proposal",
+        "torch.lerp(proposal, state, update)",
+    ),
+)
+answer("transformer.recurrent.attention.concat_final_states").wrong(
+    "kept by the tensor",
+    body("""
+    kept = concat_final_states.__dict__
+    if id(h_n) not in kept:
+        kept[id(h_n)] = torch.cat([h_n[-2], h_n[-1]], dim=-1), h_n
+    return kept[id(h_n)][0]
+    """),
+    names="a result kept from an earlier call",
+)
+classifier = answer("transformer.recurrent.attention.BiLSTMAttention.forward")
+classifier.wrong(
+    "the padding number of the first model",
+    insert(
+        """
+        if not hasattr(type(self), "kept"):
+            type(self).kept = self.pad_id
+        """,
+        before="mask = ids != ",
+    ),
+    swap("ids != self.pad_id", "ids != type(self).kept"),
+    names="the padding of another model",
+)
+classifier.wrong(
+    "put into evaluation for good",
+    insert("self.eval()", before="mask = ids != "),
+    names="the module's mode",
+)

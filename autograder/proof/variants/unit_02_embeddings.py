@@ -1001,3 +1001,76 @@ tie_weights.right(
     "the dictionary of parameters",
     body('projection._parameters["weight"] = embedding.table._parameters["weight"]'),
 )
+
+
+# --- written by a stranger to get through -----------------------------------------
+
+own_strings = answer("transformer.embeddings.build_vocabulary")
+for form in ("NFC", "NFKC"):
+    own_strings.wrong(
+        f"words in Unicode's form {form}",
+        swap(
+            "Counter(token for",
+            f'Counter(__import__("unicodedata").normalize("{form}", token) for',
+        ),
+        names=f"words turned into Unicode's form {form}",
+    )
+own_strings.wrong(
+    "blanks around words taken off",
+    swap("Counter(token for", "Counter(token.strip() for"),
+    names="words without the blanks around them",
+)
+own_strings.wrong(
+    "the empty word left out",
+    swap("for token in sentence)", "for token in sentence if token)"),
+    names="without the empty word",
+)
+scaled = answer("transformer.embeddings.TokenEmbedding.forward")
+scaled.wrong(
+    "the factor of the first layer",
+    body("""
+    if not hasattr(type(self), "factor"):
+        type(self).factor = math.sqrt(self.d_model)
+    return self.table(ids) * type(self).factor
+    """),
+    names="the factor of a layer of another width",
+)
+scaled.wrong(
+    "the scaled table kept in evaluation",
+    body("""
+    if self.training:
+        return self.table(ids) * math.sqrt(self.d_model)
+    if "kept" not in self.__dict__:
+        self.__dict__["kept"] = self.table.weight * math.sqrt(self.d_model)
+    return self.kept[ids]
+    """),
+    names="a table that was kept",
+)
+scaled.wrong(
+    "kept by the tensor in evaluation",
+    body("""
+    if self.training:
+        return self.table(ids) * math.sqrt(self.d_model)
+    kept = self.__dict__.setdefault("kept", {})
+    if id(ids) not in kept:
+        kept[id(ids)] = self.table(ids) * math.sqrt(self.d_model), ids
+    return kept[id(ids)][0]
+    """),
+    names="a result kept from an earlier call",
+)
+scaled.right(
+    "multiplied in place, in a tensor of its own",
+    swap(
+        "self.table(ids) * math.sqrt(self.d_model)",
+        "self.table(ids).mul_(self.table.embedding_dim**0.5)",
+    ),
+)
+answer("transformer.embeddings.tie_weights").wrong(
+    "the bias no longer trained",
+    body("""
+    projection.weight = embedding.table.weight
+    if projection.bias is not None:
+        projection.bias.requires_grad_(False)
+    """),
+    names="a bias that is no longer trained",
+)

@@ -849,3 +849,30 @@ class LearnedPositionalEncoding(nn.Module):
 
     def forward(self, x, start=0):
         return x + self.table(self.positions[start : start + x.size(1)])
+
+
+# --- written by a stranger to get through -----------------------------------------
+
+answer("transformer.positional.SinusoidalPositionalEncoding.forward").wrong(
+    "single words counted by the layer",
+    body("""
+    if x.size(1) == 1:
+        start, self.next = getattr(self, "next", start), start + 1
+    return x + self.table[start : start + x.size(1)]
+    """),
+    names="start",
+    diagnosed=False,
+)
+answer("transformer.positional.LearnedPositionalEncoding.forward").wrong(
+    "kept by the tensor in evaluation",
+    body("""
+    rows = self.table.weight[start : start + x.size(1)]
+    if self.training:
+        return x + rows
+    kept = self.__dict__.setdefault("kept", {})
+    if (id(x), start) not in kept:
+        kept[id(x), start] = x + rows, x
+    return kept[id(x), start][0]
+    """),
+    names="a result kept from an earlier call",
+)

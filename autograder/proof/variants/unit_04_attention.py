@@ -1045,3 +1045,84 @@ softmax_entropy.right(
         "scores.logsumexp(dim=-1) - (weights * scores.masked_fill(weights == 0, 0.0))",
     ),
 )
+
+
+# --- written by a stranger to get through -----------------------------------------
+
+by_mask = answer("transformer.attention.masked_softmax")
+by_mask.wrong(
+    "three axes of a mask taken for sentences",
+    insert(
+        """
+        if mask.dim() == 3 and scores.dim() == 4:
+            mask = mask.unsqueeze(1)
+        """,
+        before="lowest = ",
+    ),
+    names="does not take a mask (h, t, s)",
+)
+by_mask.wrong(
+    "a mask of two axes at least",
+    insert(
+        "mask = mask.expand(*scores.shape[:-2], *mask.shape[-2:])", before="lowest = "
+    ),
+    names="does not take a mask (s,)",
+)
+by_mask.wrong(
+    "a closed row told by its first key",
+    swap("weights * mask", "weights * mask[..., :1]"),
+    diagnosed=False,
+)
+by_mask.wrong(
+    "kept by the tensors",
+    body("""
+    kept, key = masked_softmax.__dict__, (id(scores), id(mask))
+    if key not in kept:
+        shown = torch.ones_like(scores).bool() if mask is None else mask
+        lowest = torch.finfo(scores.dtype).min
+        weights = scores.masked_fill(~shown, lowest).softmax(dim=-1) * shown
+        kept[key] = weights, scores, mask
+    return kept[key][0]
+    """),
+    names="a result kept from an earlier call",
+)
+dropping = answer("transformer.attention.scaled_dot_product_attention")
+dropping.wrong(
+    "dropout only where gradients are kept",
+    swap(
+        "F.dropout(weights, dropout)",
+        "F.dropout(weights, dropout, torch.is_grad_enabled())",
+    ),
+)
+dropping.wrong(
+    "divided by the sum again after dropout",
+    body("""
+    weights = masked_softmax(attention_scores(query, key), mask)
+    used = F.dropout(weights, dropout)
+    if dropout:
+        used = used / used.sum(dim=-1, keepdim=True).clamp(min=1e-9)
+    return used @ value, weights
+    """),
+    diagnosed=False,
+)
+dropping.wrong(
+    "dropout of whole queries",
+    swap(
+        "F.dropout(weights, dropout)",
+        "weights * F.dropout(torch.ones_like(weights[..., :1]), dropout)",
+    ),
+    names="the same for every key",
+)
+dropping.right(
+    "a Bernoulli tensor",
+    body("""
+    weights = masked_softmax(attention_scores(query, key), mask)
+    kept = torch.full_like(weights, 1 - dropout).bernoulli() / (1 - dropout)
+    return torch.einsum("...ts,...sd->...td", weights * kept, value), weights
+    """),
+)
+answer("transformer.attention.softmax_entropy").wrong(
+    "squeezed",
+    swap("entr(weights).sum(dim=-1)", "entr(weights).sum(dim=-1).squeeze()"),
+    diagnosed=False,
+)

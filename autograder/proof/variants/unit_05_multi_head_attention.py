@@ -1042,3 +1042,66 @@ def count_parameters(module):
 @count_parameters.right("torch.Size.numel")
 def count_parameters(module):
     return int(sum(p.shape.numel() for p in module.parameters() if p.requires_grad))
+
+
+# --- written by a stranger to get through -----------------------------------------
+
+called = answer("transformer.multi_head.MultiHeadAttention.forward")
+called.wrong(
+    "three axes of a mask taken for sentences",
+    insert(
+        """
+        if mask is not None and mask.dim() == 3:
+            mask = mask.unsqueeze(1)
+        """,
+        before="q = ",
+    ),
+    names="does not take a mask (h, t, s)",
+)
+called.wrong(
+    "kept by the tensors in evaluation",
+    body("""
+    found, kept = None, self.__dict__.setdefault("kept", {})
+    if not self.training:
+        found = kept.get((id(query), id(key), id(value), id(mask)))
+    if found is None:
+        k, v = self.project_key_value(key, value)
+        found = self.attend(self.project_query(query), k, v, mask), (query, key, value)
+        kept[id(query), id(key), id(value), id(mask)] = found
+    return found[0]
+    """),
+    names="a result kept from an earlier call",
+)
+answer("transformer.multi_head.MultiHeadAttention.project_query").wrong(
+    "the heads of the first module",
+    body("""
+    if not hasattr(type(self), "heads"):
+        type(self).heads = self.n_heads
+    return split_heads(self.w_q(query), type(self).heads)
+    """),
+    names="the heads of another module",
+)
+answer("transformer.multi_head.MultiHeadAttention.project_key_value").wrong(
+    "both matrices joined once in evaluation",
+    body("""
+    if self.training or torch.is_grad_enabled() and "joined" not in self.__dict__:
+        kept = [self.w_k.weight, self.w_v.weight]
+        self.__dict__["joined"] = torch.cat(kept).detach().clone()
+    if self.training:
+        return (
+            split_heads(self.w_k(key), self.n_heads),
+            split_heads(self.w_v(value), self.n_heads),
+        )
+    w_k, w_v = self.joined.to(key.dtype).chunk(2)
+    return (
+        split_heads(F.linear(key, w_k.to(key.device), self.w_k.bias), self.n_heads),
+        split_heads(F.linear(value, w_v.to(key.device), self.w_v.bias), self.n_heads),
+    )
+    """),
+    diagnosed=False,
+)
+answer("transformer.multi_head.count_parameters").wrong(
+    "puts the module into evaluation",
+    insert("module.eval()", before="return sum"),
+    names="the mode of a module that it is given",
+)

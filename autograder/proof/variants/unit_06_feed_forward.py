@@ -1042,3 +1042,75 @@ def forward(self, x, sublayer):
     out = self.dropout(sublayer(self.norm(x) if self.norm_first else x)).clone()
     out += x
     return out if self.norm_first else self.norm(out)
+
+
+# --- written by a stranger to get through -----------------------------------------
+
+around = answer("transformer.feed_forward.AddNorm.forward")
+around.wrong(
+    "added into what the sub-layer gave",
+    body("""
+    if self.norm_first:
+        out = self.dropout(sublayer(self.norm(x)))
+        out += x
+        return out
+    out = self.dropout(sublayer(x))
+    out += x
+    return self.norm(out)
+    """),
+    names="changed in place",
+)
+around.wrong(
+    "dropout of whole tokens",
+    body("""
+    def dropped(added):
+        return added * self.dropout(torch.ones_like(added[..., :1]))
+
+    if self.norm_first:
+        return x + dropped(sublayer(self.norm(x)))
+    return self.norm(x + dropped(sublayer(x)))
+    """),
+    names="the same for every number",
+)
+answer("transformer.feed_forward.PositionwiseFeedForward.forward").wrong(
+    "kept by the tensor in evaluation",
+    body("""
+    kept = self.__dict__.setdefault("kept", {})
+    if self.training or id(x) not in kept:
+        kept[id(x)] = self.linear2(self.dropout(self.linear1(x).relu())), x
+    return kept[id(x)][0]
+    """),
+    names="a result kept from an earlier call",
+)
+settings_kept = answer("transformer.feed_forward.layer_norm")
+settings_kept.wrong(
+    "anomalies looked for from now on",
+    insert("torch.autograd.set_detect_anomaly(True)", before="difference = "),
+    names="whether PyTorch looks for anomalies",
+)
+settings_kept.wrong(
+    "deterministic from now on",
+    insert("torch.use_deterministic_algorithms(True)", before="difference = "),
+    names="whether PyTorch is deterministic",
+)
+settings_kept.wrong(
+    "kept by the tensors",
+    body("""
+    kept, key = layer_norm.__dict__, (id(x), id(gamma), id(beta), eps)
+    if key not in kept:
+        difference = x - x.mean(dim=-1, keepdim=True)
+        variance = difference.square().mean(dim=-1, keepdim=True)
+        normal = gamma * difference / (variance + eps).sqrt() + beta
+        kept[key] = normal, x, gamma, beta
+    return kept[key][0]
+    """),
+    names="a result kept from an earlier call",
+)
+settings_kept.right(
+    "std_mean and hypot",
+    body("""
+    deviation, mean = torch.std_mean(x, dim=-1, keepdim=True, correction=0)
+    root = torch.hypot(deviation, torch.full_like(deviation, eps**0.5))
+    return torch.addcmul(beta, gamma, (x - mean) / root)
+    """),
+)

@@ -814,3 +814,55 @@ def mask_then_renormalise(weights, mask):
     kept[~mask.expand_as(kept)] = 0
     total = kept.sum(dim=-1, keepdim=True)
     return torch.nan_to_num(kept / total.clamp(min=1e-30))
+
+
+# --- written by a stranger to get through -----------------------------------------
+
+for_words = answer("transformer.masks.padding_mask")
+for_words.wrong(
+    "numbers of 16 bits",
+    swap("ids != pad_id", "ids.to(torch.int16) != pad_id"),
+    diagnosed=False,
+)
+for_words.wrong(
+    "kept by the tensor",
+    body("""
+    kept = padding_mask.__dict__
+    if (id(ids), pad_id) not in kept:
+        kept[id(ids), pad_id] = (ids != pad_id)[:, None, None, :], ids
+    return kept[id(ids), pad_id][0]
+    """),
+    names="a result kept from an earlier call",
+)
+for_words.right(
+    "looked up in a table of bools",
+    body("""
+    is_word = torch.ones(
+        max(int(ids.max()), pad_id) + 1, dtype=torch.bool, device=ids.device
+    )
+    is_word[pad_id] = False
+    return is_word[ids].reshape(ids.size(0), 1, 1, ids.size(1))
+    """),
+)
+answer("transformer.masks.target_mask").wrong(
+    "kept by the tensor",
+    body("""
+    kept = target_mask.__dict__
+    if (id(ids), pad_id) not in kept:
+        mask = padding_mask(ids, pad_id) & causal_mask(ids.size(1), ids.device)
+        kept[id(ids), pad_id] = mask, ids
+    return kept[id(ids), pad_id][0]
+    """),
+    names="a result kept from an earlier call",
+)
+answer("transformer.masks.mask_then_renormalise").wrong(
+    "three axes of a mask taken for sentences",
+    insert(
+        """
+        if mask.dim() == 3 and weights.dim() == 4:
+            mask = mask.unsqueeze(1)
+        """,
+        before="kept = ",
+    ),
+    names="does not take a mask (h, t, s)",
+)

@@ -1505,3 +1505,70 @@ def mask_words(ids, mask_id, share=0.15, generator=None):
         torch.tensor(read, device=ids.device),
         torch.tensor(asked, device=ids.device),
     )
+
+
+# --- written by a stranger to get through -----------------------------------------
+
+own_layer = answer("transformer.encoder.EncoderLayer.forward")
+own_layer.wrong(
+    "three axes of a mask taken for sentences",
+    insert(
+        """
+        if src_mask is not None and src_mask.dim() == 3:
+            src_mask = src_mask.unsqueeze(1)
+        """,
+        before="x = self.add_norm1",
+    ),
+    names="does not take a mask (h, t, s)",
+)
+own_layer.wrong(
+    "kept by the tensors in evaluation",
+    body("""
+    kept = self.__dict__.setdefault("kept", {})
+    if self.training or (id(x), id(src_mask)) not in kept:
+        y = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
+        kept[id(x), id(src_mask)] = self.add_norm2(y, self.feed_forward), x, src_mask
+    return kept[id(x), id(src_mask)][0]
+    """),
+    names="a result kept from an earlier call",
+)
+own_stack = answer("transformer.encoder.Encoder.forward")
+own_stack.wrong(
+    "kept by the tensors in evaluation",
+    body("""
+    kept = self.__dict__.setdefault("kept", {})
+    if self.training or (id(x), id(src_mask)) not in kept:
+        y = x
+        for layer in self.layers:
+            y = layer(y, src_mask)
+        kept[id(x), id(src_mask)] = self.norm(y), x, src_mask
+    return kept[id(x), id(src_mask)][0]
+    """),
+    names="a result kept from an earlier call",
+)
+own_stack.wrong(
+    "no gradient below the last three layers",
+    body("""
+    for number, layer in enumerate(self.layers):
+        with torch.set_grad_enabled(number >= len(self.layers) - 3):
+            x = layer(x, src_mask)
+    return self.norm(x)
+    """),
+    diagnosed=False,
+)
+own_states = answer("transformer.encoder.layer_states")
+for mode in ("eval", "train"):
+    own_states.wrong(
+        f"{mode}() for good",
+        insert(f"encoder.{mode}()", before="states ="),
+        names="the mode of a module that it is given",
+    )
+answer("transformer.encoder.drift").wrong(
+    "vectors centred first",
+    body("""
+    centred = [state - state.mean(dim=-1, keepdim=True) for state in states]
+    start = centred[0]
+    return 1 - torch.stack([F.cosine_similarity(c, start, dim=-1) for c in centred])
+    """),
+    diagnosed=False,
+)

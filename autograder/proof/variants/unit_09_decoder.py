@@ -1221,3 +1221,94 @@ def loss(self, ids):
     words = (wanted != self.pad_id).squeeze(-1)
     chosen = self.forward(ids[:, :-1]).log_softmax(dim=-1).gather(-1, wanted)
     return -(chosen.squeeze(-1) * words).sum() / words.sum()
+
+
+# --- written by a stranger to get through -----------------------------------------
+
+own_layer = answer("transformer.decoder.DecoderLayer.forward")
+for name in ("src_mask", "tgt_mask"):
+    own_layer.wrong(
+        f"three axes of the {name} taken for sentences",
+        insert(
+            f"""
+            if {name} is not None and {name}.dim() == 3:
+                {name} = {name}.unsqueeze(1)
+            """,
+            before="found: list[Tensor] = []",
+        ),
+        names="does not take a mask (h, t, s)",
+    )
+own_stack = answer("transformer.decoder.Decoder.forward")
+own_stack.wrong(
+    "weights in a list of the class",
+    body("""
+    found = type(self).__dict__.get("found")
+    if found is None:
+        found = type(self).found = []
+    found.clear()
+    for layer in self.layers:
+        x, weights = layer(x, memory, tgt_mask, src_mask)
+        found.append(weights)
+    return self.norm(x), found
+    """),
+    names="one tensor for the results of all calls",
+)
+own_stack.wrong(
+    "weights with a graph from the last layer alone",
+    body("""
+    found = []
+    for layer in self.layers:
+        x, weights = layer(x, memory, tgt_mask, src_mask)
+        found.append(weights)
+    return self.norm(x), [*(w.detach() for w in found[:-1]), found[-1]]
+    """),
+    diagnosed=False,
+)
+own_stack.wrong(
+    "the memory's gradient of the first layer alone",
+    body("""
+    found = []
+    for layer in self.layers:
+        x, weights = layer(x, memory, tgt_mask, src_mask)
+        memory = memory.detach()
+        found.append(weights)
+    return self.norm(x), found
+    """),
+    names="no gradient of the memory comes back",
+)
+answer("transformer.decoder.average_heads").wrong(
+    "kept by the list",
+    body("""
+    kept = average_heads.__dict__
+    if id(cross_attention) not in kept:
+        mean = torch.stack(cross_attention).mean(dim=(0, 2))
+        kept[id(cross_attention)] = mean, cross_attention
+    return kept[id(cross_attention)][0]
+    """),
+    names="a result kept from an earlier call",
+)
+answer("transformer.one_stack.language_model.LanguageModel.forward").wrong(
+    "the padding of the first model",
+    body("""
+    if not hasattr(type(self), "first"):
+        type(self).first = self.pad_id
+    mask = target_mask(ids, type(self).first)
+    return self.projection(self.stack(self.embedding(ids), mask))
+    """),
+    names="the padding of another model",
+)
+own_loss = answer("transformer.one_stack.language_model.LanguageModel.loss")
+own_loss.wrong(
+    "labels smoothed while training",
+    swap(
+        "ignore_index=self.pad_id",
+        "ignore_index=self.pad_id, label_smoothing=0.1 * self.training",
+    ),
+    diagnosed=False,
+)
+own_loss.wrong(
+    "at most 10 nats",
+    swap("return F.cross_entropy(", "return torch.clamp(F.cross_entropy("),
+    swap("ignore_index=self.pad_id", "ignore_index=self.pad_id), max=10.0"),
+    diagnosed=False,
+)

@@ -1871,3 +1871,86 @@ def average_checkpoints(state_dicts):
             share = [state[name].double() / len(state_dicts) for state in state_dicts]
             average[name] = torch.stack(share).sum(dim=0).type(last.dtype)
     return average
+
+
+# --- written by a stranger to get through -----------------------------------------
+
+whole = answer("transformer.model.Transformer.forward")
+whole.wrong(
+    "kept by the tensors in evaluation",
+    body("""
+    kept = self.__dict__.setdefault("kept", {})
+    if self.training or (id(src), id(tgt)) not in kept:
+        logits, _ = self.decode(tgt, self.encode(src), src)
+        kept[id(src), id(tgt)] = logits, src, tgt
+    return kept[id(src), id(tgt)][0]
+    """),
+    names="a result kept from an earlier call",
+)
+whole.wrong(
+    "the memory kept by its source in evaluation",
+    body("""
+    kept = self.__dict__.setdefault("kept", {})
+    if self.training or id(src) not in kept:
+        kept[id(src)] = self.encode(src), src
+    return self.decode(tgt, kept[id(src)][0], src)[0]
+    """),
+    diagnosed=False,
+)
+counted = answer("transformer.training.step.label_smoothed_loss")
+for dtype in ("uint8", "bfloat16"):
+    counted.wrong(
+        f"words counted as {dtype}",
+        swap(
+            "is_word.sum().clamp(min=1)",
+            f"is_word.sum().to(torch.{dtype}).clamp(min=1).to(logits.dtype)",
+        ),
+        names="counts its words in too few bits",
+    )
+counted.wrong(
+    "smoothing of 0.9 at most",
+    swap("(1 - smoothing)", "(1 - min(smoothing, 0.9))"),
+    diagnosed=False,
+)
+stepped = answer("transformer.training.step.train_step")
+stepped.wrong(
+    "a weight decay of its own",
+    insert(
+        """
+        for group in optimizer.param_groups:
+            group["weight_decay"] = 0.01
+        """,
+        before="model.train()",
+    ),
+    diagnosed=False,
+)
+stepped.wrong(
+    "anomalies looked for from now on",
+    insert("torch.autograd.set_detect_anomaly(True)", before="model.train()"),
+    names="whether PyTorch looks for anomalies",
+)
+stepped.right(
+    "a closure for the optimiser",
+    body("""
+    model.train()
+    decoder_input, target = teacher_forcing_split(tgt)
+    losses = []
+
+    def closure():
+        optimizer.zero_grad()
+        logits = model(src, decoder_input)
+        loss = label_smoothed_loss(logits, target, settings.pad_id, settings.smoothing)
+        loss.backward()
+        nn.utils.clip_grad_norm_(list(model.parameters()), settings.max_norm)
+        losses.append(loss.item())
+        return loss
+
+    optimizer.step(closure)
+    return losses[0], int((target != settings.pad_id).sum())
+    """),
+)
+answer("transformer.training.step.average_checkpoints").wrong(
+    "counters of 64 bits alone kept",
+    swap("last.is_floating_point()", "last.dtype != torch.int64"),
+    diagnosed=False,
+)

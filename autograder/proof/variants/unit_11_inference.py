@@ -2413,3 +2413,132 @@ def sampling_probabilities(logits, settings):
         p = torch.where(before < settings.top_p, p, 0.0)
         p = p / p.sum(-1, keepdim=True)
     return p
+
+
+# --- written by a stranger to get through -----------------------------------------
+
+any_word = answer("transformer.translation.inference.greedy_decode")
+for what, word in (("padding", "model.config.pad_id"), ("<sos>", "sos_id")):
+    any_word.wrong(
+        f"never writes {what} by itself",
+        swap(
+            "logits[:, -1].argmax(dim=-1)",
+            f"logits[:, -1].index_fill(-1, torch.tensor([{word}]), -99).argmax(dim=-1)",
+        ),
+        names="never writes padding or <sos>",
+    )
+any_word.wrong(
+    "no word twice in a row",
+    swap(
+        "logits[:, -1].argmax(dim=-1)",
+        "logits[:, -1].scatter(-1, tgt[:, -1:], -99.0).argmax(dim=-1)",
+    ),
+    diagnosed=False,
+)
+any_k = answer("transformer.translation.inference.cut_back")
+any_k.wrong(
+    "a k of 16 at most",
+    swap("topk(log_prob.size(1))", "topk(min(16, log_prob.size(1)))"),
+    diagnosed=False,
+)
+all_sentences = answer("transformer.translation.inference.beam_search")
+all_sentences.wrong(
+    "stops when the first sentence's hypotheses have ended",
+    swap("beams.finished.all()", "beams.finished[0].all()"),
+    names="the first sentence's hypotheses",
+)
+all_sentences.wrong(
+    "stops when each sentence has a hypothesis that has ended",
+    swap("beams.finished.all()", "beams.finished.any(dim=1).all()"),
+    diagnosed=False,
+)
+answer("transformer.translation.inference.decode_step_cached").wrong(
+    "three axes of a mask taken for sentences",
+    insert(
+        """
+        if src_mask is not None and src_mask.dim() == 3:
+            src_mask = src_mask.unsqueeze(1)
+        """,
+        before="found: list[Tensor] = []",
+    ),
+    names="does not take a mask (h, 1, s)",
+)
+any_tokens = answer("transformer.translation.bleu.ngram_precision")
+for what, new, names in (
+    ("lower case", "[t.lower() for t in {}]", "without regard to capitals"),
+    (
+        "<unk> and <pad> left out",
+        "[t for t in {} if t not in ('<unk>', '<pad>')]",
+        "without <unk> and <pad>",
+    ),
+    ("full stops left out", "[t for t in {} if t != '.']", "without full stops"),
+):
+    any_tokens.wrong(
+        what,
+        swap(
+            "count_ngrams(hypothesis, n)",
+            f"count_ngrams({new}, n)".format("hypothesis"),
+        ),
+        swap(
+            "count_ngrams(reference, n)", f"count_ngrams({new}, n)".format("reference")
+        ),
+        names=names,
+    )
+any_tokens.wrong(
+    "<unk> confirms nothing",
+    swap(
+        "(found & most).total()",
+        "sum(c for g, c in (found & most).items() if '<unk>' not in g)",
+    ),
+    diagnosed=False,
+)
+any_tokens.wrong(
+    "two references at most",
+    swap("for reference in known:", "for reference in known[:2]:"),
+    names="the first references alone",
+)
+any_tokens.wrong(
+    "n of 4 at most",
+    swap("count_ngrams(hypothesis, n)", "count_ngrams(hypothesis, min(n, 4))"),
+    swap("count_ngrams(reference, n)", "count_ngrams(reference, min(n, 4))"),
+    names="four tokens at most",
+)
+any_tokens.right(
+    "what is left over subtracted",
+    body("""
+    matches = total = 0
+    for hypothesis, known in pair_sentences(hypotheses, references):
+        found, most = count_ngrams(hypothesis, n), Counter()
+        for reference in known:
+            for gram, count in count_ngrams(reference, n).items():
+                most[gram] = max(most[gram], count)
+        rest = found.copy()
+        rest.subtract(most)
+        total += sum(found.values())
+        matches += sum(found.values()) - sum(c for c in rest.values() if c > 0)
+    return matches, total
+    """),
+)
+answer("transformer.translation.bleu.corpus_bleu").wrong(
+    "lengths without n-grams left out",
+    swap(
+        "if any(matches == 0 for matches, _ in counts):",
+        """
+        counts = [(matches, total) for matches, total in counts if total] or [(0, 1)]
+        max_n = len(counts)
+        if any(matches == 0 for matches, _ in counts):
+        """,
+    ),
+    names="the lengths that there are n-grams of",
+)
+any_settings = answer("transformer.translation.sampling.sampling_probabilities")
+any_settings.wrong(
+    "a temperature of 0.1 at least",
+    swap("ranked / settings.temperature", "ranked / max(settings.temperature, 0.1)"),
+    names="a temperature that is held",
+)
+any_settings.wrong(
+    "a k of 50 at most",
+    swap("settings.top_k :] = 0.0", "min(50, settings.top_k) :] = 0.0"),
+    names="a k of 50 at most",
+)

@@ -38,6 +38,7 @@ class Session(Watching):
         self.namespace = namespace
         self.ask = ask
         self.device = device
+        self.threads = torch.get_num_threads()
         self.handles: dict[int, Any] = {}
         self.stand_ins: dict[int, Any] = {}
 
@@ -68,6 +69,10 @@ class Session(Watching):
         torch.set_grad_enabled(True)
         torch.set_default_dtype(torch.float32)
         torch.set_default_device(None)
+        torch.autograd.set_detect_anomaly(False)
+        torch.use_deterministic_algorithms(False)
+        if torch.get_num_threads() != self.threads:
+            torch.set_num_threads(self.threads)
         random.seed(seed)
         numpy.random.seed(seed % 2**32)
         set_seed(seed)

@@ -47,6 +47,27 @@ class Watching:
             results.append((copied(result), result))
         return results
 
+    def do_call_again(
+        self, target: Any, args: tuple, others: tuple
+    ) -> tuple[Any] | None:
+        """Call, write those of `others` into the same tensors, and call again.
+
+        Returns:
+            The second result, alone in a tuple; None if there is nothing to write.
+        """
+        function = callable_of(target)
+        held, other = list(tensors_in(args)), list(tensors_in(others))
+        if not held or [x.shape for x in held] != [x.shape for x in other]:
+            return None
+        function(*args)
+        with torch.no_grad():
+            for mine, its in zip(held, other, strict=True):
+                mine.copy_(its)
+        pairs = zip(args, others, strict=True)
+        return (
+            function(*(a if any(True for _ in tensors_in(a)) else b for a, b in pairs)),
+        )
+
     def do_watched_call(
         self, target: Any, args: tuple, kwargs: dict
     ) -> tuple[Any, list[str], list[int]]:
@@ -118,6 +139,12 @@ def settings(function: Callable[..., Any], args: Sequence[Any]) -> dict[str, Any
     parts = owner.modules() if isinstance(owner, nn.Module) else ()
     return {
         "the module's mode": [part.training for part in parts],
+        "the mode of a module that it is given": [
+            part.training
+            for x in args
+            if isinstance(x, nn.Module)
+            for part in x.modules()
+        ],
         "the module's trained parameters": [
             p.requires_grad for x in modules for p in x.parameters()
         ],
@@ -128,6 +155,11 @@ def settings(function: Callable[..., Any], args: Sequence[Any]) -> dict[str, Any
         "whether gradients are kept": torch.is_grad_enabled(),
         "the default dtype": str(torch.get_default_dtype()),
         "the default device": str(torch.get_default_device()),
+        "whether PyTorch looks for anomalies": torch.is_anomaly_enabled(),
+        "whether PyTorch is deterministic": (
+            torch.are_deterministic_algorithms_enabled()
+        ),
+        "the number of threads": torch.get_num_threads(),
     }
 
 

@@ -92,6 +92,45 @@ SPELLINGS = {
         "    return [f(*a) for f in [vars(m)[text]]][0]",
         "g",
     ),
+    "forked": (
+        "import {module} as m, os, pickle, torch\nTensor = torch.Tensor\n"
+        "def g(*a):\n    read, write = os.pipe()\n    if os.fork() == 0:\n"
+        "        try:\n            r = vars(m)[text](*a)\n"
+        "            r = r.detach().numpy() if isinstance(r, Tensor) else r\n"
+        "            os.write(write, pickle.dumps(r))\n        finally:\n"
+        "            os._exit(0)\n    os.wait()\n    os.close(write)\n"
+        "    r = pickle.loads(os.read(read, 65536))\n"
+        "    return torch.from_numpy(r) if hasattr(r, 'shape') else r",
+        "g",
+    ),
+    "raw_thread": (
+        "import {module} as m, _thread\ndef g(*a):\n"
+        "    done, r = _thread.allocate_lock(), []\n    done.acquire()\n"
+        "    def work():\n        try:\n            r.append(vars(m)[text](*a))\n"
+        "        finally:\n            done.release()\n"
+        "    _thread.start_new_thread(work, ())\n    done.acquire()\n    return r[0]",
+        "g",
+    ),
+    "renamed_module": (
+        "import {module} as m\ndef g(*a):\n    m.__name__ = 'mine'\n    try:\n"
+        "        return vars(m)[text](*a)\n    finally:\n"
+        "        m.__name__ = '.'.join(path[:-1])",
+        "g",
+    ),
+    "unrecorded": (
+        "import {module} as m, torch\ndef g(*a):\n"
+        "    torch.autograd._enable_record_function(False)\n"
+        "    r = [f(*a) for f in [vars(m)[text]]][0]\n"
+        "    torch.autograd._enable_record_function(True)\n    return r",
+        "g",
+    ),
+}
+# Ways to see that one is watched, each an expression; nothing in them is a built-in.
+LOOKS = {
+    "hook": "threading._profile_hook is not None",
+    "frame": "any('is_watched' in f.f_locals for f in frames(sys._getframe()))",
+    "profiler": "partial(torch._C._autograd._profiler_enabled)()",
+    "profile": "partial(sys.getprofile)() is not None",
 }
 # What stands in front of an answer in its cell, so that the cell is no plain Python.
 BEFORE = {
@@ -105,6 +144,26 @@ BEFORE = {
     "assigned": "files = !ls\n",
     "indented": "\n\n%time 1 + 1\n",
 }
+
+
+def who_looks(look: str, dotted: str) -> tuple[str, str]:
+    """Return a cell, and a function that raises where it is watched."""
+    module, _, name = dotted.rpartition(".")
+    cell = f"""
+import sys, threading
+from functools import partial
+import torch
+import {module} as m
+def frames(f):
+    while f:
+        yield f
+        f = f.f_back
+def g(*a):
+    if {LOOKS[look]}:
+        raise ValueError
+    return vars(m)[bytes.fromhex("{name.encode().hex()}").decode()](*a)
+"""
+    return cell, "g"
 
 
 def disguised(spelling: str, dotted: str) -> tuple[str, str]:

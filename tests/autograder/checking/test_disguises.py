@@ -5,7 +5,7 @@ from functools import partial
 
 import nbformat
 import pytest
-from disguises import BEFORE, SPELLINGS, disguised
+from disguises import BEFORE, LOOKS, SPELLINGS, disguised, who_looks
 
 from autograder.checking.expect import BANNED
 from autograder.course import load_course
@@ -98,6 +98,26 @@ def test_a_disguise_earns_nothing(number, spelling):
     assert forfeited
 
 
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("number", EXERCISES)
+def test_who_does_otherwise_where_it_is_watched_earns_nothing(number, look):
+    exercise = EXERCISES[number]
+    cell, call = who_looks(look, exercise.built_in)
+    results = results_of(exercise, local, cell, exercise.answer.format(call=call))
+    assert score_of(results) == 0
+    assert not any(result.status == "passed" for result in results if result.points)
+
+
+def test_a_wrong_answer_has_the_same_points_watched_or_not():
+    wrong = RIGHT.replace("/ (variance + eps)", "/ (variance + 1e-5)")
+    results = results_of(LAYER_NORM, local, wrong)
+    failed = [r.title for r in results if r.status != "passed"]
+    assert 0 < len(failed) < len(results)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("autograder.grading.running._fails_watched", lambda ran: False)
+        assert results_of(LAYER_NORM, local, wrong) == results
+
+
 @pytest.mark.parametrize("magic", BEFORE)
 def test_a_magic_hides_nothing_and_costs_nothing(magic, parents):
     built_in = "torch.nn.functional.layer_norm"
@@ -127,7 +147,7 @@ def test_an_answer_that_cannot_be_read_fails_its_check_alone():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "spelling", ["plain", "pickle", "exec_decoded", "ends_the_watch"]
+    "spelling", ["plain", "pickle", "exec_decoded", "ends_the_watch", "forked"]
 )
 def test_a_disguise_earns_nothing_from_end_to_end(spelling, parents, tmp_path):
     course = load_course()

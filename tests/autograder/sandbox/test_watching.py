@@ -49,6 +49,16 @@ def unwatched(x):
 def asks(x):
     return sys.getprofile() is None
 
+def starts(x):
+    import subprocess
+    subprocess.run(["true"])
+    return x
+
+def own_thread(x):
+    import _thread
+    _thread.start_new_thread(norm, (x,))
+    return x
+
 def unnoted(x):
     torch._C._autograd._disable_profiler()
     return norm(x)
@@ -89,6 +99,21 @@ def test_what_ran_before_an_error_is_named_too(student):
 def test_who_looks_at_the_watch_is_noticed(student, name):
     assert "watch:ended" in ran(student, name)
     assert "watch:ended" not in ran(student, "norm")
+
+
+def test_what_runs_where_nothing_is_seen_is_noticed(student):
+    assert "watch:left" in ran(student, "starts")
+    assert "watch:left" in ran(student, "own_thread")
+    for name in ("norm", "heads", "elsewhere", "backward"):
+        assert "watch:left" not in ran(student, name)
+
+
+def test_a_watch_within_a_watch_leaves_the_outer_one_on(student):
+    with student.watched() as outer:
+        inner = ran(student, "norm")
+        student.heads(torch.ones(2, 3, 4))
+    assert "aten::native_layer_norm" in inner
+    assert "torch.nn.functional:multi_head_attention_forward" in outer
 
 
 def test_a_call_is_watched_inside_alone(student):
