@@ -4,6 +4,7 @@ import gzip
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,50 @@ def test_missing_files_and_folders(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("place", [5, 8, 11])
+def test_a_file_that_is_named_twice(tmp_path, place):
+    arguments = files()
+    arguments[place] = arguments[3]  # the sources of the training part
+    output = run("train", *arguments, *SHORT, "--out", tmp_path / "run", expect=2)
+    assert_one_line_error(output, "train.ko is named twice")
+    assert not list(tmp_path.iterdir())
+
+
+def test_evaluate_refuses_one_file_for_both_sides(short_run):
+    sides = ["--src", KOREAN / "test.ko", "--tgt", KOREAN / "test.ko"]
+    data = ["--data", "files", "--out", short_run[0]]
+    output = run("evaluate", *data, *sides, expect=2)
+    assert_one_line_error(output, "test.ko is named twice")
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_all_is_read(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "file").touch()
+    output = run("train", *files(), "--out", tmp_path / "file" / "run", expect=2)
+    assert_one_line_error(output, "--out is to be a folder", "file is a file")
+
+    def refuse(**_):
+        raise PermissionError(13, "Permission denied", str(tmp_path))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    output = run("train", *files(), "--out", tmp_path / "a" / "run", expect=2)
+    assert_one_line_error(
+        output, "--out cannot be written", "a/run (Permission denied)"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_the_system_refuses_is_told_in_words(tmp_path, monkeypatch):
+    def refuse(path, *_):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    output = run("train", *files(), *SHORT, "--out", tmp_path / "run", expect=2)
+    assert_one_line_error(output, "Error: ", "train.ko: Permission denied")
+    assert not (tmp_path / "run").exists()
+
+
 def test_options_that_do_not_go_together(tmp_path, short_run):
     out = ["--out", tmp_path]
     output = run("train", "--data", "files", "--src", "a", *out, expect=2)
@@ -141,6 +186,10 @@ def test_options_that_do_not_go_together(tmp_path, short_run):
     assert_one_line_error(output, "--src and --tgt go together")
     output = run("evaluate", *data, "--split", "train2", expect=2)
     assert_one_line_error(output, "no sentences to train2")
+    output = run("evaluate", "--out", short_run[0], expect=2)
+    assert_one_line_error(output, "was trained on text files: give --data files")
+    output = run("train", *files(), *SMALL[:2], "--subwords", 0, *out, expect=2)
+    assert_one_line_error(output, "from 300 to 65536 subwords, found 0")
     output = run("train", *files(), *SMALL[:2], "--subwords", 300, *out, expect=2)
     assert_one_line_error(output, "subwords, to hold every letter", "found 300")
     assert not list(tmp_path.iterdir())
@@ -156,7 +205,8 @@ def test_too_long_for_the_model_is_left_out_of_training_only(tmp_path):
         out = ["--out", tmp_path / f"run_{part}"]
         if part == "train":
             output = run("train", *files(tmp_path / "files"), *SHORT, *out)
-            assert "train: 1 pairs are too long for the model" in output
+            told = "train: left out as too long for the model: 1 of the pairs, that of"
+            assert f"{told} line 161 first" in output
             assert "files: 160 / 20 / 20 pairs" in output
     output = run("train", *files(tmp_path / "files"), *SHORT, *out, expect=2)
     assert_one_line_error(output, "test.ko", "line 21", "at most 62 subwords")

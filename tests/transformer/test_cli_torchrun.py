@@ -112,6 +112,20 @@ def test_a_process_that_waits_for_one_that_hangs_can_be_ended(tmp_path):
     assert sum("stopped, as torchrun was" in line for line in lines) == 1
 
 
+def test_what_the_first_refuses_ends_all(tmp_path):
+    broken = tmp_path / "train.ko"
+    broken.write_bytes((KOREAN / "train.ko").read_bytes() + b"\n")
+    arguments = files()
+    arguments[3] = broken
+    with started(*arguments, *SMALL, "--out", tmp_path / "run") as torchrun:
+        lines, errors = ended(torchrun)
+    said = [line for line in errors.splitlines() if line.startswith("Error: ")]
+    assert len(said) == 1, errors
+    assert "train.ko, line 161: expected a sentence" in said[0]
+    assert not any("stopped, as torchrun" in line for line in lines)
+    assert not (tmp_path / "run").exists()
+
+
 def test_what_all_refuse_one_says(tmp_path):
     with started("--device", "mps", "--out", tmp_path / "new") as torchrun:
         _, errors = ended(torchrun)

@@ -91,7 +91,9 @@ def one_line_errors() -> Iterator[None]:
             "the GPU's memory is too small: train with a smaller --batch-size, "
             "translate with a smaller --beam-size"
         )
-    except (ValueError, OSError, FloatingPointError) as error:
+    except OSError as error:
+        message = " ".join(in_words(error).split())
+    except (ValueError, FloatingPointError) as error:
         message = " ".join(str(error).split())
     else:
         return
@@ -99,6 +101,13 @@ def one_line_errors() -> Iterator[None]:
         text = f"Error: {message}"
         problems.print(text, style="red", markup=False, soft_wrap=True)
     raise typer.Exit(2)
+
+
+def in_words(error: OSError) -> str:
+    """Return what the system refused, the file first and without its number."""
+    if error.filename is None or error.strerror is None:
+        return error.strerror or str(error)
+    return f"{error.filename}: {error.strerror}"
 
 
 def read_corpus(
@@ -112,7 +121,7 @@ def read_corpus(
         subwords: how many both sides share at most; None for whole words.
     """
     with console.status(f"reading {name.value}"):
-        if subwords:
+        if subwords is not None:
             corpus, words = load_subword_corpus(name, folder, subwords)
         else:
             corpus = load_corpus(name, folder)

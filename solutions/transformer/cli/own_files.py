@@ -15,7 +15,7 @@ from transformer.own_files.prepare import (
     prepare,
     require_same_files,
 )
-from transformer.own_files.text import PairedText
+from transformer.own_files.text import PairedText, require_different_files
 from transformer.training.config import TrainingConfig
 from transformer.training.distributed import Processes
 from transformer.training.loop import LAST, TrainingData
@@ -78,7 +78,7 @@ def name_texts(
     """Return the named files by the part that they are for.
 
     Raises:
-        ValueError: if some are missing, or another corpus was asked for.
+        ValueError: if some are missing or named twice, or another corpus was asked for.
     """
     given = {"train": train, "valid": valid or (None, None)}
     given["test"] = test or (None, None)
@@ -92,9 +92,11 @@ def name_texts(
     names = [name for name, path in missing.items() if not path]
     if names:
         raise ValueError(f"--data files needs files: {' and '.join(names)} missing")
-    return {
+    texts = {
         part: PairedText(src, tgt) for part, (src, tgt) in given.items() if src and tgt
     }
+    require_different_files(texts.values())
+    return texts
 
 
 def read_training_data(
@@ -109,12 +111,12 @@ def read_training_data(
 
     Of several processes the first one fetches and writes what the others read.
     """
-    size = options.subwords or recipe.subwords
+    size = recipe.subwords if options.subwords is None else options.subwords
     if options.name is not CorpusName.files:
         with processes.first_before_others():
             corpus, words = read_corpus(options.name, options.folder, size)
         return make_data(corpus, words, training, device)
-    size = size or USUAL_SUBWORDS
+    size = USUAL_SUBWORDS if size is None else size
     with processes.first_before_others():
         begun = (run / LAST).exists() or not processes.is_first
         prepared = read_files(options.texts, run, size, recipe, begun)
@@ -137,12 +139,16 @@ def read_files(
         prepared = load_prepared(run)
         require_same_files(texts, run)
     else:
-        longest = getattr(recipe.sizes(size, size), "max_len", POSITIONS)
+        sizes = recipe.sizes(USUAL_SUBWORDS, USUAL_SUBWORDS)
+        longest = getattr(sizes, "max_len", POSITIONS)
         with console.status("reading the files"):
             prepared = prepare(texts, run, size, longest)
     lengths = " / ".join(f"{len(part):,}" for part in prepared.parts.values())
     say(f"files: {lengths} pairs, {describe_words(prepared.vocabularies())}")
-    for part, count in prepared.left_out.items():
-        if count:
-            say(f"{part}: {count:,} pairs are too long for the model and left out")
+    for part, lines in prepared.left_out.items():
+        if lines:
+            say(
+                f"{part}: left out as too long for the model: {len(lines):,} of the "
+                f"pairs, that of line {lines[0]:,} first"
+            )
     return prepared

@@ -1,5 +1,6 @@
 """The command `train`: train a model, measured and kept after every epoch."""
 
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -152,9 +153,20 @@ def choose_training(
 
 
 def check_folder(folder: Path, resume: bool) -> None:
-    """Keep a new run from taking the place of an older one, and find that one."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"--out is to be a folder: {folder} is a file")
+    """Keep a new run from taking the place of an older one, and find that one.
+
+    What cannot be written is refused now, and not when the first epoch is over.
+    """
+    place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not place.is_dir():
+        raise ValueError(f"--out is to be a folder: {place} is a file")
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"--out cannot be written: {folder} ({error.strerror})"
+        ) from error
     there = (folder / LAST).exists()
     if there and not resume:
         raise ValueError(

@@ -33,12 +33,12 @@ class Prepared:
     Attributes:
         subwords: that both sides share.
         parts: of "train", "valid" and, where it was given, "test".
-        left_out: how many pairs of a part were too long.
+        left_out: the lines of a part whose pairs were too long.
     """
 
     subwords: Subwords
     parts: dict[str, NumberedPairs]
-    left_out: dict[str, int]
+    left_out: dict[str, list[int]]
 
     def vocabularies(self) -> Vocabularies:
         """Return the vocabulary that both sides share, twice."""
@@ -115,7 +115,7 @@ def load_prepared(run: Path) -> Prepared:
     return Prepared(
         Subwords((folder / _MODEL).read_bytes()),
         {part: NumberedPairs(folder, part) for part in facts},
-        {part: fact["left_out"] for part, fact in facts.items()},
+        {part: fact.get("lines_left_out", []) for part, fact in facts.items()},
     )
 
 
@@ -150,7 +150,7 @@ def _write(
         facts[part] = {
             "files": [text.src.name, text.tgt.name],
             "sha256": [_digest(text.src), _digest(text.tgt)],
-            "left_out": len(left_out),
+            "lines_left_out": left_out,
         }
     (folder / _MODEL).write_bytes(subwords.model)
     (folder / _FACTS).write_text(json.dumps(facts, indent=1), "utf-8")

@@ -3,7 +3,7 @@
 import gzip
 import unicodedata
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -55,6 +55,27 @@ class PairedText:
             raise TextError(f"{self.src} and {self.tgt} are empty")
 
 
+def require_different_files(texts: Iterable[PairedText]) -> None:
+    """Check that no file is named twice, by whatever name.
+
+    Raises:
+        TextError: naming the first that is.
+    """
+    seen: dict[tuple[int, int], Path] = {}
+    for path in (path for text in texts for path in (text.src, text.tgt)):
+        if not path.exists():  # which is said when it is read
+            continue
+        status = path.stat()
+        file = (status.st_dev, status.st_ino)
+        if file in seen:
+            other = "" if seen[file] == path else f", once as {seen[file]}"
+            raise TextError(
+                f"{path} is named twice{other}: source and translation, training, "
+                "validation and test are each files of their own"
+            )
+        seen[file] = path
+
+
 def read_sentences(path: Path) -> Iterator[str]:
     """Yield the lines of a file, without white space at their ends, in Unicode's NFC.
 
@@ -98,7 +119,7 @@ def _sentence(line: bytes, path: Path, number: int) -> str:
             f"0x{line[error.start]:02x} after {error.start} others; save the file as "
             "UTF-8"
         ) from error
-    if not text:
+    if not any(map(str.isprintable, text)):  # U+200B, for one, is no white space
         raise TextError(
             f"{path}, line {number}: expected a sentence, found an empty line; take "
             "this line out of both files"

@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from transformer.own_files.text import EvenSample, PairedText, TextError, read_sentences
+from transformer.own_files.text import (
+    EvenSample,
+    PairedText,
+    TextError,
+    read_sentences,
+    require_different_files,
+)
 
 GOOD = "Guten Tag.\nWie geht es?\nDanke.\n"
 
@@ -21,6 +27,7 @@ def paired(folder: Path, src: bytes, tgt: bytes = GOOD.encode()) -> PairedText:
     [
         (b"eins\n\ndrei\n", ["a.de, line 2", "empty line"]),
         (b"eins\nzwei\n \t\n", ["a.de, line 3", "empty line"]),
+        ("eins\nzwei\n\u200b\ufeff\n".encode(), ["a.de, line 3", "empty line"]),
         ("eins\nzwölf\n".encode("latin-1"), ["a.de, line 2", "UTF-8", "0xf6 after 2"]),
         ("eins\n".encode("utf-16"), ["a.de, line 1", "UTF-8"]),
         (b"eins\nzwei\n", ["a.de has 2 lines", "a.en 3"]),
@@ -32,7 +39,15 @@ def paired(folder: Path, src: bytes, tgt: bytes = GOOD.encode()) -> PairedText:
         (b"\x1f\x8bno gzip at all", ["a.de is damaged after line 0"]),
     ],
     ids=[
-        *("empty", "white-space", "latin-1", "utf-16", "shorter", "longer"),
+        *(
+            "empty",
+            "white-space",
+            "nothing-to-see",
+            "latin-1",
+            "utf-16",
+            "shorter",
+            "longer",
+        ),
         *("one-side-empty", "10,000-words", "short-words", "cut-gzip", "no-gzip"),
     ],
 )
@@ -52,6 +67,19 @@ def test_what_is_no_file(tmp_path):
         list(read_sentences(tmp_path / "no_such"))
     with pytest.raises(TextError, match="it is a folder"):
         list(read_sentences(tmp_path))
+
+
+def test_a_file_is_named_once_by_whatever_name(tmp_path):
+    paths = [tmp_path / name for name in ("a.de", "a.en", "b.de", "b.en")]
+    for path in paths[:3]:
+        path.write_text(GOOD)
+    both = PairedText(*paths[:2]), PairedText(*paths[2:])
+    require_different_files(both)  # one is missing, which is said when it is read
+    with pytest.raises(TextError, match=r"a\.de is named twice: source"):
+        require_different_files([PairedText(paths[0], paths[0])])
+    paths[3].symlink_to(paths[0])
+    with pytest.raises(TextError, match=r"b\.en is named twice, once as .*a\.de:"):
+        require_different_files(both)
 
 
 def test_lines_come_as_text_whatever_wrote_them(tmp_path):
