@@ -89,11 +89,25 @@ def test_closure_follows_imports_into_rooms(package, code, needed):
 def test_a_chapter_is_stale_when_a_module_that_it_needs_has_changed(package, tmp_path):
     chapter = tmp_path / "chapter.md"
     chapter.write_text("from transformer.a import x")
-    before = digest(package, chapter)
+    before = digest(package, chapter, tmp_path)
     (package / "c.py").write_text("other = 3\n")
-    assert digest(package, chapter) == before
+    assert digest(package, chapter, tmp_path) == before
     (package / "b.py").write_text("thing = 3\n")
-    assert digest(package, chapter) != before
+    assert digest(package, chapter, tmp_path) != before
+
+
+def test_a_page_is_stale_when_a_result_that_it_shows_has_changed(package, tmp_path):
+    page, results = tmp_path / "page.md", tmp_path / "results"
+    page.write_text('read("../benchmarks/results", "best", "own_files")')
+    results.mkdir()
+    digests = [digest(package, page, results)]
+    for name in ("multi30k_best", "own_files", "multi30k_best_seeds", "my_own_file"):
+        (results / f"{name}.json").write_text("{}")
+        digests.append(digest(package, page, results))
+    (results / "own_files.json").write_text("[]")
+    digests.append(digest(package, page, results))
+    assert digests[2] == digests[3] == digests[4]
+    assert len(set(digests)) == 4
 
 
 @pytest.mark.slow

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-PAGES = sorted([*BOOK.glob("[01][0-9]_*.md"), BOOK / "since_2017.md"])
+OTHERS = [BOOK / "since_2017.md", BOOK / "subwords.md"]
+PAGES = sorted([*BOOK.glob("[01][0-9]_*.md"), *OTHERS])
 FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 CELL = re.compile(
     r"^```\{code-cell\} ipython3\n(---\n.*?^---\n)?((?::[\w-]+:.*?\n)*)(.*?)^```\n",
@@ -62,6 +63,10 @@ FROM_ELSEWHERE: dict[str, dict[str, str]] = {
         "35.4": EXAMPLE,
         "36.9": EXAMPLE,
         "38.4": EXAMPLE,
+    },
+    "su": {
+        "0.4": "the paper, Section 5.2, in seconds",
+        "0.6": "the paper, Section 6.1",
     },
 }
 

@@ -1,7 +1,8 @@
-"""Execute a chapter again when a module of the system that it imports has changed.
+"""Execute a page again when a module that it imports, or a file it shows, has changed.
 
-Jupyter Book's cache looks at a chapter's own code alone: without this, the outputs of
-a chapter would stay those of an older `transformer`.
+Jupyter Book's cache looks at a page's own code alone: without this, the outputs of a
+page would stay those of an older `transformer`, and its figures those of an older
+benchmark.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from sphinx.environment import BuildEnvironment
 DOTTED = re.compile(r"\b(?:from|import)\s+(?:transformer)?\.+(\w+(?:\.\w+)*)")
 IMPORTS = re.compile(r"^(?:from|import)\s", re.MULTILINE)
 LISTED = re.compile(r"\bfrom\s+(?:transformer|\.+)\s+import\s+\(?([\w\s,]+)")
+QUOTED = re.compile(r'"(\w+)"')
+RESULTS = Path("benchmarks") / "results"
 RECORD = "digests.json"
+CELL = "```{code-cell}"
 PREFACE = "intro"
 
 
@@ -60,14 +64,35 @@ def closure(package: Path, text: str) -> list[Path]:
     return sorted(files)
 
 
-def digest(package: Path, chapter: Path) -> str:
+def shown(folder: Path, text: str) -> list[Path]:
+    """Return the files of results in `folder` that the code in `text` names.
+
+    By their whole names, or by what stands behind an underscore: "best" of
+    multi30k_best.json.
+    """
+    if RESULTS.as_posix() not in text:
+        return []
+    words = set(QUOTED.findall(text))
+    return sorted(
+        path
+        for path in folder.glob("*.json")
+        if path.name in text or any(f"_{path.stem}".endswith(f"_{w}") for w in words)
+    )
+
+
+def digest(package: Path, chapter: Path, results: Path) -> str:
     """Return a digest of what the outputs of `chapter` depend on, besides its text."""
     total = hashlib.sha256()
+    text = chapter.read_text("utf-8")
     for name in ("torch", "matplotlib"):
         total.update(f"{name} {version(name)}\n".encode())
-    for path in closure(package, chapter.read_text("utf-8")):
-        total.update(path.relative_to(package).as_posix().encode())
-        total.update(path.read_bytes())
+    for root, paths in (
+        (package, closure(package, text)),
+        (results, shown(results, text)),
+    ):
+        for path in paths:
+            total.update(path.relative_to(root).as_posix().encode())
+            total.update(path.read_bytes())
     return total.hexdigest()
 
 
@@ -94,16 +119,19 @@ def find_outdated(
     """Return the pages to read again; drop what the cache held of stale chapters."""
     course = app.config.course_facts
     chapters = sorted(env.found_docs & {unit.slug for unit in course.units})
+    results = Path(app.srcdir).parent / RESULTS
+    pages = {name: Path(env.doc2path(name)) for name in sorted(env.found_docs)}
     digests = {
-        name: digest(course.package_dir, Path(env.doc2path(name))) for name in chapters
+        name: digest(course.package_dir, path, results)
+        for name, path in pages.items()
+        if CELL in path.read_text("utf-8")
     }
     forget(Path(app.config.nb_execution_cache_path), digests)
     before = getattr(env, "course_digests", {})
     env.course_digests = digests
+    stale = {name for name, new in digests.items() if before.get(name) != new}
     if app.config.course_edition == "instructor":
-        stale = chapters  # their answers come from files that Sphinx does not watch
-    else:
-        stale = [name for name in chapters if before.get(name) != digests[name]]
+        stale.update(chapters)  # whose answers come from files unknown to Sphinx
     # The preface links to the chapters that there are.
     preface = {PREFACE} & env.found_docs if added or removed else set()
-    return [*stale, *preface]
+    return sorted(stale | preface)

@@ -6,7 +6,7 @@ from pathlib import Path
 from transformer.cli.options import read_corpus
 from transformer.data import SentencePair, Vocabularies
 from transformer.data.multi30k import find_multi30k, read_pairs
-from transformer.own_files.prepare import load_prepared
+from transformer.own_files.prepare import SENTENCES, load_prepared
 from transformer.own_files.text import PairedText, require_different_files
 from transformer.training.checkpoints import Checkpoint, require_same_words
 from transformer.training.presets import CorpusName, load_texts, split_texts
@@ -64,6 +64,8 @@ def read_measured(
         return Measured(name, corpus, pairs, words)
     if src or tgt:
         raise ValueError("--src and --tgt go with --data files")
+    if corpus is CorpusName.grammar and (path.parent / SENTENCES).is_dir():
+        raise ValueError(f"{path} was trained on text files: give --data files")
     if corpus is CorpusName.grammar and split not in ("valid", "test"):
         raise ValueError(f"the grammar has no part {split!r}: valid or test")
     if subwords := words[0].subwords:

@@ -121,7 +121,7 @@ def read_corpus(
         subwords: how many both sides share at most; None for whole words.
     """
     with console.status(f"reading {name.value}"):
-        if subwords:
+        if subwords is not None:
             corpus, words = load_subword_corpus(name, folder, subwords)
         else:
             corpus = load_corpus(name, folder)

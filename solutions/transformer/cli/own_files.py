@@ -111,12 +111,12 @@ def read_training_data(
 
     Of several processes the first one fetches and writes what the others read.
     """
-    size = options.subwords or recipe.subwords
+    size = recipe.subwords if options.subwords is None else options.subwords
     if options.name is not CorpusName.files:
         with processes.first_before_others():
             corpus, words = read_corpus(options.name, options.folder, size)
         return make_data(corpus, words, training, device)
-    size = size or USUAL_SUBWORDS
+    size = USUAL_SUBWORDS if size is None else size
     with processes.first_before_others():
         begun = (run / LAST).exists() or not processes.is_first
         prepared = read_files(options.texts, run, size, recipe, begun)
@@ -139,7 +139,8 @@ def read_files(
         prepared = load_prepared(run)
         require_same_files(texts, run)
     else:
-        longest = getattr(recipe.sizes(size, size), "max_len", POSITIONS)
+        sizes = recipe.sizes(USUAL_SUBWORDS, USUAL_SUBWORDS)
+        longest = getattr(sizes, "max_len", POSITIONS)
         with console.status("reading the files"):
             prepared = prepare(texts, run, size, longest)
     lengths = " / ".join(f"{len(part):,}" for part in prepared.parts.values())

@@ -119,7 +119,7 @@ def _sentence(line: bytes, path: Path, number: int) -> str:
             f"0x{line[error.start]:02x} after {error.start} others; save the file as "
             "UTF-8"
         ) from error
-    if not text:
+    if not any(map(str.isprintable, text)):  # U+200B, for one, is no white space
         raise TextError(
             f"{path}, line {number}: expected a sentence, found an empty line; take "
             "this line out of both files"

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.utils.flop_counter import FlopCounterMode
 
 from transformer.attention import masked_softmax, softmax_entropy
 from transformer.config import TransformerConfig
@@ -82,6 +83,18 @@ def test_the_papers_base_model_has_63_million_parameters():
     missing = 65_000_000 - count_parameters(model)
     assert words + missing // (d_model + 1) == 40_665
     assert round((count_parameters(model) + 2 * words * d_model) / 1e6) == 101
+
+
+def test_a_step_of_the_base_model_takes_six_operations_a_parameter_and_token():
+    """PyTorch counts those of all products of matrices, attention's too."""
+    n, config = 25, TransformerConfig.base()
+    model = Transformer(config)
+    sides = torch.full((2, 2, n), 9)
+    with FlopCounterMode(display=False) as counted:
+        model(*sides).sum().backward()
+    attention = 3 * 3 * config.n_layers * 2 * 2 * n * config.d_model
+    expected = (6 * count_parameters(model) + attention) * 2 * n
+    assert counted.get_total_flops() == pytest.approx(expected, rel=0.003)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -27,6 +27,7 @@ def paired(folder: Path, src: bytes, tgt: bytes = GOOD.encode()) -> PairedText:
     [
         (b"eins\n\ndrei\n", ["a.de, line 2", "empty line"]),
         (b"eins\nzwei\n \t\n", ["a.de, line 3", "empty line"]),
+        ("eins\nzwei\n\u200b\ufeff\n".encode(), ["a.de, line 3", "empty line"]),
         ("eins\nzwölf\n".encode("latin-1"), ["a.de, line 2", "UTF-8", "0xf6 after 2"]),
         ("eins\n".encode("utf-16"), ["a.de, line 1", "UTF-8"]),
         (b"eins\nzwei\n", ["a.de has 2 lines", "a.en 3"]),
@@ -38,7 +39,15 @@ def paired(folder: Path, src: bytes, tgt: bytes = GOOD.encode()) -> PairedText:
         (b"\x1f\x8bno gzip at all", ["a.de is damaged after line 0"]),
     ],
     ids=[
-        *("empty", "white-space", "latin-1", "utf-16", "shorter", "longer"),
+        *(
+            "empty",
+            "white-space",
+            "nothing-to-see",
+            "latin-1",
+            "utf-16",
+            "shorter",
+            "longer",
+        ),
         *("one-side-empty", "10,000-words", "short-words", "cut-gzip", "no-gzip"),
     ],
 )
