@@ -7,6 +7,7 @@ calls, and what `%%time` runs is code. A cell that is no Python then is left out
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 RUN_THEIR_CELL = {
     "%%time",
@@ -14,6 +15,8 @@ RUN_THEIR_CELL = {
     "%%prun",
 }  # as code, among the notebook's names
 MOST_TO_TRANSFORM = 200_000  # characters, once for each line that is no Python: 1 s
+SHORT_CELL = 4_000  # characters, for cells that are read once: a tree takes 50 times that
+READ_CELLS = 256
 
 
 @dataclass
@@ -140,8 +143,12 @@ def read_cell(source: str) -> tuple[str, ast.Module | None]:
     """Return a cell as Python, and its tree; None if it is none.
 
     Where IPython's own way of reading fails or takes too long, the lines that are no
-    Python are blanked out.
+    Python are blanked out. A tree may be another caller's too: nobody changes it.
     """
+    return _read_short(source) if len(source) <= SHORT_CELL else _read(source)
+
+
+def _read(source: str) -> tuple[str, ast.Module | None]:
     while (first := source.lstrip().partition("\n"))[0].startswith("%%"):
         if first[0].split()[0] not in RUN_THEIR_CELL:
             return source, None
@@ -154,6 +161,9 @@ def read_cell(source: str) -> tuple[str, ast.Module | None]:
         if tree is not None:
             return text, tree
     return source, None
+
+
+_read_short = lru_cache(READ_CELLS)(_read)
 
 
 def _transformed(source: str) -> str:

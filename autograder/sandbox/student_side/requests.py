@@ -70,7 +70,8 @@ class Session(Watching):
         torch.set_default_dtype(torch.float32)
         torch.set_default_device(None)
         torch.autograd.set_detect_anomaly(False)
-        torch.use_deterministic_algorithms(False)
+        if torch.are_deterministic_algorithms_enabled():  # setting it imports Inductor
+            torch.use_deterministic_algorithms(False)
         if torch.get_num_threads() != self.threads:
             torch.set_num_threads(self.threads)
         random.seed(seed)
