@@ -1129,17 +1129,18 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
         "the score of the test set twice, not redrawn": lambda: torch.tensor(
             [corpus.bleu(everything)] * 2
         ),
-        **{
-            f"ends rounded to {words}": of_digits(corpus, draws, digits)
-            for words, digits in END_DIGITS.items()
-        },
+        **rounded_ends(corpus, draws),
         **end_mistakes(scores_of(corpus, draws), corpus.bleu(everything)),
     }
 
 
-def of_digits(corpus: Corpus, draws: Tensor, digits: int) -> Callable[[], Tensor]:
-    """Return what computes the interval and rounds its ends."""
-    return lambda: interval_with(corpus, draws).round(decimals=digits)
+def rounded_ends(corpus: Corpus, draws: Tensor) -> dict[str, Tensor]:
+    """Name the right interval with ends of few digits."""
+    right = interval_with(corpus, draws)
+    return {
+        f"ends rounded to {words}": right.round(decimals=digits)
+        for words, digits in END_DIGITS.items()
+    }
 
 
 def draws_left_out(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
