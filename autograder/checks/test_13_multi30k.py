@@ -31,6 +31,7 @@ from autograder.checking.expect import (
 from autograder.checking.families import (
     FIXED,
     KEPT,
+    ONE_BUFFER,
     expect_each_call_anew,
     expect_no_traces,
 )
@@ -63,6 +64,7 @@ SEEN_IN_SUMS = (
     "losses without the one of <eos>",
 )
 N = 7
+VERSIONS = "lambda batches: [(x.src._version, x.tgt._version) for x in batches]"
 Named = dict[str, Callable[[], Any]]
 
 # --- sentence_losses --------------------------------------------------------------
@@ -87,7 +89,7 @@ def draw_batch(draw, lengths: Sequence[int], places: Sequence[int], pad: int) ->
     tgt[:, 0] = SOS
     tgt[0, 1], tgt[0, 2] = 0, 4 if pad == PAD else PAD  # words, not padding
     for row, length in enumerate(lengths):
-        src[row, 5 - row :] = pad
+        src[row, 5 - row % 4 :] = pad
         tgt[row, length - 1] = EOS
         tgt[row, length:] = pad
     return Batch(src, tgt, tuple(places))
@@ -354,6 +356,24 @@ def test_losses_with_another_padding(student, draw):
     expect_close(
         counts, counts_with(case), "the tensor of counts", count_mistakes(case)
     )
+    expect_many_sentences(student, draw)
+
+
+def expect_many_sentences(student, draw) -> None:
+    """Fail on more sentences than some tables and small integers hold."""
+    n, size = 130, 13
+    places = [tuple(range(start, n, n // size)) for start in range(n // size)]
+    lengths = [tuple(3 + place % 2 for place in batch) for batch in places]
+    case = losses_case(student, draw, lengths=lengths, places=places)
+    words = "code that counts on a few sentences"
+    with blame(words, lambda: test_losses_values(student, draw)):
+        losses, counts = run_losses(student, case)
+        want, number = losses_with(case), counts_with(case)
+        as_texts = sorted(range(n), key=str)
+        phrase = "the losses with place 10 before 2, as in the order of their digits"
+        named = {phrase: want[as_texts]}
+        expect_close(losses, want, "the tensor of losses", named, tolerance=3e-5)
+        expect_close(counts, number, "the tensor of counts")
 
 
 def sure_case(student, draw) -> Case:
@@ -397,7 +417,23 @@ def test_losses_leave_no_traces(student, draw):
     case = losses_case(student, draw)
     given = (case.model, case.batches, case.pad)
     student.load("torch.set_grad_enabled")(True)  # whatever earlier calls left
+    look = student.load("builtins.eval")(VERSIONS)
+    before = look(case.batches)
     expect_no_traces(student, student.sentence_losses, *given, still=True)
+    if look(case.batches) != before:
+        fail(
+            "Your function writes into the batches, even if it puts back what was "
+            "there: target[...] = x writes into the tensor of which it is a part.",
+            mistake=CHANGED,
+        )
+    student.load("torch.set_grad_enabled")(False)
+    run_losses(student, case)
+    if student.load("torch.is_grad_enabled")():
+        fail(
+            "Gradients were switched off before your function was called, and are on "
+            "after it: leave that as it was, as `with torch.no_grad()` does.",
+            mistake="a call that switches gradients on where they were off",
+        )
     for batch, before in zip(case.batches, case.given, strict=True):
         expect_unchanged(
             [batch.attribute("src"), batch.attribute("tgt")], [before.src, before.tgt]
@@ -413,11 +449,14 @@ def test_losses_of_each_call(student, draw):
     results = [run_losses(student, case)]
     weights = other.trusted.state_dict()
     case.model.load_state_dict({name: x.float() for name, x in weights.items()})
-    trained = replace(case, trusted=other.trusted)
-    reading = replace(other, model=case.model)
-    cases = [case, trained, reading]
-    results += [run_losses(student, one) for one in cases[1:]]
-    (first, _), (second, _), _ = results
+    cases = [case, *changed_in_turn(student, case, other)]
+    calls = [(case.model, one.batches, one.pad) for one in cases[1:]]
+    in_turn = student.calls_in_turn(student.sentence_losses, *calls)
+    words = "two things, the losses and the counts"
+    for then, _ in in_turn:
+        losses, counts = expect_parts(then, 2, words)
+        results.append((losses, counts))
+    (first, _), (second, _), *_ = results
     earlier: tuple[dict[str, Any], dict[str, Any]] = {}, {}
     if isinstance(first, Tensor) and torch.equal(first, torch.as_tensor(second)):
         earlier = {FIXED: first}, {}
@@ -427,6 +466,36 @@ def test_losses_of_each_call(student, draw):
         expect_close(losses, want, f"{whose} losses", earlier[0], tolerance=3e-5)
         expect_close(counts, number, f"{whose} counts", earlier[1])
         earlier = {KEPT: want}, {KEPT: number}
+    expect_tensors_apart(in_turn)
+
+
+def expect_tensors_apart(results: Sequence[tuple[Any, Any]]) -> None:
+    """Fail if a later call changed the tensors that an earlier one had returned."""
+    for then, now in results:
+        for before, after in zip(then, now, strict=True):
+            if not torch.equal(torch.as_tensor(before), torch.as_tensor(after)):
+                fail(
+                    "A later call changed what an earlier one had returned: both are "
+                    "the same tensor. Return a new one each time.",
+                    mistake=ONE_BUFFER,
+                )
+
+
+def changed_in_turn(student, case: Case, other: Case) -> list[Case]:
+    """Take from the other case its weights, then its sources, targets, and places."""
+    make = student.load(BATCH)
+    n = sum(len(batch.indices) for batch in case.given)
+    cases = []
+    for number in range(4):
+        given = []
+        for mine, theirs in zip(case.given, other.given, strict=True):
+            src = (theirs if number > 0 else mine).src
+            tgt = (theirs if number > 1 else mine).tgt
+            turned = tuple(n - 1 - place for place in mine.indices)
+            given.append(Batch(src, tgt, turned if number > 2 else mine.indices))
+        batches = [make(x.src, x.tgt, x.indices) for x in given]
+        cases.append(Case(case.model, batches, other.trusted, given, case.pad))
+    return cases
 
 
 # --- corpus_perplexity ------------------------------------------------------------
@@ -462,22 +531,46 @@ def perplexity_mistakes(losses: Tensor, counts: Tensor) -> Named:
         "the perplexity of the first sentence alone": lambda: math.exp(
             losses[0].item() / counts[0].item()
         ),
+        "the perplexity of the first hundred sentences": lambda: perplexity_of(
+            losses[:100], counts[:100]
+        ),
+        "the perplexity rounded to two digits": lambda: round(math.exp(right), 2),
+        "the perplexity rounded to three digits": lambda: round(math.exp(right), 3),
     }
 
 
+def perplexity_of(losses: Tensor, counts: Tensor) -> float:
+    """Compute the perplexity of a corpus."""
+    return math.exp(losses.double().sum().item() / counts.sum().item())
+
+
+def shows_digits(value: float, tolerance: float = 1e-5, digits: int = 3) -> bool:
+    """Tell whether a number, rounded, is another one than a check lets pass."""
+    return abs(round(value, digits) - value) > 1.2 * tolerance * (1 + abs(value))
+
+
 def draw_losses(draw, n: int = 6) -> tuple[Tensor, Tensor]:
-    """Draw losses of long, easy and short, hard sentences."""
-    counts = torch.arange(n) * 3 + 2
-    counts = counts[torch.argsort(draw.uniform(n))]
-    hard = 0.5 + 2 * draw.uniform(n) + 4.0 / counts
-    return (hard * counts).float(), counts
+    """Draw losses of long, easy and short, hard sentences.
+
+    Their perplexity is another one if it is rounded, and so are that of one sentence,
+    and that of sentences a little longer.
+    """
+    for _ in range(500):
+        counts = torch.arange(n) * 3 + 2
+        counts = counts[torch.argsort(draw.uniform(n))]
+        hard = 0.5 + 1.2 * draw.uniform(n) + 3.0 / counts
+        losses = (hard * counts).float()
+        cases = [(losses, counts), (losses, counts + 2), (losses[2:3], counts[2:3])]
+        if all(shows_digits(perplexity_of(*case)) for case in cases):
+            return losses, counts
+    raise RuntimeError("no losses were drawn that show a perplexity's digits")
 
 
 @check("corpus-perplexity", share=4, title="e to the mean loss of a token")
 def test_perplexity_value(student, draw):
     losses, counts = draw_losses(draw)
     got = student.corpus_perplexity(losses, counts)
-    want = math.exp(losses.double().sum().item() / counts.sum().item())
+    want = perplexity_of(losses, counts)
     named = perplexity_mistakes(losses.double(), counts.double())
     expect_close(got, want, "the perplexity", named)
 
@@ -503,9 +596,14 @@ def test_perplexity_of_a_large_corpus(student, draw):
         got, after = student.call_and_return_inputs(
             student.corpus_perplexity, losses, counts
         )
-        want = math.exp(losses.double().sum().item() / counts.sum().item())
-        expect_close(got, want, "the perplexity")
+        named = perplexity_mistakes(*given)
+        expect_close(got, perplexity_of(*given), "the perplexity", named)
     expect_unchanged(after, given)
+    bound = "a bound on the loss or on the perplexity"
+    with blame(bound, lambda: test_perplexity_value(student, draw)):
+        hard = 30.0 * given[1][:5]
+        got = student.corpus_perplexity(hard, given[1][:5])
+        expect_close(got, math.exp(30), "the perplexity of a poor model")
 
 
 @check(
@@ -522,10 +620,20 @@ def test_perplexity_of_the_sure(student, draw):
         expect_close(got, 1.0, "the perplexity of a model that is always right")
 
 
+def draw_as_many(draw, counts: Tensor) -> Tensor:
+    """Draw losses of other sentences that are as long; rounding shows here, too."""
+    for _ in range(500):
+        losses, _ = draw_losses(draw, len(counts))
+        both = perplexity_of(losses, counts), perplexity_of(losses, counts + 2)
+        if all(map(shows_digits, both)):
+            return losses
+    raise RuntimeError("no losses were drawn that show a perplexity's digits")
+
+
 @check("corpus-perplexity", share=1, title="Each call has its own result")
 def test_perplexity_of_each_call(student, draw):
     losses, counts = draw_losses(draw, 9)  # as many as in no other check
-    others, _ = draw_losses(draw, 9)
+    others = draw_as_many(draw, counts)
     calls = [(losses, counts), (others, counts), (others, counts + 2)]
     function = student.corpus_perplexity
 
@@ -626,7 +734,13 @@ def expect_left(student, function: Any, *given: Any) -> None:
 # --- bleu_by_length ---------------------------------------------------------------
 
 Table = list[tuple[int, float | None]]
-LONG, AT = "after the last limit", "at a limit"
+DIGITS = {"a whole number": 0, "one digit": 1, "two digits": 2}
+MANY_LIMITS: Sequence[tuple[int, ...]] = (
+    (7,),
+    (3, 5, 6, 8, 9, 10),
+    tuple(range(2, 16)),
+    (),
+)
 SOURCE_LENGTHS = (4, 9, 6, 12, 3, 5, 10, 8, 6, 4, 15, 7)  # both on limits and between
 
 
@@ -704,6 +818,10 @@ def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
     def mean_of_sentences(places: Sequence[int]) -> float:
         return sum(corpus.bleu([i]) for i in places) / len(places)
 
+    def without_zeros(places: Sequence[int]) -> float:
+        kept = [place for place in places if corpus.bleu([place])]
+        return corpus.bleu(kept) if kept else 0.0
+
     def first_references(places: Sequence[int]) -> float:
         return bleu_of(corpus.part(places)[0], corpus.references[: len(places)])
 
@@ -719,6 +837,9 @@ def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
         ),
         "BLEU of all sentences in each group": lambda: table_of(
             corpus, groups, lambda _: corpus.bleu(range(len(corpus.sources)))
+        ),
+        "BLEU without the sentences that score 0": lambda: table_of(
+            corpus, groups, without_zeros
         ),
     }
 
@@ -752,10 +873,31 @@ def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
         "None as the BLEU of a group that scores 0": lambda: [
             (n, bleu or None) for n, bleu in right
         ],
+        **{
+            f"BLEU rounded to {words}": functools.partial(rounded, right, digits)
+            for words, digits in DIGITS.items()
+        },
         "NaN as the BLEU of a group without a sentence": lambda: [
             (n, math.nan if bleu is None else bleu) for n, bleu in right
         ],
     }
+
+
+def rounded(table: Table, digits: int) -> Table:
+    """Round the scores of a table."""
+    return [(n, None if bleu is None else round(bleu, digits)) for n, bleu in table]
+
+
+def draw_corpus_for(
+    draw, lengths: Sequence[int], *many_limits: Sequence[int]
+) -> Corpus:
+    """Draw a corpus in whose tables rounding shows, whatever the limits."""
+    for _ in range(100):
+        corpus = draw_corpus(draw, lengths)
+        tables = [table_of(corpus, places_with(corpus, x)) for x in many_limits]
+        if all(plain(table) != plain(rounded(table, 2)) for table in tables):
+            return corpus
+    raise RuntimeError("no corpus was drawn that shows the digits of its scores")
 
 
 def plain(table: Any) -> Any:
@@ -836,13 +978,13 @@ def test_table_counts(student, draw):
 
 @check("bleu-by-length", share=4, title="The corpus BLEU of each group")
 def test_table_scores(student, draw):
-    corpus = draw_corpus(draw, SOURCE_LENGTHS)
+    corpus = draw_corpus_for(draw, SOURCE_LENGTHS, LIMITS)
     expect_table(by_length(student, corpus), corpus)
 
 
 @check("bleu-by-length", share=2, title="A group without a sentence has None")
 def test_table_with_an_empty_group(student, draw):
-    corpus = draw_corpus(draw, (3, 8, 8, 4, 12))
+    corpus = draw_corpus_for(draw, (3, 8, 8, 4, 12), LIMITS)
     words = "code that counts on a sentence in every group"
     with blame(words, lambda: test_table_scores(student, draw)):
         expect_table(by_length(student, corpus), corpus)
@@ -850,8 +992,9 @@ def test_table_with_an_empty_group(student, draw):
 
 @check("bleu-by-length", share=1, title="A group without a right word has 0")
 def test_table_with_a_zero(student, draw):
-    corpus = draw_corpus(draw, (3, 8, 5, 12))
-    corpus.hypotheses[0][:] = ["nonsense"] * 5
+    corpus = draw_corpus_for(draw, (3, 8, 5, 12, 14), LIMITS)
+    corpus.hypotheses[0][:] = ["nonsense"] * 5  # alone in its group
+    corpus.hypotheses[3][:] = ["nonsense"] * 5  # with another one
     expect_table(by_length(student, corpus), corpus)
 
 
@@ -866,11 +1009,15 @@ def test_table_changes_nothing(student, draw):
 
 @check("bleu-by-length", share=1, title="One limit, many, or none")
 def test_table_of_other_limits(student, draw):
-    corpus = draw_corpus(draw, SOURCE_LENGTHS)
+    corpus = draw_corpus_for(draw, SOURCE_LENGTHS, *MANY_LIMITS)
     words = "code that counts on a certain number of groups"
     with blame(words, lambda: test_table_scores(student, draw)):
-        for limits in ((7,), (3, 5, 6, 8, 9, 10), ()):
+        for limits in MANY_LIMITS:
             expect_table(by_length(student, corpus, limits), corpus, limits)
+    corpus = draw_corpus_for(draw, (4, 1200, 6, 9, 8), LIMITS)
+    bound = "an upper limit for the sources of the last group"
+    with blame(bound, lambda: test_table_scores(student, draw)):
+        expect_table(by_length(student, corpus), corpus)
 
 
 def cut(sentences: Sentences) -> Sentences:
@@ -893,7 +1040,9 @@ def corpora_in_turn(draw) -> list[tuple[Corpus, Sequence[int]]]:
         ]
         turns.append((read, (5, 8, 11)))
         tables = [plain(table_of(one, places_with(one, n))) for one, n in turns]
-        if all(before != after for before, after in pairwise(tables)):
+        few = [plain(rounded(table_of(x, places_with(x, n)), 2)) for x, n in turns]
+        digits = all(table != less for table, less in zip(tables, few, strict=True))
+        if digits and all(before != after for before, after in pairwise(tables)):
             return turns
     raise RuntimeError("no corpora were drawn that show what is kept")
 
@@ -917,6 +1066,8 @@ def test_table_of_each_call(student, draw):
 
 R, SENTENCES = 71, 8  # with 71, no way to round a percentile's place is like another
 OTHER_SIZES = (50, 68, 90, 94, 96, 99)  # of an interval, in 100 scores
+END_DIGITS = {"one digit": 1, "two digits": 2, "three digits": 3}
+EXACT = 2e-6  # of an interval's ends: rounding to three digits shows
 OTHER_METHODS: Sequence[Any] = ("weibull", "hazen", "median_unbiased", "midpoint")
 
 
@@ -978,7 +1129,41 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
         "the score of the test set twice, not redrawn": lambda: torch.tensor(
             [corpus.bleu(everything)] * 2
         ),
+        **rounded_ends(corpus, draws),
         **end_mistakes(scores_of(corpus, draws), corpus.bleu(everything)),
+    }
+
+
+def rounded_ends(corpus: Corpus, draws: Tensor) -> dict[str, Tensor]:
+    """Name the right interval with ends of few digits."""
+    right = interval_with(corpus, draws)
+    return {
+        f"ends rounded to {words}": right.round(decimals=digits)
+        for words, digits in END_DIGITS.items()
+    }
+
+
+def draws_left_out(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
+    """Name intervals in which some draws do not count."""
+
+    def of(rows: Sequence[tuple[int, ...]]) -> Tensor:
+        return interval_with(corpus, torch.tensor(sorted(rows)))
+
+    def of_scores(keep: Callable[[list[float]], Any]) -> Tensor:
+        kept = sorted(keep(scores_of(corpus, draws).tolist()))
+        ends = torch.tensor(kept, dtype=torch.float64)
+        return quantiles(ends, (0.025, 0.975))
+
+    rows = list(map(tuple, draws.tolist()))
+    return {
+        "an interval in which equal draws count once": lambda: of(list(set(rows))),
+        "an interval in which draws of the same sentences count once": lambda: of(
+            list({tuple(sorted(row)) for row in rows})
+        ),
+        "an interval in which equal scores count once": lambda: of_scores(set),
+        "an interval without the scores that are 0": lambda: of_scores(
+            lambda scores: [score for score in scores if score]
+        ),
     }
 
 
@@ -1060,18 +1245,35 @@ def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
         draws = draw.ids(r, SENTENCES, low=0, high=SENTENCES)
         draws[0, :4] = torch.tensor([1, 1, 3, 3])
         first = draws[0].tolist()
-        if abs(corpus.bleu(first) - corpus.bleu_swapped(first)) > 0.1:
+        score, swapped = corpus.bleu(first), corpus.bleu_swapped(first)
+        if abs(score - swapped) > 0.1 and shows_digits(score, EXACT):
             return corpus, draws
     raise RuntimeError("no test sets were drawn that tell the arguments apart")
 
 
+def tells(corpus: Corpus, draws: Tensor) -> bool:
+    """Tell whether no two scores are alike, and rounded ends are others."""
+    scores = scores_of(corpus, draws).tolist()
+    ends = interval_with(corpus, draws).tolist()
+    alone = min((b - a for a, b in pairwise(sorted(scores))), default=1.0) > 1e-4
+    return alone and any(shows_digits(end, EXACT) for end in ends)
+
+
 def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
-    """Draw test sets on which no two of the mistaken ends are alike."""
-    for _ in range(50):
+    """Draw test sets on which no two of the mistaken ends are alike.
+
+    Some sets come twice, and rounded ends are others, too.
+    """
+    for _ in range(100):
         corpus, draws = draw_test_sets(draw, R)
+        draws[5:9] = draws[4]
         ends = ends_of(corpus, draws)
         apart = torch.cdist(ends, ends, p=1)
-        if bool((apart + torch.eye(len(ends)) > 0.01).all()):
+        if not bool((apart + torch.eye(len(ends)) > 0.01).all()):
+            continue
+        *fewer, _ = [make() for make in draws_left_out(corpus, draws).values()]
+        shown = all(float((one - ends[0]).abs().max()) > 0.01 for one in fewer)
+        if shown and any(shows_digits(end, EXACT) for end in ends[0].tolist()):
             return corpus, draws
     raise RuntimeError("no test sets were drawn that tell the mistakes apart")
 
@@ -1085,9 +1287,11 @@ def ends_of(corpus: Corpus, draws: Tensor) -> Tensor:
 
 def draw_longer_sets(draw) -> tuple[Corpus, Tensor]:
     """Draw test sets longer than the corpus, on which each mistaken end shows."""
-    for _ in range(50):
+    for _ in range(200):
         corpus, _ = draw_test_sets(draw)
         draws = draw.ids(9, SENTENCES + 3, low=1, high=SENTENCES)
+        if not tells(corpus, draws):
+            continue
         right, *wrong = ends_of(corpus, draws)
         if all(float((one - right).abs().max()) > 0.01 for one in wrong):
             return corpus, draws
@@ -1132,7 +1336,7 @@ def test_interval_value(student, draw):
     got = run_interval(student, corpus, draws)
     want = interval_with(corpus, draws)
     named = interval_mistakes(corpus, draws)
-    expect_close(got, want, "your interval", named, tolerance=2e-5)
+    expect_close(got, want, "your interval", named, tolerance=EXACT)
 
 
 @check("bootstrap-interval", share=1, title="A single draw has no width")
@@ -1142,7 +1346,7 @@ def test_interval_of_one_draw(student, draw):
     with blame(words, lambda: test_interval_value(student, draw)):
         got = run_interval(student, corpus, draws[:1])
         want = torch.tensor([corpus.bleu(draws[0].tolist())] * 2)
-        expect_close(got, want, "the interval of one draw", tolerance=2e-5)
+        expect_close(got, want, "the interval of one draw", tolerance=EXACT)
 
 
 @check(
@@ -1165,19 +1369,44 @@ def test_interval_of_other_sizes(student, draw):
     with blame(words, lambda: test_interval_value(student, draw)):
         got = run_interval(student, corpus, draws)
         want = interval_with(corpus, draws)
-        expect_close(got, want, "your interval", tolerance=2e-5)
+        expect_close(got, want, "your interval", tolerance=EXACT)
+    corpus, draws = draw_repeated_sets(draw)
+    got = run_interval(student, corpus, draws)
+    named = draws_left_out(corpus, draws)
+    expect_close(
+        got, interval_with(corpus, draws), "your interval", named, tolerance=EXACT
+    )
+
+
+def draw_repeated_sets(draw) -> tuple[Corpus, Tensor]:
+    """Draw test sets of which some come twice, and some score 0.
+
+    Whichever of them are left out, the interval is another one.
+    """
+    for _ in range(300):
+        corpus, draws = draw_test_sets(draw, 17)
+        corpus.hypotheses[7][:] = ["nonsense"] * 6
+        draws[11:14] = draws[0]
+        draws[14:16] = draws[1].flip(0)
+        draws[16] = 7
+        right = interval_with(corpus, draws)
+        ends = [right, *(make() for make in draws_left_out(corpus, draws).values())]
+        if all(float((a - b).abs().max()) > 1e-2 for a, b in combinations(ends, 2)):
+            return corpus, draws
+    raise RuntimeError("no test sets were drawn that show what is left out")
 
 
 def intervals_in_turn(draw) -> list[tuple[Corpus, Tensor]]:
     """Draw test sets: from one to the next a single part is another, and both ends."""
-    for _ in range(50):
+    for _ in range(200):
         corpus, draws = draw_test_sets(draw, 13)  # as many as in no other check
         _, others = draw_test_sets(draw, 13)
         written = replace(corpus, hypotheses=cut(corpus.hypotheses))
         wanted = replace(written, references=cut(corpus.references))
         turns = [(corpus, draws), (written, draws), (wanted, draws), (wanted, others)]
         ends = [interval_with(*turn) for turn in turns]
-        if all(float((a - b).abs().min()) > 0.05 for a, b in pairwise(ends)):
+        others_each = all(float((a - b).abs().min()) > 0.05 for a, b in pairwise(ends))
+        if others_each and all(tells(*turn) for turn in turns):
             return turns
     raise RuntimeError("no test sets were drawn that show what is kept")
 
@@ -1192,9 +1421,9 @@ def test_interval_of_each_call(student, draw):
     for (then, now), turn in zip(results, turns, strict=True):
         want = interval_with(*turn)
         whose = "In one of several calls, your interval"
-        expect_close(ends_in(then), want, whose, earlier, tolerance=2e-5)
+        expect_close(ends_in(then), want, whose, earlier, tolerance=EXACT)
         whose = "After further calls, your interval"
-        expect_close(ends_in(now), want, whose, tolerance=2e-5)
+        expect_close(ends_in(now), want, whose, tolerance=EXACT)
         earlier = {KEPT: want}
 
 
@@ -1405,6 +1634,10 @@ def word_mistakes(case: Copying) -> Named:
         "copies for every word, not for the unknown ones alone": lambda: case.filled(
             looked, every=True
         ),
+        "copies for each word in brackets, <eos> among them": lambda: [
+            case.source[place] if word.startswith("<") else word
+            for word, place in zip(case.target, looked, strict=True)
+        ],
         "copies for each word with unk in it, not for <unk> alone": lambda: [
             case.source[place] if "unk" in word else word
             for word, place in zip(case.target, looked, strict=True)
@@ -1425,6 +1658,25 @@ def word_mistakes(case: Copying) -> Named:
     }
 
 
+def digits_decide(case: Copying) -> bool:
+    """Tell whether other words are copied where weights have few digits.
+
+    It is for the case of little weight to show that. Two digits are always too few.
+    """
+    average, right = case.weights.mean(dim=(0, 1)), looked_at(case.weights.mean((0, 1)))
+    few = [
+        case.weights.half().mean(dim=(0, 1)),
+        case.weights.bfloat16().mean(dim=(0, 1)),
+        average.half(),
+        average.bfloat16(),
+        average.round(decimals=4),
+        average.round(decimals=3),
+    ]
+    if not all(looked_at(less).equal(right) for less in few):
+        return True
+    return looked_at(average.round(decimals=2)).equal(right)
+
+
 def draw_telling(draw) -> Copying:
     """Draw a case in which each mistake gives other words than all the others.
 
@@ -1433,7 +1685,7 @@ def draw_telling(draw) -> Copying:
     for _ in range(300):
         case = draw_copying(draw)
         best = case.weights.mean(dim=(0, 1))[:, 1:-1].topk(2, dim=-1).values
-        if bool((best[:, 0] - best[:, 1]).min() < 1e-4):
+        if bool((best[:, 0] - best[:, 1]).min() < 1e-4) or digits_decide(case):
             continue
         right = reference.copy_unknown_words(*case.given)
         made = [right, *(make() for make in copying_mistakes(case).values())]
@@ -1450,6 +1702,16 @@ def expect_copies(got: Any, case: Copying, earlier: Copying | None = None) -> No
     want = reference.copy_unknown_words(*case.given)
     got = list(got) if isinstance(got, tuple) else got
     expect_equal(got, want, "what you wrote", named)
+
+
+def expect_lists_apart(results: Sequence[tuple[Any, Any]]) -> None:
+    """Fail if a later call changed the list that an earlier one had returned."""
+    if any(then != now for then, now in results):
+        fail(
+            "A later call changed what an earlier one had returned: both are the same "
+            "list. Return a new one each time.",
+            mistake="one list for the results of all calls",
+        )
 
 
 def run_copying(student, case: Copying) -> Any:
@@ -1487,6 +1749,7 @@ def test_copies_values(student, draw):
     for (got, _), case in zip(results, cases, strict=True):
         expect_copies(got, case, earlier)
         earlier = case
+    expect_lists_apart(results)
 
 
 @check(
@@ -1514,6 +1777,29 @@ def test_copies_of_another_size(student, draw):
 
     with blame("code that counts on several layers, heads or words", as_usual):
         expect_copies(run_copying(student, case), case)
+    expect_copies_of_equal_words(student)
+    expect_copies_of_little_weight(student)
+
+
+def expect_copies_of_equal_words(student) -> None:
+    """Fail if a word that comes twice in the source counts as its second place."""
+    weights = torch.tensor([0.1, 0.5, 0.3, 0.05, 0.05]).expand(2, 3, 1, 5)
+    case = Copying([UNKNOWN], weights, ["der", "hund", "der"])
+    by_word = "copies by a dictionary of the words, where equal ones have one weight"
+    named = {by_word: ["hund"]}
+    expect_equal(list(run_copying(student, case)), ["der"], "what you wrote", named)
+
+
+def expect_copies_of_little_weight(student) -> None:
+    """Fail if weights are too small for the code, or too much alike."""
+    little = torch.tensor([0.9, 2e-5, 2.004e-5, 1e-5, 0.09995]).expand(2, 3, 1, 5)
+    case = Copying([UNKNOWN], little, ["park", "herrn", "ruft"])
+    named = {
+        "an <unk> that stays where little weight lies on the words": [UNKNOWN],
+        "copies by weights of few digits": ["park"],
+    }
+    got = list(run_copying(student, case))
+    expect_equal(got, ["herrn"], "what you wrote of words with little weight", named)
 
 
 # --- apply_merges -----------------------------------------------------------------
@@ -1527,6 +1813,7 @@ PIECES = "c a bc a a ab bc b a a b a a a c a c a"
 MERGES = "d_a b_a a_c a_b a_ac ab_c ac_a"
 OTHER_MERGES = "c_a b_c a_a aa_a ca_bc d_b ab_ab"
 LETTERS = "abdefgiklmnoprstuvwz"
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 def renamed(draw) -> Callable[[str], str]:
@@ -1753,11 +2040,15 @@ def test_applied_in_order(student, draw):
     others = pairs_of(name(OTHER_MERGES))
     calls = [(pieces, merges), (pieces[::-1], merges), (pieces[::-1], others)]
     earlier = None
-    for call, (got, _) in zip(
-        calls, student.calls_in_turn(student.apply_merges, *calls), strict=True
-    ):
+    results = student.calls_in_turn(student.apply_merges, *calls)
+    for call, (got, _) in zip(calls, results, strict=True):
         expect_pieces(got, *call, earlier)
         earlier = applied(*call)
+    expect_lists_apart(results)
+    with blame("a bound on the number of merges or of pieces"):
+        growing = [(ALPHABET[:i], ALPHABET[i]) for i in range(1, len(ALPHABET))]
+        got = student.apply_merges(list(2 * ALPHABET), growing)
+        expect_equal(got, [ALPHABET] * 2, "the list of pieces")
 
 
 @check("apply-merges", share=2, title="Places that share a piece")
@@ -1805,6 +2096,7 @@ EQUALS = {"cdcba": 2, "ccc": 1, "cc": 2, "ccaab": 2, "abcb": 2, "aadd": 2}
 RUNS = {"baacbac": 6, "bbaacabaa": 3, "ccca": 8, "ccccaa": 5}
 ONCE = "merges of pairs that count once a word, however often they stand in it"
 BY_AND_BY = {"ab": 2, "d": 9, "a": 4, "abc": 1, "c": 20}  # one of them at a time
+CAPITAL = {"Zab": 2}  # Z comes before a, for Python
 SIGNS = {"Ei.": 2, "ei": 7, "e.": 10, "Eier": 3, "ex": 6, "ex.": 12, "über": 3}
 
 
@@ -2008,6 +2300,9 @@ def equals_mistakes(words: Words, n: int) -> Named:
         "of equals the first by the text of both pieces": by("".join),
         "of equals the last by the text of both pieces": greatest("".join),
         "of equals the first by the second piece": by(lambda pair: pair[::-1]),
+        "of equals the first with the ▁ before all letters": by(
+            lambda pair: tuple(piece.replace(START, " ") for piece in pair)
+        ),
         "of equals the longest": by(lambda pair: (-len("".join(pair)), pair)),
         "of equals the shortest": by(lambda pair: (len("".join(pair)), pair)),
     }
@@ -2063,11 +2358,14 @@ def test_learned_in_order(student, draw):
     ]
     calls = [(words, 8) for words in corpora]
     earlier = None
-    for call, (got, _) in zip(
-        calls, student.calls_in_turn(student.learn_merges, *calls), strict=True
-    ):
+    results = student.calls_in_turn(student.learn_merges, *calls)
+    for call, (got, _) in zip(calls, results, strict=True):
         expect_learned(got, *call, learn_mistakes(*call), earlier)
         earlier = learned(*call)
+    expect_lists_apart(results)
+    with blame("a bound on the number of merges"):
+        n, once = len(ALPHABET), {ALPHABET: 1}
+        expect_learned(student.learn_merges(once, n), once, n, {})
 
 
 @check("learn-merges", share=2, title="Of equals the first in Python's order")
@@ -2106,6 +2404,15 @@ def test_learned_to_the_end(student, draw):
 def test_learned_of_signs(student):
     got = student.learn_merges(dict(SIGNS), 6)
     expect_learned(got, SIGNS, 6, sign_mistakes(SIGNS, 6))
+    small = learned(
+        CAPITAL,
+        1,
+        choose=lambda seen, _: min(
+            seen, key=lambda pair: (-seen[pair], "_".join(pair).lower(), pair)
+        ),
+    )
+    named: Named = {"of equals the first, capitals or not": lambda: small}
+    expect_learned(student.learn_merges(dict(CAPITAL), 1), CAPITAL, 1, named)
 
 
 @check("learn-merges", share=1, title="The counts stay as they were", form=True)

@@ -1203,3 +1203,192 @@ alignment_error_rate.wrong(
     ),
     names="other than a number",
 )
+
+
+# --- Families of mistakes: sizes that no visible check has -------------------------
+
+layer_cost.wrong(
+    "an odd width in any case",
+    swap("d, k = length, d_model, width", "d, k = length, d_model, width // 2 * 2 + 1"),
+    names="made odd",
+)
+layer_cost.wrong(
+    "sizes of 1 are refused",
+    insert(
+        """
+        if min(length, d_model, width) < 2:
+            raise ValueError("the sizes are too small")
+        """,
+        before='if kind == "self_attention"',
+    ),
+    names="sizes above 1",
+)
+layer_cost.wrong(
+    "0 for a single token",
+    insert(
+        """
+        if length == 1:
+            return 0
+        """,
+        before='if kind == "self_attention"',
+    ),
+    names="sizes above 1",
+)
+layer_cost.wrong(
+    "numpy's numbers of 32 bits",
+    swap(
+        "length, d_model, width",
+        "np.int32(length), np.int32(d_model), np.int32(width)",
+    ),
+    names="too few digits",
+)
+layer_cost.right(
+    "numpy's numbers",
+    swap(
+        "length, d_model, width",
+        "np.int64(length), np.int64(d_model), np.int64(width)",
+    ),
+)
+path_length.wrong(
+    "at most 30 layers",
+    swap("width**layers < length", "width**layers < length and layers < 30"),
+    names="a bound on",
+)
+path_length.wrong(
+    "at most 20 layers",
+    swap("width**layers < length", "width**layers < length and layers < 20"),
+    names="a bound on",
+)
+
+
+@path_length.right("recursion over the last step")
+def path_length(kind, length, width=3):
+    if kind == "self_attention":
+        return 1
+    if kind == "dilated_convolution":
+        return (
+            1 if length <= width else 1 + path_length(kind, -(-length // width), width)
+        )
+    reach = {"recurrent": 1, "restricted_attention": (width - 1) // 2}
+    step = reach.get(kind, width - 1)
+    if length - 1 <= step:
+        return 1
+    return 1 + path_length(kind, length - step, width)
+
+
+path_length.right(
+    "numpy's ceil, a float",
+    swap(
+        "math.ceil((length - 1) / (width - 1))", "np.ceil((length - 1) / (width - 1))"
+    ),
+)
+for size in (512, 1000):
+    restricted_mask.wrong(
+        f"a table of {size} positions",
+        swap(
+            "torch.arange(length, device=device)",
+            f"torch.arange({size}, device=device)[:length]",
+        ),
+        names="too few positions",
+    )
+restricted_mask.wrong(
+    "positions in bfloat16",
+    swap(
+        "torch.arange(length, device=device)",
+        "torch.arange(length, device=device).bfloat16()",
+    ),
+    names="too few positions",
+)
+restricted_mask.wrong(
+    "unsigned positions",
+    swap(
+        "torch.arange(length, device=device)",
+        "torch.arange(length, device=device).to(torch.uint8)",
+    ),
+    diagnosed=False,
+)
+restricted_mask.wrong(
+    "one buffer for all calls",
+    swap(
+        "return ((position[:, None] - position).abs() <= (r - 1) // 2)[None, None]",
+        """
+        kept = restricted_mask.__dict__.setdefault(
+            str(device), torch.empty(2000, 2000, dtype=torch.bool, device=device)
+        )[None, None, :length, :length]
+        kept.copy_((position[:, None] - position).abs() <= (r - 1) // 2)
+        return kept
+        """,
+    ),
+    diagnosed=False,
+)
+restricted_mask.wrong(
+    "a default device set for good",
+    insert("torch.set_default_device(device)", before="position ="),
+    names="the default device",
+)
+restricted_mask.wrong(
+    "a default dtype set for good",
+    insert("torch.set_default_dtype(torch.float64)", before="position ="),
+    names="the default dtype",
+)
+for digits, word in ((3, "three"), (4, "four")):
+    alignment_error_rate.wrong(
+        f"rounded to {word} digits",
+        swap(
+            "return 1 - hits / (len(predicted) + len(sure))",
+            f"return round(1 - hits / (len(predicted) + len(sure)), {digits})",
+        ),
+        names=f"rounded to {word}",
+    )
+alignment_error_rate.wrong(
+    "half precision",
+    swap(
+        "return 1 - hits / (len(predicted) + len(sure))",
+        """
+        rate = torch.tensor(1 - hits / (len(predicted) + len(sure)))
+        return rate.half().item()
+        """,
+    ),
+    names="half precision",
+)
+
+
+@alignment_error_rate.wrong(
+    "possible links for sure where none is sure", names="for sure ones"
+)
+def alignment_error_rate(predicted, sure, possible):
+    sure = sure or possible
+    hits = len(predicted & sure) + len(predicted & possible)
+    return 1 - hits / (len(predicted) + len(sure))
+
+
+@alignment_error_rate.wrong("links glued together", names="(1, 11)")
+def alignment_error_rate(predicted, sure, possible):
+    a, s, p = ({"".join(map(str, x)) for x in y} for y in (predicted, sure, possible))
+    return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
+
+
+@alignment_error_rate.wrong("links turned round", diagnosed=False)
+def alignment_error_rate(predicted, sure, possible):
+    a, s, p = ({frozenset(x) for x in y} for y in (predicted, sure, possible))
+    return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
+
+
+@alignment_error_rate.wrong("a matrix of at most 64 words", diagnosed=False)
+def alignment_error_rate(predicted, sure, possible):
+    def table(links):
+        grid = np.zeros((64, 64), dtype=bool)
+        for i, j in links:
+            grid[i, j] = True
+        return grid
+
+    a, s, p = table(predicted), table(sure), table(possible)
+    hits = (a & s).sum() + (a & p).sum()
+    return float(1 - hits / (len(predicted) + len(sure)))
+
+
+@alignment_error_rate.right("the possible links that are not sure, by themselves")
+def alignment_error_rate(predicted, sure, possible):
+    only_possible = possible - sure
+    hits = 2 * len(predicted & sure) + len(predicted & only_possible)
+    return 1 - np.float64(hits) / (len(predicted) + len(sure))

@@ -2239,3 +2239,467 @@ def learn_merges(word_counts, n_merges):
 
 learn_merges.wrong("no merges", body("return []"), names="no merges")
 learn_merges.wrong("nothing", body("return None"), diagnosed=False)
+
+
+# --- Families of mistakes: what a closer look found ---------------------------------
+
+WEIGHTS = "float(sum(x.detach().double().sum() for x in model.parameters()))"
+for description, key in (
+    (
+        "whatever the source",
+        "str([(x.tgt.tolist(), tuple(x.indices)) for x in batches])",
+    ),
+    ("whatever the places", "str([(x.src.tolist(), x.tgt.tolist()) for x in batches])"),
+    (
+        "whatever the target",
+        "str([(x.src.tolist(), x.tgt.shape, tuple(x.indices)) for x in batches])",
+    ),
+):
+    in_eval_mode.wrong(
+        f"a result kept: {description}",
+        keep(f"({WEIGHTS}, {key})"),
+        insert("batches = list(batches)", before="kept, key ="),
+        names="kept from an earlier call",
+    )
+in_eval_mode.wrong(
+    "gradients are switched on for good",
+    swap("with torch.no_grad():", "torch.set_grad_enabled(False)\nif True:"),
+    swap(
+        "model.train(was_training)",
+        "torch.set_grad_enabled(True)\nmodel.train(was_training)",
+    ),
+    names="switches gradients on",
+)
+in_eval_mode.wrong(
+    "places sorted as texts",
+    swap("sorted(rows)", "sorted(rows, key=lambda row: str(row[0]))"),
+    names="order of their digits",
+)
+in_eval_mode.wrong(
+    "a table of 64 sentences",
+    swap(
+        "return torch.tensor(losses), torch.tensor(counts)",
+        """
+        table = torch.zeros(64)
+        table[: len(losses)] = torch.tensor(losses)
+        return table[: len(losses)], torch.tensor(counts)
+        """,
+    ),
+    names="few sentences",
+)
+in_eval_mode.wrong(
+    "places of 8 bits",
+    swap(
+        "rows += zip(batch.indices,",
+        "rows += zip(torch.tensor(batch.indices).to(torch.int8).tolist(),",
+    ),
+    names="few sentences",
+)
+in_eval_mode.wrong(
+    "padding becomes -100, and is put back",
+    insert(
+        "padding = target == pad_id\ntarget[padding] = -100",
+        before="losses =",
+    ),
+    swap("ignore_index=pad_id, ", ""),
+    insert("target[padding] = pad_id", before="counts = (target"),
+    names="changed in place",
+)
+in_eval_mode.wrong(
+    "a default dtype set for good",
+    insert("torch.set_default_dtype(torch.float64)", before="was_training ="),
+    names="the default dtype",
+)
+in_eval_mode.wrong(
+    "one tensor for the losses of all calls",
+    swap(
+        "return torch.tensor(losses), torch.tensor(counts)",
+        """
+    kept = sentence_losses.__dict__.setdefault("kept", torch.zeros(5000))
+    kept[: len(losses)] = torch.tensor(losses)
+    return kept[: len(losses)], torch.tensor(counts)
+    """,
+    ),
+    names="results of all calls",
+)
+in_eval_mode.wrong(
+    "the model's parameters are frozen",
+    insert("model.requires_grad_(False)", before="was_training ="),
+    names="trained parameters",
+)
+in_eval_mode.wrong(
+    "the number of batches is asked for",
+    insert("n = len(batches)", before="rows = []"),
+    names="twice",
+)
+in_eval_mode.wrong(
+    "the losses in bfloat16",
+    insert("losses = losses.bfloat16()", before="counts = (target"),
+    diagnosed=False,
+)
+corpus_perplexity.wrong(
+    "rounded to two digits",
+    swap(
+        "return math.exp(losses.sum().item() / counts.sum().item())",
+        "return round(math.exp(losses.sum().item() / counts.sum().item()), 2)",
+    ),
+    names="rounded to two",
+)
+corpus_perplexity.wrong(
+    "rounded to three digits",
+    swap(
+        "return math.exp(losses.sum().item() / counts.sum().item())",
+        "return round(math.exp(losses.sum().item() / counts.sum().item()), 3)",
+    ),
+    names="rounded to three",
+)
+corpus_perplexity.wrong(
+    "half precision",
+    swap("losses.sum()", "losses.half().sum()"),
+    diagnosed=False,
+)
+corpus_perplexity.wrong(
+    "bounded, as in some libraries",
+    swap(
+        "math.exp(losses.sum().item() / counts.sum().item())",
+        "math.exp(min(losses.sum().item() / counts.sum().item(), 20))",
+    ),
+    names="a bound on",
+)
+corpus_perplexity.wrong(
+    "at most 100 sentences",
+    swap("losses.sum", "losses[:100].sum"),
+    swap("counts.sum", "counts[:100].sum"),
+    names="first hundred",
+)
+for upper in (20, 50, 100, 1000):
+    bleu_by_length.wrong(
+        f"sources of at most {upper} words",
+        body(f"""
+        table = []
+        for low, high in itertools.pairwise([-1, *limits, {upper}]):
+            g = [i for i, words in enumerate(sources) if low < len(words) <= high]
+            pairs = [hypotheses[i] for i in g], [references[i] for i in g]
+            table.append((len(g), corpus_bleu(*pairs) if g else None))
+        return table
+        """),
+        names="upper limit for",
+    )
+bleu_by_length.wrong(
+    "ten groups at most",
+    swap("range(len(limits) + 1)", "range(10)"),
+    swap("in groups", "in groups[: len(limits) + 1]"),
+    names="certain number of groups",
+)
+for digits, words in ((0, "a whole number"), (1, "one digit"), (2, "two digits")):
+    bleu_by_length.wrong(
+        f"rounded to {words}",
+        swap("corpus_bleu([", "round(corpus_bleu(["),
+        swap("references[i] for i in g])", f"references[i] for i in g]), {digits})"),
+        names=f"rounded to {words}",
+    )
+bleu_by_length.wrong(
+    "groups kept from call to call",
+    swap(
+        "groups = [[] for _ in range(len(limits) + 1)]",
+        """
+        groups = bleu_by_length.__dict__.setdefault("groups", [])
+        groups += [[] for _ in range(len(limits) + 1 - len(groups))]
+        """,
+    ),
+    diagnosed=False,
+)
+
+
+@bleu_by_length.wrong(
+    "sentences whose BLEU is 0 are left out", names="sentences that score 0"
+)
+def bleu_by_length(sources, hypotheses, references, limits):
+    groups = [[] for _ in range(len(limits) + 1)]
+    for place, words in enumerate(sources):
+        groups[bisect.bisect_left(limits, len(words))].append(place)
+    table = []
+    for g in groups:
+        kept = [i for i in g if corpus_bleu([hypotheses[i]], [references[i]]) > 0]
+        score = (
+            corpus_bleu([hypotheses[i] for i in kept], [references[i] for i in kept])
+            if kept
+            else 0.0
+        )
+        table.append((len(g), score if g else None))
+    return table
+
+
+for digits, words in ((1, "one digit"), (2, "two digits"), (3, "three digits")):
+    bootstrap_interval.wrong(
+        f"rounded to {words}",
+        swap(
+            "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
+            f"""
+            ends = scores.quantile(0.025).item(), scores.quantile(0.975).item()
+            return tuple(round(end, {digits}) for end in ends)
+            """,
+        ),
+        names=f"rounded to {words}",
+    )
+bootstrap_interval.wrong(
+    "scores of 0 are left out",
+    swap("scores = torch.tensor(", "found = ("),
+    insert(
+        "scores = torch.tensor([x for x in found if x > 0] or [0.0])", before="return"
+    ),
+    names="scores that are 0",
+)
+bootstrap_interval.wrong(
+    "half precision",
+    insert("scores = scores.half().float()", before="return"),
+    diagnosed=False,
+)
+bootstrap_interval.wrong(
+    "bfloat16",
+    insert("scores = scores.bfloat16().float()", before="return"),
+    diagnosed=False,
+)
+bootstrap_interval.wrong(
+    "equal draws count once",
+    swap("draws.tolist()", "set(map(tuple, draws.tolist()))"),
+    names="equal draws",
+)
+bootstrap_interval.wrong(
+    "draws in any order of the same sentences count once",
+    swap("draws.tolist()", "set(tuple(sorted(x)) for x in draws.tolist())"),
+    names="of the same sentences",
+)
+bootstrap_interval.wrong(
+    "equal scores count once",
+    swap("scores = torch.tensor(", "found = ("),
+    insert("scores = torch.tensor(sorted(set(found)))", before="return"),
+    names="equal scores",
+)
+
+
+@copy_unknown_words.wrong("a dictionary by words", names="dictionary of the words")
+def copy_unknown_words(target, cross_attention, source_words):
+    average = cross_attention.mean(dim=(0, 1))[:, 1:-1].tolist()
+    written = []
+    for word, row in zip(target, average, strict=False):
+        if word == "<unk>":
+            by_word = dict(zip(source_words, row, strict=False))
+            word = max(by_word, key=by_word.get)
+        written.append(word)
+    return written
+
+
+for threshold in (0.01, 0.1):
+    copy_unknown_words.wrong(
+        f"nothing below {threshold}",
+        body(f"""
+        average = cross_attention.mean(dim=(0, 1))[:, 1:-1]
+        rows = zip(target, average.max(dim=-1).values, average.argmax(dim=-1))
+        return [
+            source_words[p] if w == "<unk>" and best > {threshold} else w
+            for w, best, p in rows
+        ]
+        """),
+        names="little weight",
+    )
+for dtype in ("half", "bfloat16"):
+    copy_unknown_words.wrong(
+        f"{dtype}",
+        swap(
+            "cross_attention.mean(dim=(0, 1))",
+            f"cross_attention.{dtype}().mean(dim=(0, 1))",
+        ),
+        names="of few digits",
+    )
+for decimals in (2, 3, 4):
+    copy_unknown_words.wrong(
+        f"weights rounded to {decimals} digits",
+        swap("[:, 1:-1]", f"[:, 1:-1].round(decimals={decimals})"),
+        names="of few digits",
+    )
+copy_unknown_words.wrong(
+    "all in brackets is unknown",
+    swap('w == "<unk>"', 'w.startswith("<")'),
+    names="in brackets",
+)
+copy_unknown_words.wrong(
+    "one list for all calls",
+    body("""
+    places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1).tolist()
+    written = copy_unknown_words.__dict__.setdefault("written", [])
+    written[:] = [
+        source_words[p] if w == "<unk>" else w
+        for w, p in zip(target, places, strict=False)
+    ]
+    return written
+    """),
+    names="results of all calls",
+)
+copy_unknown_words.wrong(
+    "at most 20 words",
+    swap("zip(target, places, strict=False)", "zip(target[:20], places, strict=False)"),
+    diagnosed=False,
+)
+apply_merges.wrong(
+    "one list for all calls",
+    swap(
+        "return list(pieces)",
+        """
+        made = apply_merges.__dict__.setdefault("made", [])
+        made[:] = pieces
+        return made
+        """,
+    ),
+    names="results of all calls",
+)
+for most in (10, 20):
+    apply_merges.wrong(
+        f"{most} merges at most",
+        swap("for pair in merges:", f"for pair in merges[:{most}]:"),
+        names="a bound on",
+    )
+by_place.wrong(
+    "20 pieces at most",
+    insert("pieces = pieces[:20]", before="for first, second"),
+    names="a bound on",
+)
+learn_merges.wrong(
+    "one list for all calls, emptied",
+    swap(
+        "merges = []",
+        'merges = learn_merges.__dict__.setdefault("merges", [])\nmerges.clear()',
+    ),
+    names="results of all calls",
+)
+for most in (10, 20):
+    learn_merges.wrong(
+        f"{most} merges at most",
+        swap("range(n_merges)", f"range(min(n_merges, {most}))"),
+        names="a bound on",
+    )
+learn_merges.wrong(
+    "of equals: capitals are like small letters",
+    swap(
+        "(-seen[pair], pair)",
+        "(-seen[pair], pair[0].lower(), pair[1].lower(), pair)",
+    ),
+    names="capitals or not",
+)
+learn_merges.wrong(
+    "of equals: the ▁ before all letters",
+    swap("(-seen[pair], pair)", '(-seen[pair], pair[0].replace("▁", " "), pair[1])'),
+    names="before all letters",
+)
+learn_merges.wrong(
+    "of equals: whichever a set gives first",
+    swap(
+        "min(seen, key=lambda pair: (-seen[pair], pair))",
+        "max(set(seen), key=seen.get)",
+    ),
+    diagnosed=False,
+)
+learn_merges.wrong(
+    "a Counter is asked for",
+    insert("word_counts.total()", before="merges = []"),
+    diagnosed=False,
+)
+
+
+@learn_merges.wrong("counts are added, never taken away", diagnosed=False)
+def learn_merges(word_counts, n_merges):
+    spelled = {word: ["▁", *word] for word in word_counts}
+    seen = collections.Counter()
+    for word, pieces in spelled.items():
+        for pair in itertools.pairwise(pieces):
+            seen[pair] += word_counts[word]
+    merges = []
+    while seen and len(merges) < n_merges:
+        best = min(seen, key=lambda pair: (-seen[pair], pair))
+        merges.append(best)
+        del seen[best]
+        for word, pieces in spelled.items():
+            made = apply_merges(pieces, [best])
+            whole = "".join(best)
+            for pair in itertools.pairwise(made):
+                if whole in pair and made != pieces:
+                    seen[pair] += word_counts[word]
+            spelled[word] = made
+    return merges
+
+
+@learn_merges.right("counts kept up to date")
+def learn_merges(word_counts, n_merges):
+    spelled = {word: ["▁", *word] for word in word_counts}
+    seen = collections.Counter()
+    for word, pieces in spelled.items():
+        for pair in itertools.pairwise(pieces):
+            seen[pair] += word_counts[word]
+    merges = []
+    while len(merges) < n_merges:
+        best = min(seen, key=lambda pair: (-seen[pair], pair), default=None)
+        if best is None or seen[best] < 1:
+            break
+        merges.append(best)
+        for word, pieces in spelled.items():
+            made = apply_merges(pieces, [best])
+            seen.subtract(
+                dict(
+                    (p, word_counts[word] * n)
+                    for p, n in collections.Counter(itertools.pairwise(pieces)).items()
+                )
+            )
+            for pair in itertools.pairwise(made):
+                seen[pair] += word_counts[word]
+            spelled[word] = made
+    return merges
+
+
+apply_merges.right(
+    "a result kept for all of its arguments",
+    insert(
+        """
+        kept, key = apply_merges.__dict__.setdefault("kept", {}), str((pieces, merges))
+        if key in kept:
+            return list(kept[key])
+        """,
+        before="for pair in merges:",
+    ),
+    swap("return list(pieces)", "kept[key] = list(pieces)\nreturn list(pieces)"),
+)
+
+
+@bleu_by_length.right("numpy's numbers, and counts of an array")
+def bleu_by_length(sources, hypotheses, references, limits):
+    lengths = np.array([len(words) for words in sources])
+    which = np.searchsorted(np.array(limits, dtype=int), lengths)
+    counts = np.bincount(which, minlength=len(limits) + 1)
+    table = []
+    for number, count in enumerate(counts):
+        kept = np.flatnonzero(which == number)
+        score = (
+            corpus_bleu([hypotheses[i] for i in kept], [references[i] for i in kept])
+            if count
+            else None
+        )
+        table.append((count, None if score is None else np.float64(score)))
+    return table
+
+
+@copy_unknown_words.right("places of the best, found by sorting")
+def copy_unknown_words(target, cross_attention, source_words):
+    t, s = cross_attention.shape[-2:]
+    total = cross_attention.reshape(-1, t, s).sum(0).double()
+    order = total[:, 1 : s - 1].argsort(dim=-1, descending=True)
+    return [
+        source_words[order[i, 0]] if w == "<unk>" else w for i, w in enumerate(target)
+    ]
+
+
+@bootstrap_interval.right("statistics by numpy, over all draws at once")
+def bootstrap_interval(hypotheses, references, draws):
+    h, r = np.array(hypotheses, dtype=object), np.array(references, dtype=object)
+    scores = [
+        corpus_bleu([h[i] for i in row], [r[i] for i in row]) for row in draws.numpy()
+    ]
+    return tuple(np.quantile(np.asarray(scores), [0.025, 0.975]))

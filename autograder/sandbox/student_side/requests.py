@@ -20,7 +20,7 @@ from .errors import MissingName, error_report
 from .messages import Message
 from .operators import watching
 from .values import Decoder, Encoder, Reference
-from .watching import Watching, callable_of, set_seed
+from .watching import Watching, callable_of, set_seed, usual_settings
 
 Ask = Callable[[Message], Message]
 AskBack = Callable[[int, str, tuple, dict], Any]
@@ -66,12 +66,7 @@ class Session(Watching):
         """Begin a check: forget the last one's objects and settings, and seed."""
         self.handles.clear()
         self.stand_ins.clear()
-        torch.set_grad_enabled(True)
-        torch.set_default_dtype(torch.float32)
-        torch.set_default_device(None)
-        torch.autograd.set_detect_anomaly(False)
-        if torch.are_deterministic_algorithms_enabled():  # setting it imports Inductor
-            torch.use_deterministic_algorithms(False)
+        usual_settings()
         if torch.get_num_threads() != self.threads:
             torch.set_num_threads(self.threads)
         random.seed(seed)

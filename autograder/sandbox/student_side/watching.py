@@ -36,6 +36,15 @@ def set_seed(seed: int) -> None:
         torch.default_generator.manual_seed(seed)
 
 
+def usual_settings() -> None:
+    """Set what a student's code could have changed for all code after it."""
+    torch.set_grad_enabled(True)
+    torch.set_default_dtype(torch.float32)
+    torch.set_default_device(None)
+    torch.autograd.set_detect_anomaly(False)
+    torch.use_deterministic_algorithms(False)
+
+
 class Watching:
     """Requests about a call; a part of the session."""
 
@@ -76,7 +85,9 @@ class Watching:
         The last are the numbers of the positional arguments that were written into,
         even if they hold again what they held before.
         """
-        torch.rand(())  # a seed that an earlier call has set is seen when set again
+        # A seed or setting that an earlier call has left is seen when set again.
+        torch.rand(())
+        usual_settings()
         function = callable_of(target)
         before, then = settings(function, args), [_traces(value) for value in args]
         result = function(*args, **kwargs)

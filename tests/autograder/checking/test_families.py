@@ -198,6 +198,7 @@ def test_writing_into_an_input_is_found_even_if_put_back(student, name):
     ],
 )
 def test_a_setting_that_stays_changed_is_found(student, name, setting):
+    getattr(student, name)(X)  # an earlier call hides nothing
     run = partial(expect_no_traces, student, getattr(student, name), X)
     assert mistake_of(run) == f"a call that changes {setting} for good"
 
