@@ -42,7 +42,8 @@ def usual_settings() -> None:
     torch.set_default_dtype(torch.float32)
     torch.set_default_device(None)
     torch.autograd.set_detect_anomaly(False)
-    torch.use_deterministic_algorithms(False)
+    if torch.are_deterministic_algorithms_enabled():  # setting it imports Inductor
+        torch.use_deterministic_algorithms(False)
 
 
 class Watching:
