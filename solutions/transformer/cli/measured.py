@@ -66,10 +66,7 @@ def read_measured(
         raise ValueError("--src and --tgt go with --data files")
     if corpus is CorpusName.grammar and (path.parent / SENTENCES).is_dir():
         raise ValueError(f"{path} was trained on text files: give --data files")
-    if corpus is CorpusName.grammar and split not in ("valid", "test"):
-        raise ValueError(f"the grammar has no part {split!r}: valid or test")
-    if corpus is CorpusName.multi30k:
-        _require_part(find_multi30k(folder), split)
+    _require_part(corpus, folder, split)
     if subwords := words[0].subwords:
         pairs = split_texts(load_texts(corpus, folder, split), subwords)
     else:
@@ -80,12 +77,16 @@ def read_measured(
     return Measured(split, corpus, pairs, words)
 
 
-def _require_part(folder: Path, split: str) -> None:
-    """Check that another test set than the usual one lies in Multi30k's folder."""
-    there = [(folder / f"{split}.de{end}").is_file() for end in ("", ".gz")]
-    if split not in SPLITS and not any(there):
+def _require_part(corpus: CorpusName, folder: Path | None, split: str) -> None:
+    """Check that a corpus has a part; Multi30k may have more of them in its folder."""
+    if corpus is CorpusName.grammar and split not in ("valid", "test"):
+        raise ValueError(f"the grammar has no part {split!r}: valid or test")
+    if corpus is CorpusName.grammar or split in SPLITS:
+        return
+    place = find_multi30k(folder)
+    if not any((place / f"{split}.de{end}").is_file() for end in ("", ".gz")):
         raise ValueError(
-            f"expected {split}.de.gz and {split}.en.gz in {folder}, found none: of "
+            f"expected {split}.de.gz and {split}.en.gz in {place}, found none: of "
             "Multi30k's test sets only test_2016_flickr is fetched; put another one "
             "there yourself"
         )
