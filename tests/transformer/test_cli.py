@@ -104,6 +104,21 @@ def test_errors_are_one_line(tmp_path, arguments, parts):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_run_that_keeps_no_average_says_so(folder):
+    for command in (["evaluate"], ["translate", "Hallo."]):
+        output = run(*command, "--weights", "averaged", "--out", folder, expect=2)
+        assert_one_line_error(output, str(folder), "no average", "--weights best")
+
+
+def test_ctrl_c_while_pytorch_is_imported_shows_no_traceback():
+    stop = "class Stop:\n    def find_spec(name, *_):\n"
+    stop += "        if name == 'torch': raise KeyboardInterrupt\n"
+    code = f"import runpy, sys\n{stop}sys.meta_path.insert(0, Stop)\n"
+    code += "runpy.run_module('transformer', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_sentences_that_cannot_be_translated(folder):
     output = run("translate", " ", "--out", folder, expect=2)
     assert_one_line_error(output, "at least one word")

@@ -50,13 +50,13 @@ def test_subwords_are_learned_from_the_training_part(trained):
 def test_evaluate_measures_any_test_set(data, trained):
     out = ["--device", "cpu", "--max-len", 5, "--out", trained[0]]
     output = run("evaluate", *data, *out, "--split", "test_2017_flickr")
-    assert "test_2017_flickr: 10 sentences" in output
+    assert "multi30k, test_2017_flickr: 10 sentences" in output
     assert "torchtext corpus BLEU × 100, lower-cased tokens" in output
     assert "sacreBLEU on lower-cased text, nrefs:1" in output
     assert "chrF on lower-cased text, nrefs:1" in output
     assert "test: 20 sentences" in run("evaluate", *data, *out)
     output = run("evaluate", *data, *out, "--split", "test_2018_flickr", expect=2)
-    assert_one_line_error(output, "expected test_2018_flickr.de.gz")
+    assert_one_line_error(output, "expected test_2018_flickr.de.gz", "put another")
 
 
 def test_whole_words_are_measured_on_any_test_set_too(data, tmp_path):

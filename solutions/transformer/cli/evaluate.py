@@ -21,6 +21,7 @@ from transformer.cli.options import (
     one_line_errors,
     say,
     search_settings,
+    weights_of,
     with_room,
 )
 from transformer.cli.own_files import Src, Tgt
@@ -59,7 +60,7 @@ def evaluate(
     with one_line_errors():
         settings = search_settings(beam_size, length_penalty, max_len)
         place = choose_device(device, threads)
-        path = out / weights.file
+        path = weights_of(out, weights)
         checkpoint = load_checkpoint(path)
         part = read_measured(checkpoint, path, data, data_dir, split, (src, tgt))
         model = checkpoint.build_model(place)
@@ -78,7 +79,7 @@ def evaluate(
 
 def report_perplexity(loss: float, part: Measured) -> None:
     """Print a loss as a perplexity, and how it was counted."""
-    say(f"{part.name}: {len(part.pairs):,} sentences")
+    say(f"{part.corpus.value}, {part.name}: {len(part.pairs):,} sentences")
     unit = "subword" if part.words[0].subwords else "token"
     say(
         f"perplexity  {perplexity(loss):6.3f}  (exp of the mean cross-entropy "

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from transformer.cli.options import read_corpus
 from transformer.data import SentencePair, Vocabularies
-from transformer.data.multi30k import find_multi30k, read_pairs
+from transformer.data.multi30k import SPLITS, find_multi30k, read_pairs
 from transformer.own_files.prepare import SENTENCES, load_prepared
 from transformer.own_files.text import PairedText, require_different_files
 from transformer.training.checkpoints import Checkpoint, require_same_words
@@ -66,8 +66,7 @@ def read_measured(
         raise ValueError("--src and --tgt go with --data files")
     if corpus is CorpusName.grammar and (path.parent / SENTENCES).is_dir():
         raise ValueError(f"{path} was trained on text files: give --data files")
-    if corpus is CorpusName.grammar and split not in ("valid", "test"):
-        raise ValueError(f"the grammar has no part {split!r}: valid or test")
+    _require_part(corpus, folder, split)
     if subwords := words[0].subwords:
         pairs = split_texts(load_texts(corpus, folder, split), subwords)
     else:
@@ -76,6 +75,21 @@ def read_measured(
         parts = dict(known.splits())
         pairs = parts.get(split) or read_pairs(find_multi30k(folder), split)
     return Measured(split, corpus, pairs, words)
+
+
+def _require_part(corpus: CorpusName, folder: Path | None, split: str) -> None:
+    """Check that a corpus has a part; Multi30k may have more of them in its folder."""
+    if corpus is CorpusName.grammar and split not in ("valid", "test"):
+        raise ValueError(f"the grammar has no part {split!r}: valid or test")
+    if corpus is CorpusName.grammar or split in SPLITS:
+        return
+    place = find_multi30k(folder)
+    if not any((place / f"{split}.de{end}").is_file() for end in ("", ".gz")):
+        raise ValueError(
+            f"expected {split}.de.gz and {split}.en.gz in {place}, found none: of "
+            "Multi30k's test sets only test_2016_flickr is fetched; put another one "
+            "there yourself"
+        )
 
 
 def _own_pairs(

@@ -138,6 +138,21 @@ def describe_words(words: Vocabularies) -> str:
     return f"{len(words[0]):,} and {len(words[1]):,} words"
 
 
+def weights_of(run: Path, weights: Weights) -> Path:
+    """Return where the weights of a run lie.
+
+    Raises:
+        ValueError: if it keeps no average.
+    """
+    path = run / weights.file
+    if weights is Weights.averaged and not path.exists() and (run / LAST).exists():
+        raise ValueError(
+            f"{run} holds no average of its last epochs, which not every --config "
+            "keeps: give --weights best"
+        )
+    return path
+
+
 def search_settings(
     beam_size: int, length_penalty: float, max_len: int | None
 ) -> SearchSettings:

@@ -17,6 +17,7 @@ from transformer.cli.options import (
     Which,
     one_line_errors,
     search_settings,
+    weights_of,
     with_room,
 )
 from transformer.training.checkpoints import load_checkpoint
@@ -42,7 +43,7 @@ def translate_command(
     with one_line_errors():
         settings = search_settings(beam_size, length_penalty, max_len)
         place = choose_device(device, threads)
-        checkpoint = load_checkpoint(out / weights.file)
+        checkpoint = load_checkpoint(weights_of(out, weights))
         refuse_to_draw(ModelName(checkpoint.model_name), attention)
         words = checkpoint.vocabularies()
         read = len(words[0].split(sentence, "de")) + 2  # <sos> and <eos>
