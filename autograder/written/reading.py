@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -80,21 +81,36 @@ def _cells(path: Path) -> Cells:
 
 
 def _written(cells: Cells, ours: set[str]) -> Iterator[tuple[str, tuple[str, bool]]]:
-    """Yield each question with its answer; that of a task is all text below it."""
-    task, texts, has_picture = "", [""], False
-    for cell in cells:
-        own = cell.get("metadata", {}).get("nbgrader", {})
-        text = "".join(cell["source"])
-        pictures = bool(cell.get("attachments") or PASTED.search(text))
-        if own.get("task"):
-            task = own["grade_id"]
-        elif own.get("solution") and own.get("grade"):
-            yield own["grade_id"], (text, pictures)
-        elif task and not own and cell["cell_type"] == "markdown" and text not in ours:
-            texts.append(text)
-            has_picture |= pictures
+    """Yield each question with its answer: its cell, and the student's own below it.
+
+    That of a task is all text below it.
+    """
+    task, of_task = "", []
+    for number, cell in enumerate(cells):
+        told = cell.get("metadata", {}).get("nbgrader", {})
+        if told.get("task"):
+            task = told["grade_id"]
+        elif told.get("solution") and told.get("grade"):
+            below = takewhile(lambda one: _is_own(one, ours), cells[number + 1 :])
+            yield told["grade_id"], _joined([cell, *below], ours)
+        elif task and _is_own(cell, ours):
+            of_task.append(cell)
     if task:
-        yield task, ("\n\n".join(texts), has_picture)
+        yield task, _joined(of_task, ours)
+
+
+def _is_own(cell: Mapping[str, Any], ours: set[str]) -> bool:
+    """Say whether a student has added this cell, of text."""
+    is_text = cell["cell_type"] == "markdown" and not cell["metadata"].get("nbgrader")
+    return is_text and "".join(cell["source"]) not in ours
+
+
+def _joined(cells: Cells, ours: set[str]) -> tuple[str, bool]:
+    """Return the text of cells, and whether there is a picture; stubs are left out."""
+    texts = ["".join(cell["source"]) for cell in cells]
+    written = [text for text in texts if text not in ours] or texts
+    has_picture = any(cell.get("attachments") for cell in cells)
+    return "\n\n".join(written), has_picture or any(map(PASTED.search, written))
 
 
 def _source(folder: ClassFolder, student: str, slug: str) -> str:
