@@ -1391,7 +1391,7 @@ def draw_repeated_sets(draw) -> tuple[Corpus, Tensor]:
 @functools.cache
 def repeated_sets(number: int) -> tuple[Corpus, Tensor]:
     """Look for such test sets: that takes longer than all else in this check."""
-    draw = Draw("13_multi30k", "repeated sets", number)
+    draw = Draw("13_multi30k", "repeated_sets", number)
     for _ in range(300):
         corpus, draws = draw_test_sets(draw, 17)
         corpus.hypotheses[7][:] = ["nonsense"] * 6

@@ -1,4 +1,7 @@
-"""A visible check fails for the mistakes that a reader once made unnoticed."""
+"""A visible check fails for the mistakes that a reader once made unnoticed.
+
+And it passes for right styles that one refused.
+"""
 
 import tomllib
 from functools import cache
@@ -17,7 +20,7 @@ KNOWN = tomllib.loads(Path(__file__).with_name("visible_mistakes.toml").read_tex
 
 
 def cases(kind: str) -> list[tuple[str, str, list[str]]]:
-    """List unit, exercise and mistakes: those that `fail`, or are `told_apart`."""
+    """List unit, exercise and variants: that `fail`, are `told_apart`, or `pass`."""
     return [
         (number, exercise, mistakes)
         for number, exercises in KNOWN[kind].items()
@@ -26,6 +29,7 @@ def cases(kind: str) -> list[tuple[str, str, list[str]]]:
 
 
 CASES = [(*place, mistake) for *place, every in cases("fail") for mistake in every]
+STYLES = [(*place, style) for *place, every in cases("pass") for style in every]
 
 
 @cache
@@ -45,12 +49,12 @@ def variants_of(number: str) -> list[Variant]:
     return list(load_variants(variants_file(COURSE, unit)))
 
 
-def variant_of(number: str, answer: str, mistake: str) -> Variant:
-    """Return the wrong variant of an answer cell with this description."""
+def variant_of(number: str, answer: str, description: str, kind: str) -> Variant:
+    """Return the right or wrong variant of an answer cell with this description."""
     (found,) = (
         variant
         for variant in variants_of(number)
-        if (variant.kind, variant.description) == ("wrong", mistake)
+        if (variant.kind, variant.description) == (kind, description)
         and any(
             f"{word} {variant.replaces.partition('.')[0]}(" in answer
             for word in ("def", "class")
@@ -59,14 +63,17 @@ def variant_of(number: str, answer: str, mistake: str) -> Variant:
     return found
 
 
-def run_visible_check(number: str, exercise: str, mistake: str | None) -> None:
+def run_visible_check(
+    number: str, exercise: str, described: str | None, kind: str = "wrong"
+) -> None:
     """Run the imports, one answer, right or wrong, and its visible check."""
     cells = cells_of(number)
     before = list(cells).index(f"{exercise}-check")
     names = [name for name in list(cells)[:before] if not name.endswith("-check")]
     sources = [cells[name] for name in names if name != "setup"]
-    if mistake:
-        sources = substitute(sources, variant_of(number, cells[exercise], mistake))
+    if described:
+        variant = variant_of(number, cells[exercise], described, kind)
+        sources = substitute(sources, variant)
     space: dict = {}
     for source in [*sources, cells[f"{exercise}-check"]]:
         exec(source, space)
@@ -97,6 +104,11 @@ def test_the_visible_check_tells_mistakes_apart(
 )
 def test_the_answer_passes(number: str, exercise: str) -> None:
     run_visible_check(number, exercise, None)
+
+
+@pytest.mark.parametrize(("number", "exercise", "style"), STYLES)
+def test_the_visible_check_passes(number: str, exercise: str, style: str) -> None:
+    run_visible_check(number, exercise, style, "right")
 
 
 @pytest.mark.parametrize("number", KNOWN["fail"])
