@@ -551,11 +551,24 @@ def shows_digits(value: float, tolerance: float = 1e-5, digits: int = 3) -> bool
     return abs(round(value, digits) - value) > 1.2 * tolerance * (1 + abs(value))
 
 
+def rounds_alike(value: float) -> bool:
+    """Tell whether single precision rounds a number to the same three digits."""
+    return abs(1000 * value % 1 - 0.5) > 0.02
+
+
+def shows_bits(losses: Tensor, counts: Tensor) -> bool:
+    """Tell whether a perplexity is another one in numbers of 16 bits."""
+    want = perplexity_of(losses, counts)
+    in_few = [losses.half().sum(), losses.bfloat16().sum()]
+    found = [math.exp(float(total) / float(counts.sum())) for total in in_few]
+    return all(abs(one - want) > 1e-4 * (1 + want) for one in found)
+
+
 def draw_losses(draw, n: int = 6) -> tuple[Tensor, Tensor]:
     """Draw losses of long, easy and short, hard sentences.
 
-    Their perplexity is another one if it is rounded, and so are that of one sentence,
-    and that of sentences a little longer.
+    Their perplexity is another one if it is rounded or has few bits, and so are that of
+    one sentence, and that of sentences a little longer.
     """
     for _ in range(500):
         counts = torch.arange(n) * 3 + 2
@@ -563,7 +576,9 @@ def draw_losses(draw, n: int = 6) -> tuple[Tensor, Tensor]:
         hard = 0.5 + 1.2 * draw.uniform(n) + 3.0 / counts
         losses = (hard * counts).float()
         cases = [(losses, counts), (losses, counts + 2), (losses[2:3], counts[2:3])]
-        if all(shows_digits(perplexity_of(*case)) for case in cases):
+        values = [perplexity_of(*case) for case in cases]
+        shown = all(shows_digits(one) and rounds_alike(one) for one in values)
+        if shown and all(shows_bits(*case) for case in cases):
             return losses, counts
     raise RuntimeError("no losses were drawn that show a perplexity's digits")
 
@@ -1238,7 +1253,8 @@ def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
 def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
     """Draw a corpus and r draws of its sentences in which many come twice.
 
-    The first draw's score is another one with hypotheses and references swapped.
+    The first draw's score is another one with hypotheses and references swapped, and
+    with each sentence once.
     """
     for _ in range(50):
         corpus = draw_corpus(draw, [5] * SENTENCES)
@@ -1248,7 +1264,9 @@ def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
         draws[0, :4] = torch.tensor([1, 1, 3, 3])
         first = draws[0].tolist()
         score, swapped = corpus.bleu(first), corpus.bleu_swapped(first)
-        if abs(score - swapped) > 0.1 and shows_digits(score, EXACT):
+        others = (swapped, corpus.bleu(sorted(set(first))))
+        shown = all(abs(score - other) > 0.1 for other in others)
+        if shown and shows_digits(score, EXACT) and rounds_alike(score):
             return corpus, draws
     raise RuntimeError("no test sets were drawn that tell the arguments apart")
 
@@ -1256,9 +1274,14 @@ def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
 def tells(corpus: Corpus, draws: Tensor) -> bool:
     """Tell whether no two scores are alike, and rounded ends are others."""
     scores = scores_of(corpus, draws).tolist()
-    ends = interval_with(corpus, draws).tolist()
     alone = min((b - a for a, b in pairwise(sorted(scores))), default=1.0) > 1e-4
-    return alone and any(shows_digits(end, EXACT) for end in ends)
+    return alone and show_digits(interval_with(corpus, draws))
+
+
+def show_digits(ends: Tensor) -> bool:
+    """Tell whether the ends of an interval are others when they are rounded."""
+    shown = [shows_digits(end, EXACT) for end in ends.tolist()]
+    return any(shown) and all(map(rounds_alike, ends.tolist()))
 
 
 def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
@@ -1275,7 +1298,7 @@ def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
             continue
         *fewer, _ = [make() for make in draws_left_out(corpus, draws).values()]
         shown = all(float((one - ends[0]).abs().max()) > 0.01 for one in fewer)
-        if shown and any(shows_digits(end, EXACT) for end in ends[0].tolist()):
+        if shown and show_digits(ends[0]):
             return corpus, draws
     raise RuntimeError("no test sets were drawn that tell the mistakes apart")
 
