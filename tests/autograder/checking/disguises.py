@@ -107,6 +107,7 @@ SPELLINGS = {
         "import {module} as m, _thread\ndef g(*a):\n"
         "    done, r = _thread.allocate_lock(), []\n    done.acquire()\n"
         "    def work():\n        try:\n            r.append(vars(m)[text](*a))\n"
+        "        except Exception:\n            r.append(None)\n"
         "        finally:\n            done.release()\n"
         "    _thread.start_new_thread(work, ())\n    done.acquire()\n    return r[0]",
         "g",
