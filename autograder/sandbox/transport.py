@@ -53,7 +53,7 @@ class RemoteTransport:
             self.channel.send(request, self.deadline)
             if request.body.get("do") == "begin":
                 self._unread += 1
-                return Message({"ok": None})
+                return Message({"ok": None, "ran": {"list": []}})
             self._catch_up()
             while True:
                 reply = self.channel.receive(self.deadline)
