@@ -15,7 +15,7 @@ RUN_THEIR_CELL = {
     "%%prun",
 }  # as code, among the notebook's names
 MOST_TO_TRANSFORM = 200_000  # characters, once for each line that is no Python: 1 s
-SHORT_CELL = 4_000  # characters, for cells that are read once: a tree takes 50 times that
+SHORT_CELL = 4_000  # characters; the tree of a cell takes some 300 times that
 READ_CELLS = 256
 
 
