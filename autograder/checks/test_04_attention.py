@@ -74,6 +74,9 @@ def score_mistakes(query: Tensor, key: Tensor) -> dict[str, Callable[[], Tensor]
         "the result with √d_model in place of √d_k": lambda: (
             products / (heads * d_k) ** 0.5
         ),
+        "the result with √6, for the visible check's width alone": lambda: (
+            products / 6**0.5
+        ),
         "the result when `view` or `reshape` stands where the keys are transposed": (
             lambda: q @ as_if_transposed / d_k**0.5
         ),
@@ -112,6 +115,9 @@ def mask_mistakes(x: Tensor, hidden: Tensor) -> dict[str, Callable[[], Tensor]]:
         ),
         "the result of masking after the softmax without dividing by the new sum": (
             lambda: x.softmax(dim=-1).masked_fill(hidden, 0)
+        ),
+        "the result of the first sentence's mask for all": lambda: weights_of(
+            x, ~hidden[:1] if hidden.dim() == 4 else ~hidden
         ),
         "the result when masked scores become 0 (a score of 0 still gets weight)": (
             lambda: x.masked_fill(hidden, 0).softmax(dim=-1)
