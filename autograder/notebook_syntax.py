@@ -16,7 +16,7 @@ RUN_THEIR_CELL = {
 }  # as code, among the notebook's names
 MOST_TO_TRANSFORM = 200_000  # characters, once for each line that is no Python: 1 s
 SHORT_CELL = 4_000  # characters; the tree of a cell takes some 300 times that
-READ_CELLS = 256
+READ_CELLS = 64
 
 
 @dataclass
