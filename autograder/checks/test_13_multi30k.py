@@ -1279,9 +1279,12 @@ def tells(corpus: Corpus, draws: Tensor) -> bool:
 
 
 def show_digits(ends: Tensor) -> bool:
-    """Tell whether the ends of an interval are others when they are rounded."""
-    shown = [shows_digits(end, EXACT) for end in ends.tolist()]
-    return any(shown) and all(map(rounds_alike, ends.tolist()))
+    """Tell whether the ends of an interval are others with three, two or one digit."""
+    found = ends.tolist()
+    shown = [shows_digits(end, EXACT) for end in found]
+    fewer = [[round(end, digits) for end in found] for digits in (3, 2, 1)]
+    apart = all(more != less for more, less in pairwise(fewer))
+    return any(shown) and apart and all(map(rounds_alike, found))
 
 
 def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
@@ -1800,7 +1803,7 @@ def test_copies_change_nothing_else(student, draw):
 
 @check("copy-unknown-words", share=1, title="One layer, one head, one word")
 def test_copies_of_another_size(student, draw):
-    weights = torch.tensor([0.45, 0.2, 0.35]).expand(1, 1, 2, 3)
+    weights = torch.tensor([0.45, 0.2, 0.35]).repeat(1, 1, 2, 1)
     case = Copying([UNKNOWN, "<eos>"], weights, ["nowak"])
 
     def as_usual() -> None:
@@ -1815,7 +1818,7 @@ def test_copies_of_another_size(student, draw):
 
 def expect_copies_of_equal_words(student) -> None:
     """Fail if a word that comes twice in the source counts as its second place."""
-    weights = torch.tensor([0.1, 0.5, 0.3, 0.05, 0.05]).expand(2, 3, 1, 5)
+    weights = torch.tensor([0.1, 0.5, 0.3, 0.05, 0.05]).repeat(2, 3, 1, 1)
     case = Copying([UNKNOWN], weights, ["der", "hund", "der"])
     by_word = "copies by a dictionary of the words, where equal ones have one weight"
     named = {by_word: ["hund"]}
@@ -1824,7 +1827,7 @@ def expect_copies_of_equal_words(student) -> None:
 
 def expect_copies_of_little_weight(student) -> None:
     """Fail if weights are too small for the code, or too much alike."""
-    little = torch.tensor([0.9, 2e-5, 2.004e-5, 1e-5, 0.09995]).expand(2, 3, 1, 5)
+    little = torch.tensor([0.9, 2e-5, 2.004e-5, 1e-5, 0.09995]).repeat(2, 3, 1, 1)
     case = Copying([UNKNOWN], little, ["park", "herrn", "ruft"])
     named = {
         "an <unk> that stays where little weight lies on the words": [UNKNOWN],
