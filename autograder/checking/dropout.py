@@ -119,4 +119,4 @@ def _enough(numbers: int, p: float, copies: int = 2) -> None:
 
 def weights_seen_through(values: int, *lead: int) -> Tensor:
     """Return values with which the output of attention is the weights it used."""
-    return torch.eye(values).expand(*lead, values, values)
+    return torch.eye(values).repeat(*lead, 1, 1)

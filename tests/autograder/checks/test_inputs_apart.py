@@ -1,0 +1,62 @@
+"""What checks hand over: no two numbers of a tensor in one place in memory.
+
+`expand` makes such tensors. What writes into one raises, and some operators read past
+its end: a right answer would be judged by chance.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from autograder.course import load_course
+from autograder.grading.points import run_checks
+from autograder.proof.judging import answer_cells
+from autograder.sandbox import LocalStudent
+from autograder.sandbox.student import Student
+from autograder.unit import graded_unit
+
+COURSE = load_course()
+
+
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors that a value holds, however deep."""
+    if isinstance(value, Tensor):
+        yield value
+    parts = value.values() if isinstance(value, dict) else value
+    if isinstance(value, (dict, list, tuple)):
+        for part in parts:
+            yield from tensors_in(part)
+
+
+def shares_places(tensor: Tensor) -> bool:
+    """Say whether two numbers of a tensor lie in one place."""
+    sizes = zip(tensor.shape, tensor.stride(), strict=True)
+    return any(size > 1 and stride == 0 for size, stride in sizes)
+
+
+def test_an_expanded_tensor_shares_places() -> None:
+    assert shares_places(torch.zeros(3).expand(2, 3))
+    assert not shares_places(torch.zeros(3, 2).T)
+
+
+@pytest.mark.parametrize("slug", [unit.slug for unit in COURSE.units])
+def test_no_check_hands_over_an_expanded_tensor(
+    slug: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[tuple[str, tuple[int, ...]]] = []
+    request = Student._request
+
+    def watched(self: Student, operation: str, *about: Any, **parts: Any) -> Any:
+        sent = [one for one in tensors_in(parts) if shares_places(one)]
+        found.extend((operation, tuple(one.shape)) for one in sent)
+        return request(self, operation, *about, **parts)
+
+    monkeypatch.setattr(Student, "_request", watched)
+    unit = COURSE.unit(slug)
+    student = LocalStudent(answer_cells(COURSE, unit))
+    results = run_checks(graded_unit(slug, COURSE.root), student, 0, None)
+    assert {result.status for result in results} == {"passed"}
+    assert found == []
