@@ -1344,8 +1344,11 @@ def test_step_leaves_no_traces(student, draw):
 
 
 def draw_states(draw, number: int = 4) -> list[dict[str, Tensor]]:
-    """Draw checkpoints with weights, a counter and a flag."""
-    return [
+    """Draw checkpoints with weights, a counter and a flag.
+
+    One flag is the last checkpoint's alone to lack, one the last one's alone to have.
+    """
+    states = [
         {
             "weight": draw.normal(2, 3),
             "exact": draw.normal(4).double(),
@@ -1357,6 +1360,9 @@ def draw_states(draw, number: int = 4) -> list[dict[str, Tensor]]:
         }
         for _ in range(number)
     ]
+    for state in states:
+        state["flag"][:2] = torch.tensor([state is not states[-1], state is states[-1]])
+    return states
 
 
 def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> Named:

@@ -894,8 +894,8 @@ def test_rate_of_extremes(student, draw):
 
 @check("alignment-error-rate", share=1, title="No link predicted, or none sure")
 def test_rate_of_nothing(student, draw):
-    links = draw_links(draw, 6)
-    others = set(sorted(links)[:4]) | {(i + 100, j) for i, j in links}
+    links = (draw_links(draw, 6) | {(2, 5)}) - {(5, 2)}
+    others = set(sorted(links)[:4]) | {(i + 100, j) for i, j in links} | {(5, 2)}
     nothing = {PER_CENT: 100.0, "0: of no links none is right, so the rate is 1": 0.0}
     with blame_division("predicted"):
         got = student.alignment_error_rate(set(), links, links)
