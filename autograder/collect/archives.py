@@ -77,10 +77,12 @@ def read_archive(
         depth: the number of this archive and those around it.
 
     Raises:
-        CollectError: if all of it is broken, or too much; nothing is taken then.
+        CollectError: if all of it is broken, empty or too much; nothing is taken then.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if parents and all(info.is_dir() for info in archive.infolist()):
+                raise CollectError("is an archive with nothing in it")
             left_out: list[LeftOut] = []
             found = list(_wanted(archive, parents, left_out, depth))
             (allowance or Allowance(MAX_TOTAL, MAX_FILES)).take(
@@ -91,6 +93,8 @@ def read_archive(
             for info, parts in found:
                 budget = inner or Allowance(MAX_OF_A_STUDENT, MAX_FILES)
                 _read_entry(archive, info, parts, when, reading, budget, depth)
+    except CollectError:
+        raise
     except BROKEN_ARCHIVE as error:
         raise CollectError(f"is a broken archive: {error}") from error
 
