@@ -125,12 +125,13 @@ def _take(
 def extend(
     student: Annotated[str, typer.Argument(help="The student's id.")],
     unit: OneUnit,
-    days: Annotated[float, typer.Argument(min=0, help="0 takes it back.")],
+    days: Annotated[float, typer.Argument(min=0, max=3650, help="0 takes it back.")],
     course_root: Root = Path("."),
 ) -> None:
     """Let a student hand in a unit some days later than the others."""
     from nbgrader.api import MissingEntry
 
+    from autograder.classroom.late import NoDueDateError
     from autograder.classroom.late import extend as extend_in
 
     log_warnings(course_root)
@@ -144,7 +145,13 @@ def extend(
             f"add one with `nbgrader db student add {student}`."
         )
         raise typer.Exit(2) from None
-    when = f", until {due:%Y-%m-%d %H:%M} UTC" if due else "; no due date is set yet"
+    except NoDueDateError:
+        complain(
+            f"{slug} has no due date to extend: set one, as in `nbgrader db assignment "
+            f'add {slug} --duedate "2030-01-15 23:59 UTC"`, and run this again.'
+        )
+        raise typer.Exit(2) from None
+    when = f", until {due:%Y-%m-%d %H:%M} UTC" if due else "; no due date is set"
     more = "1 day" if days == 1 else f"{days:g} days"
     show(Console(), f"{student} has {more} more for {slug}{when}.")
     _bring_up_to_date(folder, slug)
