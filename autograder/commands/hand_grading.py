@@ -67,6 +67,7 @@ def marks(
         _require_graded(folder, slug)
         place = to or folder.root / "marks"
         graders = [name.strip() for name in among.split(",") if name.strip()]
+        _require_room(folder, graded, rubrics, place, graders)
         made = marks_table.write_tables(
             folder, graded, rubrics, place, graders, anonymous
         )
@@ -86,6 +87,40 @@ def _require_graded(folder: "ClassFolder", slug: str) -> None:
     """
     if not any(folder.root.glob(f"{folder.coursedir.autograded_directory}/*/{slug}")):
         complain(f"Nothing of {slug} is graded here: run `course grade {slug[:2]}`.")
+        raise typer.Exit(2)
+
+
+def _require_room(
+    folder: "ClassFolder",
+    unit: "GradedUnit",
+    rubrics: "list[Rubric]",
+    place: Path,
+    graders: list[str],
+) -> None:
+    """Refuse to write over a grader's work, or over the table of another grader.
+
+    Raises:
+        Exit: with status 2 and a sentence that names what is in the way.
+    """
+    from autograder.written.marks_table import MarksError, table_of
+    from autograder.written.untaken import untaken
+
+    paths = [table_of(place, unit.slug, grader) for grader in graders or [""]]
+    if len({str(path).casefold() for path in paths}) < len(paths):
+        complain(f"--among {','.join(graders)} names a grader twice: write each once.")
+        raise typer.Exit(2)
+    try:
+        found = untaken(folder, unit, rubrics, paths)
+    except MarksError as error:
+        complain(f"{error} Nothing was written.")
+        raise typer.Exit(2) from None
+    if found:
+        words = " ".join(f"--take {path}" for path in found)
+        complain(
+            f"{', '.join(map(str, found))}: points or comments that were not taken "
+            f"stand there. Take them with `course marks {unit.slug[:2]} {words}`, or "
+            "move the file away. Nothing was written."
+        )
         raise typer.Exit(2)
 
 
