@@ -142,6 +142,7 @@ def _take(
         take,
         unknown_names,
     )
+    from autograder.written.settling import settle
 
     try:
         kept = kept_comments(folder)
@@ -154,6 +155,7 @@ def _take(
     if names := unknown_names(found):
         words = ", ".join(f"@{name}" for name in names)
         show(Console(), f"warning: {words}: not in comments.csv, left as written")
+    settle(folder, unit)  # where these answers do not count, so do these points
     _bring_up_to_date(folder, unit.slug)
 
 

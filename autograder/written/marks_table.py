@@ -24,6 +24,7 @@ from autograder.sandbox.safe_cells import FORMULA, safe_cell
 from autograder.unit import GradedUnit
 from autograder.written.reading import answers_to
 from autograder.written.rubric import Rubric
+from autograder.written.settling import how_settled
 
 COMMENTS = "comments.csv"
 KEPT = re.compile(r"(?<!\w)@([\w-]+)")
@@ -92,15 +93,20 @@ def table_of(place: Path, slug: str, grader: str = "") -> Path:
 def given_by_hand(
     folder: ClassFolder, slug: str
 ) -> dict[str, dict[str, tuple[str, str]]]:
-    """Return student to question to the points and the comment given by hand."""
+    """Return student to question to the points and the comment given by hand.
+
+    Points that do not count now are among them.
+    """
+    aside = how_settled(folder, slug).aside
     found: dict[str, dict[str, tuple[str, str]]] = {}
     with Gradebook(folder.db_url) as gradebook:
         for item in gradebook.assignment_submissions(slug):
             own = found.setdefault(item.student.id, {})
+            kept = aside.get(item.student.id, {})
             for notebook in item.notebooks:
                 said = {one.name: one.manual_comment or "" for one in notebook.comments}
                 for grade in notebook.grades:
-                    points = grade.manual_score
+                    points = kept.get(grade.name, [grade.manual_score])[0]
                     shown = "" if points is None else number(points)
                     own[grade.name] = (shown, said.get(grade.name, ""))
     return found
