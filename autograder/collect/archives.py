@@ -85,9 +85,8 @@ def read_archive(
                 raise CollectError("is an archive with nothing in it")
             left_out: list[LeftOut] = []
             found = list(_wanted(archive, parents, left_out, depth))
-            (allowance or Allowance(MAX_TOTAL, MAX_FILES)).take(
-                [info for info, _ in found]
-            )
+            infos = [info for info, _ in found]
+            (allowance or Allowance(MAX_TOTAL, MAX_FILES)).take(infos)
             reading.left_out += left_out
             inner = allowance if depth > 1 else None
             for info, parts in found:
