@@ -14,6 +14,10 @@ from traitlets.config import LoggingConfigurable
 from autograder.classroom.folder import ClassFolder
 
 
+class NoDueDateError(ValueError):
+    """An extension of no due date: nbgrader fails wherever it meets one."""
+
+
 class _Above(LoggingConfigurable):
     """What a penalty's plugin finds above it."""
 
@@ -37,7 +41,8 @@ def renew_penalties(folder: ClassFolder, slug: str) -> bool:
 
 def _renew(step: AssignLatePenalties, submission: Any) -> bool:
     """Compute one submission's penalty anew; say whether it has changed."""
-    late, changed = submission.total_seconds_late, False
+    is_due = submission.assignment.duedate is not None  # else nbgrader fails
+    late, changed = submission.total_seconds_late if is_due else 0, False
     for notebook in submission.notebooks:
         penalty = None
         if late > 0:
@@ -61,9 +66,12 @@ def extend(
 
     Raises:
         MissingEntry: if the gradebook does not know the student or the unit.
+        NoDueDateError: if there is nothing to extend; nothing is written then.
     """
     with Gradebook(folder.db_url) as gradebook:
         gradebook.find_student(student)
+        if days and gradebook.find_assignment(slug).duedate is None:
+            raise NoDueDateError
         submission = gradebook.update_or_create_submission(slug, student)
         submission.extension = timedelta(days=days) if days else None
         gradebook.db.commit()

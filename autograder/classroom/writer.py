@@ -21,6 +21,7 @@ from autograder.classroom.writing import take_back, write, write_feedback
 from autograder.gradebook import one_transaction, share_engines
 from autograder.grading.outcome import Outcome, Status
 from autograder.grading.submission import MAX_REASON
+from autograder.library_log import keep_tracebacks
 from autograder.sandbox.limits import crowding
 from autograder.unit import Submission
 
@@ -86,6 +87,7 @@ def serve(connection: Connection, root: Path, device: str | None) -> None:
     """Write what comes over `connection` into the class in `root`."""
     begin_helping()
     warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, harmless
+    keep_tracebacks(root)
     share_engines()
     folder = ClassFolder(root, device)
     jobs = {"outcome": write_all, "feedback": show}

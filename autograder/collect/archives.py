@@ -77,20 +77,23 @@ def read_archive(
         depth: the number of this archive and those around it.
 
     Raises:
-        CollectError: if all of it is broken, or too much; nothing is taken then.
+        CollectError: if all of it is broken, empty or too much; nothing is taken then.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if parents and all(info.is_dir() for info in archive.infolist()):
+                raise CollectError("is an archive with nothing in it")
             left_out: list[LeftOut] = []
             found = list(_wanted(archive, parents, left_out, depth))
-            (allowance or Allowance(MAX_TOTAL, MAX_FILES)).take(
-                [info for info, _ in found]
-            )
+            infos = [info for info, _ in found]
+            (allowance or Allowance(MAX_TOTAL, MAX_FILES)).take(infos)
             reading.left_out += left_out
             inner = allowance if depth > 1 else None
             for info, parts in found:
                 budget = inner or Allowance(MAX_OF_A_STUDENT, MAX_FILES)
                 _read_entry(archive, info, parts, when, reading, budget, depth)
+    except CollectError:
+        raise
     except BROKEN_ARCHIVE as error:
         raise CollectError(f"is a broken archive: {error}") from error
 

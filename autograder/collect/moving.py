@@ -13,8 +13,9 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.incoming import CollectError
-from autograder.collect.roster import Roster
+from autograder.collect.roster import Roster, Student
 from autograder.collect.shelf import SHELF, Place, Record
+from autograder.collect.words import folder_name
 
 
 def moves_of(
@@ -31,10 +32,9 @@ def moves_of(
         CollectError: if one of them is graded already.
     """
     olds: dict[str, list[str]] = defaultdict(list)
+    twins = _namesakes(known)
     for key, old in known.items():
-        kind, _, key = key.partition(":")
-        number = "" if kind == "name" else key  # a name is no platform's number
-        found = None if old in roster.students else roster.find([old], number)
+        found = None if old in roster.students else _meant(key, old, roster, twins)
         if found and old not in olds[found.id]:
             olds[found.id].append(old)
     moves = {old[0]: new for new, old in olds.items() if len(old) == 1}
@@ -48,6 +48,33 @@ def moves_of(
             "the roster, and grade again"
         )
     return moves
+
+
+def _namesakes(known: Mapping[str, str]) -> set[str]:
+    """Return the folders of whom only a platform's number told apart."""
+    bare = {}
+    for key, old in known.items():
+        number = folder_name(key.partition(":")[2])
+        bare[old] = old.removesuffix(f"-{number}")
+    names = list(bare.values())
+    return {old for old, name in bare.items() if names.count(name) > 1}
+
+
+def _meant(key: str, old: str, roster: Roster, twins: set[str]) -> Student | None:
+    """Return whom of the roster a number means, or a name as a platform writes it.
+
+    Args:
+        key: `canvas:101`, or `name:` and a name's letters.
+        old: the folder of this number or name.
+        roster: the one that is given now.
+        twins: the folders of namesakes, whom no name tells apart.
+    """
+    platform, _, number = key.partition(":")
+    number = "" if platform == "name" else number  # a name is no platform's number
+    if one := roster.by_number(number):
+        return one
+    found = [] if old in twins else roster.by_name([old], platform, number)
+    return found[0] if len(found) == 1 else None
 
 
 def move(folder: ClassFolder, submitted: Path, moves: Mapping[str, str]) -> None:

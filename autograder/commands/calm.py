@@ -12,9 +12,9 @@ from typer import Exit
 from typer.core import TyperGroup
 
 from autograder.commands.screen import complain
+from autograder.library_log import append, keep_tracebacks, log_of
 
 STOPPED = "Stopped. What is done stays; run the same command again to go on."
-LOG = "warnings.log"
 DONE = "What is done stays; then run the same command again."
 SENTENCES = {
     errno.ENOSPC: f"The disk is full: free some space. {DONE}",
@@ -90,8 +90,12 @@ def _of_a_file(error: OSError) -> str:
 
 
 def log_warnings(root: Path) -> None:
-    """Let what libraries warn of go to `grading/warnings.log` in a class's folder."""
-    path = root / "grading" / LOG
+    """Let what libraries warn of go to `grading/warnings.log` in a class's folder.
+
+    So do the tracebacks that nbgrader logs.
+    """
+    path = log_of(root)
+    keep_tracebacks(root)
 
     def note(
         message: Warning | str,
@@ -101,10 +105,6 @@ def log_warnings(root: Path) -> None:
         file: object = None,
         line: str | None = None,
     ) -> None:
-        text = warnings.formatwarning(message, category, filename, lineno, line)
-        with contextlib.suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("a", encoding="utf-8") as log:
-                log.write(text)
+        append(path, warnings.formatwarning(message, category, filename, lineno, line))
 
     warnings.showwarning = note

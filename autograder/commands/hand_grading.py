@@ -67,6 +67,7 @@ def marks(
         _require_graded(folder, slug)
         place = to or folder.root / "marks"
         graders = [name.strip() for name in among.split(",") if name.strip()]
+        _require_room(folder, graded, rubrics, place, graders)
         made = marks_table.write_tables(
             folder, graded, rubrics, place, graders, anonymous
         )
@@ -89,6 +90,40 @@ def _require_graded(folder: "ClassFolder", slug: str) -> None:
         raise typer.Exit(2)
 
 
+def _require_room(
+    folder: "ClassFolder",
+    unit: "GradedUnit",
+    rubrics: "list[Rubric]",
+    place: Path,
+    graders: list[str],
+) -> None:
+    """Refuse to write over a grader's work, or over the table of another grader.
+
+    Raises:
+        Exit: with status 2 and a sentence that names what is in the way.
+    """
+    from autograder.written.marks_table import MarksError, table_of
+    from autograder.written.untaken import untaken
+
+    paths = [table_of(place, unit.slug, grader) for grader in graders or [""]]
+    if len({str(path).casefold() for path in paths}) < len(paths):
+        complain(f"--among {','.join(graders)} names a grader twice: write each once.")
+        raise typer.Exit(2)
+    try:
+        found = untaken(folder, unit, rubrics, paths)
+    except MarksError as error:
+        complain(f"{error} Nothing was written.")
+        raise typer.Exit(2) from None
+    if found:
+        words = " ".join(f"--take {path}" for path in found)
+        complain(
+            f"{', '.join(map(str, found))}: points or comments that were not taken "
+            f"stand there. Take them with `course marks {unit.slug[:2]} {words}`, or "
+            "move the file away. Nothing was written."
+        )
+        raise typer.Exit(2)
+
+
 def _take(
     folder: "ClassFolder",
     unit: "GradedUnit",
@@ -107,6 +142,7 @@ def _take(
         take,
         unknown_names,
     )
+    from autograder.written.settling import settle
 
     try:
         kept = kept_comments(folder)
@@ -119,18 +155,20 @@ def _take(
     if names := unknown_names(found):
         words = ", ".join(f"@{name}" for name in names)
         show(Console(), f"warning: {words}: not in comments.csv, left as written")
+    settle(folder, unit)  # where these answers do not count, so do these points
     _bring_up_to_date(folder, unit.slug)
 
 
 def extend(
     student: Annotated[str, typer.Argument(help="The student's id.")],
     unit: OneUnit,
-    days: Annotated[float, typer.Argument(min=0, help="0 takes it back.")],
+    days: Annotated[float, typer.Argument(min=0, max=3650, help="0 takes it back.")],
     course_root: Root = Path("."),
 ) -> None:
     """Let a student hand in a unit some days later than the others."""
     from nbgrader.api import MissingEntry
 
+    from autograder.classroom.late import NoDueDateError
     from autograder.classroom.late import extend as extend_in
 
     log_warnings(course_root)
@@ -144,7 +182,13 @@ def extend(
             f"add one with `nbgrader db student add {student}`."
         )
         raise typer.Exit(2) from None
-    when = f", until {due:%Y-%m-%d %H:%M} UTC" if due else "; no due date is set yet"
+    except NoDueDateError:
+        complain(
+            f"{slug} has no due date to extend: set one, as in `nbgrader db assignment "
+            f'add {slug} --duedate "2030-01-15 23:59 UTC"`, and run this again.'
+        )
+        raise typer.Exit(2) from None
+    when = f", until {due:%Y-%m-%d %H:%M} UTC" if due else "; no due date is set"
     more = "1 day" if days == 1 else f"{days:g} days"
     show(Console(), f"{student} has {more} more for {slug}{when}.")
     _bring_up_to_date(folder, slug)

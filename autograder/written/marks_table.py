@@ -24,6 +24,7 @@ from autograder.sandbox.safe_cells import FORMULA, safe_cell
 from autograder.unit import GradedUnit
 from autograder.written.reading import answers_to
 from autograder.written.rubric import Rubric
+from autograder.written.settling import how_settled
 
 COMMENTS = "comments.csv"
 KEPT = re.compile(r"(?<!\w)@([\w-]+)")
@@ -62,7 +63,7 @@ def write_tables(
     Returns:
         The files.
     """
-    given = _given(folder, unit.slug)
+    given = given_by_hand(folder, unit.slug)
     students = sorted(given, key=lambda one: code_of(unit.slug, one))
     answers = answers_to(folder, unit, students, [one.name for one in rubrics])
     parts = max((len(one.parts) for one in rubrics), default=0)
@@ -77,24 +78,35 @@ def write_tables(
                     own = given[student].get(one.name, ("", ""))
                     fixed = [who, one.name, number(one.points), *[""] * parts]
                     rows.append([*fixed, *own, answer.text[:LONGEST]])
-        name = f"{unit.slug}-{grader}.csv" if grader else f"{unit.slug}.csv"
-        made.append(place / name)
+        made.append(table_of(place, unit.slug, grader))
         _write(made[-1], rows)
     if is_anonymous:
         _keep_codes(folder, unit.slug, students)
     return made
 
 
-def _given(folder: ClassFolder, slug: str) -> dict[str, dict[str, tuple[str, str]]]:
-    """Return student to question to the points and the comment given by hand."""
+def table_of(place: Path, slug: str, grader: str = "") -> Path:
+    """Return where a grader's table lies, or the only one."""
+    return place / (f"{slug}-{grader}.csv" if grader else f"{slug}.csv")
+
+
+def given_by_hand(
+    folder: ClassFolder, slug: str
+) -> dict[str, dict[str, tuple[str, str]]]:
+    """Return student to question to the points and the comment given by hand.
+
+    Points that do not count now are among them.
+    """
+    aside = how_settled(folder, slug).aside
     found: dict[str, dict[str, tuple[str, str]]] = {}
     with Gradebook(folder.db_url) as gradebook:
         for item in gradebook.assignment_submissions(slug):
             own = found.setdefault(item.student.id, {})
+            kept = aside.get(item.student.id, {})
             for notebook in item.notebooks:
                 said = {one.name: one.manual_comment or "" for one in notebook.comments}
                 for grade in notebook.grades:
-                    points = grade.manual_score
+                    points = kept.get(grade.name, [grade.manual_score])[0]
                     shown = "" if points is None else number(points)
                     own[grade.name] = (shown, said.get(grade.name, ""))
     return found

@@ -31,6 +31,9 @@ FAULTS = """async () => {
       faults.push(`formula not drawn: ${formula.textContent.slice(0, 60)}`);
     if (formula.querySelector('[data-mml-node="merror"]'))
       faults.push(`formula with an error: ${formula.textContent.slice(0, 60)}`);
+    const inLine = formula.tagName === 'SPAN' ? [formula, ...formula.children] : [];
+    if (inLine.some((box) => getComputedStyle(box).overflowX !== 'visible'))
+      faults.push(`a stop of the tab key: ${formula.textContent.slice(0, 60)}`);
   }
   return faults;
 }"""

@@ -26,7 +26,7 @@ LETTERS = st.characters(categories=("L", "M", "Nd"))
 ANY_SCRIPT = st.text(LETTERS, min_size=1, max_size=6)
 KNOWN = [("Kim", "Lee"), ("Lee", "Kim"), ("Anna", "Müller"), ("伟", "王"), ("म", "007")]
 NAMES = st.one_of(st.sampled_from(KNOWN), st.tuples(ANY_SCRIPT, ANY_SCRIPT))
-FORMS = ("notebook", "text", "zip", "zip in a zip", "pdf", "other", "huge")
+FORMS = ("notebook", "text", "zip", "zip in a zip", "empty zip", "pdf", "other", "huge")
 
 
 def canvas(who: dict, late: bool, file: int) -> str:
@@ -83,6 +83,8 @@ def file_of(form: str, name: str, notebook: bytes) -> tuple[str, bytes, list[str
     if form == "zip in a zip":
         inner = zipped("again.zip", zipped(plain, notebook))
         return name.format("work.zip"), inner, [f"/again.zip/{plain}"]
+    if form == "empty zip":
+        return name.format("work.zip"), zipped("work/", b""), [""]
     if form == "pdf":
         return name.format("work.pdf"), b"%PDF", [""]
     if form == "other":
@@ -116,6 +118,7 @@ def class_of(platform, students: list, numbered) -> tuple:
 )
 @given(st.sampled_from(PLATFORMS), CLASS, st.booleans())
 @example(drive, [(KNOWN[2], [("notebook", False)])] * 2, False)
+@example(canvas, [(KNOWN[0], [("empty zip", False)])], True)
 @example(moodle, [(KNOWN[2], [("notebook", False)])] * 2, True)
 @example(
     canvas, [(KNOWN[0], [("zip in a zip", True)]), (KNOWN[1], [("text", False)])], True
@@ -152,7 +155,7 @@ def test_files_in_are_files_accounted_for(
         good = [one for one in done.account.of("taken", "put aside")
                 if "work.ipynb" not in one.source]  # fmt: skip
         assert len(good) == sum(
-            form not in ("pdf", "other", "huge") for _, sent in students
+            form not in ("empty zip", "pdf", "other", "huge") for _, sent in students
             for form, _ in sent
         )  # fmt: skip
 
@@ -166,6 +169,7 @@ SENT = {
     "fermatpierre_6_15_01_tiny.ipynb": "has 28 MiB; 20 MiB are allowed",
     "gaussfritz_7_16_work.zip": "is a broken archive",
     "hilbertdavid_8_17_thesis.ipynb": "is of no unit that is known",
+    "jacobicarl_9_18_work.zip": "refused is an archive with nothing in it",
 }
 
 
@@ -173,6 +177,7 @@ def test_who_sent_something_else_is_named_with_it(folder, root, numbered, tmp_pa
     contents = {**dict.fromkeys(SENT, b"x"), list(SENT)[5]: b" " * (28 << 20)}
     contents |= {name: numbered(n) for n, name in enumerate(list(SENT)[:2])}
     contents[list(SENT)[7]] = b'{"cells": []}'
+    contents[list(SENT)[8]] = zipped("work/", b"")
     done = collect(archive(tmp_path / "a.zip", *contents.items()), folder)
     assert done.missing == {UNIT: []}
     assert set(taken(root)) == {"abelniels", "bayesthomas"}
@@ -285,16 +290,3 @@ def test_at_80_columns_every_id_is_whole(root, numbered, tmp_path):
     assert max(map(len, table)) <= 80
     for who in ids:
         assert any(line.split("│")[1].strip() == who for line in table)
-
-
-@pytest.mark.parametrize(("ending", "status"), [("pdf", 0), ("zip", 1)])
-def test_what_lies_beside_a_notebook_does_no_harm(
-    root, numbered, tmp_path, ending, status
-):
-    path = archive(
-        tmp_path / "a.zip",
-        ("lovelaceada_1_10_01_tiny.ipynb", numbered(1)),
-        (f"lovelaceada_1_11_notes.{ending}", b"x"),
-    )
-    done = CliRunner().invoke(app, ["collect", str(path), "--course-root", str(root)])
-    assert done.exit_code == status

@@ -3,10 +3,13 @@
 from unicodedata import normalize
 
 import pytest
+from collected import taken
 from hypothesis import example, given
 from hypothesis.strategies import text
+from lms_archives import archive
 from typer.testing import CliRunner
 
+from autograder.classroom.folder import ClassFolder
 from autograder.collect import CollectError, collect
 from autograder.collect.names import take_apart
 from autograder.collect.roster import read_roster
@@ -88,6 +91,43 @@ def test_who_is_left_when_a_roster_comes_later(folder, roster, numbered, tmp_pat
     assert ("submitted/, 1 folder:", words) in collect(
         came, folder, roster=roster
     ).warnings
+
+
+def two_of_canvas(path, numbered, *names):
+    return archive(
+        path, *((f"{who}_{n}_1{n}_01_tiny.ipynb", numbered(n))
+                for n, who in enumerate(names, 301))
+    )  # fmt: skip
+
+
+def test_a_roster_that_comes_later_knows_canvas_order_of_names(
+    folder, root, numbered, tmp_path
+):
+    """Kim Lee is `leekim` there, and Lee Kim is `kimlee`."""
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id,first_name,last_name\nk1,Kim,Lee\nk2,Lee,Kim\n")
+    path = two_of_canvas(tmp_path / "a.zip", numbered, "leekim", "kimlee")
+    collect(path, folder)
+    done = collect(path, ClassFolder(root), roster=roster)
+    assert done.moved == {"leekim": "k1", "kimlee": "k2"}
+    assert taken(root) == {"k1": numbered(301), "k2": numbered(302)}
+    assert [one.kept for one in done.placed] == [1, 1]
+
+
+def test_a_roster_that_comes_later_does_not_choose_between_namesakes(
+    folder, root, numbered, tmp_path
+):
+    """It knows one of two of one name: whose work is whose, only a number tells."""
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id,first_name,last_name\nam1,Anna,Müller\n")
+    path = two_of_canvas(tmp_path / "a.zip", numbered, "mulleranna", "mulleranna")
+    collect(path, folder)
+    assert collect(path, ClassFolder(root), roster=roster).moved == {}
+    assert "am1" not in taken(root)
+    roster.write_text("id,first_name,last_name,lms_user_id\nam1,Anna,Müller,302\n")
+    done = collect(path, ClassFolder(root), roster=roster)
+    assert done.moved == {"mulleranna-302": "am1"}
+    assert taken(root)["am1"] == numbered(302)
 
 
 def test_only_a_pdf_without_a_roster(root, numbered, tmp_path):

@@ -210,3 +210,16 @@ def test_where_nothing_is_taken_the_status_says_so(root, tmp_path, files):
     assert "0 students collected." in done.output
     assert f"{len(files)} file{'' if files else 's'}: " in done.output
     assert all(name in done.output for name in files)
+
+
+@pytest.mark.parametrize(("ending", "status"), [("pdf", 0), ("zip", 1)])
+def test_what_lies_beside_a_notebook_does_no_harm(
+    root, numbered, tmp_path, ending, status
+):
+    path = archive(
+        tmp_path / "a.zip",
+        ("lovelaceada_1_10_01_tiny.ipynb", numbered(1)),
+        (f"lovelaceada_1_11_notes.{ending}", b"x"),
+    )
+    done = CliRunner().invoke(app, ["collect", str(path), "--course-root", str(root)])
+    assert done.exit_code == status

@@ -1,5 +1,6 @@
 """What late work loses: a rule, an extension, and points that came later."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ from nbgrader.api import Gradebook
 from tiny_grading import UNIT, grade, only, submission
 from typer.testing import CliRunner
 
+from autograder.classroom.folder import ClassFolder
+from autograder.classroom.late import renew_penalties
 from autograder.commands.app import app
 from autograder.course import CourseError, LateRule, load_course
 
@@ -54,6 +57,29 @@ def course(root: Path, *words: str, status: int = 0) -> str:
     done = CliRunner().invoke(app, [*words, "--course-root", str(root)])
     assert done.exit_code == status, done.output
     return " ".join(done.output.split())
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+def test_without_a_due_date_there_is_nothing_to_extend(tiny_class: Path) -> None:
+    """An extension of no date makes nbgrader fail; so would every later command."""
+    folder = ClassFolder(tiny_class)
+    folder.register(UNIT)
+    with Gradebook(folder.db_url) as gradebook:
+        gradebook.add_student("ada")
+    words = course(tiny_class, "extend", "ada", "01", "1", status=2)
+    assert f"{UNIT} has no due date to extend: set one, as in `nbgrader db" in words
+    with Gradebook(folder.db_url) as gradebook:
+        assert gradebook.assignment_submissions(UNIT) == []
+        gradebook.update_or_create_submission(UNIT, "ada").extension = timedelta(days=1)
+        gradebook.db.commit()
+    assert not renew_penalties(folder, UNIT)
+    assert "0 days more" in course(tiny_class, "extend", "ada", "01", "0")
+
+
+@pytest.mark.parametrize("days", ["-1", "nan", "inf", "1e12"])
+def test_days_that_are_none_are_refused(tiny_class: Path, days: str) -> None:
+    done = CliRunner().invoke(app, ["extend", "ada", "01", "--", days])
+    assert (done.exit_code, "Invalid value for 'days'" in done.output) == (2, True)
 
 
 @pytest.mark.slow

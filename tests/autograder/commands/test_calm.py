@@ -18,6 +18,7 @@ from autograder.classroom.folder import ClassFolder
 from autograder.commands import calm
 from autograder.commands.app import app
 from autograder.gradebook import GradebookError, require_gradebook
+from autograder.library_log import log_of
 from autograder.sandbox import warm_start
 
 CLASS_COMMANDS = {"grade": ["04"], "report": ["04"], "similar": ["04"]}
@@ -224,8 +225,36 @@ def test_what_libraries_warn_of_goes_to_a_log(tmp_path: Path, capsys) -> None:
         calm.log_warnings(tmp_path)
         warnings.warn("a relationship will copy a column", stacklevel=1)
     assert capsys.readouterr().err == ""
-    log = tmp_path / "grading" / calm.LOG
+    log = log_of(tmp_path)
     assert "a relationship will copy a column" in log.read_text()
+
+
+LOGGING = """
+import sys
+from pathlib import Path
+from multiprocessing.connection import Pipe
+from autograder.classroom import writer
+from tornado.log import app_log
+
+def fail(folder, *_):
+    app_log.exception("Rolling back", exc_info=OSError("database or disk is full"))
+    return writer.Written("graded")
+
+writer.show = fail
+ours, theirs = Pipe()
+ours.send(("feedback", (None,)))
+ours.close()
+writer.serve(theirs, Path(sys.argv[1]), None)
+"""
+
+
+def test_what_nbgrader_logs_of_an_error_goes_to_the_log_too(tmp_path: Path) -> None:
+    """It logs a traceback of some hundred lines, and raises the error as well."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOGGING, str(tmp_path)], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "OSError: database or disk is full" in log_of(tmp_path).read_text()
 
 
 @pytest.mark.parametrize("command", ["collect", "grade", "report"])

@@ -174,3 +174,29 @@ def test_two_tables_that_differ_are_refused(marked, tmp_path):
     other = tmp_path / "other.csv"
     said = course(marked, "marks", "01", "--take", path, "--take", other, status=2)
     assert "says otherwise than" in said
+
+
+@pytest.mark.parametrize(
+    "own", [{"points": "4"}, {"comment": "Well."}, {"points": "many"}]
+)
+def test_a_graders_work_is_not_written_over(marked, own):
+    """Who asks for the tables again loses nothing that was not taken."""
+    course(marked, "marks", "01", "--among", "ann,bo", "--anonymous")
+    path = marked / "marks" / f"{UNIT}-bo.csv"
+    table = rows(path)
+    fill(path, [{**row, **own} for row in table])
+    before = {one: one.read_bytes() for one in (marked / "marks").iterdir()}
+    words = ("marks", "01", "--among", "ann,bo", "--anonymous")
+    said = course(marked, *words, status=2)
+    assert f"Take them with `course marks 01 --take {path}`" in said
+    assert {one: one.read_bytes() for one in (marked / "marks").iterdir()} == before
+    fill(path, [{**row, "points": "4.125", "comment": " Well. "} for row in table])
+    course(marked, "marks", "01", "--take", path)
+    course(marked, *words)
+    assert {row["points"] for row in rows(path)} == {"4.12"}
+
+
+def test_a_grader_named_twice_is_asked_about(marked):
+    said = course(marked, "marks", "01", "--among", "ann, bo,Ann", status=2)
+    assert "--among ann,bo,Ann names a grader twice" in said
+    assert not (marked / "marks").exists()

@@ -152,6 +152,24 @@ def test_marks_by_hand_come_back_with_the_setting(three):
     assert "not graded yet" in page(three, "perfect-one").get_text()
 
 
+def test_a_table_of_marks_counts_only_where_written_answers_do(three):
+    graded(three, "uncounted")
+    before = scores(three)
+    path = three / "mine.csv"
+    path.write_text("student,question,points,comment\nmistake-1,why,12,\n")
+    words = ["marks", "01", "--course-root", str(three)]
+    done = CliRunner().invoke(app, [*words, "--take", str(path)])
+    assert done.exit_code == 0, done.output
+    assert scores(three) == before
+    assert "(Score: 84.0" not in page(three, "mistake-1").get_text()
+    assert CliRunner().invoke(app, words).exit_code == 0
+    text = (three / "marks" / f"{UNIT}.csv").read_text("utf-8-sig")
+    given = {row["student"]: row["points"] for row in csv.DictReader(text.splitlines())}
+    assert given["mistake-1"] == "12"
+    graded(three, "by-hand")
+    assert scores(three)["mistake-1"] == before["mistake-1"] + 12
+
+
 def test_grading_again_changes_nothing(three):
     graded(three, "substance")
     before = cells(three)

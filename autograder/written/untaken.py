@@ -1,0 +1,67 @@
+"""Keep what graders have filled in and nobody has taken yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from autograder.classroom.folder import ClassFolder
+from autograder.grading.outputs import safe_text
+from autograder.unit import GradedUnit
+from autograder.written.marks_table import (
+    Mark,
+    MarksError,
+    code_of,
+    given_by_hand,
+    kept_comments,
+    read_table,
+)
+from autograder.written.rubric import Rubric
+
+
+def untaken(
+    folder: ClassFolder,
+    unit: GradedUnit,
+    rubrics: Sequence[Rubric],
+    paths: Iterable[Path],
+) -> list[Path]:
+    """Return those tables in which something stands that the gradebook lacks.
+
+    Raises:
+        MarksError: if the class's kept comments cannot be read.
+    """
+    kept = kept_comments(folder)
+    given = given_by_hand(folder, unit.slug)
+    given |= {code_of(unit.slug, who): own for who, own in given.items()}
+    return [
+        path
+        for path in paths
+        if path.is_file() and _holds_more(path, kept, rubrics, given)
+    ]
+
+
+def _holds_more(
+    path: Path,
+    kept: Mapping[str, str],
+    rubrics: Sequence[Rubric],
+    given: Mapping[str, Mapping[str, tuple[str, str]]],
+) -> bool:
+    """Say whether a table holds what was not taken; one that cannot be read may."""
+    try:
+        marks = read_table(path, kept, rubrics)
+    except MarksError:
+        return True
+    return any(
+        _is_new(mark, *given.get(mark.student, {}).get(mark.question, ("", "")))
+        for mark in marks
+    )
+
+
+def _is_new(mark: Mark, points: str, comment: str) -> bool:
+    has_points = mark.points is not None
+    differs = has_points and (not points or float(points) != round(mark.points or 0, 2))
+    return differs or bool(mark.comment and _words(mark.comment) != _words(comment))
+
+
+def _words(text: str) -> list[str]:
+    return safe_text(text).split()
