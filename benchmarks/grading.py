@@ -1,6 +1,6 @@
 """Time the autograder against stock `nbgrader autograde`, in one run.
 
-    python benchmarks/grading.py [--unit 04] [--large] [--cluster]
+    python benchmarks/grading.py [--unit 04] [--large] [--cluster] [--before CHECKOUT]
 
 Both grade the same submissions of one unit: right answers in two styles, mistakes,
 half-done and untouched ones. Ours runs the hidden checks, in a sandbox; stock nbgrader
@@ -11,7 +11,8 @@ warm, and a child's private memory. On two quiet cores that takes under 15 minut
 
 `--large` adds the memory at 10,000; `--cluster` a class of 10,000 on a dask cluster of
 two groups of workers, one of whose workers is killed. Each adds half an hour or more.
-All goes into `results/grading.json`.
+`--before CHECKOUT` grades 200 in turn with an earlier commit, where `make setup` has
+run: is grading slower for what was added? All goes into `results/grading.json`.
 """
 
 import argparse
@@ -33,7 +34,7 @@ from typing import NamedTuple
 import nbformat
 import torch
 from nbformat import NotebookNode
-from timing import MemoryWatch, Took, descendants, timed
+from timing import MemoryWatch, Took, compare, descendants, timed
 
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.writing import scores_in_gradebook, write
@@ -50,6 +51,7 @@ c.CourseDirectory.course_id = "stock"
 c.CourseDirectory.root = {root!r}
 """
 NBGRADER = [sys.executable, "-m", "nbgrader"]
+COURSE = Path(sys.executable).with_name("course")
 
 
 class Sizes(NamedTuple):
@@ -60,6 +62,7 @@ class Sizes(NamedTuple):
     with_feedback: int = 400
     largest: int = 10_000
     killed_after: float = 120.0  # seconds
+    in_turn: int = 200
 
 
 FEW = Sizes(10, 20, 10, 60, 8.0)
@@ -85,21 +88,38 @@ def write_class(root: Path, slug: str, notebooks: list[NotebookNode], n: int) ->
 
 
 def time_ours(
-    slug: str, notebooks: list[NotebookNode], n: int, root: Path, *options: str
+    slug: str,
+    notebooks: list[NotebookNode],
+    n: int,
+    root: Path,
+    *options: str,
+    course: Path = COURSE,
 ) -> Took:
     """Return what `course grade` took on a class of `n`."""
     write_class(root, slug, notebooks, n)
-    options = options or ("--no-feedback",)
-    command = [sys.executable, "-m", "autograder", "grade", slug, *options]
+    command = [str(course), "grade", slug, *(options or ("--no-feedback",))]
     return timed([*command, "--course-root", str(root)], root)
+
+
+def before(
+    course: Path, slug: str, notebooks: list[NotebookNode], home: Path
+) -> dict[str, dict[str, float]]:
+    """Grade equal classes with this course and with an earlier `course`, in turn."""
+    n, pairs = Sizes().in_turn, []
+    for turn in range(3):
+        roots = home / f"now-{turn}", home / f"before-{turn}"
+        turns = zip(roots, (COURSE, course), strict=True)
+        took = [time_ours(slug, notebooks, n, r, course=c) for r, c in turns]
+        pairs.append([one.seconds / n for one in took])
+    return {f"in_turn_with_before_{n}": compare(pairs).rounded()}
 
 
 def feedback_seconds(slug: str, n: int, root: Path) -> float:
     """Return the seconds in which pages are written for `n` that are graded."""
     for path in sorted((root / "submitted").iterdir())[n:]:
         shutil.rmtree(path)
-    command = [sys.executable, "-m", "autograder", "grade", slug]
-    seconds = timed([*command, "--course-root", str(root)], root).seconds
+    command = [str(COURSE), "grade", slug, "--course-root", str(root)]
+    seconds = timed(command, root).seconds
     pages = list((root / "feedback").glob(f"*/{slug}/{slug}.html"))
     if len(pages) != n:
         raise SystemExit(f"{len(pages)} pages were written, not {n}")
@@ -146,7 +166,7 @@ def child_megabytes(root: Path, slug: str) -> float:
 
 
 def fork_server(pid: int) -> int:
-    """Return the process that forks: the one at the end of the sandbox's chain."""
+    """Return the process that forks, at the end of the sandbox's chain."""
     below = descendants(pid)
     return below[-1] if below else pid
 
@@ -202,6 +222,7 @@ def main() -> None:
     parser.add_argument("--unit", default="04")
     parser.add_argument("--large", action="store_true", help="also a class of 10,000")
     parser.add_argument("--cluster", action="store_true", help="also on a cluster")
+    parser.add_argument("--before", type=Path, help="also an earlier checkout's")
     parser.add_argument("--few", action="store_true", help="small classes, to try it")
     parser.add_argument("--json", type=Path, default=RESULTS)
     options = parser.parse_args()
@@ -261,6 +282,9 @@ def measure(options: argparse.Namespace, home: Path) -> Iterator[dict]:
         "regrade_seconds_most": round(max(regrades), 3),
         "child_private_megabytes": round(child_megabytes(home / "small", slug), 1),
     }
+    if options.before:
+        earlier = options.before.resolve() / ".venv" / "bin" / "course"
+        yield before(earlier, slug, notebooks, home)
     if options.large:
         most = sizes.largest
         took = time_ours(slug, notebooks, most, home / "largest")
