@@ -30,6 +30,7 @@ class Collected:
         placed: who handed in what.
         created: students who were unknown.
         moved: students who now have the id of the roster.
+        named: how many students of a roster the gradebook now has by name.
         warnings: what was taken, and what an instructor should look at.
     """
 
@@ -37,6 +38,7 @@ class Collected:
     placed: list[Placed] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
     moved: dict[str, str] = field(default_factory=dict)
+    named: int = 0
     warnings: list[tuple[str, str]] = field(default_factory=list)
 
     @property

@@ -127,7 +127,8 @@ class _Collecting:
         if self.given:
             self.done.warnings += strays(self.submitted, self.roster.students)
         if rest := self.times.unused():
-            words = f"fit no submission that was collected: {', '.join(rest)}"
+            fit = "fits" if len(rest) == 1 else "fit"
+            words = f"{fit} no submission that was collected: {', '.join(rest)}"
             rows = several(len(rest), "row")
             self.done.warnings.append((f"{rows} of the times", words))
         return self.done
@@ -189,7 +190,9 @@ class _Collecting:
                 Placed(student, slug, last, kept, number, when, late)
             )
         self._account(found, installed, due)
-        self.done.warnings += doubts_about(slug, list(installed.values()), due)
+        grace = self.folder.course.late.minutes_of_grace
+        last_ones = list(installed.values())
+        self.done.warnings += doubts_about(slug, last_ones, due, grace)
 
     def _details(self, student: str) -> Student:
         return self.roster.students.get(student) or Student(student)
@@ -250,6 +253,7 @@ class _Collecting:
             new[student] = {"lms_user_id": named.user} if has_number else {}
         if self.given:
             new |= {one.id: one.details() for one in self.roster.students.values()}
+            self.done.named = len(self.roster.students)
         if new:
             with Gradebook(self.folder.db_url) as gradebook:
                 for student, details in new.items():

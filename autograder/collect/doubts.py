@@ -10,6 +10,7 @@ from autograder.collect.shelf import TIME, Record
 
 AT_ONCE_SECONDS = 600  # within which a whole class does not hand in
 FEWEST = 3  # submissions of one moment that are suspicious
+NO_DUE_DATE = "no due date is set, so they cost nothing; set it and collect again"
 
 
 def several(number: int, thing: str) -> str:
@@ -18,18 +19,21 @@ def several(number: int, thing: str) -> str:
 
 
 def doubts_about(
-    slug: str, last: list[Record], due: datetime | None
+    slug: str, last: list[Record], due: datetime | None, grace: float = 0
 ) -> list[tuple[str, str]]:
-    """Return what is doubtful about when a unit was handed in."""
+    """Return what is doubtful about when a unit was handed in.
+
+    Args:
+        slug: of the unit.
+        last: what counts of each student.
+        due: when it was due, if a date is set.
+        grace: minutes in which being late costs nothing.
+    """
     found = []
     unknown = [one for one in last if not one.is_known]
     if late := sum(one.late for one in unknown):
         words = "Canvas does not say since when: "
-        words += (
-            "they count as one second late; say more with --times"
-            if due
-            else "no due date is set, so they cost nothing; set it and collect again"
-        )
+        words += _a_second(grace) if due else NO_DUE_DATE
         found.append((f"{slug}, {late} LATE:", words))
     untimed = sum(one.file is None for one in unknown)
     if untimed:
@@ -47,6 +51,16 @@ def doubts_about(
             )
             found.append((f"{slug}, {len(times)} files:", words))
     return found
+
+
+def _a_second(grace: float) -> str:
+    """Say what counting as a second late costs."""
+    if not grace:
+        return "they count as one second late; say more with --times"
+    return (
+        f"they count as one second late, which minutes_of_grace = {grace:g} forgives; "
+        "set it to 0, or say more with --times"
+    )
 
 
 def strays(submitted: Path, known: Container[str]) -> list[tuple[str, str]]:

@@ -143,6 +143,9 @@ def last_lines_of(done: "Collected") -> list[str]:
     lines.append(
         f"{several(len(account.fates), 'file')}: {words or 'nothing to take'}."
     )
+    if done.named and not account.fates:
+        students_named = several(done.named, "student")
+        lines.append(f"{students_named} of the roster are in the gradebook by name.")
     lines.append(f"Each of them: {account.page}")
     students = {one.student for one in done.placed}
     lines.append(f"{several(len(students), 'student')} collected.")

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from autograder.giving_back.returned import Page, Returned
 
 NEXT = {
-    "moodle": "In Moodle: the assignment, *Upload multiple feedback files in a zip*.",
-    "canvas": "In Canvas: the assignment, *Upload submissions*.",
+    "moodle": 'In Moodle: the assignment, "Upload multiple feedback files in a zip".',
+    "canvas": 'In Canvas: the assignment, "Upload submissions".',
     "exchange": "Students fetch it with `nbgrader fetch_feedback`.",
     "mail": "Give it to a mail merge; the column File has what to attach.",
 }

@@ -18,9 +18,9 @@ from autograder.giving_back.returned import NOT_GRADED, Page, Returned
 from autograder.sandbox.safe_cells import safe_cell
 from autograder.whole_files import write_whole, written_whole
 
-NOT_FROM = "was not collected from an archive of {platform}"
-NO_ADDRESS = "has no e-mail address: collect with a roster that has one"
-NO_SECRET = "was not handed in through the exchange"
+NOT_FROM = "not collected from an archive of {platform}"
+NO_ADDRESS = "no e-mail address: collect with a roster that has one"
+NO_SECRET = "not handed in through the exchange"
 MAIL_COLUMNS = ("Email", "Name", "Subject", "File")
 
 

@@ -38,8 +38,8 @@ def _lines(outcome: Outcome) -> Iterator[str]:
     if outcome.status != "graded":
         yield f"\n{outcome.status.capitalize()}: {plain(outcome.reason)}"
         return
-    yield f"\n**{number(outcome.score)} of {number(outcome.max_score)}** points; "
-    yield "written answers are read by a human.\n"
+    score = f"{number(outcome.score)} of {number(outcome.max_score)}"
+    yield f"\n**{score}** points; written answers are read by a human.\n"
     yield "| | check | points | |"
     yield "|---|---|---:|---|"
     for one in outcome.results:

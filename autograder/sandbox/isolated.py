@@ -95,8 +95,8 @@ class RemoteStudents:
         """
         ours = earlier_answers(self.answers, exercise) if mended else {}
         child = self._child_with_cells(ours) if ours else self._child()
-        seconds = self.limits.exercise_seconds
-        deadline = min(time.monotonic() + seconds, self._deadline)
+        deadline = min(time.monotonic() + self.limits.exercise_seconds, self._deadline)
+        seconds = round(self.limits.exercise_seconds, 1)
         words = f"stopped after {seconds:g} s without an end"
         transport = RemoteTransport(
             child.channel,
@@ -170,7 +170,7 @@ class RemoteStudents:
         while True:
             if time.monotonic() >= self._deadline:
                 self.limits_hit.append("submission time")
-                seconds = self.limits.submission_seconds
+                seconds = round(self.limits.submission_seconds, 1)
                 raise StudentGone(f"the notebook took more than {seconds:g} s", TIME)
             child = self._fork()
             if self._run_cells(child, ours):
@@ -244,7 +244,7 @@ class RemoteStudents:
         if number < 0:
             raise StudentGone(f"its process did not start: {error}", "start")
         if isinstance(error, TimeoutError):
-            seconds = self.limits.cell_seconds
+            seconds = round(self.limits.cell_seconds, 1)
             words = f"This cell was stopped after {seconds:g} s."
             self.limits_hit.append(f"cell {number}: time")
         elif isinstance(error, ProtocolError):

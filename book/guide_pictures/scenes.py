@@ -13,6 +13,8 @@ from guide_pictures.jupyter_server import jupyter_server
 from guide_pictures.lab_page import LabPage
 from guide_pictures.sample_class import EXERCISE, UNIT
 
+MARGIN = 24  # pixels below the last thing that is shown
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -94,14 +96,15 @@ def written_answer(stage: Stage) -> bytes:
 
 
 def feedback(stage: Stage) -> bytes:
-    """Show what a feedback page says about a mistake."""
+    """Show the top of a feedback page: the points, and what to mend."""
     student = sample_class.who_made_a_mistake(stage.root)
     path = stage.root / "feedback" / student / UNIT.slug / f"{UNIT.slug}.html"
     stage.page.goto(path.as_uri())
-    named = stage.page.locator(f"a[name='{EXERCISE}-check']")
-    cell = stage.page.locator(".cell", has=named)
-    cell.scroll_into_view_if_needed()
-    return cell.screenshot()
+    mend = stage.page.locator("#failed-checks").bounding_box()
+    page = stage.page.locator("body").bounding_box()
+    bottom = mend["y"] + mend["height"] + MARGIN
+    clip = {"x": page["x"], "y": 0, "width": page["width"], "height": bottom}
+    return stage.page.screenshot(clip=clip, full_page=True)
 
 
 SCENES: dict[str, Callable[[Stage], bytes]] = {

@@ -288,3 +288,12 @@ def test_a_roster_is_refused_with_reasons(tmp_path, roster):
     roster.write_text("id,name\nx,Ada Lovelace\nx,Emmy Noether\n")
     with pytest.raises(CollectError, match="the id 'x' is missing or there twice"):
         read_roster(roster)
+
+
+def test_an_empty_folder_with_a_roster_names_the_students(root, namesakes, tmp_path):
+    (tmp_path / "empty").mkdir()
+    command = ["collect", str(tmp_path / "empty"), "--roster", str(namesakes)]
+    told = CliRunner().invoke(app, [*command, "--course-root", str(root)])
+    assert "7 students of the roster are in the gradebook by name." in told.output
+    with Gradebook(ClassFolder(root).db_url) as gradebook:
+        assert gradebook.find_student("k1").last_name == "Lee"

@@ -1,6 +1,7 @@
 """The time of a download is no time of handing in."""
 
 import os
+from dataclasses import replace
 
 import pytest
 from collected import stamp, utc
@@ -9,6 +10,7 @@ from nbgrader.api import Gradebook
 
 from autograder.collect import CollectError, collect
 from autograder.collect.times import read_times
+from autograder.course import LateRule
 
 DUE = "2026-11-01 20:00:00 UTC"
 WEEK_LATER = (2026, 11, 8, 12, 0, 0)
@@ -36,6 +38,16 @@ def test_late_on_canvas_is_a_second_and_is_warned_of(folder, root, due, canvas):
     assert stamp(root, "noetheremmy") == "2026-11-01 20:00:01 UTC"
     assert "1 LATE: Canvas does not say since when" in words_of(done)
     assert "--times" in words_of(done)
+
+
+def test_a_grace_that_forgives_the_one_second_is_warned_of(folder, due, canvas):
+    assert "minutes_of_grace" not in words_of(collect(canvas, folder))
+    late = LateRule(percent_once=20, minutes_of_grace=15)
+    folder.course = replace(folder.course, late=late)
+    assert "one second late, which minutes_of_grace = 15 forgives" in words_of(
+        collect(canvas, folder)
+    )
+    assert late.share(1) == 0
 
 
 def test_late_without_a_due_date_costs_nothing_later(folder, root, canvas):
@@ -70,7 +82,7 @@ def test_a_table_may_say_that_it_was_in_time(folder, root, due, canvas, tmp_path
     times.write_text("id,time\nnoetheremmy,2026-11-01 19:59 +0000\nnobody,2026-01-01\n")
     done = collect(canvas, folder, times=times)
     assert not done.placed[0].late
-    assert "1 row of the times fit no submission that was collected: nobody" in (
+    assert "1 row of the times fits no submission that was collected: nobody" in (
         words_of(done)
     )
 
