@@ -154,9 +154,11 @@ def _written(
 
 def _tell(slug: str, way: str, done: "Returned", console: Console) -> None:
     """Print where the feedback is, and whose is not in it."""
+    from autograder.collect.doubts import several
+
     if done.students:
-        number = len(done.students)
-        show(console, f"{slug}: feedback of {number} students in {done.place}")
+        students = several(len(done.students), "student")
+        show(console, f"{slug}: feedback of {students} in {done.place}")
         show(console, NEXT[way])
     else:
         complain(f"{slug}: nobody's feedback can be returned in this way.")

@@ -135,6 +135,7 @@ def _take(
     Raises:
         Exit: with status 2 and a sentence, if one of them cannot be taken.
     """
+    from autograder.collect.doubts import several
     from autograder.written.marks_table import (
         MarksError,
         kept_comments,
@@ -151,7 +152,8 @@ def _take(
     except MarksError as error:
         complain(f"{error} Nothing was taken.")
         raise typer.Exit(2) from None
-    show(Console(), f"{unit.slug}: {len(found)} rows read, {new} of them new.")
+    rows = several(len(found), "row")
+    show(Console(), f"{unit.slug}: {rows} read, {new} of them new.")
     if names := unknown_names(found):
         words = ", ".join(f"@{name}" for name in names)
         show(Console(), f"warning: {words}: not in comments.csv, left as written")

@@ -39,7 +39,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         yield f"\n{outcome.status.capitalize()}: {plain(outcome.reason)}"
         return
     score = f"{number(outcome.score)} of {number(outcome.max_score)}"
-    yield f"\n**{score}** points; written answers are read by a human.\n"
+    yield f"\n**{score}** points by the checks; written answers are not among them.\n"
     yield "| | check | points | |"
     yield "|---|---|---:|---|"
     for one in outcome.results:

@@ -23,7 +23,7 @@ BEGUN = (
     "tell your instructor if it stays so."
 )
 READ = "Your notebook"
-TO_BE_READ = "Written answers are read by a human."
+CHECKED = "These are the points of the checks; written answers are not among them."
 WELL_READ = "It was read; nothing had to be repaired."
 
 
@@ -76,7 +76,7 @@ def _reading(outcome: Outcome) -> dict[str, Any]:
 
 def _words(outcome: Outcome) -> str:
     if outcome.status == "graded":
-        return TO_BE_READ
+        return CHECKED
     if outcome.status == "refused":
         return f"It cannot be graded: {outcome.reason}"
     return "Not run: the grader had a problem. Tell your instructor."
