@@ -16,7 +16,7 @@ from autograder.unit import graded_unit
 
 COURSE = load_course()
 SPOT_CHECK = 25  # of a unit whose record holds every 25th variant is judged again
-ENOUGH_SEEDS = 20
+ENOUGH_SEEDS = 50
 WRITTEN = [unit for unit in COURSE.units if variants_file(COURSE, unit).exists()]
 # `course verify --seeds 50 --record` is the proof; here there is time for less.
 SEEDS = int(os.environ.get("COURSE_SEEDS", "2"))
