@@ -102,13 +102,14 @@ def time_ours(
 
 
 def before(
-    course: Path, slug: str, notebooks: list[NotebookNode], home: Path
+    checkout: Path, slug: str, notebooks: list[NotebookNode], home: Path
 ) -> dict[str, dict[str, float]]:
-    """Grade equal classes with this course and with an earlier `course`, in turn."""
+    """Grade equal classes with this course and with an earlier checkout's, in turn."""
     n, pairs = Sizes().in_turn, []
     for turn in range(3):
         roots = home / f"now-{turn}", home / f"before-{turn}"
-        turns = zip(roots, (COURSE, course), strict=True)
+        commands = COURSE, checkout / ".venv" / "bin" / "course"
+        turns = zip(roots, commands, strict=True)
         took = [time_ours(slug, notebooks, n, r, course=c) for r, c in turns]
         pairs.append([one.seconds / n for one in took])
     return {f"in_turn_with_before_{n}": compare(pairs).rounded()}
@@ -283,8 +284,7 @@ def measure(options: argparse.Namespace, home: Path) -> Iterator[dict]:
         "child_private_megabytes": round(child_megabytes(home / "small", slug), 1),
     }
     if options.before:
-        earlier = options.before.resolve() / ".venv" / "bin" / "course"
-        yield before(earlier, slug, notebooks, home)
+        yield before(options.before.resolve(), slug, notebooks, home)
     if options.large:
         most = sizes.largest
         took = time_ours(slug, notebooks, most, home / "largest")
