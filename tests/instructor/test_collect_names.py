@@ -93,21 +93,26 @@ def test_who_is_left_when_a_roster_comes_later(folder, roster, numbered, tmp_pat
     ).warnings
 
 
-def two_of_canvas(path, numbered, *names):
-    return archive(
-        path, *((f"{who}_{n}_1{n}_01_tiny.ipynb", numbered(n))
-                for n, who in enumerate(names, 301))
+def canvas_then_roster(folder, place, numbered, names, rows):
+    """Collect two of Canvas by these names; return the archive and a later roster."""
+    path = archive(
+        place / "a.zip",
+        *((f"{who}_{n}_1{n}_01_tiny.ipynb", numbered(n))
+          for n, who in enumerate(names, 301)),
     )  # fmt: skip
+    collect(path, folder)
+    roster = place / "roster.csv"
+    roster.write_text(rows)
+    return path, roster
 
 
 def test_a_roster_that_comes_later_knows_canvas_order_of_names(
     folder, root, numbered, tmp_path
 ):
     """Kim Lee is `leekim` there, and Lee Kim is `kimlee`."""
-    roster = tmp_path / "roster.csv"
-    roster.write_text("id,first_name,last_name\nk1,Kim,Lee\nk2,Lee,Kim\n")
-    path = two_of_canvas(tmp_path / "a.zip", numbered, "leekim", "kimlee")
-    collect(path, folder)
+    rows = "id,first_name,last_name\nk1,Kim,Lee\nk2,Lee,Kim\n"
+    names = "leekim", "kimlee"
+    path, roster = canvas_then_roster(folder, tmp_path, numbered, names, rows)
     done = collect(path, ClassFolder(root), roster=roster)
     assert done.moved == {"leekim": "k1", "kimlee": "k2"}
     assert taken(root) == {"k1": numbered(301), "k2": numbered(302)}
@@ -118,10 +123,9 @@ def test_a_roster_that_comes_later_does_not_choose_between_namesakes(
     folder, root, numbered, tmp_path
 ):
     """It knows one of two of one name: whose work is whose, only a number tells."""
-    roster = tmp_path / "roster.csv"
-    roster.write_text("id,first_name,last_name\nam1,Anna,Müller\n")
-    path = two_of_canvas(tmp_path / "a.zip", numbered, "mulleranna", "mulleranna")
-    collect(path, folder)
+    rows = "id,first_name,last_name\nam1,Anna,Müller\n"
+    names = "mulleranna", "mulleranna"
+    path, roster = canvas_then_roster(folder, tmp_path, numbered, names, rows)
     assert collect(path, ClassFolder(root), roster=roster).moved == {}
     assert "am1" not in taken(root)
     roster.write_text("id,first_name,last_name,lms_user_id\nam1,Anna,Müller,302\n")
