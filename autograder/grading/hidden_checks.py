@@ -42,11 +42,16 @@ def load_checks(path: Path) -> list[HiddenCheck]:
     if not checks:
         raise BrokenChecks(f"{path.name} has no function marked with @check")
     for check in checks:
-        asked = set(inspect.signature(check.function).parameters)
-        if not asked <= FIXTURES:
-            unknown = ", ".join(sorted(asked - FIXTURES))
+        unknown = ", ".join(sorted(fixtures_of(check.function) - FIXTURES))
+        if unknown:
             raise BrokenChecks(f"{path.name}: {check.name} asks for {unknown}")
     return checks
+
+
+@functools.cache
+def fixtures_of(function: Callable[..., None]) -> frozenset[str]:
+    """Return the names of what a check's function asks for."""
+    return frozenset(inspect.signature(function).parameters)
 
 
 @functools.lru_cache(maxsize=32)

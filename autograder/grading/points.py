@@ -1,17 +1,23 @@
 """Where a submission's points are decided: checks → points → caps → score.
 
 `hidden_checks.py` says which checks there are and what each is worth, `running.py` runs
-them. `run_checks` pays for what passed, and caps what was paid. Where an
-earlier exercise is not right it does so once more, with the course's answer in its
-place, and the better result counts. `score_of` adds it up. What is late loses points
+them. `run_checks` pays for what passed, and caps what was paid. Where an earlier
+exercise is not right it does so once more, with the course's answer in its place, and
+the better result counts. `score_of` adds it up. What is late loses points
 afterwards, by nbgrader's late penalty.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.grading.hidden_checks import checks_with_points
-from autograder.grading.running import Ran, Status, Students, run_exercise
+from autograder.grading.hidden_checks import HiddenCheck, checks_with_points
+from autograder.grading.running import (
+    Ran,
+    Status,
+    Students,
+    run_beside,
+    run_exercise,
+)
 from autograder.unit import GradedUnit
 
 NOT_WRITTEN = "This exercise is not written yet."
@@ -74,12 +80,34 @@ def run_checks(
         if exercise in unwritten:
             paid = _paid(carried, [Ran(one, "failed", NOT_WRITTEN) for one in own])
         else:
-            paid = _paid(carried, run_exercise(unit, students, own, seed))
-            if not _all_passed(paid) and not _all_passed(results):
-                again = run_exercise(unit, students, own, seed, mended=True)
-                paid = _better(paid, _paid(carried, again))
+            may_mend = not _all_passed(results)
+            paid = _paid_once(unit, students, own, seed, may_mend)
         results += paid
     return results
+
+
+def _paid_once(
+    unit: GradedUnit,
+    students: Students,
+    checks: Sequence[HiddenCheck],
+    seed: int,
+    may_mend: bool,
+) -> list[CheckResult]:
+    """Return the best of an exercise's results; what passes at once is not run again.
+
+    If it `may_mend`, an earlier exercise is not right.
+    """
+    carried = unit.points[checks[0].marker.exercise]
+    beside = run_beside(unit, students, checks, seed)
+    ran = run_exercise(unit, students, checks, seed) if beside is None else beside
+    paid, mended = _paid(carried, ran), []
+    if may_mend and not _all_passed(paid):
+        again = run_exercise(unit, students, checks, seed, mended=True)
+        mended = _paid(carried, again)
+    settled = _all_passed(paid) or (mended and _all_passed(mended))
+    if beside is not None and not settled:
+        paid = _paid(carried, run_exercise(unit, students, checks, seed))
+    return _better(paid, mended) if mended else paid
 
 
 def _all_passed(results: Sequence[CheckResult]) -> bool:

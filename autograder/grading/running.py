@@ -1,12 +1,15 @@
 """Run an exercise's hidden checks on a student's code, and say what happened.
 
+Exercises are checked in one process, one after the other, as long as they pass. What
+does not pass may be the fault of what ran there before, so it runs again where nothing
+has: that is what counts.
+
 A check that looks at what the code runs (`expect_no_call`) watches it. Code that looks
 for the watch could do something else in that check alone. So where such a check fails
 and finds nothing banned, those that passed unwatched must pass while watched, too.
 """
 
 import contextlib
-import inspect
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -19,7 +22,7 @@ from autograder.checking.failures import (
     StudentGone,
 )
 from autograder.checking.random_inputs import Draw
-from autograder.grading.hidden_checks import HiddenCheck
+from autograder.grading.hidden_checks import HiddenCheck, fixtures_of
 from autograder.sandbox.student import Student
 from autograder.unit import GradedUnit
 
@@ -38,6 +41,9 @@ class Students(Protocol):
         With `mended`, the course's answers of the exercises before it have taken the
         place of the student's.
         """
+
+    def still_there(self) -> AbstractContextManager[Student] | None:
+        """Return the student of the exercise before, where it was checked, if there."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +74,26 @@ def run_exercise(
     mended: bool = False,
 ) -> list[Ran]:
     """Run an exercise's checks; those behind one that ends the student are not run."""
-    ran = _run_through(unit, students, checks, seed, mended)
+    exercise = checks[0].marker.exercise
+    ran = _run_through(unit, students.fresh(exercise, mended), checks, seed)
     passed = [one.check for one in ran if one.status == "passed"]
     if not passed or not any(_fails_watched(one) for one in ran):
         return ran
-    again = _run_through(unit, students, passed, seed, mended, watched=True)
+    anew = students.fresh(exercise, mended)
+    again = _run_through(unit, anew, passed, seed, watched=True)
     worse = {one.check.name: one for one in again if one.status != "passed"}
     return [worse.get(one.check.name, one) for one in ran]
+
+
+def run_beside(
+    unit: GradedUnit, students: Students, checks: Sequence[HiddenCheck], seed: int
+) -> list[Ran] | None:
+    """Run an exercise's checks where the one before it was checked; None: not there.
+
+    Only what passes can be believed.
+    """
+    given = students.still_there()
+    return None if given is None else _run_through(unit, given, checks, seed)
 
 
 def _fails_watched(ran: Ran) -> bool:
@@ -84,17 +103,19 @@ def _fails_watched(ran: Ran) -> bool:
 
 def _run_through(
     unit: GradedUnit,
-    students: Students,
+    given: AbstractContextManager[Student],
     checks: Sequence[HiddenCheck],
     seed: int,
-    mended: bool,
     watched: bool = False,
 ) -> list[Ran]:
-    """Run checks one after the other, with the watch on all of them if `watched`."""
+    """Run checks one after the other on the student that is `given`.
+
+    The watch is on all of them if `watched`.
+    """
     ran: list[Ran] = []
     is_watched = False  # by the check that is being run
     try:
-        with students.fresh(checks[0].marker.exercise, mended) as student:
+        with given as student:
             for check in checks:
                 draw = Draw(unit.slug, check.name, seed)
                 is_watched = False
@@ -119,10 +140,9 @@ def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> Ran:
         StudentGone: if there is no student any more, for this check or another one.
     """
     fixtures: dict[str, Any] = {"student": student, "draw": draw}
-    asked = inspect.signature(check.function).parameters
     student.begin(draw.seed)
     try:
-        check.function(**{name: fixtures[name] for name in asked})
+        check.function(**{name: fixtures[name] for name in fixtures_of(check.function)})
     except CheckFailed as failed:
         forfeits = isinstance(failed, BannedCall)
         words = failed.message

@@ -1,11 +1,13 @@
-"""Drive a student's notebook in child processes, a fresh one for each exercise.
+"""Drive a student's notebook in child processes.
 
-Inside a `with`, the cells run once, in a child that forks itself for each exercise.
+Inside a `with`, the cells run once, in a child that forks itself for an exercise; the
+fork is there for the next ones too, until one asks for a fresh process.
 """
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from autograder.checking.failures import StudentGone
@@ -26,11 +28,12 @@ from autograder.unit import OurAnswer, earlier_answers
 
 MAX_OUTPUTS = 50  # of one cell
 PATIENCE = 0.5  # seconds between a closed channel and the end of its process
+SOON = 0.25  # of an exercise's time, where another one was checked before it
 HELD_UP = 0.2  # share of the time for which others had the processors
 
 
 class RemoteStudents:
-    """Give each exercise of one submission a student in a fresh child process."""
+    """Give each exercise of one submission a student in a child process."""
 
     def __init__(
         self,
@@ -53,13 +56,14 @@ class RemoteStudents:
         self.runs: list[CellRun] = []
         self.limits_hit: list[str] = []
         self._forks = False
-        self._kept: Child | None = None
+        self._kept: Child | None = None  # once the cells have run in it
+        self._has_fork = False
         self._output_left = self.limits.output_characters
         self._started, self._waited = time.monotonic(), -seconds_waited()
         self._deadline = self._started + self.limits.submission_seconds
 
     def __enter__(self) -> Self:
-        """Keep a child in which the cells have run, and fork it for each exercise."""
+        """Keep a child in which the cells have run, and fork it for exercises."""
         self._forks = True
         return self
 
@@ -95,8 +99,40 @@ class RemoteStudents:
         """
         ours = earlier_answers(self.answers, exercise) if mended else {}
         child = self._child_with_cells(ours) if ours else self._child()
-        deadline = min(time.monotonic() + self.limits.exercise_seconds, self._deadline)
-        seconds = round(self.limits.exercise_seconds, 1)
+        seconds = self.limits.exercise_seconds
+        try:
+            with self._student_in(child, seconds, list(ours.values())) as student:
+                yield student
+        except StudentGone as gone:
+            self.limits_hit.append(f"{exercise}: {gone.limit}")
+            raise
+        if child is not self._kept:
+            self._end(child)
+
+    def still_there(self) -> AbstractContextManager[Student] | None:
+        """Return the student of the exercise before, if its fork is still there."""
+        return self._going_on(self._kept) if self._kept and self._has_fork else None
+
+    @contextlib.contextmanager
+    def _going_on(self, child: Child) -> Iterator[Student]:
+        """Give the student of a fork some more time, which is not counted.
+
+        Raises:
+            StudentGone: as `fresh` does.
+        """
+        started, seconds = time.monotonic(), SOON * self.limits.exercise_seconds
+        try:
+            with self._student_in(child, seconds) as student:
+                yield student
+        finally:
+            self._deadline += time.monotonic() - started
+
+    @contextlib.contextmanager
+    def _student_in(
+        self, child: Child, seconds: float, ours: Sequence[str] = ()
+    ) -> Iterator[Student]:
+        """Give the student that lives in a child, and end the child if that fails."""
+        deadline = min(time.monotonic() + seconds, self._deadline)
         words = f"stopped after {seconds:g} s without an end"
         transport = RemoteTransport(
             child.channel,
@@ -106,12 +142,9 @@ class RemoteStudents:
             is_mended=bool(ours),
         )
         try:
-            yield Student(transport, self.cells, list(ours.values()))
+            yield Student(transport, self.cells, ours)
             transport.settle()
-            self._end_exercise(child)
-        except BaseException as error:
-            if isinstance(error, StudentGone):
-                self.limits_hit.append(f"{exercise}: {error.limit}")
+        except BaseException:
             if child is self._kept:
                 self._kept = None
             self._end(child)
@@ -128,17 +161,20 @@ class RemoteStudents:
         What cannot be forked, because its cells have left more behind than what is in
         its memory, is not kept.
         """
-        if self._kept is None or not self._is_forked(self._kept):
-            self._end_kept()
-            child = self._child_with_cells({})
-            if self._forks:
-                self.parent.note_fork(child)  # before there is one to be held back
-                if self._is_forked(child):
-                    self._kept = child
-                else:
-                    self.parent.note_fork(child, forks=False)
-            return child
-        return self._kept
+        self._end_fork()
+        if self._kept is not None and self._is_forked(self._kept):
+            self._has_fork = True
+            return self._kept
+        self._end_kept()
+        child = self._child_with_cells({})
+        if self._forks:
+            self.parent.note_fork(child)  # before there is one to be held back
+            self._has_fork = self._is_forked(child)
+            if self._has_fork:
+                self._kept = child
+            else:
+                self.parent.note_fork(child, forks=False)
+        return child
 
     def _is_forked(self, child: Child) -> bool:
         """Have a child fork itself for an exercise; say whether it could."""
@@ -149,13 +185,12 @@ class RemoteStudents:
         except (TimeoutError, ChannelClosed, ProtocolError):
             return False
 
-    def _end_exercise(self, child: Child) -> None:
-        """End an exercise's child; of a fork, the child that it is of is kept."""
-        if child is not self._kept:
-            self._end(child)
-            return
-        with contextlib.suppress(TimeoutError, ChannelClosed):  # the next fork says so
-            child.channel.send(Message({"end": True}), self._deadline)
+    def _end_fork(self) -> None:
+        """End the fork of the child that is kept, if there is one."""
+        if self._kept is not None and self._has_fork:
+            with contextlib.suppress(TimeoutError, ChannelClosed):  # the next says so
+                self._kept.channel.send(Message({"end": True}), self._deadline)
+        self._has_fork = False
 
     def _end_kept(self) -> None:
         if self._kept is not None:
@@ -170,8 +205,8 @@ class RemoteStudents:
         while True:
             if time.monotonic() >= self._deadline:
                 self.limits_hit.append("submission time")
-                seconds = round(self.limits.submission_seconds, 1)
-                raise StudentGone(f"the notebook took more than {seconds:g} s", TIME)
+                seconds = f"{self.limits.submission_seconds:g} s"
+                raise StudentGone(f"the notebook took more than {seconds}", TIME)
             child = self._fork()
             if self._run_cells(child, ours):
                 return child
@@ -244,8 +279,7 @@ class RemoteStudents:
         if number < 0:
             raise StudentGone(f"its process did not start: {error}", "start")
         if isinstance(error, TimeoutError):
-            seconds = round(self.limits.cell_seconds, 1)
-            words = f"This cell was stopped after {seconds:g} s."
+            words = f"This cell was stopped after {self.limits.cell_seconds:g} s."
             self.limits_hit.append(f"cell {number}: time")
         elif isinstance(error, ProtocolError):
             words = "This cell broke the connection to the grader."

@@ -45,14 +45,15 @@ class Limits:
     def on_this_machine(self) -> "Limits":
         """Return limits with more time where the machine has too much to do.
 
-        Seconds are of wall-clock time: on a crowded machine right code needs more.
+        Seconds are of wall-clock time: on a crowded machine right code needs more. They
+        are told to students, so they are of one decimal.
         """
         patience = crowding()
         return replace(
             self,
-            cell_seconds=self.cell_seconds * patience,
-            exercise_seconds=self.exercise_seconds * patience,
-            submission_seconds=self.submission_seconds * patience,
+            cell_seconds=round(self.cell_seconds * patience, 1),
+            exercise_seconds=round(self.exercise_seconds * patience, 1),
+            submission_seconds=round(self.submission_seconds * patience, 1),
         )
 
     def resource_limits(self) -> dict[str, int]:

@@ -58,9 +58,12 @@ class Channel:
         text = json.dumps(message.body, separators=(",", ":")).encode()
         header = HEADER.pack(MAGIC, len(text), len(message.blob))
         self._set_timeout(deadline)
+        begin = header + text
         try:
-            self.connection.sendall(header + text)
-            if message.blob:
+            if len(message.blob) <= CHUNK:  # in one piece: the other side wakes once
+                self.connection.sendall(begin + message.blob)
+            else:
+                self.connection.sendall(begin)
                 self.connection.sendall(message.blob)
         except (BrokenPipeError, ConnectionError) as error:
             raise ChannelClosed(str(error)) from error
@@ -79,14 +82,15 @@ class Channel:
             raise ProtocolError("the message does not begin as messages do")
         if json_size > self.limits.json_bytes or blob_size > self.limits.blob_bytes:
             raise ProtocolError(f"a message of {json_size} + {blob_size} bytes")
-        text = self._read(json_size, deadline)
+        blob = self._read(json_size + blob_size, deadline)
+        text = blob[:json_size]
+        del blob[:json_size]
         try:
             body = json.loads(text.decode())
         except (ValueError, RecursionError) as error:
             raise ProtocolError("the message's header is not JSON") from error
         if not isinstance(body, dict):
             raise ProtocolError("the message's header is not a JSON object")
-        blob = self._read(blob_size, deadline)
         return Message(body, blob, json_size + blob_size)
 
     def close(self) -> None:
