@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import json
 import re
 import shutil
 import warnings
@@ -41,7 +42,10 @@ class WriteOutcome(Autograde):
         for step in self._all_steps():
             notebook, resources = step(notebook, resources)
         nbformat.validate(notebook, relax_add_props=True)
-        self.write_single_notebook(nbformat.v4.writes(notebook) + "\n", resources)
+        text = json.dumps(
+            notebook, ensure_ascii=False, sort_keys=True
+        )  # C's, on a line
+        self.write_single_notebook(text + "\n", resources)
 
     def _all_steps(self) -> list[Preprocessor]:
         steps: list[Preprocessor] = []

@@ -1,6 +1,7 @@
 """Write a submission with one gradebook, which is asked for each thing once.
 
-nbgrader's steps open nine gradebooks a submission, and ask for every cell by itself.
+nbgrader's steps open nine gradebooks a submission, ask for every cell by itself, and
+commit whatever they change.
 """
 
 import contextlib
@@ -24,6 +25,8 @@ from nbgrader.preprocessors import (
     saveautogrades,
 )
 
+from autograder.gradebook import OpenTransaction
+
 STEPS = (
     nbgrader.converters.autograde,
     latesubmissions,
@@ -41,6 +44,9 @@ class OneGradebook(Gradebook):
         super().__init__(db_url, *settings)
         self.db.remove()
         self.db.configure(expire_on_commit=False)
+        self.save = self.db.commit
+        if isinstance(self.engine, OpenTransaction):  # nothing is seen before its end
+            self.db.commit = self.db.flush
         self._known: dict[tuple[str, ...], Any] = {}
 
     def __exit__(self, *_problem: object) -> None:
@@ -105,6 +111,7 @@ def one_gradebook(db_url: str) -> Iterator[None]:
         setattr(module, "Gradebook", lambda *_which: gradebook)  # noqa: B010
     try:
         yield
+        gradebook.save()
     finally:
         for module in STEPS:
             setattr(module, "Gradebook", Gradebook)  # noqa: B010

@@ -29,12 +29,18 @@ from .namespaces import (
     can_fork_apart,
     fork_apart,
 )
-from .submission_server import lift_limits
+from .submission_server import before_forks, lift_limits
 
 SIZE = struct.Struct(">I")
 REAP_SECONDS, WATCH_SECONDS = 5.0, 0.1
 SHAPES = "torch.fx.experimental.symbolic_shapes"  # for the device "meta": half a second
 COMPILER = "torch._dynamo"  # another second
+REHEARSAL = """
+import traceback  # which a first `torch.manual_seed` asks for the stack
+if True:
+    traceback.format_stack()
+del traceback
+"""
 WARM = ["matplotlib.pyplot", "torch.nn.functional", SHAPES]
 
 
@@ -45,8 +51,10 @@ def warm_up() -> CellRunner:
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
     os.environ["MPLBACKEND"] = "agg"
+    runner = CellRunner()
+    runner.run(0, REHEARSAL)  # a cell's first steps take longer
     import_quietly(WARM)
-    return CellRunner()
+    return runner
 
 
 def do_without_compiler() -> bool:
@@ -82,6 +90,7 @@ def import_quietly(modules: list[str]) -> None:
             continue
     if not do_without_compiler():
         importlib.import_module(COMPILER)
+    before_forks()
     gc.collect()
     gc.freeze()
 

@@ -50,9 +50,14 @@ def close_the_doors(folder: str) -> None:
         sys.meta_path.remove(finder)
     sys.path_hooks[:] = [h for h in sys.path_hooks if "__editable__" not in repr(h)]
     sys.path[:] = [folder, *(p for p in sys.path if _is_installation(p))]
+    sys.meta_path.insert(0, OnlyTheKit(folder))
+
+
+def before_forks() -> None:
+    """Do once, behind the last import, what is the same for every child."""
     for path in [one for one in sys.path_importer_cache if not _is_installation(one)]:
         del sys.path_importer_cache[path]
-    sys.meta_path.insert(0, OnlyTheKit(folder))
+    Forks.shared = _shares_memory()
 
 
 def _module_of(finder: Any) -> str:
@@ -117,10 +122,12 @@ class Forks:
     exercise has changed a file, there is no fork.
     """
 
+    shared = 0  # pieces of memory, before any cell has run
+
     def __init__(self, folder: str):
         """Remember what is open before any cell has run; the cells run in `folder`."""
         self.folders = [folder, *(one for one in OWN if _is_ours(one, folder))]
-        self.opened, self.shared = _open_files(), _shares_memory()
+        self.opened = _open_files()
         self.files: list[tuple[str, int, int]] | None = None
         self.shares = False
 

@@ -5,8 +5,10 @@ import warnings
 from contextlib import nullcontext
 from pathlib import Path
 
+import nbformat
 import nbgrader.api
 import pytest
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde
 from nbgrader.nbgraderformat import MetadataValidator, ValidationError
@@ -64,8 +66,9 @@ def rows(folder: ClassFolder) -> list[list[tuple]]:
     return found
 
 
-def text_of(folder: ClassFolder) -> str:
-    return (folder.autograded("mistake-1", UNIT) / f"{UNIT}.ipynb").read_text()
+def notebook_of(folder: ClassFolder) -> NotebookNode:
+    path = folder.autograded("mistake-1", UNIT) / f"{UNIT}.ipynb"
+    return nbformat.read(path, as_version=nbformat.NO_CONVERT)
 
 
 def test_the_outcome_is_written_as_nbgrader_writes_it(written, monkeypatch):
@@ -74,13 +77,13 @@ def test_the_outcome_is_written_as_nbgrader_writes_it(written, monkeypatch):
         nbgraders.setattr(writing, "WriteOutcome", NbgradersWay)
         nbgraders.setattr(writing, "one_gradebook", lambda _url: nullcontext())
         writing.write(folder, outcome)
-    theirs, their_text = rows(folder), text_of(folder)
+    theirs, their_notebook = rows(folder), notebook_of(folder)
     assert outcome.status == "graded"
     writing.take_back(folder, outcome.submission)
     assert rows(folder) != theirs
     writing.write(folder, outcome)
     assert rows(folder) == theirs
-    assert text_of(folder) == their_text
+    assert notebook_of(folder) == their_notebook
     assert all(map(len, theirs))
 
 
