@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from nbformat import NotebookNode
@@ -18,6 +19,7 @@ from autograder.grading.student_names import refuse_unsafe_name
 from autograder.repair import Refused, SubmittedCell, read_submission, rebuild
 from autograder.sandbox.isolated import RemoteStudents
 from autograder.sandbox.kit import folder_files, label_of, warm_kit
+from autograder.sandbox.late_imports import late_imports
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.parent_line import NoParent
 from autograder.sandbox.warm_parent import WarmParent
@@ -193,7 +195,10 @@ def shared_parent() -> WarmParent:
 def warm_up(unit: GradedUnit, files: dict[str, bytes], parent: WarmParent) -> None:
     """Have the parent import what every submission of a unit imports."""
     if parent.kit != label_of(files):
-        parent.warm(warm_kit(unit.kit, cells_to_run(unit.released), files))
+        cells = cells_to_run(unit.released)
+        kit, late = warm_kit(unit.kit, cells, files), late_imports(unit.kit, cells)
+        foreign = [name for name in kit.foreign if name not in late]
+        parent.warm(replace(kit, foreign=foreign))
 
 
 def write_results(outcome: Outcome) -> None:
