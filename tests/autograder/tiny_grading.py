@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.commands.app import app
+from autograder.unit import GradedUnit
 
 UNIT = "01_tiny"
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -34,6 +36,23 @@ EXPECTED = {
 
 def grade(root: Path, *arguments: str):
     return CliRunner().invoke(app, ["grade", "--course-root", str(root), *arguments])
+
+
+def filled_in(unit: GradedUnit, **answers: str) -> NotebookNode:
+    """Return the released notebook with some answers in it and without its set-up."""
+    notebook = unit.released.copy()
+    notebook.cells = [
+        cell.copy()
+        for cell in unit.released.cells
+        if "setup" not in cell.metadata.get("tags", [])
+    ]
+    for cell in notebook.cells:
+        if "import FACTOR" in cell.source:
+            cell.source = "import torch\nfrom torch import Tensor, nn\nFACTOR = 2"
+        elif cell.cell_type == "code":
+            grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+            cell.source = answers.get(grade_id, cell.source)
+    return notebook
 
 
 def scores(root: Path) -> dict[str, float]:

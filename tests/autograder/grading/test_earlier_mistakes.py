@@ -1,8 +1,10 @@
 """A mistake costs once: later exercises are also run with our earlier answers."""
 
+import contextlib
 import dataclasses
 
 import pytest
+from tiny_grading import filled_in
 
 from autograder.grading.points import run_checks, scores_of
 from autograder.sandbox import LocalStudent
@@ -18,12 +20,12 @@ WRONG = {
 TWICE = "def quadruple(x):\n    return double(double(x))\n"
 
 
-@pytest.fixture(params=["here", "in children"])
+@pytest.fixture(params=["here", "in children", "in forks"])
 def results_of(request, tiny_unit: GradedUnit):
     """Run the checks on answers of the exercises double and quadruple."""
 
     def results(double: str, quadruple: str = TWICE, **kwargs):
-        notebook = filled_in(tiny_unit, double, quadruple)
+        notebook = filled_in(tiny_unit, double=double, quadruple=quadruple)
         ours = our_answers(tiny_unit.answers, notebook)
         cells = cells_to_run(notebook)
         if request.param == "here":
@@ -31,27 +33,12 @@ def results_of(request, tiny_unit: GradedUnit):
         else:
             parent = request.getfixturevalue("parents")("none")
             student = RemoteStudents(parent, cells, {}, answers=ours)
-        return run_checks(tiny_unit, student, only={"double", "quadruple"}, **kwargs)
+        forks = request.param == "in forks"
+        with student if forks else contextlib.nullcontext():
+            only = {"double", "quadruple"}
+            return run_checks(tiny_unit, student, only=only, **kwargs)
 
     return results
-
-
-def filled_in(unit: GradedUnit, double: str, quadruple: str):
-    """Return the released notebook with these answers and without its set-up."""
-    notebook = unit.released.copy()
-    notebook.cells = [
-        cell.copy()
-        for cell in unit.released.cells
-        if "setup" not in cell.metadata.get("tags", [])
-    ]
-    answers = {"double": double, "quadruple": quadruple}
-    for cell in notebook.cells:
-        if "import FACTOR" in cell.source:
-            cell.source = "import torch\nfrom torch import Tensor, nn\nFACTOR = 2"
-        elif cell.cell_type == "code":
-            grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-            cell.source = answers.get(grade_id, cell.source)
-    return notebook
 
 
 @pytest.mark.parametrize("mistake", WRONG)

@@ -1,4 +1,4 @@
-"""The cells run once; each exercise has a fork that knows nothing of the others."""
+"""The cells run once; a fork that is asked for knows nothing of the others."""
 
 import os
 import time
