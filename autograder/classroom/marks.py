@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nbgrader.api import (
+    Grade,
     Gradebook,
     MissingEntry,
     SubmittedAssignment,
     SubmittedNotebook,
 )
+from sqlalchemy.orm import object_session, undefer
+from sqlalchemy.orm.attributes import set_committed_value
 
 from autograder.unit import CHECK_SUFFIX
 
@@ -68,13 +71,17 @@ def marks_of(gradebook: Gradebook, slug: str, student: str) -> Marks:
 
 
 def load_cells(notebook: SubmittedNotebook) -> None:
-    """Fetch the cells of a notebook together.
+    """Fetch the cells of a notebook together, and what each of them is worth.
 
     Otherwise each grade and each comment would ask the gradebook for its own.
     """
     released = notebook.notebook
     for cells in (released.grade_cells, released.solution_cells, released.task_cells):
         len(cells)
+    if session := object_session(notebook):
+        worth = session.query(Grade).options(undefer(Grade.max_score))
+        grades = worth.filter(Grade.notebook_id == notebook.id).all()
+        set_committed_value(notebook, "grades", grades)
 
 
 def _shown(found: SubmittedAssignment) -> str:
