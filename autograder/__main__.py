@@ -2,6 +2,8 @@
 
 import sys
 
+import autograder.quick_start  # noqa: F401  # before all else
+
 
 def main() -> None:
     """Run the command line; Ctrl-C in its start-up ends it with a sentence."""

@@ -20,7 +20,11 @@ from autograder.sandbox.warm_parent import WarmParent, start_parent
 if TYPE_CHECKING:  # Windows has no ForkServerContext
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-HELPERS = ["autograder.classroom.workers", "autograder.classroom.writer"]
+HELPERS = [
+    "autograder.quick_start",
+    "autograder.classroom.workers",
+    "autograder.classroom.writer",
+]
 _held: list[WarmParent] = []
 
 

@@ -4,6 +4,7 @@ The package is loaded by its path under another name, so that `autograder` itsel
 stays out of the process.
 """
 
+import gc
 import importlib.util
 import sys
 from pathlib import Path
@@ -24,5 +25,6 @@ def load_package() -> None:
 
 
 if __name__ == "__main__":
+    gc.disable()  # until all is imported
     load_package()
     importlib.import_module("student_side.fork_server").main()

@@ -83,6 +83,7 @@ def do_without_compiler() -> bool:
 
 def import_quietly(modules: list[str]) -> None:
     """Import what can be imported, and keep the garbage collector off it."""
+    gc.disable()
     for name in modules:
         try:
             importlib.import_module(name)
@@ -93,6 +94,7 @@ def import_quietly(modules: list[str]) -> None:
     before_forks()
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 class ForkServer:
