@@ -12,6 +12,7 @@ from autograder.grading.earlier_exercises import point_to_earlier
 from autograder.grading.editions import in_language_of
 from autograder.grading.feedback_table import graded_outputs
 from autograder.grading.handed_in_at import refuse_strange_time
+from autograder.grading.late_imports import late_imports
 from autograder.grading.outcome import RECORD, Outcome, as_record
 from autograder.grading.outputs import safe_outputs
 from autograder.grading.points import nothing_run, run_checks
@@ -19,7 +20,6 @@ from autograder.grading.student_names import refuse_unsafe_name
 from autograder.repair import Refused, SubmittedCell, read_submission, rebuild
 from autograder.sandbox.isolated import RemoteStudents
 from autograder.sandbox.kit import folder_files, label_of, warm_kit
-from autograder.sandbox.late_imports import late_imports
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.parent_line import NoParent
 from autograder.sandbox.warm_parent import WarmParent

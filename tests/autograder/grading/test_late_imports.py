@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from autograder.course import load_course
+from autograder.grading.late_imports import late_imports
 from autograder.sandbox.kit import foreign_imports
-from autograder.sandbox.late_imports import late_imports
 from autograder.sandbox.student_side.cells import CellRunner
 from autograder.sandbox.student_side.fork_server import REHEARSAL
 from autograder.unit import cells_to_run, graded_unit
