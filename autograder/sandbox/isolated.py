@@ -205,8 +205,8 @@ class RemoteStudents:
         while True:
             if time.monotonic() >= self._deadline:
                 self.limits_hit.append("submission time")
-                seconds = f"{self.limits.submission_seconds:g} s"
-                raise StudentGone(f"the notebook took more than {seconds}", TIME)
+                seconds = self.limits.submission_seconds
+                raise StudentGone(f"the notebook took more than {seconds:g} s", TIME)
             child = self._fork()
             if self._run_cells(child, ours):
                 return child
@@ -279,7 +279,8 @@ class RemoteStudents:
         if number < 0:
             raise StudentGone(f"its process did not start: {error}", "start")
         if isinstance(error, TimeoutError):
-            words = f"This cell was stopped after {self.limits.cell_seconds:g} s."
+            seconds = self.limits.cell_seconds
+            words = f"This cell was stopped after {seconds:g} s."
             self.limits_hit.append(f"cell {number}: time")
         elif isinstance(error, ProtocolError):
             words = "This cell broke the connection to the grader."
