@@ -113,11 +113,11 @@ class WarmParent:
         self._order(order)
         self._line.kit = kit.label
 
-    def copy(self) -> Line:
+    def copy(self, processor: int | None = None) -> Line:
         """Have a copy of the parent forked, in the same sandbox; return the line to it.
 
         The copy has imported what the parent has, and shares the memory of it. It ends
-        when its line is closed.
+        when its line is closed. It and its children stay on a `processor`, if given.
 
         Raises:
             NoParent: if the parent is gone or cannot fork.
@@ -125,7 +125,8 @@ class WarmParent:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                self._order({"do": "copy"}, [theirs.fileno()])
+                order = {"do": "copy", "processor": processor}
+                self._order(order, [theirs.fileno()])
         except NoParent:
             ours.close()
             raise

@@ -29,6 +29,7 @@ from .namespaces import (
     can_fork_apart,
     fork_apart,
 )
+from .processors import stay_on
 from .submission_server import before_forks, lift_limits
 
 SIZE = struct.Struct(">I")
@@ -123,7 +124,7 @@ class ForkServer:
                     child.forks = order["forks"]
                 self._reply({})
             elif order["do"] == "copy":
-                self._copy(descriptors[0])
+                self._copy(descriptors[0], order["processor"])
             elif order["do"] == "import":
                 import_quietly(order["modules"])
                 if "kit" in order:
@@ -185,7 +186,7 @@ class ForkServer:
             self._kill(order["key"])
         self._reply({"problem": problem})
 
-    def _copy(self, descriptor: int) -> None:
+    def _copy(self, descriptor: int, processor: int | None) -> None:
         """Fork a process that goes on as this one does, and obeys `descriptor`."""
         self.copies = [pid for pid in self.copies if _ended_within(pid, 0) is None]
         pid = os.fork()
@@ -199,6 +200,7 @@ class ForkServer:
         self.children, self.copies = {}, []
         self.over_memory = set()
         become_subreaper()  # the fork has not inherited it
+        stay_on(processor)
 
     def _end(self, key: int, patience: float) -> None:
         child = self.children.get(key)
