@@ -106,7 +106,12 @@ def share_engines() -> None:
 
 def _engine(db_url: str, **settings: Any) -> "Engine | OpenTransaction":
     """Return the transaction that is open at an address, or else its engine."""
-    return _open.get(db_url) or _shared_engine(db_url, **settings)
+    return open_transaction(db_url) or _shared_engine(db_url, **settings)
+
+
+def open_transaction(db_url: str) -> OpenTransaction | None:
+    """Return the transaction that is open at an address, if one is."""
+    return _open.get(db_url)
 
 
 _shared_engine = functools.cache(create_engine)

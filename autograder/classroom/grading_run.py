@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from autograder.classroom.audit_log import AuditLog
 from autograder.classroom.folder import ClassFolder
+from autograder.classroom.marks import Marks
 from autograder.classroom.records import Records
 from autograder.classroom.regrade_hash import hash_of_submission
 from autograder.classroom.workers import Processes, Workers
@@ -180,20 +181,21 @@ class _Run:
     def _write(self, outcome: Outcome) -> None:
         """Write an outcome into gradebook, files and log; only then it is done."""
         with self.records.gradebook_lock:
-            self.writer.write(outcome, self.choice.with_feedback)
-        self._end(outcome)
+            marks = self.writer.write(outcome, self.choice.with_feedback)
+        self._end(outcome, marks)
 
-    def _remember(self, outcome: Outcome) -> None:
+    def _remember(self, outcome: Outcome, marks: Marks | None = None) -> None:
         """Write the record that all of a submission is done."""
         submission_hash = self._hashes[outcome.submission]
-        self.records.keep(outcome, submission_hash, self.choice.with_feedback)
+        with_feedback = self.choice.with_feedback
+        self.records.keep(outcome, submission_hash, with_feedback, marks)
 
-    def _end(self, outcome: Outcome) -> None:
+    def _end(self, outcome: Outcome, marks: Marks | None = None) -> None:
         """Log an outcome, then record it: a kill in between costs a regrade."""
         submission = outcome.submission
         self.log.add(outcome, self._hashes[submission], self.records.unit_hash)
         if outcome.status == "graded" and not outcome.is_kept:
-            self._remember(outcome)
+            self._remember(outcome, marks)
         self.records.release(submission.student)
         self.ended[submission] = outcome
         self.done(outcome)

@@ -83,11 +83,24 @@ class Records:
         outcome.is_kept = True
         return outcome, page.is_file() and record["shown"] == marks.shown
 
-    def keep(self, outcome: Outcome, submission_hash: str, with_feedback: bool) -> None:
-        """Write down that a submission is graded, in gradebook and files."""
+    def keep(
+        self,
+        outcome: Outcome,
+        submission_hash: str,
+        with_feedback: bool,
+        marks: Marks | None = None,
+    ) -> None:
+        """Write down that a submission is graded, in gradebook and files.
+
+        Args:
+            outcome: what it was found to be.
+            submission_hash: what was graded.
+            with_feedback: whether its page is written.
+            marks: what the gradebook holds of it, where that is known.
+        """
         if submission_hash != hash_of_submission(outcome.submission):
             return  # it was handed in anew meanwhile
-        marks = self._marks(outcome.submission)
+        marks = marks or self._marks(outcome.submission)
         record = {
             "format": FORMAT,
             "submission": submission_hash,

@@ -17,6 +17,7 @@ from autograder.classroom.helpers import (
     limited,
     was_too_slow,
 )
+from autograder.classroom.marks import Marks
 from autograder.classroom.writing import take_back, write, write_feedback
 from autograder.gradebook import one_transaction, share_engines
 from autograder.grading.outcome import Outcome, Status
@@ -31,11 +32,19 @@ Job = Literal["outcome", "feedback"]
 
 
 class Written(NamedTuple):
-    """What an outcome is after it was written, and whether all of it is written."""
+    """What an outcome is after it was written, and whether all of it is written.
+
+    Attributes:
+        status: the outcome's status.
+        reason: why it is not graded, or not whole.
+        is_whole: whether all is written.
+        marks: what the gradebook then holds of it.
+    """
 
     status: Status
     reason: str = ""
     is_whole: bool = True
+    marks: Marks = Marks()
 
 
 class Writer:
@@ -46,13 +55,18 @@ class Writer:
         self.folder = folder
         self._helper: Helper | None = self._started()
 
-    def write(self, outcome: Outcome, with_feedback: bool) -> None:
-        """Write an outcome; what goes wrong becomes its status and reason."""
+    def write(self, outcome: Outcome, with_feedback: bool) -> Marks:
+        """Write an outcome; what goes wrong becomes its status and reason.
+
+        Returns:
+            What the gradebook then holds of it; a page that is written shows no less.
+        """
         written = self._ask("outcome", outcome, with_feedback)
         outcome.status, outcome.reason = written.status, written.reason
         if not written.is_whole:
             with contextlib.suppress(Exception):  # the gradebook may be what is lost
                 take_back(self.folder, outcome.submission)
+        return written.marks
 
     def write_feedback(self, submission: Submission) -> bool:
         """Write the page of a graded submission anew; say whether it could be."""
@@ -111,10 +125,10 @@ def _done(job: Any, folder: ClassFolder, *arguments: Any) -> Written:
 def write_all(folder: ClassFolder, outcome: Outcome, with_feedback: bool) -> Written:
     """Write an outcome in one transaction, then its page; return what it is now."""
     with one_transaction(folder.db_url):
-        write(folder, outcome)
+        marks = write(folder, outcome)
     if outcome.status == "graded" and with_feedback:
         write_feedback(folder, outcome.submission)
-    return Written(outcome.status, outcome.reason)
+    return Written(outcome.status, outcome.reason, marks=marks)
 
 
 def show(folder: ClassFolder, submission: Submission) -> Written:

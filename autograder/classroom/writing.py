@@ -17,6 +17,7 @@ from sqlalchemy.exc import SAWarning
 from traitlets import Any as AnyTrait
 
 from autograder.classroom.folder import ClassFolder
+from autograder.classroom.marks import Marks, marks_of
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import MAX_REASON, notebook_of
 from autograder.nbgrader_steps.autograde import clear_scores
@@ -55,14 +56,18 @@ class WriteOutcome(Autograde):
         return steps
 
 
-def write(folder: ClassFolder, outcome: Outcome) -> None:
-    """Write an outcome into gradebook and files; a failure becomes the outcome's."""
+def write(folder: ClassFolder, outcome: Outcome) -> Marks:
+    """Write an outcome into gradebook and files; a failure becomes the outcome's.
+
+    Returns:
+        What the gradebook then holds of it.
+    """
     submission = outcome.submission
     if outcome.notebook is None:
         take_back(folder, submission)
-        return
+        return Marks()
     with _in_place(folder, submission):
-        _write_notebook(folder, outcome)
+        return _write_notebook(folder, outcome)
 
 
 def take_back(folder: ClassFolder, submission: Submission) -> None:
@@ -73,20 +78,23 @@ def take_back(folder: ClassFolder, submission: Submission) -> None:
     clear_scores(submission.slug, submission.student, folder.db_url)
 
 
-def _write_notebook(folder: ClassFolder, outcome: Outcome) -> None:
+def _write_notebook(folder: ClassFolder, outcome: Outcome) -> Marks:
     submission = outcome.submission
     folder.coursedir.assignment_id = submission.slug
     folder.coursedir.student_id = submission.student
     app = WriteOutcome(coursedir=folder.coursedir, config=folder.config)
     app.outcome = outcome
     app.force = True
-    with warnings.catch_warnings(), one_gradebook(folder.db_url):
+    with warnings.catch_warnings(), one_gradebook(folder.db_url) as gradebook:
         warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, harmless
         done = capture_log(app)
-    if not done["success"]:
-        outcome.status = "failed"
-        outcome.reason = _last_line(done.get("log") or done["error"])
-        take_back(folder, submission)
+        if done["success"]:
+            gradebook.forget_scores()
+            return marks_of(gradebook, submission.slug, submission.student)
+    outcome.status = "failed"
+    outcome.reason = _last_line(done.get("log") or done["error"])
+    take_back(folder, submission)
+    return Marks()
 
 
 def _last_line(text: str) -> str:

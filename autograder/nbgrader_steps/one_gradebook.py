@@ -10,6 +10,7 @@ from typing import Any
 
 import nbgrader.converters.autograde
 from nbgrader.api import (
+    Assignment,
     BaseCell,
     Comment,
     Grade,
@@ -24,9 +25,12 @@ from nbgrader.preprocessors import (
     overwritekernelspec,
     saveautogrades,
 )
+from sqlalchemy.orm import scoped_session, sessionmaker, with_polymorphic
+from sqlalchemy.orm.attributes import set_committed_value
 
-from autograder.gradebook import OpenTransaction
+from autograder.gradebook import open_transaction
 
+RELEASED = (Assignment, Notebook, BaseCell, SourceCell)
 STEPS = (
     nbgrader.converters.autograde,
     latesubmissions,
@@ -39,23 +43,37 @@ STEPS = (
 class OneGradebook(Gradebook):
     """A gradebook that stays open from step to step, and remembers what it found."""
 
-    def __init__(self, db_url: str, *settings: Any):
-        """Open it; what is saved need not be read again to be known."""
-        super().__init__(db_url, *settings)
-        self.db.remove()
+    db: scoped_session[Any]
+
+    def __init__(self, db_url: str):
+        """Open it; what is saved need not be read again to be known.
+
+        Within a transaction, nothing is seen before its end, and each question writes
+        what it must know. Who writes so has a gradebook with all its tables.
+        """
+        shared = open_transaction(db_url)
+        if shared is None:
+            super().__init__(db_url)
+            self.db.remove()
+        else:
+            self.engine, self.authenticator = shared, None
+            self.db = scoped_session(sessionmaker(shared, future=True))
         self.db.configure(expire_on_commit=False)
         self.save = self.db.commit
-        if isinstance(self.engine, OpenTransaction):  # nothing is seen before its end,
-            self.db.commit = lambda: None  # and each question writes what it must know
+        if shared is not None:
+            setattr(self.db, "commit", lambda: None)  # noqa: B010
         self._known: dict[tuple[str, ...], Any] = {}
 
     def __exit__(self, *_problem: object) -> None:
         """Stay open: a step that ends is not the last one."""
 
     def find_notebook(self, name: str, assignment: str) -> Notebook:
-        """Return an assignment's notebook."""
+        """Return an assignment's notebook, with all its cells and what they are."""
         find = super().find_notebook
-        return self._once(lambda: find(name, assignment), "notebook", name, assignment)
+        return self._once(
+            lambda: self._with_cells(find(name, assignment)),
+            *("notebook", name, assignment),
+        )
 
     def find_source_cell(self, name: str, notebook: str, assignment: str) -> SourceCell:
         """Return a cell as it was released."""
@@ -85,8 +103,22 @@ class OneGradebook(Gradebook):
 
     def find_submission_notebook(self, *where: str) -> SubmittedNotebook:
         """Return a student's notebook with its score, a sum that the database makes."""
-        self.db.expire_all()
+        self.forget_scores()
         return super().find_submission_notebook(*where)
+
+    def forget_scores(self) -> None:
+        """Read anew what is asked for now, but for what was released."""
+        self.db.flush()
+        for row in self.db:
+            if not isinstance(row, RELEASED):
+                self.db.expire(row)
+
+    def _with_cells(self, notebook: Notebook) -> Notebook:
+        """Fetch cells of all kinds by one question, not each kind's by its own."""
+        cells = self.db.query(with_polymorphic(BaseCell, "*"))
+        found = cells.filter(BaseCell.notebook_id == notebook.id).all()
+        set_committed_value(notebook, "_base_cells", found)
+        return notebook
 
     def _once(self, find: Callable[[], Any], *key: str) -> Any:
         if key not in self._known:
@@ -98,19 +130,20 @@ class OneGradebook(Gradebook):
         return {cell.name: cell for cell in cells}
 
     def _of(self, kind: type[Grade] | type[Comment], *where: str) -> dict[str, Any]:
-        own = super().find_submission_notebook(*where)
+        find = super().find_submission_notebook
+        own = self._once(lambda: find(*where), "own", *where)
         found = self.db.query(BaseCell.name, kind).join(kind.cell)
         return {name: one for name, one in found.filter(kind.notebook_id == own.id)}
 
 
 @contextlib.contextmanager
-def one_gradebook(db_url: str) -> Iterator[None]:
+def one_gradebook(db_url: str) -> Iterator[OneGradebook]:
     """Have nbgrader's steps share one gradebook, in place of one each."""
     gradebook = OneGradebook(db_url)
     for module in STEPS:
         setattr(module, "Gradebook", lambda *_which: gradebook)  # noqa: B010
     try:
-        yield
+        yield gradebook
         gradebook.save()
     finally:
         for module in STEPS:

@@ -2,7 +2,7 @@
 
 import sqlite3
 import warnings
-from contextlib import nullcontext
+from contextlib import closing
 from pathlib import Path
 
 import nbformat
@@ -18,6 +18,7 @@ from tiny_grading import UNIT, only
 
 from autograder.classroom import writing
 from autograder.classroom.folder import ClassFolder
+from autograder.classroom.marks import Marks, marks_of
 from autograder.grading.submission import grade_submission
 from autograder.nbgrader_steps.metadata import CheckMetadata
 from autograder.nbgrader_steps.one_gradebook import OneGradebook, one_gradebook
@@ -66,6 +67,11 @@ def rows(folder: ClassFolder) -> list[list[tuple]]:
     return found
 
 
+def marks(folder: ClassFolder) -> Marks:
+    with Gradebook(folder.db_url) as gradebook:
+        return marks_of(gradebook, UNIT, "mistake-1")
+
+
 def notebook_of(folder: ClassFolder) -> NotebookNode:
     path = folder.autograded("mistake-1", UNIT) / f"{UNIT}.ipynb"
     return nbformat.read(path, as_version=nbformat.NO_CONVERT)
@@ -75,13 +81,15 @@ def test_the_outcome_is_written_as_nbgrader_writes_it(written, monkeypatch):
     folder, outcome = written
     with monkeypatch.context() as nbgraders:
         nbgraders.setattr(writing, "WriteOutcome", NbgradersWay)
-        nbgraders.setattr(writing, "one_gradebook", lambda _url: nullcontext())
-        writing.write(folder, outcome)
+        nbgraders.setattr(
+            writing, "one_gradebook", lambda url: closing(OneGradebook(url))
+        )
+        their_marks = writing.write(folder, outcome)
     theirs, their_notebook = rows(folder), notebook_of(folder)
     assert outcome.status == "graded"
     writing.take_back(folder, outcome.submission)
     assert rows(folder) != theirs
-    writing.write(folder, outcome)
+    assert writing.write(folder, outcome) == their_marks == marks(folder)
     assert rows(folder) == theirs
     assert notebook_of(folder) == their_notebook
     assert all(map(len, theirs))
