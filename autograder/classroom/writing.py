@@ -40,7 +40,7 @@ class WriteOutcome(Autograde):
         resources = self.init_single_notebook_resources(notebook_filename)
         resources["output_extension"] = self.exporter.file_extension
         notebook = notebook_of(self.outcome)
-        for step in self._all_steps():
+        for step in self._steps:
             notebook, resources = step(notebook, resources)
         nbformat.validate(notebook, relax_add_props=True)
         text = json.dumps(
@@ -48,7 +48,9 @@ class WriteOutcome(Autograde):
         )  # C's, on a line
         self.write_single_notebook(text + "\n", resources)
 
-    def _all_steps(self) -> list[Preprocessor]:
+    @functools.cached_property
+    def _steps(self) -> list[Preprocessor]:
+        """Return nbgrader's steps; they keep nothing from one notebook to the next."""
         steps: list[Preprocessor] = []
         for self._sanitizing in (False, True):
             self._init_preprocessors()
@@ -82,9 +84,8 @@ def _write_notebook(folder: ClassFolder, outcome: Outcome) -> Marks:
     submission = outcome.submission
     folder.coursedir.assignment_id = submission.slug
     folder.coursedir.student_id = submission.student
-    app = WriteOutcome(coursedir=folder.coursedir, config=folder.config)
+    app = _app(folder)
     app.outcome = outcome
-    app.force = True
     with warnings.catch_warnings(), one_gradebook(folder.db_url) as gradebook:
         warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, harmless
         done = capture_log(app)
@@ -95,6 +96,11 @@ def _write_notebook(folder: ClassFolder, outcome: Outcome) -> Marks:
     outcome.reason = _last_line(done.get("log") or done["error"])
     take_back(folder, submission)
     return Marks()
+
+
+@functools.cache
+def _app(folder: ClassFolder) -> WriteOutcome:
+    return WriteOutcome(coursedir=folder.coursedir, config=folder.config, force=True)
 
 
 def _last_line(text: str) -> str:

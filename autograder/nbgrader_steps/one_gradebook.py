@@ -17,6 +17,8 @@ from nbgrader.api import (
     Gradebook,
     Notebook,
     SourceCell,
+    Student,
+    SubmittedAssignment,
     SubmittedNotebook,
 )
 from nbgrader.preprocessors import (
@@ -67,13 +69,31 @@ class OneGradebook(Gradebook):
     def __exit__(self, *_problem: object) -> None:
         """Stay open: a step that ends is not the last one."""
 
+    def find_student(self, student_id: str) -> Student:
+        """Return a student."""
+        find = super().find_student
+        return self._once(lambda: find(student_id), "student", student_id)
+
+    def add_student(self, student_id: str, **details: Any) -> Student:
+        """Add a student, who need not be looked for again."""
+        add = super().add_student
+        return self._once(lambda: add(student_id, **details), "student", student_id)
+
+    def find_assignment(self, name: str) -> Assignment:
+        """Return an assignment, with all cells of its notebooks and what they are."""
+        find = super().find_assignment
+        return self._once(lambda: self._with_cells(find(name)), "assignment", name)
+
     def find_notebook(self, name: str, assignment: str) -> Notebook:
-        """Return an assignment's notebook, with all its cells and what they are."""
-        find = super().find_notebook
-        return self._once(
-            lambda: self._with_cells(find(name, assignment)),
-            *("notebook", name, assignment),
-        )
+        """Return an assignment's notebook."""
+        notebooks = self.find_assignment(assignment).notebooks
+        found = [notebook for notebook in notebooks if notebook.name == name]
+        return found[0] if found else super().find_notebook(name, assignment)
+
+    def find_submission(self, *where: str) -> SubmittedAssignment:
+        """Return a student's submission."""
+        find = super().find_submission
+        return self._once(lambda: find(*where), "submission", *where)
 
     def find_source_cell(self, name: str, notebook: str, assignment: str) -> SourceCell:
         """Return a cell as it was released."""
@@ -104,7 +124,7 @@ class OneGradebook(Gradebook):
     def find_submission_notebook(self, *where: str) -> SubmittedNotebook:
         """Return a student's notebook with its score, a sum that the database makes."""
         self.forget_scores()
-        return super().find_submission_notebook(*where)
+        return self._submitted(*where)
 
     def forget_scores(self) -> None:
         """Read anew what is asked for now, but for what was released."""
@@ -113,12 +133,17 @@ class OneGradebook(Gradebook):
             if not isinstance(row, RELEASED):
                 self.db.expire(row)
 
-    def _with_cells(self, notebook: Notebook) -> Notebook:
+    def _with_cells(self, assignment: Assignment) -> Assignment:
         """Fetch cells of all kinds by one question, not each kind's by its own."""
-        cells = self.db.query(with_polymorphic(BaseCell, "*"))
-        found = cells.filter(BaseCell.notebook_id == notebook.id).all()
-        set_committed_value(notebook, "_base_cells", found)
-        return notebook
+        for notebook in assignment.notebooks:
+            cells = self.db.query(with_polymorphic(BaseCell, "*"))
+            found = cells.filter(BaseCell.notebook_id == notebook.id).all()
+            set_committed_value(notebook, "_base_cells", found)
+        return assignment
+
+    def _submitted(self, *where: str) -> SubmittedNotebook:
+        find = super().find_submission_notebook
+        return self._once(lambda: find(*where), "submitted", *where)
 
     def _once(self, find: Callable[[], Any], *key: str) -> Any:
         if key not in self._known:
@@ -130,8 +155,7 @@ class OneGradebook(Gradebook):
         return {cell.name: cell for cell in cells}
 
     def _of(self, kind: type[Grade] | type[Comment], *where: str) -> dict[str, Any]:
-        find = super().find_submission_notebook
-        own = self._once(lambda: find(*where), "own", *where)
+        own = self._submitted(*where)
         found = self.db.query(BaseCell.name, kind).join(kind.cell)
         return {name: one for name, one in found.filter(kind.notebook_id == own.id)}
 
