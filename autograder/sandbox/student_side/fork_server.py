@@ -34,6 +34,7 @@ from .submission_server import before_forks, lift_limits
 
 SIZE = struct.Struct(">I")
 REAP_SECONDS, WATCH_SECONDS = 5.0, 0.1
+NAMES = 180_000
 SHAPES = "torch.fx.experimental.symbolic_shapes"  # for the device "meta": half a second
 COMPILER = "torch._dynamo"  # another second
 REHEARSAL = """
@@ -45,8 +46,20 @@ del traceback
 WARM = ["matplotlib.pyplot", "torch.nn.functional", SHAPES]
 
 
+def make_room_for_names() -> None:
+    """Let Python's table of names grow now to what no child will fill.
+
+    Imports leave it nearly full: the next names of most children would have it built
+    anew, which reads each of a hundred thousand strings and takes as long as to run a
+    notebook's cells. The table stays as large as it was when these names are gone.
+    """
+    names = [sys.intern(f"_{number}_") for number in range(NAMES)]
+    del names
+
+
 def warm_up() -> CellRunner:
     """Import what submissions import, and make the shell that children inherit."""
+    make_room_for_names()
     import torch
 
     torch.set_num_threads(1)
