@@ -8,6 +8,7 @@ import contextlib
 import gc
 import importlib
 import json
+import linecache
 import os
 import select
 import signal
@@ -44,6 +45,8 @@ if True:
 del traceback
 """
 WARM = ["matplotlib.pyplot", "torch.nn.functional", SHAPES]
+LAZY = ["numpy.random", "torch.utils._device"]  # which checks need
+SEEDING = ["torch.random", "torch.cuda.random", "torch.mtia", "torch.xpu.random"]
 
 
 def make_room_for_names() -> None:
@@ -67,7 +70,9 @@ def warm_up() -> CellRunner:
     os.environ["MPLBACKEND"] = "agg"
     runner = CellRunner()
     runner.run(0, REHEARSAL)  # a cell's first steps take longer
-    import_quietly(WARM)
+    import_quietly(WARM + LAZY)
+    for name in SEEDING:  # whose lines a first `torch.manual_seed` reads
+        linecache.getlines(getattr(sys.modules.get(name), "__file__", ""))
     return runner
 
 
