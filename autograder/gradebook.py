@@ -106,12 +106,7 @@ def share_engines() -> None:
 
 def _engine(db_url: str, **settings: Any) -> "Engine | OpenTransaction":
     """Return the transaction that is open at an address, or else its engine."""
-    return open_transaction(db_url) or _shared_engine(db_url, **settings)
-
-
-def open_transaction(db_url: str) -> OpenTransaction | None:
-    """Return the transaction that is open at an address, if one is."""
-    return _open.get(db_url)
+    return _open.get(db_url) or _shared_engine(db_url, **settings)
 
 
 _shared_engine = functools.cache(create_engine)

@@ -1,6 +1,7 @@
 """Write feedback pages: nbgrader's, with our words, our styles and nothing needless."""
 
 import re
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,6 @@ from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 from nbconvert.exporters import HTMLExporter, TemplateExporter
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
 
@@ -22,6 +22,7 @@ from autograder.nbgrader_steps.feedback_words import (
     put_into_words,
     with_nbgraders_words,
 )
+from autograder.nbgrader_steps.one_gradebook import OneGradebook
 from autograder.translations.notebooks import exercise_name
 from autograder.unit import CHECK_SUFFIX, graded_unit, is_graded_code, points_told
 
@@ -64,7 +65,8 @@ class GradesOrNone(NbGraderPreprocessor):
         """Fetch all scores, and say how written answers count."""
         page, mode = resources["nbgrader"], BY_HAND
         where = (page["notebook"], page["assignment"], page["student"])
-        with Gradebook(page["db_url"]) as gradebook:
+        with closing(OneGradebook(page["db_url"])) as gradebook:
+            gradebook.find_assignment(page["assignment"])  # and each cell at once
             found = gradebook.find_submission_notebook(*where)
             self._grades = {grade.cell.name: grade for grade in found.grades}
             self._comments = {one.cell.name: one for one in found.comments}

@@ -8,6 +8,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import nbgrader.api
 import nbgrader.converters.autograde
 from nbgrader.api import (
     Assignment,
@@ -30,7 +31,7 @@ from nbgrader.preprocessors import (
 from sqlalchemy.orm import scoped_session, sessionmaker, with_polymorphic
 from sqlalchemy.orm.attributes import set_committed_value
 
-from autograder.gradebook import open_transaction
+from autograder.gradebook import OpenTransaction
 
 RELEASED = (Assignment, Notebook, BaseCell, SourceCell)
 STEPS = (
@@ -40,6 +41,7 @@ STEPS = (
     overwritekernelspec,
     saveautogrades,
 )
+_whole: set[str] = set()  # addresses of gradebooks that have all their tables
 
 
 class OneGradebook(Gradebook):
@@ -51,18 +53,19 @@ class OneGradebook(Gradebook):
         """Open it; what is saved need not be read again to be known.
 
         Within a transaction, nothing is seen before its end, and each question writes
-        what it must know. Who writes so has a gradebook with all its tables.
+        what it must know. Tables are looked for once in a process.
         """
-        shared = open_transaction(db_url)
-        if shared is None:
+        if db_url in _whole:
+            self.engine = nbgrader.api.create_engine(db_url, echo=False, future=True)
+            self.db = scoped_session(sessionmaker(self.engine, future=True))
+            self.authenticator = None
+        else:
             super().__init__(db_url)
             self.db.remove()
-        else:
-            self.engine, self.authenticator = shared, None
-            self.db = scoped_session(sessionmaker(shared, future=True))
+            _whole.add(db_url)
         self.db.configure(expire_on_commit=False)
         self.save = self.db.commit
-        if shared is not None:
+        if isinstance(self.engine, OpenTransaction):
             setattr(self.db, "commit", lambda: None)  # noqa: B010
         self._known: dict[tuple[str, ...], Any] = {}
 

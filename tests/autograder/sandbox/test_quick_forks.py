@@ -14,6 +14,18 @@ IMPORTED = (
     "import sys\nimport torch\nbefore = set(sys.modules)\n"
     "def imported(x):\n    return sorted(set(sys.modules) - before)\n"
 )
+JUMP = """
+import resource
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+def largest_jump(names):
+    most = 0
+    for number in range(names):
+        before = faults()
+        sys.intern(f"a name that was not there: {number}")
+        most = max(most, faults() - before)
+    return most
+"""
 COLLAPSES = """
 import mmap, runpy, sys
 size = 16 << 20
@@ -58,6 +70,20 @@ def test_a_call_on_another_device_imports_no_compiler(remote):
         imported = student["imported"](torch.ones(1))
     assert [name for name in imported if name.startswith("torch._dynamo")] == []
     assert [name for name in imported if name.startswith("sympy")] == []
+
+
+def test_to_begin_a_check_imports_nothing(remote):
+    with remote(IMPORTED).fresh("any") as student:
+        student.begin(0)
+        assert student["imported"](torch.ones(1)) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux counts faults of pages")
+def test_a_child_has_room_for_names_of_its_own(remote):
+    """A table of names that is full is built anew, which touches a thousand pages."""
+    with remote(IMPORTED, JUMP).fresh("any") as student:
+        student.begin(0)
+        assert student["largest_jump"](40_000) < 200
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="large pages are Linux's")
