@@ -59,7 +59,7 @@ class Writer:
         """Write an outcome; what goes wrong becomes its status and reason.
 
         Returns:
-            What the gradebook then holds of it; a page that is written shows no less.
+            What the gradebook then holds of it.
         """
         written = self._ask("outcome", outcome, with_feedback)
         outcome.status, outcome.reason = written.status, written.reason
