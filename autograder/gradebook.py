@@ -19,10 +19,13 @@ from typing import Any
 
 import nbgrader.api
 from alembic.script import ScriptDirectory
+from nbgrader.api import BaseCell, Notebook
 from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.orm import object_session, with_polymorphic
+from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.pool import NullPool
 
 PACKAGES = {"psycopg2": "psycopg2-binary", "psycopg": "'psycopg[binary]'"}
@@ -174,3 +177,16 @@ def find_alembic() -> None:
 def stamp_from_here() -> None:
     """Let nbgrader's gradebooks take their stamp from `newest_revision`."""
     nbgrader.api.get_alembic_version = newest_revision
+
+
+def fetch_cells(notebook: Notebook) -> None:
+    """Fetch a notebook's cells of all kinds by one question, unless they are there.
+
+    Otherwise each grade and each comment would ask the gradebook for its own.
+    """
+    session = object_session(notebook)
+    if session is None or "_base_cells" in vars(notebook):
+        return
+    cells = session.query(with_polymorphic(BaseCell, "*"))
+    found = cells.filter(BaseCell.notebook_id == notebook.id).all()
+    set_committed_value(notebook, "_base_cells", found)

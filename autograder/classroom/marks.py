@@ -15,6 +15,7 @@ from nbgrader.api import (
 from sqlalchemy.orm import object_session, undefer
 from sqlalchemy.orm.attributes import set_committed_value
 
+from autograder.gradebook import fetch_cells
 from autograder.unit import CHECK_SUFFIX
 
 
@@ -71,13 +72,8 @@ def marks_of(gradebook: Gradebook, slug: str, student: str) -> Marks:
 
 
 def load_cells(notebook: SubmittedNotebook) -> None:
-    """Fetch the cells of a notebook together, and what each of them is worth.
-
-    Otherwise each grade and each comment would ask the gradebook for its own.
-    """
-    released = notebook.notebook
-    for cells in (released.grade_cells, released.solution_cells, released.task_cells):
-        len(cells)
+    """Fetch the cells of a notebook together, and what each of them is worth."""
+    fetch_cells(notebook.notebook)
     if session := object_session(notebook):
         worth = session.query(Grade).options(undefer(Grade.max_score))
         grades = worth.filter(Grade.notebook_id == notebook.id).all()

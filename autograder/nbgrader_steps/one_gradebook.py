@@ -28,10 +28,9 @@ from nbgrader.preprocessors import (
     overwritekernelspec,
     saveautogrades,
 )
-from sqlalchemy.orm import scoped_session, sessionmaker, with_polymorphic
-from sqlalchemy.orm.attributes import set_committed_value
+from sqlalchemy.orm import scoped_session, sessionmaker
 
-from autograder.gradebook import OpenTransaction
+from autograder.gradebook import OpenTransaction, fetch_cells
 
 RELEASED = (Assignment, Notebook, BaseCell, SourceCell)
 STEPS = (
@@ -137,11 +136,8 @@ class OneGradebook(Gradebook):
                 self.db.expire(row)
 
     def _with_cells(self, assignment: Assignment) -> Assignment:
-        """Fetch cells of all kinds by one question, not each kind's by its own."""
         for notebook in assignment.notebooks:
-            cells = self.db.query(with_polymorphic(BaseCell, "*"))
-            found = cells.filter(BaseCell.notebook_id == notebook.id).all()
-            set_committed_value(notebook, "_base_cells", found)
+            fetch_cells(notebook)
         return assignment
 
     def _submitted(self, *where: str) -> SubmittedNotebook:
