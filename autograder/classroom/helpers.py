@@ -6,7 +6,6 @@ parser's C code, is ended by the kernel, and costs one submission.
 
 import contextlib
 import gc
-import math
 import re
 import signal
 from collections.abc import Callable, Iterator
@@ -54,7 +53,7 @@ class Helper:
 
 def was_too_slow(exit_code: int | None) -> bool:
     """Say whether the kernel ended a process for the time that it took."""
-    return exit_code is not None and exit_code == -getattr(signal, "SIGXCPU", 0)
+    return exit_code is not None and exit_code == -getattr(signal, "SIGPROF", 0)
 
 
 def begin_helping() -> None:
@@ -72,33 +71,30 @@ def limited(limits: Limits) -> Iterator[None]:
     """Let this process take the grader's share of a submission's limits meanwhile.
 
     Too much time ends this process; too much memory is a `MemoryError`.
+
+    The timer counts from now. `RLIMIT_CPU` counts from the process's start, by the
+    kernel's ticks, of which `getrusage` may know a third less: after some thousands
+    of submissions, nothing would be left for one more.
     """
     try:
         import resource
     except ModuleNotFoundError:  # Windows
         yield
         return
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    most = {
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_CPU: used.ru_utime + used.ru_stime + limits.grader_seconds,
-    }
+    most = {resource.RLIMIT_CORE: 0}
     if held := _data_bytes():
         most[resource.RLIMIT_DATA] = held + limits.grader_bytes
     before = {kind: resource.getrlimit(kind) for kind in most}
     try:
         for kind, value in most.items():
-            resource.setrlimit(
-                kind, (_at_most(before[kind][1], value), before[kind][1])
-            )
+            hard = before[kind][1]
+            resource.setrlimit(kind, (value if hard < 0 else min(hard, value), hard))
+        signal.setitimer(signal.ITIMER_PROF, limits.grader_seconds)
         yield
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         for kind, both in before.items():
             resource.setrlimit(kind, both)
-
-
-def _at_most(hard: int, value: float) -> int:
-    return math.ceil(value) if hard < 0 else min(hard, math.ceil(value))
 
 
 def _data_bytes() -> int:

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +49,20 @@ def hang(connection, kind: str) -> None:
         10**10**9
 
 
+def work(connection, seconds: float) -> None:
+    """Take many short orders, each just behind one of the kernel's ticks."""
+    helpers.begin_helping()
+    connection.recv()
+    started = time.process_time()
+    while time.process_time() < started + seconds:
+        with limited(replace(TIGHT, grader_seconds=1)):
+            begun = time.process_time()
+            while time.process_time() < begun + 0.001:
+                pass
+        time.sleep(0.003)
+    connection.send("done")
+
+
 def hoard(connection, kind: str) -> None:
     """Try to hold more than an order may take."""
     helpers.begin_helping()
@@ -69,6 +84,14 @@ def test_a_helper_that_hangs_is_ended_wherever_it_is(kind):
     with pytest.raises(EOFError):
         helper.connection.recv()
     assert was_too_slow(helper.end(PATIENCE))
+
+
+def test_what_many_submissions_took_is_not_laid_to_the_next_one():
+    """The kernel's ticks, which end a process, count more than `getrusage` tells."""
+    helper = Helper(work, 4.0)
+    helper.connection.send("begin")
+    assert helper.connection.recv() == "done"
+    assert not was_too_slow(helper.end(PATIENCE))
 
 
 @pytest.mark.parametrize("kind", ["torch", "python"])
