@@ -96,11 +96,24 @@ def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def put_in(built: Path, site: Path, language: str) -> None:
-    """Copy a translation into the site, and the MathJax that both use."""
-    shutil.rmtree(site / language, ignore_errors=True)
-    shutil.copytree(built, site / language)
+    """Bring a translation into the site, and the MathJax that both use.
+
+    Whoever reads the site meanwhile finds each page, the old one or the new.
+    """
+    target = site / language
+    shutil.copytree(built, target, copy_function=renew, dirs_exist_ok=True)
+    for path in target.rglob("*"):
+        if path.is_file() and not (built / path.relative_to(target)).exists():
+            path.unlink()
     if not (site / "mathjax").is_dir():
         shutil.copytree(BOOK / "_vendor" / "mathjax", site / "mathjax")
+
+
+def renew(source: str, target: str) -> None:
+    """Put a file in another's place at once."""
+    new = Path(f"{target}.new")
+    shutil.copy2(source, new)
+    new.replace(target)
 
 
 def link_editions(site: Path) -> None:
@@ -116,8 +129,8 @@ def link_editions(site: Path) -> None:
             )
             text = page.read_text("utf-8")
             linked = OTHER.sub(f"<!--other edition-->{links}<!--end-->", text)
-            if linked != text:  # whoever reads it now reads the old page or the new
-                new = page.with_suffix(".new")
+            if linked != text:
+                new = Path(f"{page}.new")
                 new.write_text(linked, "utf-8")
                 new.replace(page)
 

@@ -37,28 +37,32 @@ def mathjax() -> ModuleType:
     return load_script("fetch_mathjax")
 
 
-@pytest.fixture(scope="session")
-def site(builder: ModuleType) -> Path:
-    """The folder of the built public book; what changed since is built first.
+def build_once(builder: ModuleType, language: str) -> Path:
+    """Build what changed of the public book, and return its folder.
 
     Tests that run side by side share one folder: the first builds, the others wait,
     and none builds again while another reads.
     """
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", "alone")
-    built = BOOK / "_build" / "built-for-tests.txt"
+    built = BOOK / "_build" / f"built-for-tests-{language}.txt"
     with FileLock(BOOK / "_build.lock"):
         if run == "alone" or not built.exists() or built.read_text() != run:
-            assert builder.build("public", quiet=True) == 0, "the book does not build"
+            status = builder.build("public", quiet=True, language=language)
+            assert status == 0, "the book does not build"
             built.write_text(run)
-    return builder.front_page("public").parent
+    return builder.front_page("public", language).parent
+
+
+@pytest.fixture(scope="session")
+def site(builder: ModuleType) -> Path:
+    """The folder of the built public book; what changed since is built first."""
+    return build_once(builder, "en")
 
 
 @pytest.fixture(scope="session")
 def korean(builder: ModuleType, site: Path) -> Path:
     """The Korean book in the English one; what changed since is built first."""
-    with FileLock(BOOK / "_build.lock"):
-        assert builder.build("public", quiet=True, language="ko") == 0
-    return builder.front_page("public", "ko").parent
+    return build_once(builder, "ko")
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -39,6 +41,36 @@ def test_pages_lead_to_themselves_in_the_other_language(
     (tmp_path / "ko" / "a.html").unlink()
     builder.link_editions(tmp_path)
     assert (tmp_path / "a.html").read_text() == place
+
+
+def test_no_page_is_gone_while_a_translation_is_built_anew(
+    builder: ModuleType, tmp_path: Path
+) -> None:
+    built, site = tmp_path / "built", tmp_path / "site"
+    (site / "mathjax").mkdir(parents=True)
+    names = [f"{number}.html" for number in range(100)]
+    for folder, text in ((built, "new"), (site / "ko", "old")):
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_text(text)
+    (site / "ko" / "given_up.html").touch()
+    seen: set[str] = set()
+
+    def build_until_seen() -> None:
+        while not done.is_set():
+            builder.put_in(built, site, "ko")
+
+    done = Event()
+    with ThreadPoolExecutor(1) as thread:
+        building = thread.submit(build_until_seen)
+        try:
+            for _ in range(100):
+                seen |= {(site / "ko" / name).read_text() for name in names}
+        finally:
+            done.set()
+        building.result()
+    assert seen <= {"old", "new"}
+    assert sorted(path.name for path in (site / "ko").iterdir()) == sorted(names)
 
 
 def test_a_changed_word_of_the_books_code_makes_its_pages_anew(tmp_path: Path) -> None:
