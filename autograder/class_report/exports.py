@@ -14,8 +14,8 @@ from autograder.sandbox.safe_cells import safe_cell
 def write_exports(report: ClassReport, folder: Path) -> list[Path]:
     """Write one CSV file each for Canvas and for Moodle; return their paths.
 
-    Students without a graded submission, and those whom a human must still grade, have
-    an empty score, which both platforms leave as it is.
+    Students with neither a graded submission nor points by hand, and those whom a human
+    must still grade, have an empty score, which both platforms leave as it is.
     """
     folder.mkdir(parents=True, exist_ok=True)
     made = {

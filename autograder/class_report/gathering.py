@@ -100,10 +100,12 @@ class _Sources:
         return sent_instead(self.folder.root, self.slug)
 
     def row(self, name: str, details: Mapping[str, str]) -> Row:
-        line, marks = self.log.get(name, {}), self._marks(name)
+        line, marks = self.log.get(name, {}), marks_of(self.gradebook, self.slug, name)
         status, reason = self._status(name, marks)
-        if status != "graded" or marks is None:
-            return Row(name, status, reason, details=details)
+        if status != "graded":
+            is_given = marks.is_by_hand and status in ("missing", "not taken")
+            given = self.scale(marks.score) if is_given else None
+            return Row(name, status, reason, given, details=details)
         notebook = _read(self._autograded(name))
         record: Mapping[str, Any] = notebook.metadata.get(RECORD, {})
         return Row(
@@ -137,10 +139,10 @@ class _Sources:
         path = submission and self.folder.feedback_page(submission)
         return str(path) if path and path.is_file() else ""
 
-    def _status(self, name: str, marks: Marks | None) -> tuple[str, str]:
+    def _status(self, name: str, marks: Marks) -> tuple[str, str]:
         """Say what became of a submission, and why it has no marks."""
         line, submission = self.log.get(name, {}), self.handed_in.get(name)
-        if marks is not None:
+        if any(score is not None for score in marks.auto.values()):
             if submission is not None and self._has_changed(submission, line):
                 return "not graded", CHANGED
             return "graded", ""
@@ -168,12 +170,6 @@ class _Sources:
     def _autograded(self, name: str) -> Path:
         place = self.folder.coursedir.format_path("autograded", name, self.slug)
         return Path(place) / f"{self.slug}.ipynb"
-
-    def _marks(self, name: str) -> Marks | None:
-        """Return what the gradebook has; None where no check has been run."""
-        marks = marks_of(self.gradebook, self.slug, name)
-        was_run = any(score is not None for score in marks.auto.values())
-        return marks if was_run else None
 
 
 def last_lines(path: Path, slug: str) -> dict[str, dict[str, Any]]:

@@ -25,7 +25,8 @@ class Row:
             or "missing".
         reason: why it was not graded.
         score: all points in the gradebook, those by hand too, less a late penalty;
-            scaled where written answers do not count.
+            scaled where written answers do not count. Who handed in nothing has one
+            only where a human gave points.
         scores: the points of each graded cell; None where a human must give them.
         awaits_a_human: whether something must be graded by hand, or looked at again.
         checks: every hidden check's result, as kept in the autograded notebook.

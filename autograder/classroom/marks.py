@@ -29,6 +29,7 @@ class Marks:
         score: all of them together, less a late penalty.
         penalty: what being late took.
         awaits_a_human: whether something must be graded by hand, or looked at again.
+        is_by_hand: whether a human gave points for anything.
         shown: A digest of everything that its feedback shows.
     """
 
@@ -37,6 +38,7 @@ class Marks:
     score: float = 0.0
     penalty: float = 0.0
     awaits_a_human: bool = False
+    is_by_hand: bool = False
     shown: str = ""
 
 
@@ -67,6 +69,7 @@ def marks_of(gradebook: Gradebook, slug: str, student: str) -> Marks:
         score=round(max(total - penalty, 0.0), 2),
         penalty=round(penalty, 2),
         awaits_a_human=any(grade.needs_manual_grade for grade in grades),
+        is_by_hand=any(grade.manual_score is not None for grade in grades),
         shown=_shown(found),
     )
 

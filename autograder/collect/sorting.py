@@ -98,7 +98,9 @@ class Sorting:
         return found
 
     def _is_untouched(self, incoming: Incoming, unit: Unit | None) -> bool:
-        return unit is not None and self.recogniser.is_untouched(incoming, unit)
+        if unit is None:
+            return False
+        return self.recogniser.is_untouched(incoming.content, unit)
 
     def _problem(
         self,

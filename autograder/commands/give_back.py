@@ -117,16 +117,25 @@ def _pages(folder: "ClassFolder", slug: str) -> "list[Page]":
     Raises:
         Exit: with status 2 and a sentence, if nothing was handed in.
     """
-    from autograder.classroom.grading_run import renew_pages
     from autograder.giving_back.returned import pages_of
-    from autograder.unit import graded_unit
 
     pages = list(pages_of(folder, slug))
     if not pages:
         complain(f"Nothing of {slug} is handed in here: run `course collect` first.")
         raise typer.Exit(2)
-    renew_pages(folder, graded_unit(slug, folder.root))
+    renew(folder, slug)
     return pages
+
+
+def renew(folder: "ClassFolder", slug: str) -> None:
+    """Bring scores and pages to what the course and the gradebook say now."""
+    from autograder.classroom.grading_run import renew_pages
+    from autograder.unit import graded_unit
+    from autograder.written.up_to_date import bring_up_to_date
+
+    unit = graded_unit(slug, folder.root)
+    bring_up_to_date(folder, unit)
+    renew_pages(folder, unit)
 
 
 def _written(

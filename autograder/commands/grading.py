@@ -239,15 +239,14 @@ def _grade_unit(
 def _settle(folder: "ClassFolder", slug: str, console: Console, feedback: bool) -> None:
     """Have written answers count as the course says; say how, where not by hand."""
     from autograder.classroom.grading_run import renew_pages
-    from autograder.classroom.late import renew_penalties
     from autograder.course import BY_HAND
     from autograder.unit import graded_unit
-    from autograder.written.settling import how_settled, settle
+    from autograder.written.settling import how_settled
     from autograder.written.telling import lines_about
+    from autograder.written.up_to_date import bring_up_to_date
 
-    unit = graded_unit(slug, folder.root)
-    before, now = how_settled(folder, slug), settle(folder, unit)
-    changed = renew_penalties(folder, slug)
+    unit, before = graded_unit(slug, folder.root), how_settled(folder, slug)
+    now, changed = bring_up_to_date(folder, unit)
     show(console, *lines_about(slug, now))
     if feedback and (changed or {before.mode, now.mode} != {BY_HAND}):
         renew_pages(folder, unit)

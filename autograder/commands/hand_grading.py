@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from autograder.commands.calm import log_warnings
-from autograder.commands.give_back import opened
+from autograder.commands.give_back import opened, renew
 from autograder.commands.screen import complain, show
 
 if TYPE_CHECKING:
@@ -143,7 +143,6 @@ def _take(
         take,
         unknown_names,
     )
-    from autograder.written.settling import settle
 
     try:
         kept = kept_comments(folder)
@@ -157,8 +156,7 @@ def _take(
     if names := unknown_names(found):
         words = ", ".join(f"@{name}" for name in names)
         show(Console(), f"warning: {words}: not in comments.csv, left as written")
-    settle(folder, unit)  # where these answers do not count, so do these points
-    _bring_up_to_date(folder, unit.slug)
+    renew(folder, unit.slug)
 
 
 def extend(
@@ -193,14 +191,4 @@ def extend(
     when = f", until {due:%Y-%m-%d %H:%M} UTC" if due else "; no due date is set"
     more = "1 day" if days == 1 else f"{days:g} days"
     show(Console(), f"{student} has {more} more for {slug}{when}.")
-    _bring_up_to_date(folder, slug)
-
-
-def _bring_up_to_date(folder: "ClassFolder", slug: str) -> None:
-    """Bring penalties and pages to what the gradebook holds now."""
-    from autograder.classroom.grading_run import renew_pages
-    from autograder.classroom.late import renew_penalties
-    from autograder.unit import graded_unit
-
-    renew_penalties(folder, slug)
-    renew_pages(folder, graded_unit(slug, folder.root))
+    renew(folder, slug)

@@ -1,12 +1,15 @@
 """The command `course report`: a page about a class's work on a unit, and CSV files."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from autograder.commands.calm import log_warnings
 from autograder.commands.screen import complain
+
+if TYPE_CHECKING:
+    from autograder.class_report import ClassReport
 
 NOTHING = (
     "Nothing of {slug} is graded here: run `course grade` first, or name the class's "
@@ -34,36 +37,50 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
     Scores, each exercise's pass rate and discrimination, the most common mistakes by
     name, what was repaired or refused, and the time that grading took.
     """
-    from autograder.class_report import gather, write_exports, write_page
-    from autograder.classroom.folder import ClassFolder, require_class
+    from autograder.class_report import write_exports, write_page
     from autograder.course import CourseError
-    from autograder.gradebook import GradebookError, require_gradebook
+    from autograder.gradebook import GradebookError
 
     log_warnings(course_root)
     try:
-        require_class(course_root)
-        folder = ClassFolder(course_root)
-        require_gradebook(folder.db_url)
-        slug = folder.course.unit(unit).slug
-        found = gather(folder, slug) if folder.has_gradebook else None
-        if found is None or {row.status for row in found.rows} <= {
-            "missing",
-            "not taken",
-        }:
-            raise FileNotFoundError(NOTHING.format(slug=slug))
+        found = _gathered(course_root, unit)
     except (CourseError, GradebookError, FileNotFoundError) as error:
         complain(error)
         raise typer.Exit(2) from None
-    place = to or folder.root / "report"
+    place = to or course_root.resolve() / "report"
     page = place / f"{found.slug}.html"
     write_page(found, page)
-    awaiting = sum(row.awaits_a_human for row in found.rows)
     typer.echo(f"{page}: {found.count('graded')} of {len(found.rows)} graded")
     if found.note:
         typer.echo(found.note)
-    if awaiting:
+    if awaiting := sum(row.awaits_a_human for row in found.rows):
         typer.echo(
             f"{awaiting} await a human: without a score in the files for the platforms."
         )
     for path in write_exports(found, place):
         typer.echo(path)
+
+
+def _gathered(course_root: Path, unit: str) -> "ClassReport":
+    """Return the report about a class's work on a unit.
+
+    Raises:
+        CourseError, GradebookError: where the course or the gradebook cannot be read.
+        FileNotFoundError: where nothing is graded.
+    """
+    from autograder.class_report import gather
+    from autograder.classroom.folder import ClassFolder, require_class
+    from autograder.gradebook import require_gradebook
+    from autograder.unit import graded_unit
+    from autograder.written.up_to_date import bring_up_to_date
+
+    require_class(course_root)
+    folder = ClassFolder(course_root)
+    require_gradebook(folder.db_url)
+    slug = folder.course.unit(unit).slug
+    if folder.has_gradebook:
+        bring_up_to_date(folder, graded_unit(slug, folder.root))
+        found = gather(folder, slug)
+        if {row.status for row in found.rows} - {"missing", "not taken"}:
+            return found
+    raise FileNotFoundError(NOTHING.format(slug=slug))

@@ -70,7 +70,7 @@ def similar(
     same = identical_files(folder, graded.slug)
     given = answers_in(graded.released, graded)
     pairs = similar_pairs(_one_of_each(answers, same), given, least)
-    _tell(graded.slug, same, pairs, least, about)
+    _tell(graded.slug, as_given_out(folder, graded.slug), same, pairs, least, about)
 
 
 def _one_of_each(
@@ -92,11 +92,31 @@ def identical_files(folder: "ClassFolder", slug: str) -> list[list[str]]:
     return sorted(several, key=lambda one: (-len(one), one))
 
 
+def as_given_out(folder: "ClassFolder", slug: str) -> set[str]:
+    """Return the students whose answers are as they were given out."""
+    from autograder.collect.recognise import Recogniser
+
+    recogniser, unit, blank = Recogniser(folder.course), folder.course.unit(slug), set()
+    for submission in folder.submissions(slug):
+        with contextlib.suppress(OSError):
+            if recogniser.is_untouched(submission.path.read_bytes(), unit):
+                blank.add(submission.student)
+    return blank
+
+
 def _tell(
-    slug: str, same: list[list[str]], pairs: "list[Pair]", least: float, about: str
+    slug: str,
+    blank: set[str],
+    same: list[list[str]],
+    pairs: "list[Pair]",
+    least: float,
+    about: str,
 ) -> None:
     """Print who handed in the same file, then the pairs, or that there are none."""
     console = Console()
+    same = [students for students in same if not blank.issuperset(students)]
+    if blank:
+        show(console, f"{slug}: as it was given out: {', '.join(sorted(blank))}")
     for students in same:
         show(console, f"{slug}: the very same file: {', '.join(students)}")
     if same:

@@ -60,6 +60,11 @@ def grade_alone(
     raise AssertionError("the processes have ended without an outcome")
 
 
+def protection(outcome: Outcome, kind: str) -> str:
+    """Say what protected the grader; "" where nothing of a submission was run."""
+    return "" if outcome.status == "refused" else PROTECTION[kind]
+
+
 def _not_found(unit: GradedUnit, folder: Path) -> str:
     there = sorted(path.name for path in folder.rglob("*.ipynb"))
     names = ", ".join(name[:60] for name in there[:5])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from autograder.grading.feedback_table import MARKS, number, words_of
 from autograder.grading.outcome import Outcome
-from autograder.houses.alone import PROTECTION, grade_alone
+from autograder.houses.alone import grade_alone, protection
 from autograder.sandbox.bubblewrap import kind_in_a_container
 from autograder.unit import graded_unit
 
@@ -30,7 +30,7 @@ def plain(text: str) -> str:
 
 def as_markdown(outcome: Outcome, kind: str) -> str:
     """Return a page about one submission, for its student."""
-    return "\n".join([*_lines(outcome), "", PROTECTION[kind], ""])
+    return "\n".join([*_lines(outcome), "", protection(outcome, kind), ""])
 
 
 def _lines(outcome: Outcome) -> Iterator[str]:

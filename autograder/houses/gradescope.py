@@ -13,7 +13,7 @@ from typing import Any
 from autograder.grading.feedback_table import words_of
 from autograder.grading.outcome import Outcome
 from autograder.grading.points import CheckResult
-from autograder.houses.alone import PROTECTION, grade_alone
+from autograder.houses.alone import grade_alone, protection
 from autograder.sandbox.bubblewrap import kind_in_a_container
 from autograder.unit import graded_unit
 from autograder.whole_files import write_whole
@@ -92,7 +92,7 @@ def write_results(root: Path, results: dict[str, Any]) -> None:
 
 def say(outcome: Outcome, kind: str) -> None:
     """Print what instructors see of it: Gradescope shows it to them alone."""
-    print(PROTECTION[kind])
+    print(protection(outcome, kind))
     reason = outcome.reason or "nothing stood in the way"
     print(f"{outcome.status} in {outcome.seconds:.0f} s: {reason!a}")
     for words in (*outcome.notes, *outcome.doubtful, *outcome.limits_hit):

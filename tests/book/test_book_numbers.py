@@ -47,7 +47,11 @@ FROM_ELSEWHERE: dict[str, dict[str, str]] = {
         "4,000": "the paper, Section 5.3",
         "80": "the paper of BERT",
     },
-    "10": {"97.4": "benchmarks/README.md"},
+    "10": {
+        "97.4": "benchmarks/README.md",
+        "0.9": "the paper, Section 5.3",
+        "0.98": "the paper, Section 5.3",
+    },
     "11": {"0.345": "the sum of three squares"},
     "12": {
         "4,000": EXAMPLE,

@@ -3,7 +3,7 @@
 import pytest
 from axe import barriers
 from chromium import browser
-from test_class_report import check, report_of, row
+from test_report_figures import check, report_of, row
 
 from autograder.class_report import write_page
 from autograder.class_report.report import Row
@@ -47,6 +47,28 @@ def test_axe_finds_nothing_in_a_report(tmp_path, width):
             page.goto(path.as_uri())
             assert page.locator("table").count() == 5
             assert barriers(page) == []
+
+
+HIGHEST = 6000  # pixels: eight screens, whatever the class
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_four_hundred_are_no_longer_a_page_than_twelve(tmp_path, width):
+    few, many = tmp_path / "few.html", tmp_path / "many.html"
+    write_page(class_of_twelve(), few)
+    wrong = check("first", "the softmax", "failed", "no √d_k")
+    note = {"repair": ("found by its place",), "seconds": 2.0}
+    rows = [row(f"student-{n:03}", n % 11, n % 21, wrong, **note) for n in range(400)]
+    write_page(report_of(*rows), many)
+    with browser(tmp_path / "profile") as reader:
+        page, heights = reader.page, []
+        page.set_viewport_size({"width": width, "height": 900})
+        for path in (few, many):
+            page.goto(path.as_uri())
+            heights.append(page.evaluate("document.documentElement.scrollHeight"))
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert max(heights) < HIGHEST
+    assert heights[1] < heights[0] + 1500  # two tables that scroll
 
 
 @pytest.mark.parametrize("width", [390, 1280])

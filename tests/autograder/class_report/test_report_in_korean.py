@@ -8,7 +8,7 @@ from dataclasses import replace
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from test_class_report import check, report_of, row
+from test_report_figures import check, report_of, row
 from tiny_grading import UNIT, grade, only
 
 from autograder.class_report import gather

@@ -161,3 +161,15 @@ def test_identical_files_stand_first(classroom):
     assert done.output.count("perfect-two") == 1  # no pair repeats it
     assert "┃" not in done.output  # no table of nothing
     assert "no pair agrees 80% or more beyond the class." in done.output
+
+
+def test_who_wrote_nothing_has_copied_nothing(classroom):
+    only(classroom, "perfect-one", "untouched", "half-done")
+    content = submission(classroom, "untouched").read_bytes()
+    submission(classroom, "half-done").write_bytes(content)
+    arguments = ["similar", UNIT, "--course-root", str(classroom)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    first = done.output.splitlines()[0]
+    assert first == f"{UNIT}: as it was given out: half-done, untouched"
+    assert "the very same file" not in done.output

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from autograder.commands.app import app
 from autograder.course import Course, load_course
 from autograder.grading.outcome import Outcome
-from autograder.houses.alone import PROTECTION
+from autograder.houses.alone import PROTECTION, protection
 from autograder.houses.bundle import requirements
 from autograder.houses.gradescope import say
 from autograder.houses.package import gradescope_zip
@@ -289,7 +289,8 @@ def test_the_instructor_is_told_what_protected(
     kind: str, capsys: pytest.CaptureFixture
 ) -> None:
     submission = Submission("someone", "01_tiny", Path("nowhere"))
-    say(Outcome(submission, "refused", "no \x1b[31m notebook"), kind)
+    say(Outcome(submission, "failed", "no \x1b[31m notebook"), kind)
     printed = capsys.readouterr().out
     assert printed.startswith("NOT PROTECTED" if kind == "none" else "Protected by")
     assert "\x1b" not in printed
+    assert protection(Outcome(submission, "refused"), kind) == ""  # nothing was run

@@ -170,6 +170,18 @@ def test_a_table_of_marks_counts_only_where_written_answers_do(three):
     assert scores(three)["mistake-1"] == before["mistake-1"] + 12
 
 
+def test_points_by_click_that_do_not_count_are_in_no_report(three):
+    graded(three, "uncounted")
+    with Gradebook(f"sqlite:///{three}/gradebook.db") as gradebook:
+        gradebook.find_grade("why", UNIT, UNIT, "half-done").manual_score = 12
+        gradebook.db.commit()
+    report(three)
+    given = {row[2]: row[4] for row in table(three, "canvas")[2:]}
+    assert given["half-done"] == "42.86"
+    graded(three, "by-hand")
+    assert scores(three)["half-done"] == EXPECTED["half-done"] + 12
+
+
 def test_grading_again_changes_nothing(three):
     graded(three, "substance")
     before = cells(three)
