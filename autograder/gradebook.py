@@ -19,16 +19,17 @@ from typing import Any
 
 import nbgrader.api
 from alembic.script import ScriptDirectory
-from nbgrader.api import BaseCell, Notebook
+from nbgrader.api import BaseCell, Gradebook, Notebook, SubmittedAssignment
 from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.orm import object_session, with_polymorphic
+from sqlalchemy.orm import object_session, selectinload, with_polymorphic
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.pool import NullPool
 
 PACKAGES = {"psycopg2": "psycopg2-binary", "psycopg": "'psycopg[binary]'"}
+AT_ONCE = 100  # submissions that are read together
 _open: dict[str, "OpenTransaction"] = {}
 _asked_by_command = nbgrader.api.get_alembic_version
 
@@ -69,6 +70,32 @@ def require_gradebook(db_url: str) -> None:
     except SQLAlchemyError as error:
         said = str(getattr(error, "orig", None) or error).strip().splitlines()
         raise GradebookError(_not_opened(db_url, said[0])) from None
+
+
+def submissions_in_turn(
+    gradebook: Gradebook, slug: str
+) -> Iterator[SubmittedAssignment]:
+    """Yield what a gradebook holds of a unit, by student, and forget it again.
+
+    What is changed of one is written when the next are read; to commit it is left to
+    the caller. What else of the gradebook was read before is forgotten, too.
+
+    Raises:
+        MissingEntry: if the gradebook does not know the unit.
+    """
+    session, assignment = gradebook.db, gradebook.find_assignment(slug)
+    of_unit = SubmittedAssignment.assignment_id == assignment.id
+    rows = session.query(SubmittedAssignment.id).filter(of_unit)
+    ids = [row.id for row in rows.order_by(SubmittedAssignment.student_id)]
+    with_notebooks = session.query(SubmittedAssignment).options(
+        selectinload(SubmittedAssignment.notebooks)
+    )
+    for start in range(0, len(ids), AT_ONCE):
+        some = SubmittedAssignment.id.in_(ids[start : start + AT_ONCE])
+        found = with_notebooks.filter(some).order_by(SubmittedAssignment.student_id)
+        yield from found
+        session.flush()
+        session.expunge_all()
 
 
 def _require_whole(path: Path) -> None:

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from autograder.classroom.audit_log import AuditLog
 from autograder.classroom.folder import ClassFolder
@@ -14,7 +15,6 @@ from autograder.classroom.workers import Processes, Workers
 from autograder.classroom.writer import Writer
 from autograder.gradebook import share_engines
 from autograder.grading.outcome import Outcome
-from autograder.grading.points import CheckResult
 from autograder.unit import GradedUnit, Submission
 
 LOCKED_SECONDS = 0.2  # how long to wait before looking at another run's lock again
@@ -118,7 +118,7 @@ class _Run:
         self.ended: dict[Submission, Outcome] = {}
         self._held_up: list[Submission] = []
         self._hashes: dict[Submission, str] = {}
-        self._same: dict[CheckResult, CheckResult] = {}
+        self._same: dict[Any, Any] = {}
 
     def go_through(self, submissions: list[Submission]) -> None:
         """Keep the workers busy, and write what they give.
@@ -151,9 +151,11 @@ class _Run:
 
     def _begin(self, waiting: list[Submission]) -> list[Submission]:
         """Give submissions to idle workers; return those that must wait."""
-        left = []
-        for submission in waiting:
-            if not self.workers.has_room() or not self.records.lock(submission.student):
+        left: list[Submission] = []
+        for number, submission in enumerate(waiting):
+            if not self.workers.has_room():
+                return left + waiting[number:]
+            if not self.records.lock(submission.student):
                 left.append(submission)
                 continue
             if self.choice.force or not self._keep(submission):
@@ -197,6 +199,7 @@ class _Run:
         if outcome.status == "graded" and not outcome.is_kept:
             self._remember(outcome, marks)
         self.records.release(submission.student)
+        del self._hashes[submission]
         self.ended[submission] = outcome
         self.done(outcome)
         self._lighten(outcome)
@@ -204,7 +207,11 @@ class _Run:
     def _lighten(self, outcome: Outcome) -> None:
         """Keep of an outcome what a large class has memory for: all is written.
 
-        Results that are equal are the same: students make the same mistakes.
+        What is equal is kept once: students make the same mistakes.
         """
-        outcome.notebook, outcome.runs = None, []
-        outcome.results = [self._same.setdefault(one, one) for one in outcome.results]
+        outcome.notebook, outcome.runs = None, ()
+        results = tuple(self._kept_once(one) for one in outcome.results)
+        outcome.results = self._kept_once(results)
+
+    def _kept_once(self, one: Any) -> Any:
+        return self._same.setdefault(one, one)

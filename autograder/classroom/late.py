@@ -12,6 +12,7 @@ from traitlets import Any as AnyTrait
 from traitlets.config import LoggingConfigurable
 
 from autograder.classroom.folder import ClassFolder
+from autograder.gradebook import submissions_in_turn
 
 
 class NoDueDateError(ValueError):
@@ -30,11 +31,11 @@ def renew_penalties(folder: ClassFolder, slug: str) -> bool:
     step = AssignLatePenalties(parent=above)
     step.init_plugin()
     with Gradebook(folder.db_url) as gradebook:
+        submissions = submissions_in_turn(gradebook, slug)
         try:
-            submissions = gradebook.find_assignment(slug).submissions
+            changed = [_renew(step, submission) for submission in submissions]
         except MissingEntry:
             return False
-        changed = [_renew(step, submission) for submission in submissions]
         gradebook.db.commit()
     return any(changed)
 

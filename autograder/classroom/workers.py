@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections import Counter
+from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
@@ -167,8 +168,10 @@ class Processes:
         """Return what a worker answers; none if its submission is begun again."""
         submission, worker.submission = worker.submission, None
         try:
-            if worker.connection.poll():
-                return [worker.connection.recv()]
+            if submission is not None and worker.connection.poll():
+                outcome = worker.connection.recv()
+                del self._attempts[submission]
+                return [replace(outcome, submission=submission)]
         except (EOFError, OSError):
             pass
         self._workers.remove(worker)

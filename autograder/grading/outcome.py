@@ -1,6 +1,6 @@
 """What became of one submission, from its repair to the gradebook: one record."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -41,8 +41,8 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
     doubtful: list[str] = field(default_factory=list)
     unwritten: frozenset[str] = frozenset()
-    results: list[CheckResult] = field(default_factory=list)
-    runs: list[CellRun] = field(default_factory=list)
+    results: Sequence[CheckResult] = ()
+    runs: Sequence[CellRun] = ()
     limits_hit: list[str] = field(default_factory=list)
     seconds: float = 0.0
     is_kept: bool = False

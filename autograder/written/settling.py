@@ -17,6 +17,7 @@ from nbgrader.api import Notebook as GradedNotebook
 
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.course import BY_HAND, SUBSTANCE, UNCOUNTED
+from autograder.gradebook import submissions_in_turn
 from autograder.unit import GradedUnit, written_points
 from autograder.whole_files import write_whole
 from autograder.written.reading import answers_to, handed_out_in
@@ -92,10 +93,10 @@ def settle(folder: ClassFolder, unit: GradedUnit) -> Settled:
             return before
         now = Settled(mode, written_points(unit.released), aside=before.aside)
         _set_points(notebook, now)
-        grades = list(_written(notebook, now))
         if mode == SUBSTANCE:
-            now.verdicts = _judged(folder, unit, grades, now.points)
-        for grade in grades:
+            students = {_student(one) for one in _written(gradebook, unit.slug, now)}
+            now.verdicts = _judged(folder, unit, sorted(students), now.points)
+        for grade in _written(gradebook, unit.slug, now):
             _settle(grade, now)
         gradebook.db.commit()
     text = json.dumps(asdict(now), indent=1, ensure_ascii=False)
@@ -115,21 +116,22 @@ def _set_points(notebook: GradedNotebook, now: Settled) -> None:
             cell.max_score = now.points[cell.name] if counts else 0.0
 
 
-def _written(notebook: GradedNotebook, now: Settled) -> Iterator[Grade]:
-    for submitted in notebook.submissions:
-        for grade in submitted.grades:
-            if grade.name in now.points:
-                yield grade
+def _written(gradebook: Gradebook, slug: str, now: Settled) -> Iterator[Grade]:
+    """Yield the grades of a unit's written answers, and forget them again."""
+    for submission in submissions_in_turn(gradebook, slug):
+        for notebook in submission.notebooks:
+            for grade in notebook.grades:
+                if grade.name in now.points:
+                    yield grade
 
 
 def _judged(
     folder: ClassFolder,
     unit: GradedUnit,
-    grades: list[Grade],
+    students: list[str],
     points: Mapping[str, float],
 ) -> dict[str, dict[str, Verdict]]:
     """Judge every question's answers."""
-    students = sorted({_student(grade) for grade in grades})
     handed_out = handed_out_in(folder.course, unit)
     answers = answers_to(folder, unit, students, points)
     return {

@@ -193,4 +193,4 @@ def test_what_is_written_is_not_held_in_memory(classroom):
         assert one is other
     for outcome in (first, second):
         assert outcome.notebook is None
-        assert outcome.runs == []
+        assert not outcome.runs

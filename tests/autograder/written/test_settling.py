@@ -11,6 +11,7 @@ from nbgrader.api import Gradebook
 from tiny_grading import EXPECTED, UNIT, cells, grade, only, scores, submission
 from typer.testing import CliRunner
 
+from autograder import gradebook
 from autograder.commands.app import app
 from autograder.course import CourseError, load_course
 
@@ -68,6 +69,12 @@ def page(root: Path, student: str) -> BeautifulSoup:
 
 def contents(root: Path, student: str) -> list[str]:
     return [" ".join(one.get_text().split()) for one in page(root, student)("li")]
+
+
+@pytest.fixture(autouse=True)
+def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Go through a class in several steps, as through a large one."""
+    monkeypatch.setattr(gradebook, "AT_ONCE", 2)
 
 
 @pytest.fixture
