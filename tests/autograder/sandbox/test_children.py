@@ -116,6 +116,18 @@ def test_the_submission_as_a_whole_has_a_limit(remote):
     assert len(students.runs) <= 3  # two whole ones, and one that was cut short
 
 
+def test_time_that_ends_before_the_first_cell_is_the_submissions(remote, monkeypatch):
+    students = remote(DEFINES)
+
+    def too_late(_: object) -> None:
+        students._deadline = time.monotonic()
+        raise TimeoutError
+
+    monkeypatch.setattr(students, "_send_files", too_late)
+    with pytest.raises(StudentGone, match="the notebook took more than"):
+        run(students)
+
+
 def test_only_the_kit_can_be_imported(remote):
     students = remote(
         "try:\n    import transformer\n    print(transformer.__file__)\n"
