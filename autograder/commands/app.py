@@ -1,5 +1,8 @@
 """The command `course` as a whole: `python -m autograder` runs it too."""
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from autograder.commands import (
@@ -25,8 +28,28 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # joins the lines of a paragraph
-    help="Make the notebooks of the course, and grade what comes back.",
 )
+
+
+def _say_versions(asked: bool) -> None:
+    if asked:
+        named = ("transformer-course", "nbgrader", "torch")
+        typer.echo(", ".join(f"{name} {version(name)}" for name in named))
+        raise typer.Exit
+
+
+@app.callback()
+def course(
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_say_versions, is_eager=True, help="The versions."
+        ),
+    ] = False,
+) -> None:
+    """Make the notebooks of the course, and grade what comes back."""
+
+
 _MAKING = (notebooks, book, everything, translations, verify, publish, houses)
 _GRADING = (sample_class, collect, grading, report, similar)
 _RETURNING = (hand_grading, give_back)
