@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.collect.account import PASSED_OVER, REFUSED, TAKEN, Fate, sent_instead
 from autograder.collect.aside import Aside
 from autograder.collect.collected import Collected, Placed
-from autograder.collect.doubts import doubts_about, several, strays
+from autograder.collect.doubts import doubts_about, several, strays, two_ids
 from autograder.collect.identities import Identities, students_in_gradebook
 from autograder.collect.incoming import CLONE, Incoming, LeftOut, Reading
-from autograder.collect.moving import move, moves_of
+from autograder.collect.joining import as_csv, join
+from autograder.collect.moving import is_graded, move, moves_of
 from autograder.collect.names import Named
 from autograder.collect.recognise import Recogniser
 from autograder.collect.roster import Roster, Student, read_roster
@@ -31,7 +33,7 @@ from autograder.collect.shelf import (
 )
 from autograder.collect.sorting import Sorted, Sorting
 from autograder.collect.sources import read_incoming, refuse_inside
-from autograder.collect.times import Times, read_times
+from autograder.collect.times import Times, due_of, read_times
 from autograder.whole_files import write_whole
 
 ROSTER = "roster.csv"
@@ -69,15 +71,16 @@ def collect(
     sorting = Sorting(Recogniser(folder.course), wanted)
     if not (is_from_aside := Aside(folder.root).holds(path)):
         refuse_inside(path, folder.root, folder.coursedir.submitted_directory, SHELF)
-    known = roster or folder.root / SHELF / ROSTER
-    students = read_roster(known) if roster or known.is_file() else None
+    kept = folder.root / SHELF / ROSTER
+    given = read_roster(roster) if roster else None
+    before = read_roster(kept) if kept.is_file() else None
     when = read_times(times, folder.course) if times else Times([])
     reading = read_incoming(path)
     with FileLock(grading_folder(folder.root) / "collect.lock"):
-        run = _Collecting(folder, students, when, sorting, not is_from_aside)
+        run = _Collecting(folder, (before, given), when, sorting, not is_from_aside)
         done = run.run(reading)
-        if roster:
-            write_whole(folder.root / SHELF / ROSTER, roster.read_bytes())
+        if given:
+            write_whole(kept, as_csv(run.roster))
         done.account.write(folder.root, path.resolve())
         return done
 
@@ -88,23 +91,39 @@ class _Collecting:
     def __init__(
         self,
         folder: ClassFolder,
-        given: Roster | None,
+        rosters: tuple[Roster | None, Roster | None],
         times: Times,
         sorting: Sorting,
         keeps: bool,
     ) -> None:
-        """`keeps` says whether what is put aside is kept: it may have been before."""
+        """Begin with the roster of before and the new one, or None.
+
+        `keeps` says whether what is put aside is kept: it may have been before.
+        """
         self.aside, self.keeps = Aside(folder.root), keeps
-        self.folder, self.given, self.times = folder, given, times
+        self.folder, self.times = folder, times
         self.sorting = sorting
         self.submitted = folder.root / folder.coursedir.submitted_directory
-        self.roster = given or Roster(students_in_gradebook(folder))
+        before, given = rosters
+        self.given = given or before
+        self.roster = self.given or Roster(students_in_gradebook(folder))
         self.identities = Identities(folder.root, self.roster)
         self.done = Collected()
         if given:
-            self.done.moved = moves_of(folder, self.identities.known, given)
-            for key, old in self.identities.known.items():
-                self.identities.known[key] = self.done.moved.get(old, old)
+            self._join(given, before)
+        if self.given:
+            self.done.moved |= moves_of(folder, self.identities.known, self.roster)
+            self.identities.rename(self.done.moved)
+
+    def _join(self, given: Roster, before: Roster | None) -> None:
+        """Let a new roster hold, for whom there is one before it too."""
+        ours = set(self.identities.known.values())
+        others = (one for one in students_in_gradebook(self.folder)
+                  if one.id not in ours)  # fmt: skip
+        joined = join(given, before or Roster(others), partial(is_graded, self.folder))
+        self.roster = self.given = self.identities.roster = joined.roster
+        self.done.moved = dict(joined.moves)
+        self.done.warnings += two_ids(joined.graded)
 
     def run(self, reading: Reading) -> Collected:
         """Sort, keep, install; then say who is missing."""
@@ -140,7 +159,7 @@ class _Collecting:
             return replace(fate, state=TAKEN, students=(owner,), why=GIVEN)
         if self.keeps:
             named = reading.named(incoming.parts, self.sorting.slugs)
-            due = _due(self.folder, fate.slug) if fate.slug else None
+            due = due_of(self.folder, fate.slug) if fate.slug else None
             self.aside.keep(incoming, _record_of(incoming, named), due)
         return fate
 
@@ -173,7 +192,7 @@ class _Collecting:
 
     def _collect_unit(self, slug: str, found: dict[str, list[Sorted]]) -> None:
         self.folder.register(slug)
-        due = _due(self.folder, slug)
+        due = due_of(self.folder, slug)
         installed = {}
         for student, items in sorted(found.items()):
             place = Place(self.folder.root, self.submitted, student, slug)
@@ -274,12 +293,3 @@ def _record_of(incoming: Incoming, named: Named) -> Record:
         named.late,
         incoming.is_timed and named.platform != "git",  # that is when it was cloned
     )
-
-
-def _due(folder: ClassFolder, slug: str) -> datetime | None:
-    """Return when a unit was due, in UTC, if the gradebook says so."""
-    with Gradebook(folder.db_url) as gradebook:
-        try:
-            return gradebook.find_assignment(slug).duedate
-        except MissingEntry:
-            return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from autograder.collect.shelf import TIME, Record
 
 AT_ONCE_SECONDS = 600  # within which a whole class does not hand in
 FEWEST = 3  # submissions of one moment that are suspicious
+NAMED = 12  # of many students
 NO_DUE_DATE = "no due date is set, so they cost nothing; set it and collect again"
 
 
@@ -69,7 +70,19 @@ def strays(submitted: Path, known: Container[str]) -> list[tuple[str, str]]:
     left = [name for name in names if name not in known]
     if not left:
         return []
-    words = (
-        f"not in the roster, but graded as long as they lie there: {', '.join(left)}"
-    )
+    words = f"not in the roster, but graded as long as they lie there: {_first(left)}"
     return [(f"{submitted.name}/, {several(len(left), 'folder')}:", words)]
+
+
+def two_ids(graded: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return who is graded under another id than the new roster's, and keeps it."""
+    if not graded:
+        return []
+    pairs = [f"{old} is {new} there" for old, new in sorted(graded.items())]
+    words = f"graded under other ids than the roster's, and keep them: {_first(pairs)}"
+    return [(f"{several(len(graded), 'student')}", words)]
+
+
+def _first(names: Sequence[str]) -> str:
+    rest = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +64,9 @@ class Identities:
         if one := roster.by_number(named.user):
             return Who((one.id,))
         ids = roster.by_id(named.texts)
-        people = [roster.without_ids(one) for one in named.people]
+        people = [
+            form for one in named.people for form in (one, roster.without_ids(one))
+        ]
         meant = roster.by_name(people, named.platform, named.user)
         if one := _of_participant(meant, named.participant):
             return Who((one.id,))
@@ -129,6 +131,10 @@ class Identities:
             name, number = f"{folder_name(named.people[0])}-{number}", number + 1
         return name
 
+    def rename(self, moves: Mapping[str, str]) -> None:
+        """Know students by their new folders from now on."""
+        self.known = {key: moves.get(old, old) for key, old in self.known.items()}
+
     def save(self) -> None:
         """Remember who is who."""
         text = json.dumps(self.known, indent=1, ensure_ascii=False, sort_keys=True)
@@ -149,5 +155,10 @@ def students_in_gradebook(folder: ClassFolder) -> Iterator[Student]:
         return
     with Gradebook(folder.db_url) as gradebook:
         for one in gradebook.students:
-            words = (one.first_name, one.last_name, one.email, one.lms_user_id)
-            yield Student(one.id, *(word or "" for word in words))
+            yield Student(
+                one.id,
+                one.first_name or "",
+                one.last_name or "",
+                one.email or "",
+                one.lms_user_id or "",
+            )

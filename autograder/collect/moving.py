@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.incoming import CollectError
@@ -38,9 +38,8 @@ def moves_of(
         if found and old not in olds[found.id]:
             olds[found.id].append(old)
     moves = {old[0]: new for new, old in olds.items() if len(old) == 1}
-    autograded = folder.root / folder.coursedir.autograded_directory
     graded = [f"{old} is {new}" for old, new in moves.items()
-              if (autograded / old).exists()]  # fmt: skip
+              if is_graded(folder, old)]  # fmt: skip
     if graded:
         raise CollectError(
             "some were graded under other names than the roster's: "
@@ -48,6 +47,12 @@ def moves_of(
             "the roster, and grade again"
         )
     return moves
+
+
+def is_graded(folder: ClassFolder, student: str) -> bool:
+    """Say whether something of a student's is graded."""
+    autograded = folder.root / folder.coursedir.autograded_directory
+    return (autograded / student).exists()
 
 
 def _namesakes(known: Mapping[str, str]) -> set[str]:
@@ -78,8 +83,10 @@ def _meant(key: str, old: str, roster: Roster, twins: set[str]) -> Student | Non
 
 
 def move(folder: ClassFolder, submitted: Path, moves: Mapping[str, str]) -> None:
-    """Give each old student's submissions to the new one, and forget the old."""
+    """Give all that is each old student's to the new one, and forget the old."""
     for old, new in moves.items():
+        for own in sorted((submitted / old).glob("*/")):
+            Place(folder.root, submitted, old, own.name).keep_what_is_there()
         for records in sorted((folder.root / SHELF / old).glob("*/submissions.json")):
             slug = records.parent.name
             place = Place(folder.root, submitted, new, slug)
@@ -90,4 +97,21 @@ def move(folder: ClassFolder, submitted: Path, moves: Mapping[str, str]) -> None
         for gone in (submitted / old, folder.root / SHELF / old):
             shutil.rmtree(gone, ignore_errors=True)
         with Gradebook(folder.db_url) as book, contextlib.suppress(MissingEntry):
-            book.remove_student(old)
+            _move_in_gradebook(book, old, new)
+
+
+def _move_in_gradebook(book: Gradebook, old: str, new: str) -> None:
+    """Give a student's extensions and points to another, and forget the student.
+
+    Raises:
+        MissingEntry: if there is no such student.
+    """
+    before = book.find_student(old)
+    after = book.update_or_create_student(new)
+    has = [one.assignment_id for one in after.submissions]
+    theirs = book.db.query(SubmittedAssignment).filter_by(student_id=before.id)
+    free = theirs.filter(SubmittedAssignment.assignment_id.not_in(has))
+    free.update({"student_id": after.id}, synchronize_session=False)
+    book.db.commit()
+    book.db.expire_all()
+    book.remove_student(old)

@@ -48,6 +48,7 @@ class Student:
     team: str = ""
     participant: str = ""
     github: str = ""
+    has_own_id: bool = True  # not one made of the address or the name
 
     def details(self) -> dict[str, str]:
         """Return what the gradebook has columns for."""
@@ -78,14 +79,20 @@ class Student:
 class Roster:
     """Find students by number, id, name or team."""
 
-    def __init__(self, students: Iterable[Student], is_given: bool = False) -> None:
+    def __init__(
+        self,
+        students: Iterable[Student],
+        is_given: bool = False,
+        columns: Iterable[str] = COLUMNS,
+    ) -> None:
         """Keep the students by their ids, and by everything that names one.
 
         Args:
             students: those that are known.
             is_given: whether an instructor says that there are no others.
+            columns: what the file says of each, even that there is none; see COLUMNS.
         """
-        self.is_given = is_given
+        self.is_given, self.columns = is_given, frozenset(columns)
         self.students = {student.id: student for student in students}
         self._by_lms = {s.lms: s for s in self.students.values() if s.lms}
         self._ids: dict[str, str] = {}
@@ -177,7 +184,7 @@ def read_roster(path: Path) -> Roster:
         )
     students = [student_of(one) for one in rows.cells if _is_student(one)]
     _refuse_twins(path, students)
-    return Roster(students, is_given=True)
+    return Roster(students, is_given=True, columns=rows.columns)
 
 
 @dataclass(frozen=True)
@@ -259,6 +266,7 @@ def student_of(row: Mapping[str, str]) -> Student:
         row.get("team", ""),
         participant,
         row.get("github", ""),
+        has_own_id=bool(row.get("id")),
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dateutil.parser import ParserError, parse
+from nbgrader.api import Gradebook, MissingEntry
 
+from autograder.classroom.folder import ClassFolder
 from autograder.collect.incoming import CollectError
 from autograder.collect.roster import Student, read_table, student_of
 from autograder.collect.shelf import TIME
@@ -96,3 +98,12 @@ def _time(place: str, text: str) -> str:
         raise CollectError(
             f"{place}: cannot read the time {text!r}; write it as 2026-11-02 18:30"
         ) from None
+
+
+def due_of(folder: ClassFolder, slug: str) -> datetime | None:
+    """Return when a unit was due, in UTC, if the gradebook says so."""
+    with Gradebook(folder.db_url) as gradebook:
+        try:
+            return gradebook.find_assignment(slug).duedate
+        except MissingEntry:
+            return None
