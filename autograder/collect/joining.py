@@ -46,7 +46,7 @@ def join(given: Roster, before: Roster, is_graded: Callable[[str], bool]) -> Joi
     """Join a new roster to the one before it.
 
     Who is not in the new one is in the roster no more. What the new one has no column
-    for stays as it was. An id that is only made of an address or a name gives way.
+    for stays as it was. An id of a platform's, or of an address or a name, gives way.
 
     Args:
         given: the new one.
@@ -89,7 +89,7 @@ def _same(given: Roster, before: Roster) -> dict[str, Student]:
     """Return whom of the old roster each of the new one is, where that is certain.
 
     By the id, then by the platform's number and by the address. By the name only for
-    whom the new one has no id, or where it has other ids for all.
+    whom the new one has no id of the instructor's, or where it has other ids for all.
     """
     pairs = {one: before.students[one] for one in given.students
              if one in before.students}  # fmt: skip

@@ -32,6 +32,7 @@ COLUMNS = {
     "participant": ("identifier",),  # of Moodle's grading worksheet
     "team": ("team", "group", "group_name", "group name", "team name", "gruppe"),
 }
+OWN_IDS = ("id", "student_id")  # what the instructor's own column of ids is called
 LONG_ID = 4  # characters of an id that is found among other words
 NOT_STUDENTS = ("points possible", "student, test")
 
@@ -48,7 +49,7 @@ class Student:
     team: str = ""
     participant: str = ""
     github: str = ""
-    has_own_id: bool = True  # not one made of the address or the name
+    has_own_id: bool = True  # no platform's, nor made of the address or the name
 
     def details(self) -> dict[str, str]:
         """Return what the gradebook has columns for."""
@@ -182,7 +183,8 @@ def read_roster(path: Path) -> Roster:
             f"{path}: expected a heading with id, first_name, last_name, email and "
             f"lms_user_id, or some of them; found {rows.heading}"
         )
-    students = [student_of(one) for one in rows.cells if _is_student(one)]
+    is_ours = rows.columns.get("id", "").strip().casefold() in OWN_IDS
+    students = [student_of(one, is_ours) for one in rows.cells if _is_student(one)]
     _refuse_twins(path, students)
     return Roster(students, is_given=True, columns=rows.columns)
 
@@ -245,8 +247,13 @@ def _is_student(row: dict[str, str]) -> bool:
     return any(row.values()) and not name.startswith(NOT_STUDENTS)
 
 
-def student_of(row: Mapping[str, str]) -> Student:
-    """Return whom a row of a table is about."""
+def student_of(row: Mapping[str, str], is_ours: bool = True) -> Student:
+    """Return whom a row of a table is about.
+
+    Args:
+        row: what stands in it.
+        is_ours: whether an id there is one that the instructor chose.
+    """
     first, last = row.get("first", ""), row.get("last", "")
     name = row.get("name", "")
     if not (first or last) and "," in name:
@@ -266,7 +273,7 @@ def student_of(row: Mapping[str, str]) -> Student:
         row.get("team", ""),
         participant,
         row.get("github", ""),
-        has_own_id=bool(row.get("id")),
+        has_own_id=is_ours and bool(row.get("id")),
     )
 
 
