@@ -102,7 +102,8 @@ def _require_room(
     Raises:
         Exit: with status 2 and a sentence that names what is in the way.
     """
-    from autograder.written.marks_table import MarksError, table_of
+    from autograder.written.filled_in import MarksError
+    from autograder.written.marks_table import table_of
     from autograder.written.untaken import untaken
 
     paths = [table_of(place, unit.slug, grader) for grader in graders or [""]]
@@ -136,17 +137,17 @@ def _take(
         Exit: with status 2 and a sentence, if one of them cannot be taken.
     """
     from autograder.collect.doubts import several
-    from autograder.written.marks_table import (
+    from autograder.written.filled_in import (
         MarksError,
         kept_comments,
-        read_table,
-        take,
+        read_tables,
         unknown_names,
     )
+    from autograder.written.marks_table import take
 
     try:
         kept = kept_comments(folder)
-        found = [mark for path in paths for mark in read_table(path, kept, rubrics)]
+        found = read_tables(paths, kept, rubrics)
         new = take(folder, unit, found)
     except MarksError as error:
         complain(f"{error} Nothing was taken.")

@@ -8,14 +8,8 @@ from pathlib import Path
 from autograder.classroom.folder import ClassFolder
 from autograder.grading.outputs import safe_text
 from autograder.unit import GradedUnit
-from autograder.written.marks_table import (
-    Mark,
-    MarksError,
-    code_of,
-    given_by_hand,
-    kept_comments,
-    read_table,
-)
+from autograder.written.filled_in import Mark, MarksError, kept_comments, read_tables
+from autograder.written.marks_table import code_of, given_by_hand
 from autograder.written.rubric import Rubric
 
 
@@ -48,7 +42,7 @@ def _holds_more(
 ) -> bool:
     """Say whether a table holds what was not taken; one that cannot be read may."""
     try:
-        marks = read_table(path, kept, rubrics)
+        marks = read_tables([path], kept, rubrics)
     except MarksError:
         return True
     return any(

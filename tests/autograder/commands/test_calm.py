@@ -126,13 +126,6 @@ def test_the_lines_of_a_help_page_are_full(command: str) -> None:
             assert len(f"{line} {following.split()[0]}") > 78, line
 
 
-def test_the_versions_are_said_on_one_line() -> None:
-    done = CliRunner().invoke(app, ["--version"])
-    said = dict(named.split() for named in done.output.strip().split(", "))
-    assert done.exit_code == 0
-    assert list(said) == ["transformer-course", "nbgrader", "torch"]
-
-
 def test_a_limit_that_is_not_known(tmp_path: Path) -> None:
     settings = 'get_config().RunHiddenChecks.limits = {"seconds": 3}\n'
     (tmp_path / "nbgrader_config.py").write_text(settings)

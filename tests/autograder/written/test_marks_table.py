@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from autograder.classroom.folder import ClassFolder
 from autograder.commands.app import app
-from autograder.written.marks_table import kept_comments
+from autograder.written.filled_in import kept_comments
 
 pytestmark = [
     pytest.mark.slow,
@@ -147,6 +147,18 @@ def test_a_table_with_a_slip_changes_nothing(marked, change, words):
     assert words in said
     assert said.endswith("Nothing was taken.")
     assert cells(marked) == before
+
+
+def test_all_slips_of_all_tables_are_named_at_once(marked):
+    course(marked, "marks", "01", "--among", "ann,bo")
+    paths = [marked / "marks" / f"{UNIT}-{who}.csv" for who in ("ann", "bo")]
+    for path in paths:
+        fill(path, [{**row, "points": "many"} for row in rows(path)])
+    said = course(
+        marked, "marks", "01", "--take", paths[0], "--take", paths[1], status=2
+    )
+    for place in (f"{paths[0]}, row 2", f"{paths[0]}, row 3", f"{paths[1]}, row 2"):
+        assert f"{place}: 'many': expected points, 0 to 30." in said
 
 
 def test_a_table_that_is_not_there_is_a_sentence(marked, tmp_path):

@@ -1,0 +1,182 @@
+"""Read tables of points by hand that were filled in, and the comments that have names.
+
+A comment is text, or names of comments that are kept in `comments.csv` of the class's
+folder: `@units` stands for the text beside `units` there.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.classroom.folder import ClassFolder
+from autograder.grading.feedback_table import number
+from autograder.sandbox.safe_cells import FORMULA
+from autograder.written.rubric import Rubric
+
+COMMENTS = "comments.csv"
+KEPT = re.compile(r"(?<!\w)@([\w-]+)")
+NAMED = re.compile(r'\s*"?[\w-]+"?[ \t]*([,;\t])')  # how `comments.csv` begins
+NAMED_FAULTS = 12  # of many
+SLACK = 0.005  # by which points may differ from their parts: two digits are shown
+
+
+class MarksError(ValueError):
+    """A table of marks cannot be taken; nothing was changed."""
+
+
+@dataclass
+class Mark:
+    """What a human gave for one answer; what is None or empty stays as it is."""
+
+    student: str
+    question: str
+    points: float | None = None
+    comment: str = ""
+    place: str = field(default="", compare=False)
+
+
+def _as_written(cell: str) -> str:
+    """Take off what `marks_table.py` has put before a text."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA) else cell
+
+
+def read_tables(
+    paths: Iterable[Path], kept: Mapping[str, str], rubrics: Sequence[Rubric]
+) -> list[Mark]:
+    """Read tables that were filled in.
+
+    Args:
+        paths: the files.
+        kept: the comments that have names.
+        rubrics: of the unit's questions.
+
+    Raises:
+        MarksError: naming the rows, if a cell cannot be understood.
+    """
+    by_name = {one.name: one for one in rubrics}
+    marks: list[Mark] = []
+    faults: list[str] = []
+    for path in paths:
+        for place, cells in _rows(path):
+            try:
+                marks.append(_mark(place, cells, kept, by_name))
+            except MarksError as error:
+                faults.append(str(error))
+    refuse(faults)
+    return marks
+
+
+def refuse(faults: Sequence[str]) -> None:
+    """Raise an error that names the first faults, if there are any.
+
+    Raises:
+        MarksError: if there are some.
+    """
+    rest = len(faults) - NAMED_FAULTS
+    more = [f"And {rest} more."] if rest > 0 else []
+    if faults:
+        raise MarksError("\n".join([*faults[:NAMED_FAULTS], *more]))
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield where each row of a table stands, and its cells."""
+    text = _text_of(path)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    missing = {"student", "question", "points"} - set(reader.fieldnames or ())
+    if missing:
+        raise MarksError(f"{path} has no column {sorted(missing)[0]}: write it anew.")
+    for row_number, row in enumerate(reader, 2):
+        place = f"{path}, row {row_number}"
+        cells = {
+            key: _as_written((value or "").strip()) for key, value in row.items() if key
+        }
+        if any(cells.values()):
+            yield place, cells
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise MarksError(
+            f"{path} is not in UTF-8: save it again, in Excel as `CSV UTF-8`."
+        ) from None
+
+
+def _delimiter(text: str) -> str:
+    """Return what parts the cells: spreadsheets of some languages take no comma."""
+    first = text.split("\n", 1)[0]
+    return max(",;\t", key=first.count)
+
+
+def _mark(
+    place: str,
+    cells: Mapping[str, str],
+    kept: Mapping[str, str],
+    rubrics: Mapping[str, Rubric],
+) -> Mark:
+    rubric = rubrics.get(cells["question"])
+    if rubric is None:
+        raise MarksError(
+            f"{place}: there is no question {cells['question']!r}: "
+            f"{', '.join(rubrics)}."
+        )
+    parts = [
+        _points(place, cells[key], limit)
+        for n, limit in enumerate(rubric.parts, 1)
+        if cells.get(key := f"part {n}")
+    ]
+    if parts and len(parts) < len(rubric.parts):
+        raise MarksError(
+            f"{place}: {len(parts)} of {len(rubric.parts)} parts are given: write 0 "
+            "where one earns nothing."
+        )
+    points = _points(place, cells["points"], rubric.points) if cells["points"] else None
+    if parts and points is not None and abs(points - sum(parts)) > SLACK:
+        raise MarksError(
+            f"{place}: points {number(points)}, but the parts add up to "
+            f"{number(sum(parts))}: empty one of the two."
+        )
+    comment = KEPT.sub(
+        lambda found: kept.get(found[1], found[0]), cells.get("comment", "")
+    )
+    given = sum(parts) if parts else points
+    return Mark(cells["student"], rubric.name, given, comment, place)
+
+
+def _points(place: str, text: str, most: float) -> float:
+    try:
+        points = float(text.replace(",", "."))
+    except ValueError:
+        points = -1.0
+    if not 0 <= points <= most:
+        raise MarksError(f"{place}: {text!r}: expected points, 0 to {number(most)}.")
+    return points
+
+
+def kept_comments(folder: ClassFolder) -> dict[str, str]:
+    """Return the class's comments by their names, from `comments.csv`.
+
+    Raises:
+        MarksError: if it is not in UTF-8.
+    """
+    path = folder.root / COMMENTS
+    if not path.is_file():
+        return {}
+    text = _text_of(path)
+    found = NAMED.match(text)
+    rows = csv.reader(
+        io.StringIO(text, newline=""), delimiter=found[1] if found else ","
+    )
+    return {row[0].strip(): row[1].strip() for row in rows if len(row) > 1}
+
+
+def unknown_names(marks: Sequence[Mark]) -> list[str]:
+    """Return the names in comments that stand for nothing, and stay as written."""
+    found = (name for mark in marks for name in KEPT.findall(mark.comment))
+    return list(dict.fromkeys(found))
