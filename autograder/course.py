@@ -6,6 +6,7 @@ import difflib
 import math
 import re
 import tomllib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,12 @@ ENGLISH = "en"
 TRANSLATIONS = ("ko",)  # languages of editions beside the English one
 LANGUAGE_KEY = "course_language"  # of the metadata of a notebook in one of them
 COURSE_ID = "default_course"  # without one, PostgreSQL refuses an assignment
+
+
+TEXTS = {"title", "repository", "branch", "package", "torch_index", "course_id"}
+LISTS = ("private_modules", "colab", "unit")
+KEYS = (*sorted(TEXTS), *LISTS, "written_answers", "late")  # of course.toml
+UNIT_KEYS = ("slug", "title", "modules", "written_answers")
 
 
 class CourseError(ValueError):
@@ -202,6 +209,10 @@ def load_course(root: Path | None = None) -> Course:
 
 
 def _course(root: Path, table: dict[str, Any]) -> Course:
+    _refuse_unknown("", table, KEYS)
+    for name in TEXTS & table.keys():
+        if not isinstance(table[name], str):
+            raise CourseError(f"{name} = {table[name]!r}: expected a text in quotes")
     mode = table.get("written_answers", BY_HAND)
     units = tuple(_unit({"written_answers": mode, **one}) for one in table["unit"])
     _refuse_repeats("slug", [unit.slug for unit in units])
@@ -224,10 +235,8 @@ def _course(root: Path, table: dict[str, Any]) -> Course:
 
 
 def _late(entry: dict[str, Any]) -> LateRule:
-    names = [field.name for field in fields(LateRule)]
+    _refuse_unknown("[late]: ", entry, [field.name for field in fields(LateRule)])
     for name, value in entry.items():
-        if name not in names:
-            raise CourseError(f"[late]: '{name}' is unknown: {', '.join(names)}")
         if type(value) not in (int, float) or value < 0:
             raise CourseError(
                 f"[late]: {name} = {value!r}: expected a number, 0 or more"
@@ -237,6 +246,7 @@ def _late(entry: dict[str, Any]) -> LateRule:
 
 def _unit(entry: dict[str, Any]) -> Unit:
     slug = entry["slug"]
+    _refuse_unknown(f"{slug}: ", entry, UNIT_KEYS)
     number, _, topic = slug.partition("_")
     if not (number.isdecimal() and len(number) == 2 and topic.isidentifier()):
         raise CourseError(f"slug '{slug}': expected two digits and a topic, '04_topic'")
@@ -252,6 +262,15 @@ def _course_id(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_][\w.-]*", name):
         raise CourseError(f"course_id = {name!r}: expected letters, digits, - _ and .")
     return name
+
+
+def _refuse_unknown(place: str, entry: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse a name that means nothing: what it was to set would stay as it is."""
+    for name in entry:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else ", ".join(known)
+            raise CourseError(f"{place}'{name}' is unknown: {hint}")
 
 
 def _refuse_repeats(what: str, names: list[str]) -> None:

@@ -44,12 +44,15 @@ class ClassFolder:
 
     def _settings(self) -> Config:
         """Return what the class's configuration file says, or else our settings."""
-        if (self.root / SETTINGS).is_file():
-            return _read_settings(self.root)
         from autograder.nbgrader_steps.settings import configure
 
         config = Config()
-        configure(config, self.root)
+        try:
+            if (self.root / SETTINGS).is_file():
+                return _read_settings(self.root)
+            configure(config, self.root)
+        except SystemExit as error:  # which stops nbgrader too
+            raise CourseError(str(error)) from None
         return config
 
     @functools.cached_property

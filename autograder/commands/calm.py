@@ -86,7 +86,7 @@ def _of_a_file(error: OSError) -> str:
     sentence = SENTENCES.get(error.errno or 0, "")
     if "{file}" in sentence and not error.filename:
         return ""
-    return sentence.format(file=error.filename)
+    return sentence.format(file=error.filename2 or error.filename)
 
 
 def log_warnings(root: Path) -> None:

@@ -79,7 +79,7 @@ def classroom_github(
     The private one holds this unit's checks and answers: give it to no student.
     """
     from autograder.course import load_course
-    from autograder.houses.package import github_files, write_files
+    from autograder.houses.package import at_each_push_file, github_files, write_files
 
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", checks):
         complain(f"--checks is OWNER/NAME, such as our-course/checks, not {checks}.")
@@ -87,6 +87,10 @@ def classroom_github(
     course = load_course(course_root)
     chosen = course.unit(unit)
     write_files(github_files(course, chosen, checks, at_each_push), to)
+    before = to / at_each_push_file(chosen)
+    if not at_each_push and before.is_file():
+        before.unlink()
+        typer.echo(f"{before}: taken away. Take it out of students' repositories too.")
     typer.echo(f"{to / 'checks'}: push it to {checks}, which must be private.")
     begin = to / "student" / chosen.slug
     typer.echo(f"{begin}: what a student's repository begins with.")

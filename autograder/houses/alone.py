@@ -6,6 +6,7 @@ from autograder.classroom.workers import Processes
 from autograder.grading.outcome import Outcome
 from autograder.repair.finding import find_notebook
 from autograder.sandbox import warm_start
+from autograder.sandbox.error_words import clean
 from autograder.sandbox.limits import Limits
 from autograder.unit import GradedUnit, Submission
 
@@ -63,6 +64,19 @@ def grade_alone(
 def protection(outcome: Outcome, kind: str) -> str:
     """Say what protected the grader; "" where nothing of a submission was run."""
     return "" if outcome.status == "refused" else PROTECTION[kind]
+
+
+def what_to_see_to(outcome: Outcome) -> list[str]:
+    """Return what a student should know of a notebook, whatever the checks say."""
+    lines = [f"Repaired: {note}" for note in outcome.notes]
+    for cell in outcome.notebook.cells if outcome.notebook else ():
+        lines += [
+            f"An error in the cell {clean(cell.get('id', ''), 60)}: "
+            f"{clean(one.ename, 60)}: {clean(one.evalue, 200)}"
+            for one in cell.get("outputs", ())
+            if one.output_type == "error"
+        ]
+    return lines + [f"Not written yet: {name}" for name in sorted(outcome.unwritten)]
 
 
 def _not_found(unit: GradedUnit, folder: Path) -> str:

@@ -13,12 +13,13 @@ from pathlib import Path
 
 from autograder.grading.feedback_table import MARKS, number, words_of
 from autograder.grading.outcome import Outcome
-from autograder.houses.alone import grade_alone, protection
+from autograder.houses.alone import grade_alone, protection, what_to_see_to
 from autograder.sandbox.bubblewrap import kind_in_a_container
-from autograder.unit import graded_unit
+from autograder.unit import Submission, graded_unit
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = ("student", "unit", "status", "score", "max_score", "reason")
+NOT_FETCHED = "The repository could not be fetched: nothing is graded. Run it again."
 ACTIVE = re.compile(r"([\\`*_{}\[\]()#+!|~-])")
 
 
@@ -40,6 +41,9 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         return
     score = f"{number(outcome.score)} of {number(outcome.max_score)}"
     yield f"\n**{score}** points by the checks; written answers are not among them.\n"
+    if lines := what_to_see_to(outcome):
+        yield from (f"- {plain(line)}" for line in lines)
+        yield ""
     yield "| | check | points | |"
     yield "|---|---|---:|---|"
     for one in outcome.results:
@@ -74,7 +78,14 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--summary", type=Path, help="the Markdown file to add to")
     parser.add_argument("--table", type=Path, help="the CSV file to add a line to")
+    parser.add_argument(
+        "--not-fetched", action="store_true", help="add only the line that says so"
+    )
     options = parser.parse_args()
+    if options.not_fetched:
+        submission = Submission(options.folder.name, options.unit, options.folder)
+        add_to_table(Outcome(submission, "failed", NOT_FETCHED), options.table)
+        return 1
     kind = kind_in_a_container()
     unit = graded_unit(options.unit, ROOT)
     outcome = grade_alone(unit, options.folder.resolve(), kind)

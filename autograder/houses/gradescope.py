@@ -13,7 +13,7 @@ from typing import Any
 from autograder.grading.feedback_table import words_of
 from autograder.grading.outcome import Outcome
 from autograder.grading.points import CheckResult
-from autograder.houses.alone import grade_alone, protection
+from autograder.houses.alone import grade_alone, protection, what_to_see_to
 from autograder.sandbox.bubblewrap import kind_in_a_container
 from autograder.unit import graded_unit
 from autograder.whole_files import write_whole
@@ -62,12 +62,12 @@ def _as_test(result: CheckResult, visibility: str) -> dict[str, Any]:
 
 
 def _reading(outcome: Outcome) -> dict[str, Any]:
-    """Say, whatever else is hidden, whether the notebook could be read."""
-    lines = [f"Repaired: {note}" for note in outcome.notes]
-    lines += [f"Not written yet: {name}" for name in sorted(outcome.unwritten)]
+    """Say, whatever else is hidden, whether the notebook was read and is complete."""
+    lines = what_to_see_to(outcome)
+    is_well = outcome.status == "graded" and len(lines) == len(outcome.notes)
     return {
         "name": READ,
-        "status": "passed" if outcome.status == "graded" else "failed",
+        "status": "passed" if is_well else "failed",
         "output": outcome.reason or "\n".join(lines) or WELL_READ,
         "output_format": "text",
         "visibility": "visible",
@@ -78,7 +78,7 @@ def _words(outcome: Outcome) -> str:
     if outcome.status == "graded":
         return CHECKED
     if outcome.status == "refused":
-        return f"It cannot be graded: {outcome.reason}"
+        return f"It cannot be graded. {outcome.reason[:1].upper()}{outcome.reason[1:]}"
     return "Not run: the grader had a problem. Tell your instructor."
 
 
@@ -93,8 +93,8 @@ def write_results(root: Path, results: dict[str, Any]) -> None:
 def say(outcome: Outcome, kind: str) -> None:
     """Print what instructors see of it: Gradescope shows it to them alone."""
     print(protection(outcome, kind))
-    reason = outcome.reason or "nothing stood in the way"
-    print(f"{outcome.status} in {outcome.seconds:.0f} s: {reason!a}")
+    reason = f": {outcome.reason!a}" if outcome.reason else ""
+    print(f"{outcome.status} in {outcome.seconds:.0f} s{reason}")
     for words in (*outcome.notes, *outcome.doubtful, *outcome.limits_hit):
         print(f"- {words!a}")
 

@@ -83,10 +83,15 @@ def github_files(
         files[f"checks/{unit.slug}/{name}"] = filled_in(name, facts).encode()
     workflows = {"checks/.github/workflows/grade-all.yml": "grade-all.yml"}
     if at_each_push:
-        workflows[f"{begin}/.github/workflows/hidden-checks.yml"] = "hidden-checks.yml"
+        workflows[at_each_push_file(unit)] = "hidden-checks.yml"
     for place, name in workflows.items():
         files[place] = filled_in(name, facts).encode()
     return files
+
+
+def at_each_push_file(unit: Unit) -> str:
+    """Return where the workflow lies that a student's repository grades itself by."""
+    return f"student/{unit.slug}/.github/workflows/hidden-checks.yml"
 
 
 def write_files(files: dict[str, bytes], folder: Path) -> None:

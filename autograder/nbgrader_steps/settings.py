@@ -6,6 +6,7 @@ from nbgrader.preprocessors import AssignLatePenalties, OverwriteKernelspec
 from traitlets.config import Config
 
 from autograder.assemble.release import configure_release
+from autograder.course import CourseError
 from autograder.nbgrader_steps.highlighting import configure_highlighting
 from autograder.nbgrader_steps.safe_markdown import NBGRADERS_PAGES, configure_pages
 
@@ -24,8 +25,15 @@ def configure(c: Config, root: Path | None = None) -> None:
     Args:
         c: nbgrader's configuration object.
         root: the course's folder; by default the one that nbgrader is started in.
+
+    Raises:
+        SystemExit: with a sentence, if `course.toml` is wrong: nbgrader goes on after
+            any other error, without these settings.
     """
-    configure_release(c, root)
+    try:
+        configure_release(c, root)
+    except CourseError as error:
+        raise SystemExit(str(error)) from None
     configure_pages(c)
     configure_highlighting(c)
     c.CourseDirectory.ignore = [*c.CourseDirectory.ignore, *ACTIVE_FILES]

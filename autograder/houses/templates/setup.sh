@@ -32,7 +32,8 @@ if [[ -z $python ]]; then
 fi
 
 # Where a container may make namespaces, submissions are graded behind bubblewrap.
-apt-get install -y bubblewrap || echo "no bubblewrap: the grader uses accounts"
+apt-get install -y bubblewrap || { apt-get update && apt-get install -y bubblewrap; } ||
+  echo "no bubblewrap: the grader uses accounts"
 
 "$python" -m venv "$AUTOGRADER_ROOT/python"
 "$AUTOGRADER_ROOT/python/bin/python" -m pip install \

@@ -74,12 +74,15 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 
 def run_steps(machine: Machine, job: dict[str, Any], cwd: Path, **variables: object):
-    """Run every command line of a job, as the runner's shell does; return the last."""
+    """Run the command lines of a job, as the runner's shell does, and all they say."""
+    said = ""
     for step in job["steps"]:
         if "run" in step:
             done = machine.run("bash", "-e", "-c", step["run"], cwd=cwd, **variables)
+            said += done.stdout
             if done.returncode:
                 break
+    done.stdout = said
     return done
 
 
@@ -140,6 +143,17 @@ def test_another_address_than_a_repositorys_is_refused(tmp_path: Path) -> None:
     assert "OWNER/NAME" in done.stderr and not (tmp_path / "x").exists()
 
 
+def test_what_grades_at_each_push_is_taken_back(
+    tmp_path: Path, tiny_root: Path
+) -> None:
+    """Its workflow hands out the token of the checks."""
+    folder = made(tmp_path, "--at-each-push", root=tiny_root)
+    path = folder / "student/01_tiny/.github/workflows/hidden-checks.yml"
+    assert path.is_file()
+    made(tmp_path, root=tiny_root)
+    assert not path.exists()
+
+
 @pytest.mark.slow
 def test_each_push_is_graded(
     tmp_path: Path, tiny_root: Path, tiny_unit: GradedUnit, runner: Machine
@@ -194,15 +208,23 @@ def test_all_are_graded_from_the_private_repository(
     known = {"UNIT": "01_tiny", "PREFIX": "tiny-", "OWNER": "us", "COMMENT": "true"}
     assert set(job["env"]) == set(known)
     done = run_steps(runner, job, workspace, **known)
-    assert done.returncode == 0, done.stdout + done.stderr
-    with (workspace / "grades.csv").open(newline="") as file:
+    assert done.returncode == 1  # for one could not be fetched
+    assert done.stdout.splitlines()[-1].startswith("::error::tiny-gone could not be")
+    own = workspace / "class"
+    assert own.stat().st_mode & 0o077 == 0  # no submission sees another
+    with (own / "grades.csv").open(newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert set(rows) == {"tiny-alan", "tiny-ada", "tiny-emmy", "tiny-gone"}
-    assert "tiny-alan is empty" in done.stdout and "tiny-gone is empty" in done.stdout
+    assert "tiny-alan has no commit" in done.stdout
+    gone = rows["tiny-gone"]
+    assert (gone["status"], gone["score"]) == ("failed", "")
+    assert "could not be fetched" in gone["reason"]
     assert float(rows["tiny-ada"]["score"]) == 70
     assert rows["tiny-emmy"]["status"] == "refused"
     asked = runner.log.read_text()
-    assert "body=@summaries/tiny-ada.md" in asked and "other-repository" not in asked
+    assert (
+        "body=@class/summaries/tiny-ada.md" in asked and "other-repository" not in asked
+    )
 
 
 def test_what_a_student_wrote_is_no_markup() -> None:

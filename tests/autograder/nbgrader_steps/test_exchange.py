@@ -15,6 +15,7 @@ from tiny_grading import UNIT, grade, nbgrader, scores
 from traitlets.config import Config
 
 from autograder.assemble.release import configure_release
+from autograder.classroom.folder import ClassFolder
 from autograder.course import CourseError, load_course
 from autograder.unit import GradedUnit
 
@@ -105,6 +106,31 @@ def test_a_name_that_is_no_folders_is_refused(tiny_class: Path, name: str) -> No
     rename(tiny_class, name)
     with pytest.raises(CourseError, match="course_id"):
         load_course(tiny_class)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('coures_id = "a"', "'coures_id' is unknown: did you mean course_id?"),
+        ("torch_index = 5", "torch_index = 5: expected a text in quotes"),
+        ('course_id = "a b"', "course_id = 'a b': expected letters"),
+    ],
+)
+def test_nbgrader_stops_at_a_setting_that_is_none(
+    tiny_class: Path, monkeypatch: pytest.MonkeyPatch, line: str, words: str
+) -> None:
+    """It goes on after other errors, and would grade without our checks."""
+    path = tiny_class / "autograder" / "course.toml"
+    path.write_text(f"{line}\n{path.read_text()}")
+    shutil.copy(ROOT / "nbgrader_config.py", tiny_class)
+    command = [sys.executable, "-m", "nbgrader", "autograde", UNIT]
+    done = subprocess.run(command, cwd=tiny_class, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    monkeypatch.chdir(tiny_class)
+    with pytest.raises(CourseError, match=words.replace("?", ".")):
+        ClassFolder(tiny_class)
 
 
 def test_a_class_apart_finds_the_courses_notebooks(
