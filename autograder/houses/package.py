@@ -10,6 +10,7 @@ from pathlib import Path
 
 from autograder.course import Course, Unit
 from autograder.houses.bundle import bundle, released
+from autograder.publish.contents import students_requirements
 from autograder.whole_files import write_whole
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -75,8 +76,9 @@ def github_files(
         CourseError: if the unit's notebooks were not made yet.
     """
     facts = {"unit": unit.slug, "checks": checks, "index": _index(course)}
+    facts["title"] = unit.title
     begin = f"student/{unit.slug}"
-    files = released(course, unit, begin)
+    files = released(course, unit, begin) | _beside(course, facts, begin)
     for name, content in bundle(course, unit).items():
         files[f"checks/{unit.slug}/{name}"] = content
     for name in ON_GITHUB:
@@ -87,6 +89,16 @@ def github_files(
     for place, name in workflows.items():
         files[place] = filled_in(name, facts).encode()
     return files
+
+
+def _beside(course: Course, facts: dict[str, str], place: str) -> dict[str, bytes]:
+    """Return what a student needs beside a unit's notebook, to lie in `place`."""
+    needed = "\n".join([*students_requirements(course), ""])
+    return {
+        f"{place}/README.md": filled_in("README.md", facts).encode(),
+        f"{place}/requirements.txt": needed.encode(),
+        f"{place}/.gitignore": b".venv/\n__pycache__/\n.ipynb_checkpoints/\n",
+    }
 
 
 def at_each_push_file(unit: Unit) -> str:

@@ -107,7 +107,9 @@ def test_by_default_no_student_gets_a_workflow_or_a_secret(
     folder = made(tmp_path, root=tiny_root)
     names = {p.relative_to(folder / "student" / "01_tiny").as_posix() for p in
              (folder / "student" / "01_tiny").rglob("*") if p.is_file()}  # fmt: skip
-    assert "01_tiny.ipynb" in names
+    assert {"01_tiny.ipynb", "README.md", "requirements.txt"} <= names
+    text = (folder / "student" / "01_tiny" / "README.md").read_text(encoding="utf-8")
+    assert "jupyter lab 01_tiny.ipynb" in text and "@" not in text
     assert not [n for n in names if ".github" in n or "check" in n or "secret" in n]
     assert (folder / "checks/01_tiny/autograder/checks/test_01_tiny.py").is_file()
     assert os.access(folder / "checks" / "01_tiny" / "grade", os.X_OK)
