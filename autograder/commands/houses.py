@@ -13,6 +13,11 @@ Root = Annotated[
     Path | None, typer.Option(help="The course's folder; default: this one.")
 ]
 
+RISK = (
+    "Its workflow asks for a secret, COURSE_CHECKS_TOKEN. Who can push to a student's "
+    "repository can read it, and the checks."
+)
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands to `course`."""
@@ -87,15 +92,17 @@ def classroom_github(
     course = load_course(course_root)
     chosen = course.unit(unit)
     write_files(github_files(course, chosen, checks, at_each_push), to)
-    before = to / at_each_push_file(chosen)
-    if not at_each_push and before.is_file():
-        before.unlink()
-        typer.echo(f"{before}: taken away. Take it out of students' repositories too.")
     typer.echo(f"{to / 'checks'}: push it to {checks}, which must be private.")
     begin = to / "student" / chosen.slug
     typer.echo(f"{begin}: what a student's repository begins with.")
-    if at_each_push:
-        typer.echo(
-            "Its workflow asks for a secret, COURSE_CHECKS_TOKEN. Who can push to a "
-            "student's repository can read it, and the checks."
-        )
+    if not at_each_push:
+        _take_back(to / at_each_push_file(chosen))
+    else:
+        typer.echo(RISK)
+
+
+def _take_back(workflow: Path) -> None:
+    """Remove what let students' repositories grade at each push, if it was written."""
+    if workflow.is_file():
+        workflow.unlink()
+        typer.echo(f"{workflow}: taken away. Remove it from students' repositories.")

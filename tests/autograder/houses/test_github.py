@@ -182,6 +182,23 @@ def test_each_push_is_graded(
     assert "apt-get install -y bubblewrap" in runner.log.read_text()
 
 
+def repositories(server: Path, runner: Machine, content: bytes) -> Path:
+    """Make those of a class: one has `content`, one no notebook, one no commit."""
+    for name in ("tiny-ada", "tiny-emmy", "other-repository"):
+        (server / name).mkdir(parents=True)
+    (server / "tiny-ada" / "01_tiny.ipynb").write_bytes(content)
+    (server / "tiny-alan").mkdir()  # who has never pushed
+    assert not runner.run("git", "init", "-q", cwd=server / "tiny-alan").returncode
+    for name in ("tiny-ada", "tiny-emmy"):
+        identity = ("-c", "user.name=x", "-c", "user.email=x@invalid")
+        for words in (
+            ["init", "-q"],
+            [*identity, "commit", "-qm", "x", "--allow-empty"],
+        ):
+            assert not runner.run("git", *words, cwd=server / name).returncode
+    return server
+
+
 @pytest.mark.slow
 def test_all_are_graded_from_the_private_repository(
     tmp_path: Path, tiny_root: Path, tiny_unit: GradedUnit, runner: Machine
@@ -193,19 +210,7 @@ def test_all_are_graded_from_the_private_repository(
     workspace = tmp_path / "workspace"
     (options,) = checkouts(job)
     shutil.copytree(folder / "checks", workspace / options["path"])
-    server = tmp_path / "server"
-    for name in ("tiny-ada", "tiny-emmy", "other-repository"):
-        (server / name).mkdir(parents=True)
-    (server / "tiny-ada" / "01_tiny.ipynb").write_bytes(notebook(tiny_unit))
-    (server / "tiny-alan").mkdir()  # who has never pushed
-    assert not runner.run("git", "init", "-q", cwd=server / "tiny-alan").returncode
-    for name in ("tiny-ada", "tiny-emmy"):
-        identity = ("-c", "user.name=x", "-c", "user.email=x@invalid")
-        for words in (
-            ["init", "-q"],
-            [*identity, "commit", "-qm", "x", "--allow-empty"],
-        ):
-            assert not runner.run("git", *words, cwd=server / name).returncode
+    server = repositories(tmp_path / "server", runner, notebook(tiny_unit))
     runner.add("gh", GH.format(log=runner.log, server=server))
     known = {"UNIT": "01_tiny", "PREFIX": "tiny-", "OWNER": "us", "COMMENT": "true"}
     assert set(job["env"]) == set(known)
