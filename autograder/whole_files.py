@@ -1,5 +1,6 @@
-"""Write files so that each is the old one or the new one, never a part."""
+"""Write files whole, the old one or the new one; read what spreadsheets have saved."""
 
+import codecs
 import contextlib
 import os
 from collections.abc import Iterator
@@ -28,3 +29,16 @@ def write_whole(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def text_of_table(path: Path) -> str:
+    """Return a text that a spreadsheet has saved: Excel's "Unicode Text" is UTF-16.
+
+    Raises:
+        OSError: if it cannot be read.
+        UnicodeDecodeError: if it is in neither UTF-8 nor UTF-16.
+    """
+    content = path.read_bytes()
+    is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = content.decode("utf-16" if is_wide else "utf-8-sig")
+    return text.replace("\r\n", "\n").replace("\r", "\n")

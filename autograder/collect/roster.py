@@ -12,6 +12,7 @@ from pathlib import Path
 
 from autograder.collect.incoming import CollectError
 from autograder.collect.words import folder_name, letters
+from autograder.whole_files import text_of_table
 
 # What columns are called by nbgrader, Canvas, Moodle, Google Classroom and by hand.
 COLUMNS = {
@@ -205,7 +206,7 @@ def read_table(path: Path, more: Mapping[str, Sequence[str]] | None = None) -> T
         CollectError: if it cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = text_of_table(path)
     except FileNotFoundError:
         raise CollectError(f"{path} is not there: look at the path.") from None
     except UnicodeDecodeError:

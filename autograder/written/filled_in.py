@@ -16,6 +16,7 @@ from pathlib import Path
 from autograder.classroom.folder import ClassFolder
 from autograder.grading.feedback_table import number
 from autograder.sandbox.safe_cells import FORMULA
+from autograder.whole_files import text_of_table
 from autograder.written.rubric import Rubric
 
 COMMENTS = "comments.csv"
@@ -101,7 +102,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _text_of(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return text_of_table(path)
     except UnicodeDecodeError:
         raise MarksError(
             f"{path} is not in UTF-8: save it again, in Excel as `CSV UTF-8`."

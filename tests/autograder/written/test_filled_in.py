@@ -57,3 +57,17 @@ def test_of_many_slips_the_first_are_named(read):
     assert len(said) == 13
     assert "row 3:" in said[0]
     assert said[-1] == "And 8 more."
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_what_spreadsheets_save_is_read(tmp_path, encoding, separator, line_end):
+    rows = ["student,question,points,comment", "a,why,8,größer", "b,why,9,"]
+    text = line_end.join(rows).replace(",", separator)
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode(encoding))
+    found = read_tables([path], {}, RUBRICS)
+    assert [(one.student, one.points, one.comment) for one in found] == [
+        ("a", 8, "größer"), ("b", 9, ""),
+    ]  # fmt: skip
