@@ -24,6 +24,31 @@ COLUMNS = {
 UNCLEAR = re.compile(r"\d{1,2}[/.]\d{1,2}[/.]\d{2,4}")
 
 
+def _own_id(student: Student) -> str:
+    return student.id if student.has_own_id else ""
+
+
+def _number(student: Student) -> str:
+    return student.lms
+
+
+def _participant(student: Student) -> str:
+    return student.participant
+
+
+def _address(student: Student) -> str:
+    return student.email.casefold()
+
+
+CERTAIN = (_own_id, _number, _participant, _address)  # what tells who somebody is
+
+
+def _differ(one: Student, other: Student) -> bool:
+    """Say whether an address tells two students of one name apart."""
+    both = _address(one), _address(other)
+    return all(both) and both[0] != both[1]
+
+
 @dataclass(frozen=True)
 class Row:
     """A time of a student's submission; of any unit, if it names none."""
@@ -43,13 +68,20 @@ class Times:
 
     def of(self, student: Student, slug: str) -> str:
         """Return when a student handed in a unit, in UTC; "" if no row tells."""
-        own = set[str]().union(*student.forms()) - {""}
-        fits = [n for n, row in enumerate(self.rows) if row.slug in ("", slug)]
-        who = {n: self.rows[n].student for n in fits}
-        by_id = [n for n in fits if who[n].id == student.id]
-        lms = [n for n in fits if student.lms and who[n].lms == student.lms]
-        by_name = [n for n in fits if _names(who[n]) & own]
-        found = by_id or lms or (by_name if len(by_name) == 1 else [])
+        fits = {n: row.student for n, row in enumerate(self.rows)
+                if row.slug in ("", slug)}  # fmt: skip
+        for key in CERTAIN:
+            found = [
+                n for n, one in fits.items() if key(one) and key(one) == key(student)
+            ]
+            if found:
+                break
+        else:
+            own = set[str]().union(*student.forms()) - {""}
+            may_be = {n: one for n, one in fits.items() if not _differ(one, student)}
+            named = [n for n, one in may_be.items() if _names(one) & own]
+            same = [n for n, one in may_be.items() if one.id == student.id]
+            found = same or (named if len(named) == 1 else [])
         self._used |= set(found)
         return max((self.rows[n].when for n in found), default="")
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from collected import problems, taken
+from collected import problems, stamp, taken
 from lms_archives import UNIT, archive
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import SAWarning
@@ -138,3 +138,18 @@ def test_a_first_name_that_is_a_login_stays_a_name(root, numbered, roster_of, tm
     done = collect(path, ClassFolder(root), roster=roster_of(text))
     assert problems(done) == []
     assert taken(root) == {"kim": numbered(0), "an1": numbered(1)}
+
+
+def test_the_worksheet_tells_when_namesakes_handed_in(
+    root, handed_in, roster_of, tmp_path
+):
+    sheet = WORKSHEET.replace("Grade", "Last modified (submission)")
+    for n, day in ((71, 3), (72, 4), (73, 5), (74, 6)):
+        row = next(line for line in sheet.splitlines() if f"Participant {n}," in line)
+        sheet = sheet.replace(row, f'{row}"{day} November 2026, 12:00 PM"')
+    times = tmp_path / "times.csv"
+    times.write_text(sheet, encoding="utf-8")
+    collect(handed_in, ClassFolder(root), roster=roster_of(OURS))
+    collect(handed_in, ClassFolder(root), roster=roster_of(WORKSHEET), times=times)
+    days = {one: stamp(root, one)[:10] for one in ("st1", "st2", "st3", "st4")}
+    assert days == {f"st{n}": f"2026-11-0{n + 2}" for n in range(1, 5)}
