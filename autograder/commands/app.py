@@ -7,8 +7,8 @@ import typer
 
 from autograder.commands import (
     book,
+    build_all,
     collect,
-    everything,
     give_back,
     grading,
     hand_grading,
@@ -20,11 +20,11 @@ from autograder.commands import (
     similar,
     verify,
 )
-from autograder.commands.calm import CalmGroup
+from autograder.commands.error_handler import ErrorHandlingGroup
 from autograder.translations import command as translations
 
 app = typer.Typer(
-    cls=CalmGroup,
+    cls=ErrorHandlingGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # joins the lines of a paragraph
@@ -50,7 +50,7 @@ def course(
     """Make the notebooks of the course, and grade what comes back."""
 
 
-_MAKING = (notebooks, book, everything, translations, verify, publish, houses)
+_MAKING = (notebooks, book, build_all, translations, verify, publish, houses)
 _GRADING = (sample_class, collect, grading, report, similar)
 _RETURNING = (hand_grading, give_back)
 for _module in (*_MAKING, *_GRADING, *_RETURNING):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from autograder.commands.calm import log_warnings
-from autograder.commands.screen import SHOWN, complain, problems_table, show, some
+from autograder.commands.console import SHOWN, complain, problems_table, show, some
+from autograder.commands.error_handler import log_warnings
 
 if TYPE_CHECKING:
     from autograder.classroom.folder import ClassFolder

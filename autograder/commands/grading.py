@@ -18,8 +18,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from autograder.commands.calm import log_warnings
-from autograder.commands.screen import complain, problems_table, show
+from autograder.commands.console import complain, problems_table, show
+from autograder.commands.error_handler import log_warnings
 
 if TYPE_CHECKING:
     from autograder.classroom.folder import ClassFolder

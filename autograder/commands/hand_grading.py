@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from autograder.commands.calm import log_warnings
+from autograder.commands.console import complain, show
+from autograder.commands.error_handler import log_warnings
 from autograder.commands.give_back import opened, renew
-from autograder.commands.screen import complain, show
 
 if TYPE_CHECKING:
     from autograder.classroom.folder import ClassFolder

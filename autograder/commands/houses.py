@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.commands.screen import complain
+from autograder.commands.console import complain
 
 OneUnit = Annotated[str, typer.Argument(help="Such as 04 or attention.")]
 Root = Annotated[

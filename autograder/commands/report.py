@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.commands.calm import log_warnings
-from autograder.commands.screen import complain
+from autograder.commands.console import complain
+from autograder.commands.error_handler import log_warnings
 
 if TYPE_CHECKING:
     from autograder.class_report import ClassReport

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from autograder.commands.screen import add_row, complain, show
+from autograder.commands.console import add_row, complain, show
 from autograder.course import load_course
 
 

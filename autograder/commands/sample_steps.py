@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.commands.story import (
+from autograder.commands.progress_log import (
     INDENT,
     STEPS,
     Job,
+    ProgressLog,
     StepFailed,
-    Story,
     course_command,
 )
 
@@ -75,22 +75,22 @@ class SampleClass:
         """Return where the scores go."""
         return self.root / "gradebook.db"
 
-    def make(self, story: Story) -> None:
+    def make(self, progress: ProgressLog) -> None:
         """Write anew what the students hand in.
 
         Raises:
             StepFailed: if it cannot be made.
         """
-        story.say(f"3/{STEPS} Sample class: twelve made-up students in every unit")
+        progress.say(f"3/{STEPS} Sample class: twelve made-up students in every unit")
         shutil.rmtree(self.submitted, ignore_errors=True)
         command = course_command("sample-class", *self.slugs, "--to", self.submitted)
         made = self.submitted.glob
-        with Job(story, "sample-class", command) as job:
+        with Job(progress, "sample-class", command) as job:
             job.wait(lambda: f"{len(list(made('*.json')))} of {len(self.slugs)} units")
         settings = self.root / "nbgrader_config.py"
         settings.write_text(SETTINGS, encoding="utf-8")
 
-    def grade(self, story: Story) -> None:
+    def grade(self, progress: ProgressLog) -> None:
         """Grade all of it, with a line a unit, and look the scores up in the gradebook.
 
         Raises:
@@ -98,28 +98,28 @@ class SampleClass:
         """
         from autograder.sandbox.bubblewrap import sandbox_kind
 
-        story.say(f"4/{STEPS} Grading: hidden checks, points, feedback")
+        progress.say(f"4/{STEPS} Grading: hidden checks, points, feedback")
         began = time.monotonic()
         log = NewLines(self.root / "grading" / "audit.jsonl")
         command = course_command("grade", "--course-root", self.root)
 
         def doing() -> str:
-            self._read(log, story, began)
+            self._read(log, progress, began)
             number = sum(map(len, self._graded.values()))
             handed_in = len(list(self.submitted.glob("*/*")))
             return f"{number} of {handed_in} submissions graded"
 
-        with Job(story, "grade", command) as job:
+        with Job(progress, "grade", command) as job:
             job.wait(doing, fine=(0, 1))  # 1: some are refused, as they must be
         doing()
-        self._compare(story)
+        self._compare(progress)
         if sandbox_kind() == "none":
-            story.say(f"{INDENT}{UNPROTECTED}")
+            progress.say(f"{INDENT}{UNPROTECTED}")
         report = course_command("report", self.slugs[0], "--course-root", self.root)
-        with Job(story, "report", report) as job:
+        with Job(progress, "report", report) as job:
             job.wait(lambda: "a page about the class")
 
-    def _read(self, log: NewLines, story: Story, began: float) -> None:
+    def _read(self, log: NewLines, progress: ProgressLog, began: float) -> None:
         """Read what was graded since; say each unit that is done."""
         for line in map(json.loads, log):
             unit = self._graded[line["unit"]]
@@ -127,9 +127,11 @@ class SampleClass:
             if len(unit) == len(list(self.submitted.glob(f"*/{line['unit']}"))):
                 each = (time.monotonic() - began) / len(self._graded)
                 left = each * (len(self.slugs) - len(self._graded))
-                story.say(f"{INDENT}{line['unit']:<24} {len(unit)} graded{_left(left)}")
+                progress.say(
+                    f"{INDENT}{line['unit']:<24} {len(unit)} graded{_left(left)}"
+                )
 
-    def _compare(self, story: Story) -> None:
+    def _compare(self, progress: ProgressLog) -> None:
         """Compare the scores in the gradebook with those known.
 
         Raises:
@@ -151,7 +153,7 @@ class SampleClass:
         if wrong:
             raise StepFailed("these scores are not what they must be:", lines=wrong)
         number = sum(map(len, self._graded.values()))
-        story.say(f"{INDENT}all {number} have the score that they must have")
+        progress.say(f"{INDENT}all {number} have the score that they must have")
 
 
 def _left(seconds: float) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from autograder.commands.story import Story
+    from autograder.commands.progress_log import ProgressLog
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
@@ -52,13 +52,13 @@ def fetch_mathjax() -> None:
         sys.exit(done.returncode)
 
 
-def install(story: "Story") -> None:
+def install(progress: "ProgressLog") -> None:
     """Make `.venv`, and have pip install everything, with its lines in the log.
 
     Raises:
         StepFailed: if something cannot be installed.
     """
-    from autograder.commands.story import INDENT, Job
+    from autograder.commands.progress_log import INDENT, Job
 
     collected: list = []
 
@@ -66,13 +66,13 @@ def install(story: "Story") -> None:
         if line.startswith("Collecting "):
             collected.append(re.split("[^A-Za-z0-9._-]", line.split()[1])[0])
         elif line.startswith("Installing collected packages"):
-            story.say(f"{INDENT}{len(collected) or 'no new'} packages; unpacking")
+            progress.say(f"{INDENT}{len(collected) or 'no new'} packages; unpacking")
 
-    with Job(story, "venv", [sys.executable, "-m", "venv", VENV]) as job:
+    with Job(progress, "venv", [sys.executable, "-m", "venv", VENV]) as job:
         job.wait(lambda: "making .venv")
     pip = [PYTHON, "-m", "pip", "install", *INSTALL]
     wanted = ["-c", ROOT / "constraints.txt", "-e", f"{ROOT}[course,test]"]
-    with Job(story, "pip", [*pip, *wanted], heard) as job:
+    with Job(progress, "pip", [*pip, *wanted], heard) as job:
         job.wait(lambda: " ".join([f"{len(collected)} packages", *collected[-1:]]))
     INSTALLED.touch()
 
@@ -89,17 +89,19 @@ def main() -> None:
     if not is_new and began is None:
         return
     sys.path[0] = str(ROOT)
-    from autograder.commands.story import STEPS, Story
+    from autograder.commands.progress_log import STEPS, ProgressLog
 
-    story = Story(LOG, began)
-    with story.told():
+    progress = ProgressLog(LOG, began)
+    with progress.failures_shown():
         number = "" if began is None else f"1/{STEPS} "
         if is_new:
-            story.say(f"{number}Set up: PyTorch and all else into .venv (2 to 5 min)")
-            install(story)
-            story.say(f"        done; details in {os.path.relpath(str(LOG))}")
+            progress.say(
+                f"{number}Set up: PyTorch and all else into .venv (2 to 5 min)"
+            )
+            install(progress)
+            progress.say(f"        done; details in {os.path.relpath(str(LOG))}")
         else:
-            story.say(f"{number}Set up: done before")
+            progress.say(f"{number}Set up: done before")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from autograder.commands.calm import log_warnings
-from autograder.commands.screen import add_row, complain, show
+from autograder.commands.console import add_row, complain, show
+from autograder.commands.error_handler import log_warnings
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

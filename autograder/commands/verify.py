@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from autograder.commands.screen import complain
+from autograder.commands.console import complain
 from autograder.course import CourseError, load_course
 
 

@@ -18,8 +18,8 @@ from rich.console import Console
 from autograder.classroom import workers
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.grading_run import Choice, run_through
+from autograder.commands.console import problems_table
 from autograder.commands.grading import line_of, remark_on
-from autograder.commands.screen import problems_table
 from autograder.grading.outcome import Outcome
 from autograder.sandbox import warm_start
 from autograder.sandbox.limits import crowding

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from autograder.commands.console import show
 from autograder.commands.grading import _tell, line_of
-from autograder.commands.screen import show
 from autograder.grading.outcome import Outcome
 from autograder.unit import Submission
 

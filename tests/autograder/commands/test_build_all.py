@@ -1,4 +1,4 @@
-"""`course all` tells its story on one screen, and says clearly what fails."""
+"""`course all` shows its progress on one screen, and names the step that fails."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.commands import everything, sample_steps
+from autograder.commands import build_all, sample_steps
 from autograder.commands.sample_steps import SampleClass
 from autograder.course import load_course
 
@@ -52,15 +52,15 @@ EXPECTED = {
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Tell the story with commands that only make noise, or with a few of the real."""
+def run_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Run `course all` with commands that only make noise, or with a few real ones."""
     build = tmp_path / "build"
-    monkeypatch.setattr(everything, "ROOT", tmp_path)
-    monkeypatch.setattr(everything, "BUILD", build)
-    monkeypatch.setattr(everything, "fetch_mathjax", lambda: None)
-    real = everything.course_command
+    monkeypatch.setattr(build_all, "ROOT", tmp_path)
+    monkeypatch.setattr(build_all, "BUILD", build)
+    monkeypatch.setattr(build_all, "fetch_mathjax", lambda: None)
+    real = build_all.course_command
 
-    def tell(*units: str, really: tuple[str, ...] = (), **instead: str) -> None:
+    def run(*units: str, really: tuple[str, ...] = (), **instead: str) -> None:
         fakes = {"book": NOISE + READ, "grade": NOISE + graded(), **instead}
 
         def command(name: str, *arguments: object) -> list[str]:
@@ -69,14 +69,14 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]
             code = fakes.get(name, NOISE)
             return [sys.executable, "-c", code, str(build / "sample-class")]
 
-        for module in (everything, sample_steps):
+        for module in (build_all, sample_steps):
             monkeypatch.setattr(module, "course_command", command)
         if "grade" not in really:
             (build / "sample-class").mkdir(parents=True)
-            monkeypatch.setattr(SampleClass, "_compare", lambda self, story: None)
-        everything.everything(list(units))
+            monkeypatch.setattr(SampleClass, "_compare", lambda self, progress: None)
+        build_all.build_all(list(units))
 
-    return tell
+    return run
 
 
 def graded() -> str:
@@ -92,8 +92,8 @@ def is_one_screen(text: str) -> None:
     assert "somebody else" not in text
 
 
-def test_thirteen_units_fit_on_one_screen(told, tmp_path, capfd) -> None:
-    told()
+def test_thirteen_units_fit_on_one_screen(run_all, tmp_path, capfd) -> None:
+    run_all()
     text, errors = capfd.readouterr()
     is_one_screen(text)
     assert errors == ""
@@ -107,10 +107,10 @@ def test_thirteen_units_fit_on_one_screen(told, tmp_path, capfd) -> None:
 
 
 @pytest.mark.parametrize("name", ["notebooks", "sample-class", "grade", "book"])
-def test_a_step_that_fails_ends_it_with_its_last_words(name, told, capfd) -> None:
+def test_a_step_that_fails_ends_it_with_its_last_words(name, run_all, capfd) -> None:
     broken = NOISE + "print('the disk is full'); raise SystemExit(3)"
     with pytest.raises(SystemExit) as left:
-        told(**{name: broken})
+        run_all(**{name: broken})
     assert left.value.code == 1
     text = capfd.readouterr().out
     assert f"Failed: {name} ended with status 3" in text
@@ -119,7 +119,7 @@ def test_a_step_that_fails_ends_it_with_its_last_words(name, told, capfd) -> Non
     assert "Where to look" not in text
 
 
-def test_a_terminal_shows_what_is_being_done_in_place(told, monkeypatch) -> None:
+def test_a_terminal_shows_what_is_being_done_in_place(run_all, monkeypatch) -> None:
     ours, theirs = pty.openpty()
     monkeypatch.setenv("COLUMNS", "80")
     read: list[bytes] = []
@@ -133,7 +133,7 @@ def test_a_terminal_shows_what_is_being_done_in_place(told, monkeypatch) -> None
     listening.start()
     with os.fdopen(theirs, "w") as terminal:
         monkeypatch.setattr(sys, "stdout", terminal)
-        told("04", grade="import time; time.sleep(1.2)\n" + graded())
+        run_all("04", grade="import time; time.sleep(1.2)\n" + graded())
         monkeypatch.undo()
     listening.join()
     os.close(ours)
@@ -146,8 +146,8 @@ def test_a_terminal_shows_what_is_being_done_in_place(told, monkeypatch) -> None
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
-def test_one_unit_is_made_graded_and_reported(told, tmp_path, capfd) -> None:
-    told("04", really=("sample-class", "grade", "report"))
+def test_one_unit_is_made_graded_and_reported(run_all, tmp_path, capfd) -> None:
+    run_all("04", really=("sample-class", "grade", "report"))
     text = capfd.readouterr().out
     is_one_screen(text)
     assert "04_attention             12 graded" in text

@@ -1,4 +1,4 @@
-"""Tell a long command as a story of few lines, and keep all details in a log.
+"""Show a long command in few lines, and keep all details in a log.
 
 Nothing here needs more than Python: `set_up` imports it before anything is installed.
 """
@@ -46,7 +46,7 @@ class StepFailed(Exception):
         self.lines = list(lines)
 
 
-class Story:
+class ProgressLog:
     """Lines that stay, each with the time; in a terminal, one more that changes."""
 
     def __init__(self, log: Path, began: float | None = None):
@@ -54,7 +54,7 @@ class Story:
 
         Args:
             log: the file for the details; its folder is made.
-            began: when the story began, in seconds since 1970; None: now.
+            began: when the command began, in seconds since 1970; None: now.
         """
         self.log = log
         self._began = time.time() if began is None else began
@@ -96,8 +96,8 @@ class Story:
             self._file.flush()
 
     @contextmanager
-    def told(self) -> Iterator[None]:
-        """Leave with a status and clear words where a step fails or is interrupted."""
+    def failures_shown(self) -> Iterator[None]:
+        """Leave with a status and a message where a step fails or is interrupted."""
         try:
             yield
         except StepFailed as failed:
@@ -118,7 +118,7 @@ class Job:
 
     def __init__(
         self,
-        story: Story,
+        progress: ProgressLog,
         name: str,
         command: Sequence[object],
         heard: Callable[[str], None] = lambda line: None,
@@ -127,13 +127,13 @@ class Job:
         """Start the command.
 
         Args:
-            story: gets its lines.
+            progress: gets its lines.
             name: what stands before each of them in the log.
             command: the program and its arguments.
             heard: called with each line, in a thread.
             environment: variables to be set beside those of this process.
         """
-        self.story, self.name, self._heard = story, name, heard
+        self.progress, self.name, self._heard = progress, name, heard
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._process = subprocess.Popen(
             [str(part) for part in command],
@@ -174,7 +174,7 @@ class Job:
             StepFailed: if the command fails; with the last that it said.
         """
         while self._reader.is_alive():
-            self.story.now(doing())
+            self.progress.now(doing())
             self._reader.join(LOOK_SECONDS)
         status = self._process.wait()
         if status not in fine:
@@ -188,6 +188,6 @@ class Job:
             for line in lines:
                 text = ESCAPES.sub("", line.rstrip())
                 if text:
-                    self.story.write(f"{self.name} | {text}")
+                    self.progress.write(f"{self.name} | {text}")
                     self._last.append(text)
                     self._heard(text)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from autograder.commands.progress_log import STEPS, Job, ProgressLog, course_command
 from autograder.commands.sample_steps import SampleClass
 from autograder.commands.set_up import fetch_mathjax
-from autograder.commands.story import STEPS, Job, Story, course_command
 from autograder.course import ROOT, load_course
 
 BUILD = ROOT / "build"
@@ -25,10 +25,10 @@ Began = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add `all` to the command `course`."""
-    app.command(name="all")(everything)
+    app.command(name="all")(build_all)
 
 
-def everything(units: Units = None, began: Began = None) -> None:
+def build_all(units: Units = None, began: Began = None) -> None:
     """Make the notebooks, build the book, and grade a sample class of every unit.
 
     The book is built while the class is graded: its chapters are executed one by one.
@@ -38,12 +38,12 @@ def everything(units: Units = None, began: Began = None) -> None:
     sample = SampleClass(BUILD / "sample-class", [unit.slug for unit in chosen])
     if began is None:
         fetch_mathjax()
-    story = Story(BUILD / "course.log", began)
-    with story.told():
+    progress = ProgressLog(BUILD / "course.log", began)
+    with progress.failures_shown():
         if began is None:
-            story.say(f"1/{STEPS} Set up: done before")
-        story.say(f"2/{STEPS} Notebooks: what students get, made from the masters")
-        with Job(story, "notebooks", course_command("notebooks")) as job:
+            progress.say(f"1/{STEPS} Set up: done before")
+        progress.say(f"2/{STEPS} Notebooks: what students get, made from the masters")
+        with Job(progress, "notebooks", course_command("notebooks")) as job:
             job.wait()
         read = ["0%"]
 
@@ -51,15 +51,17 @@ def everything(units: Units = None, began: Began = None) -> None:
             if found := READING.match(line):
                 read.append(f"{found[1]}, {found[2]}")
 
-        with Job(story, "book", course_command("book"), listen) as book:
-            sample.make(story)
-            sample.grade(story)
-            story.say(f"5/{STEPS} Book: begun with step 3, and read up to {read[-1]}")
+        with Job(progress, "book", course_command("book"), listen) as book:
+            sample.make(progress)
+            sample.grade(progress)
+            progress.say(
+                f"5/{STEPS} Book: begun with step 3, and read up to {read[-1]}"
+            )
             book.wait(lambda: f"its chapters are executed: {read[-1]}")
-        say_where(story, sample)
+        say_where(progress, sample)
 
 
-def say_where(story: Story, sample: SampleClass) -> None:
+def say_where(progress: ProgressLog, sample: SampleClass) -> None:
     """Say where all that was made is, and how to look at it."""
     unit, root = sample.slugs[0], sample.root
     places = {
@@ -68,11 +70,11 @@ def say_where(story: Story, sample: SampleClass) -> None:
         "what came back": sample.submitted,
         "  feedback on it": root / "feedback",
         "  report of a unit": root / "report" / f"{unit}.html",
-        "all details": story.log,
+        "all details": progress.log,
     }
-    story.say("Done. Where to look, in a browser or an editor:")
+    progress.say("Done. Where to look, in a browser or an editor:")
     for what, place in places.items():
-        story.say(f"  {what:<19}{os.path.relpath(place, ROOT)}", stamp=False)
-    story.say("To mark by hand, in the menu Nbgrader, Formgrader:", stamp=False)
+        progress.say(f"  {what:<19}{os.path.relpath(place, ROOT)}", stamp=False)
+    progress.say("To mark by hand, in the menu Nbgrader, Formgrader:", stamp=False)
     folder = os.path.relpath(root, ROOT)
-    story.say(f"  cd {folder} && ../../.venv/bin/jupyter lab", stamp=False)
+    progress.say(f"  cd {folder} && ../../.venv/bin/jupyter lab", stamp=False)

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 from typer.testing import CliRunner
 
 from autograder.classroom.folder import ClassFolder
-from autograder.commands import calm
+from autograder.commands import error_handler
 from autograder.commands.app import app
 from autograder.gradebook import GradebookError, require_gradebook
 from autograder.library_log import log_of
@@ -204,7 +204,7 @@ main()
     ("name", "words"),
     [
         ("typer", "Stopped before anything was done."),
-        ("autograder.classroom.grading_run", calm.STOPPED),
+        ("autograder.classroom.grading_run", error_handler.STOPPED),
     ],
 )
 def test_ctrl_c_in_the_start_up(tmp_path: Path, name: str, words: str) -> None:
@@ -222,7 +222,7 @@ def test_ctrl_c_in_the_start_up(tmp_path: Path, name: str, words: str) -> None:
 def test_what_libraries_warn_of_goes_to_a_log(tmp_path: Path, capsys) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        calm.log_warnings(tmp_path)
+        error_handler.log_warnings(tmp_path)
         warnings.warn("a relationship will copy a column", stacklevel=1)
     assert capsys.readouterr().err == ""
     log = log_of(tmp_path)

@@ -11,7 +11,7 @@ from typing import Any
 from typer import Exit
 from typer.core import TyperGroup
 
-from autograder.commands.screen import complain
+from autograder.commands.console import complain
 from autograder.library_log import append, keep_tracebacks, log_of
 
 STOPPED = "Stopped. What is done stays; run the same command again to go on."
@@ -31,17 +31,17 @@ SENTENCES = {
 }
 
 
-class CalmGroup(TyperGroup):
+class ErrorHandlingGroup(TyperGroup):
     """Commands whose problems are sentences."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; say what stops it."""
-        with said_in_a_sentence():
+        with explain_errors():
             return super().invoke(ctx)
 
 
 @contextlib.contextmanager
-def said_in_a_sentence() -> Iterator[None]:
+def explain_errors() -> Iterator[None]:
     """Leave with a sentence: status 130 at Ctrl-C, else 2."""
     try:
         yield
