@@ -10,7 +10,7 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-r
 PYTHONS := benchmarks/results/pythons.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup course test test-fast style test-python notebooks book pictures grade model bench format \
+.PHONY: help setup course test test-fast test-slow style test-python notebooks book pictures grade model bench format \
   clean
 
 help:  ## list what there is
@@ -23,11 +23,14 @@ course:  ## notebooks, book, graded sample class: then look where it says
 	@began=$$(date +%s) && $(PYTHON) autograder/commands/set_up.py --began $$began && \
 	  $(BIN)/course all --began $$began
 
-test: setup style  ## all tests: about half an hour on two cores
-	@$(PYTEST)
-
-test-fast: setup style  ## what a change breaks first, in 3 minutes: no test marked slow
+test: setup style  ## what a change is likely to break: under 12 minutes on two cores
 	@$(PYTEST) -m "not slow"
+
+test-fast: setup style  ## style and unit tests: under 2 minutes
+	@$(PYTEST) -m "not slow and not integration"
+
+test-slow: setup  ## the rest: every attack, every page, clusters, large classes
+	@$(PYTEST) -m slow
 
 style:
 	@$(BIN)/ruff check .

@@ -42,8 +42,25 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 UNPROTECTED = "ignore::autograder.sandbox.warm_parent.Unprotected"
 
 
+class FailuresAtOnce:
+    """Name each failure when it happens; pytest-xdist names them only at the end."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            reason = crash.message.partition("\n")[0] if crash else report.when
+            terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+            terminal.write_line("")
+            terminal.write_line(f"FAILED {report.nodeid}: {reason}", red=True)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Let submissions be graded unprotected where there is nothing to protect with."""
+    """Name failures at once; allow grading without a sandbox where there is none."""
+    if not hasattr(config, "workerinput"):  # the process that prints
+        config.pluginmanager.register(FailuresAtOnce(config))
     if not PROGRAMS["bubblewrap"].is_there():
         config.addinivalue_line("filterwarnings", UNPROTECTED)
 

@@ -9,7 +9,7 @@ import pytest
 from axe import barriers
 from book_readers import NARROW, WIDE, unfold, window
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 
 SAMPLE = ("index", "06_feed_forward", "references", "instructor")
 

@@ -110,7 +110,7 @@ def test_a_page_is_stale_when_a_result_that_it_shows_has_changed(package, tmp_pa
     assert len(set(digests)) == 4
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_mathjax_that_is_there_needs_no_network(mathjax, fetched, monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert mathjax.fetch(fetched) is False
@@ -122,7 +122,7 @@ def test_mathjax_without_npm_says_what_to_install(mathjax, tmp_path, monkeypatch
         mathjax.fetch(tmp_path / "nowhere" / "mathjax")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_damaged_mathjax_is_not_taken_for_the_pinned_one(mathjax, fetched):
     path = fetched / "tex-svg-full.js"
     path.write_bytes(path.read_bytes() + b" ")
@@ -177,7 +177,7 @@ def test_the_instructors_part_stands_under_one_heading(unit):
     assert heading not in rest
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_instructors_edition_lies_apart_and_has_the_answers(builder, site):
     assert builder.build("instructor", quiet=True) == 0
     private = builder.front_page("instructor").parent
@@ -186,7 +186,7 @@ def test_the_instructors_edition_lies_apart_and_has_the_answers(builder, site):
     assert "For the instructor" not in (site / "04_attention.html").read_text("utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_skeleton_of_a_chapter_builds_without_a_warning(builder, tmp_path, site):
     book = tmp_path / "book"
     shutil.copytree(BOOK, book, ignore=shutil.ignore_patterns("_build", "*.md"))

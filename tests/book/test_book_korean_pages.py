@@ -15,7 +15,7 @@ from test_book_pages import (
     swallowed_headings,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from jupyter_cache import get_cache
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     # jupyter_client and zmq warn about this machine's event loop and sockets
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

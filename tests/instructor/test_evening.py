@@ -16,7 +16,7 @@ from autograder.commands.app import app
 from autograder.proof.sample_class import Sample, SampleClass
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 REPOSITORY = Path(__file__).parents[2]

@@ -68,7 +68,7 @@ def test_every_course_command_of_the_page_exists():
         assert CliRunner().invoke(app, [name, "--help"]).exit_code == 0, name
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_commands_print_what_the_page_shows(tmp_path: Path) -> None:
     (tmp_path / "class").mkdir()
     (tmp_path / "course").symlink_to(ROOT)
@@ -100,7 +100,7 @@ def in_utc() -> Iterator[None]:
     time.tzset()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_the_late_rule_of_the_page_takes_a_tenth_a_day(
     root: Path, tmp_path: Path, in_utc: None
@@ -175,7 +175,7 @@ def test_pictures_are_small_and_hold_no_notes() -> None:
     assert {path.name for path in paths if opened(path).info} == set()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.needs("chromium")
 def test_the_command_makes_every_picture_anew(shown, tmp_path: Path) -> None:
     """Names and sizes agree with what the page shows: else `make pictures`.

@@ -16,7 +16,7 @@ from autograder.commands.app import app
 from autograder.commands.give_back import by_reason
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 MOST = 60_000  # bytes of a page

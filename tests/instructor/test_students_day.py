@@ -23,7 +23,7 @@ COURSE = load_course()
 UNIT = COURSE.unit("04")
 NOTEBOOK = f"assignments/{UNIT.slug}/{UNIT.slug}.ipynb"
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 

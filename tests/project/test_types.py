@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_type_checker_finds_nothing():
     command = [sys.executable, "-m", "mypy", "--cache-dir", ".mypy_cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

@@ -151,7 +151,7 @@ def test_resume_with_another_model_names_it(folder):
     assert "model='transformer' there and model='attention' here" in output
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT of this kind")
 def test_stop_in_the_first_epoch_promises_nothing(tmp_path):
     steps = ["train", "--device", "cpu", "--out", tmp_path / "new"]
@@ -195,7 +195,7 @@ def wait_for(path: Path, process: subprocess.Popen) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL")
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGINT"])
 def test_killed_run_resumes_to_the_same_losses(tmp_path, name):
@@ -215,7 +215,7 @@ def test_killed_run_resumes_to_the_same_losses(tmp_path, name):
     assert losses(tmp_path / "killed") == losses(tmp_path / "whole")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(not MULTI30K.is_dir(), reason="Multi30k is not beside the course")
 def test_multi30k_trains_evaluates_and_translates(tmp_path):
     data = ["--data", "multi30k", "--data-dir", MULTI30K]

@@ -19,7 +19,7 @@ SMALL = ["--config", "tiny", "--subwords", 600, "--epoch-steps", 4, "--device", 
 PATIENCE = 900  # seconds: only what hangs is to be seen, not what is slow
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.skipif(not PROCESSES.is_dir(), reason="looks for them in /proc"),
 ]
 

@@ -143,7 +143,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.slug)
 def test_real_kits_import_from_themselves_alone(
     unit: Unit, imported: dict[str, str]

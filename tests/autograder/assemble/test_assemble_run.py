@@ -33,7 +33,7 @@ SHORTER = {
 }
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     # jupyter_client and zmq warn about this machine's event loop and sockets
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

@@ -145,7 +145,7 @@ def test_an_answer_that_cannot_be_read_fails_its_check_alone():
     assert "cannot be read: define it in its cell" in failed[0].message
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "spelling", ["plain", "pickle", "exec_decoded", "ends_the_watch", "forked"]
 )

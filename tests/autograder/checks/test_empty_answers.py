@@ -15,7 +15,7 @@ from autograder.proof.judging import answer_cells
 from autograder.sandbox import LocalStudent
 from autograder.unit import GradedUnit, graded_unit
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 COURSE = load_course()
 UNITS = [unit.slug[:2] for unit in COURSE.units]
 KINDS = ["None", "an input", "zeros", "ones"]

@@ -16,7 +16,7 @@ from autograder.collect.account import (
     page_of,
 )
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 
 
 def class_of_twelve():

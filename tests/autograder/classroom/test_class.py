@@ -18,7 +18,7 @@ from autograder.proof.sample_class import scores_file
 from autograder.unit import graded_unit
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 

@@ -22,7 +22,7 @@ from autograder.grading.submission import grade_submission
 from autograder.unit import graded_unit
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 

@@ -20,7 +20,7 @@ from autograder.sandbox.limits import MIB, Limits
 from autograder.unit import Submission, graded_unit
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 TIGHT = Limits(grader_seconds=2, grader_bytes=256 * MIB)

@@ -82,7 +82,7 @@ def test_days_that_are_none_are_refused(tiny_class: Path, days: str) -> None:
     assert (done.exit_code, "Invalid value for 'days'" in done.output) == (2, True)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_rule_extension_and_points_by_hand(classroom: Path) -> None:
     only(classroom, "perfect-one")

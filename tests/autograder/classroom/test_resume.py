@@ -18,7 +18,7 @@ from nbgrader.api import Gradebook
 from tiny_grading import EXPECTED, UNIT, cells, grade, only, scores, submission
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 REPOSITORY = Path(__file__).parents[3]

@@ -45,7 +45,7 @@ def run(root: Path, reverse: bool = False, number: int = 2) -> list:
     return ended
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_any_number_and_order_give_the_same(classroom, tmp_path):
     only(classroom, *FEW)
     other = shutil.copytree(classroom, tmp_path / "other")
@@ -59,7 +59,7 @@ def test_any_number_and_order_give_the_same(classroom, tmp_path):
         assert checks(other, student) == checks(classroom, student)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_looping_student_holds_nobody_up(classroom):
     """No clock decides: the others end while the looping one is still in hand."""
     folder = ClassFolder(classroom)
@@ -80,7 +80,7 @@ def test_a_looping_student_holds_nobody_up(classroom):
         pool.close()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_lost_worker_costs_only_what_it_had_in_hand(classroom):
     only(classroom, "perfect-one", "mistake-1")
     folder = ClassFolder(classroom)
@@ -180,7 +180,7 @@ def test_bad_numbers_of_workers_are_refused(classroom):
     assert not submission(classroom, "nobody").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_what_is_written_is_not_held_in_memory(classroom):
     """A class of thousands makes the same few mistakes: each is kept once."""
     only(classroom, "mistake-1")

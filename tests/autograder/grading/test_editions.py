@@ -73,7 +73,7 @@ def test_without_a_korean_edition_there_is_one(tiny_unit: GradedUnit) -> None:
     assert in_language_of(tiny_unit, []) is tiny_unit
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_both_editions_get_the_same_points(
     unit: GradedUnit, tiny_class: Path, tmp_path: Path, parent: WarmParent
 ) -> None:
@@ -109,7 +109,7 @@ def test_without_the_korean_notebook_the_english_one_does(
     assert in_language_of(unit, read_submission(korean.path)) is unit
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_what_was_handed_out_in_korean_stays_korean_when_nbgrader_grades(
     classroom: Path,

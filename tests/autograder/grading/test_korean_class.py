@@ -45,7 +45,7 @@ def assert_as_in_english(
     return scores
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_class_with_korean_notebooks_gets_the_scores_of_english_ones(
     tmp_path: Path, parent: WarmParent
 ) -> None:
@@ -53,7 +53,7 @@ def test_a_class_with_korean_notebooks_gets_the_scores_of_english_ones(
     assert len(scores) == 11 and len(set(scores.values())) > 4
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("unit", COURSE.units, ids=lambda unit: unit.slug)
 def test_every_korean_notebook_is_graded_as_the_english_one(
     unit: Unit, tmp_path: Path

@@ -120,7 +120,7 @@ def test_a_later_mistake_is_seen_as_if_nothing_had_run_before(check, forks):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("unit", ["04", "07"])
 def test_all_is_judged_as_in_processes_of_their_own(
     unit: str, parents: Callable, monkeypatch: pytest.MonkeyPatch

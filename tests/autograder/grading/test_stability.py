@@ -38,7 +38,7 @@ def report_of(folder: ClassFolder) -> ClassReport:
     return dataclasses.replace(report, rows=tuple(rows))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_any_order_and_number_of_workers_give_the_same_report(classroom):
     folder = ClassFolder(classroom)
     folder.register(UNIT)

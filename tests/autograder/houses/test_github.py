@@ -156,7 +156,7 @@ def test_what_grades_at_each_push_is_taken_back(
     assert not path.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_each_push_is_graded(
     tmp_path: Path, tiny_root: Path, tiny_unit: GradedUnit, runner: Machine
 ) -> None:
@@ -199,7 +199,7 @@ def repositories(server: Path, runner: Machine, content: bytes) -> Path:
     return server
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_all_are_graded_from_the_private_repository(
     tmp_path: Path, tiny_root: Path, tiny_unit: GradedUnit, runner: Machine
 ) -> None:

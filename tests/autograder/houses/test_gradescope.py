@@ -188,7 +188,7 @@ def test_pytorch_is_looked_for_where_the_setting_says(tmp_path: Path) -> None:
     assert option in set_up(elsewhere)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_set_up_installs_into_a_place_of_its_own(image: Path, machine: Machine) -> None:
     asked = machine.log.read_text().splitlines()
     assert "apt-get install -y bubblewrap" in asked
@@ -197,7 +197,7 @@ def test_set_up_installs_into_a_place_of_its_own(image: Path, machine: Machine) 
     assert "-c constraints.txt -r requirements.txt" in text
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_without_a_new_python_it_asks_for_one(tmp_path: Path) -> None:
     folder = tmp_path / "old"
     folder.mkdir()
@@ -214,7 +214,7 @@ def test_without_a_new_python_it_asks_for_one(tmp_path: Path) -> None:
     assert "python3.11-venv" in machine.log.read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_right_notebook_gets_all(grade: Grade, tiny_unit: GradedUnit) -> None:
     found = grade(**{"01_tiny": notebook(tiny_unit)})
     of_type(found, WHOLE)
@@ -230,7 +230,7 @@ def test_a_right_notebook_gets_all(grade: Grade, tiny_unit: GradedUnit) -> None:
     assert "leaderboard" not in found and found["stdout_visibility"] == "hidden"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_mistake_costs_its_points_and_is_told(
     grade: Grade, tiny_unit: GradedUnit
 ) -> None:
@@ -242,7 +242,7 @@ def test_a_mistake_costs_its_points_and_is_told(
     assert any(test["output"] for test in failed)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_nothing_handed_in_is_said(grade: Grade) -> None:
     found = grade()
     assert found["score"] == 0
@@ -251,7 +251,7 @@ def test_nothing_handed_in_is_said(grade: Grade) -> None:
     assert "hand in 01_tiny.ipynb" in found["tests"][0]["output"]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_two_notebooks_are_named_unless_one_has_the_name(
     grade: Grade, tiny_unit: GradedUnit
 ) -> None:
@@ -262,7 +262,7 @@ def test_two_notebooks_are_named_unless_one_has_the_name(
     assert grade(draft=wrong, **{"01_tiny": right})["score"] == 70
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_hostile_notebook_changes_nothing_and_reads_nothing(
     grade: Grade, image: Path, tiny_unit: GradedUnit
 ) -> None:

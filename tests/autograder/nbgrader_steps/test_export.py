@@ -50,7 +50,7 @@ def test_names_of_a_roster_are_no_formulas(gradebook, tmp_path):
     assert float(row["score"]) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_pipe_for_a_notebook_is_refused_and_a_human_asked(classroom):
     only(classroom, "perfect-one")
     path = submission(classroom, "perfect-one")

@@ -9,7 +9,7 @@ from test_feedback_pages import check, check_cell, graded, page_of, written_cell
 from autograder.grading.feedback_table import as_html
 from autograder.grading.points import CheckResult
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 CODE = '''def attend(query, key, mask=None):
     """Say who looks at whom."""
     # A comment, a number and a long line that a telephone has no room for: 1234567890

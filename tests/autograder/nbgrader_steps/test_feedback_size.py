@@ -12,7 +12,7 @@ from autograder.commands.app import app
 from autograder.course import load_course
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 MOST = 60_000  # bytes

@@ -13,7 +13,7 @@ from autograder.nbgrader_steps.feedback import FeedbackExporter
 from autograder.nbgrader_steps.settings import configure
 from autograder.sandbox.isolated import CellRun
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 OVER = "position:fixed;inset:0;z-index:99999;background:red"
 FAR = "https://far.example/x"
 PAYLOADS = [

@@ -11,7 +11,7 @@ from tiny_grading import EXPECTED, UNIT, cells, grade, nbgrader, only, submissio
 from autograder.classroom.folder import ClassFolder
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 STUDENT = "mistake-1"
@@ -34,7 +34,7 @@ def by_command(root: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-WAYS = [by_course, by_api, pytest.param(by_command, marks=pytest.mark.slow)]
+WAYS = [by_course, by_api, pytest.param(by_command, marks=pytest.mark.integration)]
 
 
 def give_marks(root: Path) -> None:

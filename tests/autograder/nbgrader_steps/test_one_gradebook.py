@@ -25,7 +25,7 @@ from autograder.nbgrader_steps.one_gradebook import OneGradebook, one_gradebook
 from autograder.unit import graded_unit
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 ROWS = (

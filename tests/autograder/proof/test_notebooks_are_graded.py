@@ -53,21 +53,21 @@ def answers(request: pytest.FixtureRequest, parent: WarmParent) -> Outcome:
     return graded(graded_unit(unit.slug), COURSE.answer_notebook(unit), parent)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_answers_earn_everything(answers: Outcome) -> None:
     lost = [r for r in answers.results if r.status != "passed"]
     assert [(r.name, r.status, r.message) for r in lost] == []
     assert answers.score == answers.max_score > 0
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_released_notebook_earns_nothing(unit: Unit, parent: WarmParent) -> None:
     result = graded(graded_unit(unit.slug), COURSE.release_notebook(unit), parent)
     assert result.score == 0
     assert all(r.status in ("failed", "not run") for r in result.results)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_every_check_is_run(answers: Outcome) -> None:
     unit = graded_unit(answers.submission.slug)
     assert len(answers.results) == len(checks_with_points(unit))

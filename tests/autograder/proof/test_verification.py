@@ -47,17 +47,17 @@ def counts(tallies: list[Tally], found: Found | None) -> list[Mapping[str, int]]
     return list(rows.values())
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_every_variant_is_judged_rightly(unit: Unit, tallies: list[Tally]) -> None:
     assert problems_of({unit.slug: tallies}) == []
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_there_are_enough_variants(counts: list[Mapping[str, int]]) -> None:
     assert all(row["wrong"] and row["right"] for row in counts), counts
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_nine_mistakes_in_ten_are_named(counts: list[Mapping[str, int]]) -> None:
     wrong = sum(row["wrong"] for row in counts)
     assert sum(row["named"] for row in counts) >= 0.9 * wrong
@@ -68,7 +68,7 @@ def test_what_is_recorded_was_judged_often_enough() -> None:
     assert all(found.seeds >= ENOUGH_SEEDS for found in known)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_mutants_die() -> None:
     unit = COURSE.unit("04")
     verdicts = mutate_unit(COURSE, unit)

@@ -14,7 +14,7 @@ from damaged import DAMAGED
 from handing_in import Case
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 REPAIRED = [case for case in DAMAGED if case.score is not None]

@@ -20,7 +20,7 @@ from honest import HONEST
 
 pytestmark = [
     pytest.mark.needs("bubblewrap"),
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 MARGIN = 2  # seconds, and more only where the machine is crowded

@@ -18,7 +18,7 @@ from autograder.sandbox.parent_line import NoParent
 from autograder.sandbox.warm_parent import WarmParent, start_parent
 from autograder.unit import graded_unit
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 KIT = {"transformer/__init__.py": b"NUMBER = 7"}
 USES_KIT = "import transformer\n\ndef times(x):\n    return transformer.NUMBER * x\n"
 WAIT_SECONDS = 60

@@ -15,7 +15,7 @@ from autograder.commands.app import app
 from autograder.written.filled_in import kept_comments
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 THREE = ("half-done", "mistake-1", "perfect-one")

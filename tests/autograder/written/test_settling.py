@@ -16,7 +16,7 @@ from autograder.commands.app import app
 from autograder.course import CourseError, load_course
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 TWO = ("perfect-one", "mistake-1", "half-done")

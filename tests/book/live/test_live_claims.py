@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 
 CALL, COAT = "die frau ruft den alten mann an .", "einen mantel trägt diese frau ."
 SWAPPED, BICYCLE = "der mann ruft die frau an .", "ist das das fahrrad ?"

@@ -22,7 +22,7 @@ from transformer.model import Transformer
 from transformer.training.page_file import page_file
 from transformer.translation.beams import SearchSettings
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 NEAR = {"atol": 1e-4, "rtol": 0.0}
 POSITIONS, INNER = ("learned", "sinusoidal", "none"), ("linear", "conv")
 VARIANTS = [

@@ -6,7 +6,7 @@ import pytest
 
 from transformer.training.page_file import page_file
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 
 ALL = "heads beam model table own"
 SAID_AGAIN = """() => {

@@ -16,7 +16,7 @@ from transformer.data.special_tokens import SPECIAL_TOKENS
 from transformer.model import Transformer
 from transformer.training.page_file import page_file, save_page_file
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 REMEDY = "Write it with `python -m transformer page RUN`. The figure keeps the model"
 FRAMES = """() => {
   window.longest = 0;

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from axe import barriers
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 
 SENTENCE = "die frau ruft den alten mann an ."
 TRANSLATION = "the woman calls the old man."

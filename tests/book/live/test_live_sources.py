@@ -36,7 +36,7 @@ def lengths_of_functions(text: str) -> dict[str, int]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_type_checker_finds_nothing(npm):
     command = ["node", npm / "typescript" / "bin" / "tsc", "-p", LIVE]
     done = subprocess.run(command, capture_output=True, text=True)
