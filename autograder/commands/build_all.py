@@ -13,9 +13,13 @@ from autograder.course import ROOT, load_course
 
 BUILD = ROOT / "build"
 READING = re.compile(r"(?:executed|reading sources)\W+(\d+%)\W+(\w+)")
+DEFAULT_UNIT = "04"
 Units = Annotated[
     list[str] | None,
-    typer.Argument(help="Units of the sample class, such as 04; default: all."),
+    typer.Argument(help=f"Units to grade a sample class of; default: {DEFAULT_UNIT}."),
+]
+EveryUnit = Annotated[
+    bool, typer.Option("--every-unit", help="Grade a sample class of every unit.")
 ]
 Began = Annotated[
     float | None,
@@ -28,13 +32,18 @@ def register(app: typer.Typer) -> None:
     app.command(name="all")(build_all)
 
 
-def build_all(units: Units = None, began: Began = None) -> None:
-    """Make the notebooks, build the book, and grade a sample class of every unit.
+def build_all(
+    units: Units = None, every_unit: EveryUnit = False, began: Began = None
+) -> None:
+    """Make the notebooks, build the book, and grade a sample class of one unit.
 
     The book is built while the class is graded: its chapters are executed one by one.
     """
     course = load_course()
-    chosen = [course.unit(name) for name in units or []] or course.units
+    if every_unit:
+        chosen = list(course.units)
+    else:
+        chosen = [course.unit(name) for name in units or [DEFAULT_UNIT]]
     sample = SampleClass(BUILD / "sample-class", [unit.slug for unit in chosen])
     if began is None:
         fetch_mathjax()
@@ -78,3 +87,6 @@ def say_where(progress: ProgressLog, sample: SampleClass) -> None:
     progress.say("To mark by hand, in the menu Nbgrader, Formgrader:", stamp=False)
     folder = os.path.relpath(root, ROOT)
     progress.say(f"  cd {folder} && ../../.venv/bin/jupyter lab", stamp=False)
+    if len(sample.slugs) == 1:
+        progress.say("A sample class of every unit, in ten minutes more:", stamp=False)
+        progress.say("  .venv/bin/course all --every-unit", stamp=False)

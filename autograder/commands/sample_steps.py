@@ -52,7 +52,7 @@ class NewLines:
 
 @dataclass
 class SampleClass:
-    """Twelve made-up students in every unit, whose scores are known beforehand.
+    """Twelve made-up students in each of some units, with scores known beforehand.
 
     Attributes:
         root: the folder of the class.
@@ -81,12 +81,14 @@ class SampleClass:
         Raises:
             StepFailed: if it cannot be made.
         """
-        progress.say(f"3/{STEPS} Sample class: twelve made-up students in every unit")
+        number = len(self.slugs)
+        where = self.slugs[0] if number == 1 else f"each of {number} units"
+        progress.say(f"3/{STEPS} Sample class: twelve made-up students of {where}")
         shutil.rmtree(self.submitted, ignore_errors=True)
         command = course_command("sample-class", *self.slugs, "--to", self.submitted)
         made = self.submitted.glob
         with Job(progress, "sample-class", command) as job:
-            job.wait(lambda: f"{len(list(made('*.json')))} of {len(self.slugs)} units")
+            job.wait(lambda: f"{len(list(made('*.json')))} of {number} units")
         settings = self.root / "nbgrader_config.py"
         settings.write_text(SETTINGS, encoding="utf-8")
 

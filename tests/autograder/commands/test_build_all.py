@@ -60,7 +60,9 @@ def run_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
     monkeypatch.setattr(build_all, "fetch_mathjax", lambda: None)
     real = build_all.course_command
 
-    def run(*units: str, really: tuple[str, ...] = (), **instead: str) -> None:
+    def run(
+        *units: str, every: bool = False, really: tuple[str, ...] = (), **instead: str
+    ) -> None:
         fakes = {"book": NOISE + READ, "grade": NOISE + graded(), **instead}
 
         def command(name: str, *arguments: object) -> list[str]:
@@ -74,13 +76,13 @@ def run_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
         if "grade" not in really:
             (build / "sample-class").mkdir(parents=True)
             monkeypatch.setattr(SampleClass, "_compare", lambda self, progress: None)
-        build_all.build_all(list(units))
+        build_all.build_all(list(units), every_unit=every)
 
     return run
 
 
-def graded() -> str:
-    return GRADE.format(slugs=SLUGS, students=STUDENTS)
+def graded(slugs: list[str] = SLUGS) -> str:
+    return GRADE.format(slugs=slugs, students=STUDENTS)
 
 
 def is_one_screen(text: str) -> None:
@@ -92,12 +94,23 @@ def is_one_screen(text: str) -> None:
     assert "somebody else" not in text
 
 
+def test_one_unit_is_the_default_and_is_named(run_all, capfd) -> None:
+    run_all(grade=graded(["04_attention"]))
+    text = capfd.readouterr().out
+    is_one_screen(text)
+    assert "twelve made-up students of 04_attention\n" in text
+    assert "04_attention             12 graded" in text
+    assert "course all --every-unit" in text
+
+
 def test_thirteen_units_fit_on_one_screen(run_all, tmp_path, capfd) -> None:
-    run_all()
+    run_all(every=True)
     text, errors = capfd.readouterr()
     is_one_screen(text)
     assert errors == ""
     assert [slug for slug in SLUGS if re.search(rf"{slug} +12 graded", text)] == SLUGS
+    assert "of each of 13 units" in text
+    assert "course all" not in text
     assert "read up to 42%, 07_masks" in text
     assert "book/_build/html/index.html" in text
     log = (tmp_path / "build" / "course.log").read_text(encoding="utf-8")
