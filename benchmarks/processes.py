@@ -46,6 +46,7 @@ STEPS_OF_THE_PAPER, TOKENS_OF_THE_PAPER = 100_000, 25_000
 def tokens_per_second(count: int, device: str, config: str, out: Path) -> float:
     """Train in so many processes; return how many target tokens a second they took."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += ["--local-addr", "localhost"]
     command += ["--nproc-per-node", str(count), "-m", "transformer", "train"]
     command += ["--config", config, "--device", device, "--out", str(out)]
     command += ["--epochs", str(EPOCHS), "--epoch-steps", str(STEPS)]

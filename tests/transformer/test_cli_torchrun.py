@@ -14,7 +14,11 @@ from command_line import losses, run
 
 PROCESSES = Path("/proc")
 KOREAN = Path(__file__).parent / "own_files" / "korean_english"
-TWO = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+TWO = [
+    *("-m", "torch.distributed.run", "--standalone"),
+    *("--local-addr", "localhost"),  # the name of a bare machine may resolve to nothing
+    *("--nproc-per-node", "2"),
+]
 SMALL = ["--config", "tiny", "--subwords", 600, "--epoch-steps", 4, "--device", "cpu"]
 PATIENCE = 900  # seconds: only what hangs is to be seen, not what is slow
 

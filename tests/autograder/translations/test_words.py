@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 
 import pytest
 
@@ -92,7 +93,8 @@ def test_a_cell_in_other_words_does_the_same() -> None:
     made = code.translated(CELL, table.get)
     space: dict[str, object] = {}
     exec(made, space)
-    assert space["f"].__doc__ == "하나를 더합니다.\n\n    Args:\n        x: 수.\n    "
+    assert '"""하나를 더합니다.\n\n    Args:\n        x: 수.\n    """' in made
+    assert inspect.getdoc(space["f"]) == "하나를 더합니다.\n\nArgs:\n    x: 수."
     assert [one.text for one in code.words_of(made)][:1] == [
         "하나를 더합니다.\n\nArgs:\n    x: 수."
     ]

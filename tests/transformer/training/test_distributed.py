@@ -17,7 +17,11 @@ from transformer.training.config import TrainingConfig
 from transformer.training.distributed import ALONE, Processes, join_processes
 from transformer.training.loop import step_function
 
-TWO = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+TWO = [
+    *("-m", "torch.distributed.run", "--standalone"),
+    *("--local-addr", "localhost"),  # the name of a bare machine may resolve to nothing
+    *("--nproc-per-node", "2"),
+]
 KINDS = ("plain", "parts", "compiled", "clipped", "one sentence at the end", "tied")
 
 
