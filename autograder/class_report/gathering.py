@@ -20,8 +20,8 @@ from autograder.classroom.audit_log import NAME as LOG
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.classroom.marks import Marks, marks_of
 from autograder.classroom.regrade_hash import hash_of_submission
-from autograder.collect.account import sent_instead
-from autograder.collect.shelf import Place
+from autograder.collect.import_report import sent_instead
+from autograder.collect.submission_store import SubmissionStore
 from autograder.course import ENGLISH, UNCOUNTED
 from autograder.grading.editions import language_of
 from autograder.grading.outcome import RECORD
@@ -131,7 +131,9 @@ class _Sources:
 
     def _is_untouched(self, name: str) -> bool:
         submitted = self.folder.root / self.folder.coursedir.submitted_directory
-        return Place(self.folder.root, submitted, name, self.slug).is_untouched
+        return SubmissionStore(
+            self.folder.root, submitted, name, self.slug
+        ).is_untouched
 
     def _page(self, name: str) -> str:
         """Return where a student's feedback page is; "" if there is none."""

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 
 from autograder.collect.incoming import (
     CollectError,
-    Incoming,
+    IncomingFiles,
+    IncomingNotebook,
     LeftOut,
-    Reading,
     is_archive,
     left_out_by_name,
     take_or_leave,
@@ -60,7 +60,7 @@ def read_archive(
     content: bytes,
     parents: tuple[str, ...],
     when: datetime,
-    reading: Reading,
+    reading: IncomingFiles,
     allowance: Allowance | None = None,
     depth: int = 1,
 ) -> None:
@@ -179,7 +179,7 @@ def _read_entry(
     info: zipfile.ZipInfo,
     parts: tuple[str, ...],
     otherwise: datetime,
-    reading: Reading,
+    reading: IncomingFiles,
     allowance: Allowance,
     depth: int,
 ) -> None:
@@ -191,7 +191,9 @@ def _read_entry(
         if is_archive(parts[-1]):
             read_archive(content, parts, when, reading, allowance, depth + 1)
         else:
-            take_or_leave(Incoming(parts, when, content, own is not None), reading)
+            take_or_leave(
+                IncomingNotebook(parts, when, content, own is not None), reading
+            )
     except CollectError as error:
         reading.refuse(parts, error)
     except BROKEN_ARCHIVE as error:

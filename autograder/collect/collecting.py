@@ -1,8 +1,8 @@
-"""Collect: read all, find student and unit of each, keep all, put the last in place."""
+"""Collect: read all, match students and units, store all, install the last one."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -11,29 +11,35 @@ from filelock import FileLock
 from nbgrader.api import Gradebook
 
 from autograder.classroom.folder import ClassFolder, grading_folder
-from autograder.collect.account import PASSED_OVER, REFUSED, TAKEN, Fate, sent_instead
-from autograder.collect.aside import Aside
-from autograder.collect.collected import Collected, Placed
-from autograder.collect.doubts import doubts_about, several, strays, two_ids
-from autograder.collect.identities import Identities, students_in_gradebook
-from autograder.collect.incoming import CLONE, Incoming, LeftOut, Reading
-from autograder.collect.joining import as_csv, join
-from autograder.collect.moving import is_graded, move, moves_of
-from autograder.collect.names import Named
-from autograder.collect.recognise import Recogniser
+from autograder.collect.detect_unit import UnitDetector
+from autograder.collect.import_report import (
+    PASSED_OVER,
+    REFUSED,
+    TAKEN,
+    ImportReport,
+    ImportResult,
+    sent_instead,
+)
+from autograder.collect.incoming import CLONE, IncomingFiles, IncomingNotebook, LeftOut
+from autograder.collect.match_students import StudentMatcher, students_in_gradebook
+from autograder.collect.merge_rosters import as_csv, join
+from autograder.collect.platform_names import ParsedName
+from autograder.collect.quarantine import Quarantine
+from autograder.collect.rename_students import is_graded, move, moves_of
 from autograder.collect.roster import Roster, Student, read_roster
-from autograder.collect.shelf import (
+from autograder.collect.sorting import SortedNotebook, Sorter
+from autograder.collect.sources import read_incoming, refuse_inside
+from autograder.collect.submission_store import (
     AS_GIVEN_OUT,
-    SHELF,
+    STORE,
     TIME,
-    Place,
     Record,
+    SubmissionStore,
     sha256,
     why_not,
 )
-from autograder.collect.sorting import Sorted, Sorting
-from autograder.collect.sources import read_incoming, refuse_inside
 from autograder.collect.times import Times, due_of, read_times
+from autograder.collect.warnings import several, strays, two_ids, warnings_about_times
 from autograder.whole_files import write_whole
 
 ROSTER = "roster.csv"
@@ -41,6 +47,45 @@ OF_THE_KIT = "is a module that students are given"
 EMPTY = "is of a repository without a notebook"
 GIVEN = "put aside before, and taken since as this student's"
 FEW = 4  # times as many students in another unit: these are strays, nobody is missing
+
+
+@dataclass(frozen=True)
+class Placed:
+    """What became of one student's submissions of one unit."""
+
+    student: str
+    slug: str
+    last: Record
+    kept: int
+    new: int
+    when: str
+    late: bool
+
+
+@dataclass
+class Collected:
+    """What collecting did.
+
+    Attributes:
+        report: what became of each file.
+        placed: who handed in what.
+        created: students who were unknown.
+        moved: students who now have the id of the roster.
+        named: how many students of a roster the gradebook now has by name.
+        warnings: what was taken, and what an instructor should look at.
+    """
+
+    report: ImportReport = field(default_factory=ImportReport)
+    placed: list[Placed] = field(default_factory=list)
+    created: list[str] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
+    named: int = 0
+    warnings: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def missing(self) -> dict[str, list[str]]:
+        """Return each unit's students of whom nothing came."""
+        return self.report.missing
 
 
 def collect(
@@ -68,20 +113,22 @@ def collect(
         CourseError: if there is no such unit.
     """
     wanted = folder.course.unit(unit) if unit else None
-    sorting = Sorting(Recogniser(folder.course), wanted)
-    if not (is_from_aside := Aside(folder.root).holds(path)):
-        refuse_inside(path, folder.root, folder.coursedir.submitted_directory, SHELF)
-    kept = folder.root / SHELF / ROSTER
+    sorting = Sorter(UnitDetector(folder.course), wanted)
+    if not (is_from_quarantine := Quarantine(folder.root).holds(path)):
+        refuse_inside(path, folder.root, folder.coursedir.submitted_directory, STORE)
+    kept = folder.root / STORE / ROSTER
     given = read_roster(roster) if roster else None
     before = read_roster(kept) if kept.is_file() else None
     when = read_times(times, folder.course) if times else Times([])
     reading = read_incoming(path)
     with FileLock(grading_folder(folder.root) / "collect.lock"):
-        run = _Collecting(folder, (before, given), when, sorting, not is_from_aside)
+        run = _Collecting(
+            folder, (before, given), when, sorting, not is_from_quarantine
+        )
         done = run.run(reading)
         if given:
             write_whole(kept, as_csv(run.roster))
-        done.account.write(folder.root, path.resolve())
+        done.report.write(folder.root, path.resolve())
         return done
 
 
@@ -93,48 +140,48 @@ class _Collecting:
         folder: ClassFolder,
         rosters: tuple[Roster | None, Roster | None],
         times: Times,
-        sorting: Sorting,
+        sorting: Sorter,
         keeps: bool,
     ) -> None:
         """Begin with the roster of before and the new one, or None.
 
         `keeps` says whether what is put aside is kept: it may have been before.
         """
-        self.aside, self.keeps = Aside(folder.root), keeps
+        self.quarantine, self.keeps = Quarantine(folder.root), keeps
         self.folder, self.times = folder, times
         self.sorting = sorting
         self.submitted = folder.root / folder.coursedir.submitted_directory
         before, given = rosters
         self.given = given or before
         self.roster = self.given or Roster(students_in_gradebook(folder))
-        self.identities = Identities(folder.root, self.roster)
+        self.matcher = StudentMatcher(folder.root, self.roster)
         self.done = Collected()
         if given:
             self._join(given, before)
         if self.given:
-            self.done.moved |= moves_of(folder, self.identities.known, self.roster)
-            self.identities.rename(self.done.moved)
+            self.done.moved |= moves_of(folder, self.matcher.known, self.roster)
+            self.matcher.rename(self.done.moved)
 
     def _join(self, given: Roster, before: Roster | None) -> None:
         """Let a new roster hold, for whom there is one before it too."""
-        ours = set(self.identities.known.values())
+        ours = set(self.matcher.known.values())
         others = (one for one in students_in_gradebook(self.folder)
                   if one.id not in ours)  # fmt: skip
         joined = join(given, before or Roster(others), partial(is_graded, self.folder))
-        self.roster = self.given = self.identities.roster = joined.roster
+        self.roster = self.given = self.matcher.roster = joined.roster
         self.done.moved = dict(joined.moves)
         self.done.warnings += two_ids(joined.graded)
 
-    def run(self, reading: Reading) -> Collected:
+    def run(self, reading: IncomingFiles) -> Collected:
         """Sort, keep, install; then say who is missing."""
-        reading.notebooks = list(map(self.aside.with_time, reading.notebooks))
-        found = self.sorting.sort(reading, self.identities)
+        reading.notebooks = list(map(self.quarantine.with_time, reading.notebooks))
+        found = self.sorting.sort(reading, self.matcher)
         self.done.warnings += found.warnings
         move(self.folder, self.submitted, self.done.moved)
-        self.identities.save()
-        for incoming, fate in found.put_aside:
-            fate = self._put_aside(incoming, fate, reading)
-            self.done.account.fates.append(fate)
+        self.matcher.save()
+        for incoming, result in found.put_aside:
+            result = self._put_aside(incoming, result, reading)
+            self.done.report.results.append(result)
         units = found.by_unit()
         if self.sorting.wanted:
             units.setdefault(self.sorting.wanted.slug, {})
@@ -152,31 +199,33 @@ class _Collecting:
             self.done.warnings.append((f"{rows} of the times", words))
         return self.done
 
-    def _put_aside(self, incoming: Incoming, fate: Fate, reading: Reading) -> Fate:
+    def _put_aside(
+        self, incoming: IncomingNotebook, result: ImportResult, reading: IncomingFiles
+    ) -> ImportResult:
         """Keep what cannot be put anywhere, unless somebody was given it since."""
-        owner = self.aside.owner(incoming, fate.slug) if fate.slug else ""
-        if owner and not fate.students and not fate.is_untouched:
-            return replace(fate, state=TAKEN, students=(owner,), why=GIVEN)
+        owner = self.quarantine.owner(incoming, result.slug) if result.slug else ""
+        if owner and not result.students and not result.is_untouched:
+            return replace(result, state=TAKEN, students=(owner,), why=GIVEN)
         if self.keeps:
             named = reading.named(incoming.parts, self.sorting.slugs)
-            due = due_of(self.folder, fate.slug) if fate.slug else None
-            self.aside.keep(incoming, _record_of(incoming, named), due)
-        return fate
+            due = due_of(self.folder, result.slug) if result.slug else None
+            self.quarantine.keep(incoming, _record_of(incoming, named), due)
+        return result
 
-    def _leave_out(self, reading: Reading) -> None:
-        """Account for the files that are no notebooks, or cannot be read."""
+    def _leave_out(self, reading: IncomingFiles) -> None:
+        """ImportReport for the files that are no notebooks, or cannot be read."""
         for item in reading.left_out:
             named = reading.named(item.parts, self.sorting.slugs)
-            who = self.identities.who(named, may_be_new=False).students
+            who = self.matcher.match(named, may_be_new=False).students
             if not who and (named.platform != "files" or item.may_stand_for_work):
                 who = named.people[:1]
             state, why = self._state(item, reading)
             beside = not item.may_be_work and why != EMPTY
-            self.done.account.fates.append(
-                Fate(item.source, state, who, why, is_beside=beside)
+            self.done.report.results.append(
+                ImportResult(item.source, state, who, why, is_beside=beside)
             )
 
-    def _state(self, item: LeftOut, reading: Reading) -> tuple[str, str]:
+    def _state(self, item: LeftOut, reading: IncomingFiles) -> tuple[str, str]:
         """Return what becomes of a file that is no notebook, and why."""
         *home, name = item.parts
         is_clone = name == CLONE and tuple(home) in reading.clones
@@ -190,12 +239,12 @@ class _Collecting:
         """Say whether a file lies where the course's modules do, beside a notebook."""
         return parts[-1].endswith(".py") and self.folder.course.package in parts[:-1]
 
-    def _collect_unit(self, slug: str, found: dict[str, list[Sorted]]) -> None:
+    def _collect_unit(self, slug: str, found: dict[str, list[SortedNotebook]]) -> None:
         self.folder.register(slug)
         due = due_of(self.folder, slug)
         installed = {}
         for student, items in sorted(found.items()):
-            place = Place(self.folder.root, self.submitted, student, slug)
+            place = SubmissionStore(self.folder.root, self.submitted, student, slug)
             place.keep_what_is_there()
             new = [place.keep(self._record(item), item.incoming.content)
                    for item in sorted(items, key=_order)]  # fmt: skip
@@ -211,18 +260,18 @@ class _Collecting:
         self._account(found, installed, due)
         grace = self.folder.course.late.minutes_of_grace
         last_ones = list(installed.values())
-        self.done.warnings += doubts_about(slug, last_ones, due, grace)
+        self.done.warnings += warnings_about_times(slug, last_ones, due, grace)
 
     def _details(self, student: str) -> Student:
         return self.roster.students.get(student) or Student(student)
 
     def _account(
         self,
-        found: dict[str, list[Sorted]],
+        found: dict[str, list[SortedNotebook]],
         installed: dict[str, Record],
         due: datetime | None,
     ) -> None:
-        """Account for each file that was taken, once, also where a team has it."""
+        """ImportReport for each file that was taken, once, also where a team has it."""
         items = {id(item): item for items in found.values() for item in items}
         for item in items.values():
             own = item.incoming
@@ -237,34 +286,34 @@ class _Collecting:
             if not own.parts[-1].lower().endswith(".ipynb"):
                 why = f"a notebook under another ending{'; ' if why else ''}{why}"
             slug = item.unit.slug
-            self.done.account.fates.append(
-                Fate(own.source, TAKEN, item.students, why, slug, when)
+            self.done.report.results.append(
+                ImportResult(own.source, TAKEN, item.students, why, slug, when)
             )
 
-    def _record(self, item: Sorted) -> Record:
+    def _record(self, item: SortedNotebook) -> Record:
         record = _record_of(item.incoming, item.named)
-        came_as = self.aside.came_as(item.incoming)
+        came_as = self.quarantine.came_as(item.incoming)
         return replace(record, is_untouched=item.is_untouched, came_as=came_as)
 
-    def _say_missing(self, units: dict[str, dict[str, list[Sorted]]]) -> None:
+    def _say_missing(self, units: dict[str, dict[str, list[SortedNotebook]]]) -> None:
         """Note of whom nothing came: neither before nor now, in whatever form."""
         most = max(map(len, units.values()), default=0)
         slugs = [slug for slug in sorted(units) if FEW * len(units[slug]) >= most]
         if self.sorting.wanted:
             slugs = [self.sorting.wanted.slug]
-        instead = set(self.done.account.instead())
-        known = set(self.roster.students) | self.identities.created
+        instead = set(self.done.report.instead())
+        known = set(self.roster.students) | self.matcher.created
         if not self.roster.is_given:
             known |= {path.name for path in self.submitted.glob("*") if path.is_dir()}
         for slug in slugs:
             has = {path.parent.name for path in self.submitted.glob(f"*/{slug}")}
             before = sent_instead(self.folder.root, slug).keys()
-            self.done.account.missing[slug] = sorted(known - has - instead - before)
+            self.done.report.missing[slug] = sorted(known - has - instead - before)
 
-    def _add_students(self, taken: list[Sorted]) -> None:
+    def _add_students(self, taken: list[SortedNotebook]) -> None:
         """Write the roster and the new students into the gradebook."""
         users = {item.students[0]: item.named for item in reversed(taken)}
-        self.done.created = sorted(set(users) & self.identities.created)
+        self.done.created = sorted(set(users) & self.matcher.created)
         new: dict[str, dict[str, str]] = {}
         for student in self.done.created:
             named = users[student]
@@ -279,11 +328,11 @@ class _Collecting:
                     gradebook.update_or_create_student(student, **details)
 
 
-def _order(item: Sorted) -> tuple[int, datetime, int]:
+def _order(item: SortedNotebook) -> tuple[int, datetime, int]:
     return item.named.file or 0, item.incoming.when, item.named.version
 
 
-def _record_of(incoming: Incoming, named: Named) -> Record:
+def _record_of(incoming: IncomingNotebook, named: ParsedName) -> Record:
     return Record(
         sha256(incoming.content),
         f"{incoming.when:{TIME}}",

@@ -8,8 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from autograder.collect.names import BRANCH, Named, of_a_repository, take_apart
-from autograder.collect.words import stem_of
+from autograder.collect.name_cleaning import stem_of
+from autograder.collect.platform_names import (
+    BRANCH,
+    ParsedName,
+    parse_path,
+    parse_repository_path,
+)
 from autograder.repair.reading import MAX_BYTES
 
 CLONE = ".git"  # what makes a folder a repository
@@ -49,7 +54,7 @@ class CollectError(ValueError):
 
 
 @dataclass(frozen=True)
-class Incoming:
+class IncomingNotebook:
     """One notebook as it came.
 
     Attributes:
@@ -98,7 +103,7 @@ class LeftOut:
 
 
 @dataclass
-class Reading:
+class IncomingFiles:
     """All files that were found, each in one of two lists.
 
     Attributes:
@@ -107,17 +112,17 @@ class Reading:
         clones: the folders that are students' repositories.
     """
 
-    notebooks: list[Incoming] = field(default_factory=list)
+    notebooks: list[IncomingNotebook] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     clones: set[tuple[str, ...]] = field(default_factory=set)
 
-    def named(self, parts: tuple[str, ...], slugs: tuple[str, ...]) -> Named:
+    def named(self, parts: tuple[str, ...], slugs: tuple[str, ...]) -> ParsedName:
         """Return what a path says; without a platform the outermost clone counts."""
-        found = take_apart(parts, slugs)
+        found = parse_path(parts, slugs)
         if found.platform in ("files", "nbgrader"):
             for depth in range(1, len(parts)):
                 if parts[:depth] in self.clones:
-                    return of_a_repository(parts, depth, slugs)
+                    return parse_repository_path(parts, depth, slugs)
         return found
 
     def has_work(self, clone: tuple[str, ...]) -> bool:
@@ -151,7 +156,7 @@ class Reading:
         self.left_out.append(LeftOut(tuple(parts), str(why)))
 
 
-def _of_github(incoming: Incoming) -> tuple[str, ...]:
+def _of_github(incoming: IncomingNotebook) -> tuple[str, ...]:
     """Return where GitHub's zip of a repository holds a notebook; () if it is none.
 
     The one folder in it is named as the zip is, and ends in the branch.
@@ -200,7 +205,7 @@ def may_be_notebook(name: str) -> bool:
     return ".ipynb" in plain or kind in (".json", ".txt", "")
 
 
-def take_or_leave(incoming: Incoming, reading: Reading) -> None:
+def take_or_leave(incoming: IncomingNotebook, reading: IncomingFiles) -> None:
     """Take a file as a notebook: by its name, or by what is in it."""
     is_named_so = incoming.parts[-1].lower().endswith(".ipynb")
     if is_named_so and incoming.content.startswith(OF_LFS):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.collect.incoming import CollectError
-from autograder.collect.words import folder_name, letters
+from autograder.collect.name_cleaning import folder_name, letters
 from autograder.whole_files import text_of_table
 
 # What columns are called by nbgrader, Canvas, Moodle, Google Classroom and by hand.

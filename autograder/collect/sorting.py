@@ -5,44 +5,45 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from autograder.collect.account import PUT_ASIDE, Fate
-from autograder.collect.identities import Identities, Who
-from autograder.collect.incoming import Incoming, Reading
-from autograder.collect.names import Named
-from autograder.collect.namesakes import (
+from autograder.collect.detect_unit import UnitDetector
+from autograder.collect.import_report import PUT_ASIDE, ImportResult
+from autograder.collect.incoming import IncomingFiles, IncomingNotebook
+from autograder.collect.match_students import (
+    Match,
     Name,
+    StudentMatcher,
     name_in_archive,
     twins_among_files,
     twins_of_a_platform,
 )
-from autograder.collect.recognise import Recogniser
+from autograder.collect.platform_names import ParsedName
 from autograder.course import Unit
 
 FEWEST, MOST = 5, 0.75  # notebooks of an archive that say of which unit it is
 
 
 @dataclass(frozen=True)
-class Sorted:
+class SortedNotebook:
     """A notebook of which students and unit are known; a team has several students."""
 
-    incoming: Incoming
-    named: Named
+    incoming: IncomingNotebook
+    named: ParsedName
     students: tuple[str, ...]
     unit: Unit
     is_untouched: bool = False
 
 
 @dataclass
-class Found:
+class SortResult:
     """What sorting found."""
 
-    taken: list[Sorted] = field(default_factory=list)
-    put_aside: list[tuple[Incoming, Fate]] = field(default_factory=list)
+    taken: list[SortedNotebook] = field(default_factory=list)
+    put_aside: list[tuple[IncomingNotebook, ImportResult]] = field(default_factory=list)
     warnings: list[tuple[str, str]] = field(default_factory=list)
 
-    def by_unit(self) -> dict[str, dict[str, list[Sorted]]]:
+    def by_unit(self) -> dict[str, dict[str, list[SortedNotebook]]]:
         """Return what was taken, by unit and student."""
-        found: dict[str, dict[str, list[Sorted]]] = {}
+        found: dict[str, dict[str, list[SortedNotebook]]] = {}
         for item in self.taken:
             of_unit = found.setdefault(item.unit.slug, {})
             for student in item.students:
@@ -50,22 +51,22 @@ class Found:
         return found
 
 
-class Sorting:
+class Sorter:
     """Say of which unit a notebook is, and whose."""
 
-    def __init__(self, recogniser: Recogniser, wanted: Unit | None) -> None:
+    def __init__(self, detector: UnitDetector, wanted: Unit | None) -> None:
         """Say which units there are, and which one is wanted."""
-        self.recogniser, self.wanted = recogniser, wanted
-        self.slugs = tuple(unit.slug for unit in recogniser.units)
+        self.detector, self.wanted = detector, wanted
+        self.slugs = tuple(unit.slug for unit in detector.units)
 
-    def sort(self, reading: Reading, identities: Identities) -> Found:
+    def sort(self, reading: IncomingFiles, matcher: StudentMatcher) -> SortResult:
         """Sort all notebooks; what is left out says who else has a name."""
-        found = Found()
+        found = SortResult()
         notebooks = reading.notebooks
         named = [reading.named(one.parts, self.slugs) for one in notebooks]
         others = [reading.named(one.parts, self.slugs) for one in reading.left_out]
         units = [
-            self.recogniser.unit(incoming, one.stem) or self.wanted
+            self.detector.unit(incoming, one.stem) or self.wanted
             for incoming, one in zip(notebooks, named, strict=True)
         ]
         twins = twins_of_a_platform([*named, *others])
@@ -75,40 +76,43 @@ class Sorting:
         for place, incoming in enumerate(notebooks):
             one, unit = named[place], units[place]
             is_twin = place in places or _is_twin(one, twins)
-            who = identities.who(one, is_twin)
-            why, is_beside = self._problem(one, unit, who, own, identities)
+            match = matcher.match(one, is_twin)
+            why, is_beside = self._problem(one, unit, match, own, matcher)
             if unit is None or why:
                 slug = unit.slug if unit else ""
                 blank = self._is_untouched(incoming, unit)
-                fate = Fate(incoming.source, PUT_ASIDE, who.students, why, slug,
-                            is_beside=is_beside, is_untouched=blank)  # fmt: skip
-                found.put_aside.append((incoming, fate))
+                result = ImportResult(
+                    *(incoming.source, PUT_ASIDE, match.students, why, slug),
+                    is_beside=is_beside,
+                    is_untouched=blank,
+                )
+                found.put_aside.append((incoming, result))
                 continue
-            for other in dict.fromkeys(identities.others(one, who.students)):
-                whose = " and ".join(who.students)
+            for other in dict.fromkeys(matcher.others(one, match.students)):
+                whose = " and ".join(match.students)
                 words = f"was taken as {whose}'s, but names {other} inside"
                 found.warnings.append((incoming.source, words))
-            said = self.recogniser.named_unit(one.stem)
+            said = self.detector.named_unit(one.stem)
             if said and said != unit:
                 words = f"holds the exercises of {unit.slug}, not of {said.slug}"
                 found.warnings.append((incoming.source, words))
             is_untouched = self._is_untouched(incoming, unit)
-            item = Sorted(incoming, one, who.students, unit, is_untouched)
+            item = SortedNotebook(incoming, one, match.students, unit, is_untouched)
             found.taken.append(item)
         return found
 
-    def _is_untouched(self, incoming: Incoming, unit: Unit | None) -> bool:
+    def _is_untouched(self, incoming: IncomingNotebook, unit: Unit | None) -> bool:
         if unit is None:
             return False
-        return self.recogniser.is_untouched(incoming.content, unit)
+        return self.detector.is_untouched(incoming.content, unit)
 
     def _problem(
         self,
-        named: Named,
+        named: ParsedName,
         unit: Unit | None,
-        who: Who,
+        match: Match,
         own: dict[tuple[str, ...], Unit],
-        identities: Identities,
+        matcher: StudentMatcher,
     ) -> tuple[str, bool]:
         """Say why a notebook is put aside, and whether that does no harm; else ""."""
         expected = self.wanted or own.get(named.home[:-1])
@@ -116,25 +120,25 @@ class Sorting:
             return "is of no unit that is known: name one with --unit", False
         if self.wanted and unit != self.wanted:
             return f"is of unit {unit.slug}, which was not asked for", True
-        if not who.students:
-            return who.why, False
+        if not match.students:
+            return match.why, False
         if expected and unit != expected and named.number:
             words = f"is of unit {unit.slug}, in an archive of {expected.slug}: "
             return f"{words}take it with --unit {unit.number:02}", True
-        holder = identities.holder(named)
-        if holder and holder not in who.students:
-            whose = " and ".join(who.students)
+        holder = matcher.holder(named)
+        if holder and holder not in match.students:
+            whose = " and ".join(match.students)
             words = f"lies in the folder of {holder}, but is named as {whose}'s"
             return words, False
         return "", False
 
 
-def _is_twin(named: Named, twins: set[Name]) -> bool:
+def _is_twin(named: ParsedName, twins: set[Name]) -> bool:
     return bool(named.number) and name_in_archive(named) in twins
 
 
 def _units_of_archives(
-    named: list[Named], units: list[Unit | None]
+    named: list[ParsedName], units: list[Unit | None]
 ) -> dict[tuple[str, ...], Unit]:
     """Return of which unit a platform's archives are, where most notebooks agree."""
     counts: dict[tuple[str, ...], Counter[Unit]] = {}

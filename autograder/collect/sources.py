@@ -12,9 +12,9 @@ from autograder.collect.archives import MAX_OF_A_STUDENT, MAX_TOTAL, read_archiv
 from autograder.collect.incoming import (
     CLONE,
     CollectError,
-    Incoming,
+    IncomingFiles,
+    IncomingNotebook,
     LeftOut,
-    Reading,
     is_archive,
     left_out_by_name,
     take_or_leave,
@@ -25,13 +25,13 @@ from autograder.repair.reading import MAX_BYTES
 LINK = "is a link, which is not followed"
 
 
-def read_incoming(path: Path) -> Reading:
+def read_incoming(path: Path) -> IncomingFiles:
     """Read every notebook of a folder, an archive, or a single file.
 
     Raises:
         CollectError: if there is nothing, or the archive is broken or malicious.
     """
-    reading = Reading()
+    reading = IncomingFiles()
     if path.is_dir():
         _read_folder(path, reading, (path.resolve().name,) if is_clone(path) else ())
     elif not path.exists():
@@ -75,7 +75,7 @@ def is_clone(path: Path) -> bool:
     return (path / CLONE).exists()
 
 
-def _read_folder(folder: Path, reading: Reading, around: tuple[str, ...]) -> None:
+def _read_folder(folder: Path, reading: IncomingFiles, around: tuple[str, ...]) -> None:
     for home, folders, names in os.walk(folder):
         folders.sort()
         for name in [*folders, *sorted(names)]:
@@ -87,7 +87,7 @@ def _read_folder(folder: Path, reading: Reading, around: tuple[str, ...]) -> Non
                 _read_file(path, parts, reading)
 
 
-def _read_file(path: Path, parts: tuple[str, ...], reading: Reading) -> None:
+def _read_file(path: Path, parts: tuple[str, ...], reading: IncomingFiles) -> None:
     size = path.lstat().st_size
     if found := left_out_by_name(parts):
         reading.left_out.append(found)
@@ -99,11 +99,11 @@ def _read_file(path: Path, parts: tuple[str, ...], reading: Reading) -> None:
         is_work = ".ipynb" in path.name.lower()
         reading.left_out.append(LeftOut(parts, too_large(size), is_work))
     else:
-        take_or_leave(Incoming(parts, _time(path), path.read_bytes()), reading)
+        take_or_leave(IncomingNotebook(parts, _time(path), path.read_bytes()), reading)
 
 
 def _read_archive(
-    path: Path, parts: tuple[str, ...], size: int, reading: Reading
+    path: Path, parts: tuple[str, ...], size: int, reading: IncomingFiles
 ) -> None:
     """Read an archive in a folder: a student's, or one of a platform."""
     try:

@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.incoming import CollectError
 from autograder.collect.roster import Student, read_table, student_of
-from autograder.collect.shelf import TIME
+from autograder.collect.submission_store import TIME
 from autograder.course import Course
 
 COLUMNS = {
@@ -50,7 +50,7 @@ def _differ(one: Student, other: Student) -> bool:
 
 
 @dataclass(frozen=True)
-class Row:
+class TimeRow:
     """A time of a student's submission; of any unit, if it names none."""
 
     student: Student
@@ -61,7 +61,7 @@ class Row:
 class Times:
     """The times of a class's submissions."""
 
-    def __init__(self, rows: list[Row]) -> None:
+    def __init__(self, rows: list[TimeRow]) -> None:
         """Keep the rows, and note which are used."""
         self.rows = rows
         self._used: set[int] = set()
@@ -116,7 +116,7 @@ def read_times(path: Path, course: Course) -> Times:
         if cells["time"] not in ("", "-"):
             slug = course.unit(cells["unit"]).slug if cells.get("unit") else ""
             when = _time(f"{path}, row {number}", cells["time"])
-            rows.append(Row(student_of(cells), slug, when))
+            rows.append(TimeRow(student_of(cells), slug, when))
     return Times(rows)
 
 

@@ -74,7 +74,7 @@ def collect(
     _tell(done, Console())
     if not done.placed:
         raise typer.Exit(2)
-    if done.account.problems():
+    if done.report.problems():
         raise typer.Exit(1)
 
 
@@ -83,7 +83,7 @@ def _tell(done: "Collected", console: Console) -> None:
     show(console, *lines_of(done))
     rows = [
         (", ".join(one.students) or "?", f"{one.state}: {one.source} {one.why}")
-        for one in done.account.problems()
+        for one in done.report.problems()
     ]
     if rows:
         console.print(problems_table(rows[:MOST_ROWS], "student", "what became of it"))
@@ -94,7 +94,7 @@ def _tell(done: "Collected", console: Console) -> None:
 
 def lines_of(done: "Collected") -> list[str]:
     """Return what went well, and what to look at, a line each."""
-    from autograder.collect.doubts import several
+    from autograder.collect.warnings import several
 
     lines = []
     for slug in dict.fromkeys(one.slug for one in done.placed):
@@ -121,32 +121,32 @@ def lines_of(done: "Collected") -> list[str]:
 
 def last_lines_of(done: "Collected") -> list[str]:
     """Return who is missing, what the archive held, and where all of it is told."""
-    from autograder.collect.account import PUT_ASIDE, STATES
-    from autograder.collect.doubts import several
+    from autograder.collect.import_report import PUT_ASIDE, STATES
+    from autograder.collect.warnings import several
 
-    account = done.account
+    report = done.report
     lines = [
         f"{slug}: {len(students)} missing{': ' if students else ''}{some(students)}"
-        for slug, students in account.missing.items()
+        for slug, students in report.missing.items()
     ]
-    if account.of(PUT_ASIDE):
+    if report.of(PUT_ASIDE):
         lines.append(
             "To have a file taken that was put aside, put an id in front of its name, "
             "as in `al1815 - …`, and collect collected/_not-sorted."
         )
-    if instead := account.instead():
+    if instead := report.instead():
         lines.append(
             f"{len(instead)} sent only what was not taken: {some(sorted(instead))}"
         )
-    counts = [(len(account.of(state)), state) for state in STATES]
+    counts = [(len(report.of(state)), state) for state in STATES]
     words = ", ".join(f"{number} {state}" for number, state in counts if number)
     lines.append(
-        f"{several(len(account.fates), 'file')}: {words or 'nothing to take'}."
+        f"{several(len(report.results), 'file')}: {words or 'nothing to take'}."
     )
-    if done.named and not account.fates:
+    if done.named and not report.results:
         students_named = several(done.named, "student")
         lines.append(f"{students_named} of the roster are in the gradebook by name.")
-    lines.append(f"Each of them: {account.page}")
+    lines.append(f"Each of them: {report.page}")
     students = {one.student for one in done.placed}
     lines.append(f"{several(len(students), 'student')} collected.")
     return lines

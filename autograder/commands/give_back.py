@@ -163,7 +163,7 @@ def _written(
 
 def _tell(slug: str, way: str, done: "Returned", console: Console) -> None:
     """Print where the feedback is, and whose is not in it."""
-    from autograder.collect.doubts import several
+    from autograder.collect.warnings import several
 
     if done.students:
         students = several(len(done.students), "student")

@@ -136,7 +136,7 @@ def _take(
     Raises:
         Exit: with status 2 and a sentence, if one of them cannot be taken.
     """
-    from autograder.collect.doubts import several
+    from autograder.collect.warnings import several
     from autograder.written.filled_in import (
         MarksError,
         kept_comments,

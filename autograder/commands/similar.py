@@ -94,12 +94,12 @@ def identical_files(folder: "ClassFolder", slug: str) -> list[list[str]]:
 
 def as_given_out(folder: "ClassFolder", slug: str) -> set[str]:
     """Return the students whose answers are as they were given out."""
-    from autograder.collect.recognise import Recogniser
+    from autograder.collect.detect_unit import UnitDetector
 
-    recogniser, unit, blank = Recogniser(folder.course), folder.course.unit(slug), set()
+    detector, unit, blank = UnitDetector(folder.course), folder.course.unit(slug), set()
     for submission in folder.submissions(slug):
         with contextlib.suppress(OSError):
-            if recogniser.is_untouched(submission.path.read_bytes(), unit):
+            if detector.is_untouched(submission.path.read_bytes(), unit):
                 blank.add(submission.student)
     return blank
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.classroom.folder import ClassFolder
-from autograder.collect.names import ANONYMOUS, CANVAS, MOODLE, of_a_platform
-from autograder.collect.shelf import Place, last_of
+from autograder.collect.platform_names import ANONYMOUS, CANVAS, MOODLE, match_platform
+from autograder.collect.submission_store import SubmissionStore, last_of
 
 NOT_GRADED = "no feedback page: run `course grade` first"
 
@@ -52,7 +52,7 @@ class Page:
 
     def _named(self, *patterns: re.Pattern[str]) -> re.Match[str] | None:
         """Return the outermost part of the source that a platform named."""
-        names = (of_a_platform(part) for part in self.source.split("/"))
+        names = (match_platform(part) for part in self.source.split("/"))
         outermost = next(filter(None, names), None)
         return outermost if outermost and outermost.re in patterns else None
 
@@ -77,7 +77,9 @@ def pages_of(folder: ClassFolder, slug: str) -> Iterator[Page]:
     submitted = folder.root / folder.coursedir.submitted_directory
     with Gradebook(folder.db_url) as gradebook:
         for item in folder.submissions(slug):
-            records = Place(folder.root, submitted, item.student, slug).records()
+            records = SubmissionStore(
+                folder.root, submitted, item.student, slug
+            ).records()
             try:
                 known = gradebook.find_student(item.student)
             except MissingEntry:

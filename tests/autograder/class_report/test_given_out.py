@@ -21,7 +21,7 @@ def test_a_notebook_as_it_was_given_out_is_to_look_at(classroom, tmp_path):
     shutil.copy(folder.course.release_notebook(folder.course.unit(UNIT)), given)
     shutil.copy(submission(classroom, "half-done"), written)
     only(classroom)
-    assert collect(tmp_path / "given", folder).account.taken_from() == {"ann", "ben"}
+    assert collect(tmp_path / "given", folder).report.taken_from() == {"ann", "ben"}
     assert grade(classroom).exit_code == 0
     rows = {row.student: row for row in gather(folder, UNIT).rows}
     assert rows["ann"].doubtful == ("its answers are as they were given out",)

@@ -7,12 +7,12 @@ from test_report_figures import check, report_of, row
 
 from autograder.class_report import write_page
 from autograder.class_report.report import Row
-from autograder.collect.account import (
+from autograder.collect.import_report import (
     PASSED_OVER,
     REFUSED,
     TAKEN,
-    Account,
-    Fate,
+    ImportReport,
+    ImportResult,
     page_of,
 )
 
@@ -74,17 +74,23 @@ def test_four_hundred_are_no_longer_a_page_than_twelve(tmp_path, width):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_nothing_in_an_account_of_files(tmp_path, width):
     """The page of `course collect`, with each of its tables."""
-    fates = [
-        Fate(
+    results = [
+        ImportResult(
             "ada_1_10_04_attention.ipynb", TAKEN, ("ada",), "", "04_attention", "noon"
         ),
-        Fate("bo_2_11_work.pdf", REFUSED, ("bo",), "is a PDF, not a notebook"),
-        Fate("ada_1_12_notes.pdf", REFUSED, ("ada",), "is a PDF", is_beside=True),
-        Fate("__MACOSX/._x", PASSED_OVER, (), "is what an operating system adds"),
+        ImportResult("bo_2_11_work.pdf", REFUSED, ("bo",), "is a PDF, not a notebook"),
+        ImportResult(
+            "ada_1_12_notes.pdf", REFUSED, ("ada",), "is a PDF", is_beside=True
+        ),
+        ImportResult(
+            "__MACOSX/._x", PASSED_OVER, (), "is what an operating system adds"
+        ),
     ]
-    account = Account(fates=fates, missing={"04_attention": ["cy"], "05_other": []})
-    path = tmp_path / "account.html"
-    path.write_text(page_of(account), "utf-8")
+    report = ImportReport(
+        results=results, missing={"04_attention": ["cy"], "05_other": []}
+    )
+    path = tmp_path / "report.html"
+    path.write_text(page_of(report), "utf-8")
     with browser(tmp_path / "profile") as reader:
         reader.page.set_viewport_size({"width": width, "height": 900})
         for theme in ("light", "dark"):

@@ -160,8 +160,8 @@ def test_what_fails_while_writing(
         raise error
 
     monkeypatch.setattr("autograder.collect.collecting.write_whole", fail)
-    monkeypatch.setattr("autograder.collect.shelf.write_whole", fail)
-    monkeypatch.setattr("autograder.collect.identities.write_whole", fail)
+    monkeypatch.setattr("autograder.collect.submission_store.write_whole", fail)
+    monkeypatch.setattr("autograder.collect.match_students.write_whole", fail)
     done = run(tmp_path, "collect", handed_in)
     assert done.exit_code == (130 if problem == "Ctrl-C" else 2)
     assert words in said(done)

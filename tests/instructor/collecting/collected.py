@@ -29,11 +29,11 @@ def utc(*when: int) -> str:
 
 def problems(done: Collected) -> list[tuple[str, str]]:
     """Return what a human must look at, and why."""
-    return [(fate.source, fate.why) for fate in done.account.problems()]
+    return [(result.source, result.why) for result in done.report.problems()]
 
 
 def beside(done: Collected) -> list[str]:
     """Return what lay beside, and was not taken."""
-    aside = done.account.of("put aside", "refused")
-    looked_at = done.account.problems()
-    return [fate.source for fate in aside if fate not in looked_at]
+    aside = done.report.of("put aside", "refused")
+    looked_at = done.report.problems()
+    return [result.source for result in aside if result not in looked_at]

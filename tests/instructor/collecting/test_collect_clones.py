@@ -8,7 +8,7 @@ from lms_archives import answered, archive
 from nbgrader.api import Gradebook
 
 from autograder.collect import collect
-from autograder.collect.account import PASSED_OVER, TAKEN
+from autograder.collect.import_report import PASSED_OVER, TAKEN
 from autograder.collect.roster import read_roster
 
 NOON = 1_790_000_000
@@ -43,12 +43,12 @@ def test_clones_of_students_repositories(folder, root, numbered, tmp_path, is_zi
         "hal-jordan": numbered(3),
         "ida": numbered(4),
     }
-    passed = {fate.source: fate.why for fate in done.account.of(PASSED_OVER)}
+    passed = {result.source: result.why for result in done.report.of(PASSED_OVER)}
     kit = f"01-tiny-fay/{folder.course.package}/attention.py"
     assert passed.pop(kit) == "is a module that students are given"
     assert all("/.git" in source for source in passed)
     assert beside(done) == ["01-tiny-gus/notes.py"]
-    assert len(done.account.fates) == len(files)
+    assert len(done.report.results) == len(files)
 
 
 def test_two_notebooks_in_one_repository(folder, root, notebook, tmp_path):
@@ -69,7 +69,7 @@ def test_two_notebooks_in_one_repository(folder, root, notebook, tmp_path):
         (clones / name.split("/")[0] / ".git").write_bytes(b"gitdir: elsewhere")
     done = collect(clones, folder)
     assert taken(root) == {"ann": one, "bob": other}
-    why = {fate.source: fate.why for fate in done.account.of(TAKEN) if fate.why}
+    why = {result.source: result.why for result in done.report.of(TAKEN) if result.why}
     assert why == {
         "01-tiny-ann/zz/01_tiny.ipynb": "as it was given out; kept, and one with "
         "answers counts",
@@ -111,10 +111,10 @@ def test_what_a_roster_says_of_repositories(folder, root, numbered, tmp_path):
     )
     done = collect(clones, folder, roster=roster)
     assert taken(root) == {"kim": numbered(1), "bo": numbered(2), "al": numbered(3)}
-    assert [fate.source for fate in done.account.problems()] == [
+    assert [result.source for result in done.report.problems()] == [
         "01-tiny-stranger/work.ipynb"
     ]
-    git = [fate.source for fate in done.account.of(PASSED_OVER)]
+    git = [result.source for result in done.report.of(PASSED_OVER)]
     assert len(git) == 4 and all(source.endswith("/.git") for source in git)
 
 
@@ -142,7 +142,7 @@ def test_a_repository_without_a_notebook_is_looked_at(folder, numbered, tmp_path
         "01-tiny-bob/my work.pdf": b"%PDF",
     }
     done = collect(clones_of(tmp_path / "clones", files), folder)
-    found = {(one.students, one.why) for one in done.account.problems()}
+    found = {(one.students, one.why) for one in done.report.problems()}
     assert (("kim",), "is of a repository without a notebook") in found
     assert [why for who, why in found if who == ("bob",)] == [
         "is a PDF, not a notebook"
@@ -179,9 +179,9 @@ def test_a_file_that_was_put_aside_is_taken_from_there(
     kept.rename(aside / f"{someone} - {kept.name}")
     assert [one.student for one in collect(aside, folder).placed] == [someone]
     again = collect(came, folder)
-    assert not again.account.problems()
-    (fate,) = again.account.of(TAKEN)
-    assert (fate.students, "taken since" in fate.why) == ((someone,), True)
+    assert not again.report.problems()
+    (result,) = again.report.of(TAKEN)
+    assert (result.students, "taken since" in result.why) == ((someone,), True)
 
 
 def test_a_namesake_with_a_friends_very_file_is_put_aside(
@@ -194,14 +194,14 @@ def test_a_namesake_with_a_friends_very_file_is_put_aside(
     path = archive(tmp_path / "a.zip", *((name, numbered(1)) for name in names))
     for given in (roster, None):
         done = collect(path, folder, roster=given)
-        assert [fate.source for fate in done.account.problems()] == names[:1]
+        assert [result.source for result in done.report.problems()] == names[:1]
         assert set(taken(root)) == {"k1"}
     aside = root / "collected" / "_not-sorted"
     (kept,) = aside.iterdir()
     kept.rename(aside / f"2 - {kept.name}")
     collect(aside, folder)
     done = collect(path, folder)
-    assert done.account.problems() == []
+    assert done.report.problems() == []
     assert (set(taken(root)), done.missing) == ({"k1", "2"}, {"01_tiny": ["1"]})
 
 

@@ -15,8 +15,8 @@ from lms_archives import NOON, UNIT, archive, zipped
 from typer.testing import CliRunner
 
 from autograder.collect import CollectError, collect
-from autograder.collect.names import take_apart
-from autograder.collect.shelf import Record
+from autograder.collect.platform_names import parse_path
+from autograder.collect.submission_store import Record
 from autograder.commands.app import app
 
 ROSTER = """id,first_name,last_name,lms_user_id
@@ -48,7 +48,7 @@ def roster(tmp_path: Path) -> Path:
     ],
 )
 def test_the_outermost_name_wins(outer, people, numbers, inner):
-    named = take_apart(tuple(f"{outer}{inner}{NOTEBOOK}".split("/")), SLUGS)
+    named = parse_path(tuple(f"{outer}{inner}{NOTEBOOK}".split("/")), SLUGS)
     assert named.people == (people,)
     assert (named.user, named.file, named.participant) == numbers
     assert named.inner is not None

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from autograder.classroom.folder import ClassFolder
 from autograder.collect import CollectError, collect
-from autograder.collect.names import take_apart
+from autograder.collect.name_cleaning import folder_name
+from autograder.collect.platform_names import parse_path
 from autograder.collect.roster import read_roster
-from autograder.collect.words import folder_name
 from autograder.commands.app import app
 from autograder.grading.student_names import is_safe_name
 
@@ -56,7 +56,7 @@ NOON = 1_790_000_000
     ],
 )  # fmt: skip
 def test_names_of_the_platforms(path, people, stem, more):
-    named = take_apart(tuple(path.split("/")), SLUGS)
+    named = parse_path(tuple(path.split("/")), SLUGS)
     assert (named.people or (None,))[0] == people
     assert stem in (None, named.stem)
     assert {key: getattr(named, key) for key in more} == more
@@ -154,7 +154,7 @@ def test_lfs_other_unit_and_own_folders(folder, root, numbered, tmp_path):
     (came / "Ann - 01_tiny.ipynb").write_bytes(note)
     (came / "Bob - 01_tiny.ipynb").write_bytes(numbered(1))
     done = collect(came, folder)
-    assert [one.why for one in done.account.problems()] == [
+    assert [one.why for one in done.report.problems()] == [
         "is Git LFS's note about a notebook: fetch it with `git lfs pull`"
     ]
     with pytest.raises(CollectError, match="holds the class's own folders"):
@@ -168,7 +168,7 @@ def test_each_folder_has_an_account_of_its_own(folder, numbered, tmp_path):
         came = tmp_path / f"week{week % 2}" / "submissions"
         came.mkdir(parents=True, exist_ok=True)
         (came / f"{who} - 01_tiny.ipynb").write_bytes(numbered(1))
-        pages.add(collect(came, folder).account.page)
+        pages.add(collect(came, folder).report.page)
     assert sorted(page.name for page in pages) == [
         "submissions-2.html",
         "submissions.html",

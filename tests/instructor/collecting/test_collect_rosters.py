@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from autograder.classroom.folder import ClassFolder
 from autograder.collect import CollectError, collect
+from autograder.collect.name_cleaning import folder_name, letters
 from autograder.collect.roster import read_roster
-from autograder.collect.words import folder_name, letters
 from autograder.commands.app import app
 
 NAMESAKES = """id,first_name,last_name,email,team
@@ -227,8 +227,8 @@ def test_a_team_is_all_of_its_members(folder, root, namesakes, numbered, tmp_pat
         "20231234": numbered(1), "20231235": numbered(1),
         "k1": numbered(2), "007": numbered(2),
     }  # fmt: skip
-    assert len(done.account.fates) == 3
-    assert done.account.fates[0].students == ("20231234", "20231235")
+    assert len(done.report.results) == 3
+    assert done.report.results[0].students == ("20231234", "20231235")
 
 
 def test_members_of_a_team_without_a_roster(folder, root, numbered, tmp_path):

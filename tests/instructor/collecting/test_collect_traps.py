@@ -179,9 +179,9 @@ def test_the_report_does_not_call_it_missing_either(folder, root, numbered, tmp_
     roster = tmp_path / "roster.csv"
     roster.write_text("id,last_name,lms_user_id\nab,A,1\nde,D,4\nno,N,5\n")
     done = collect(archive(tmp_path / "a.zip", *files), folder, roster=roster)
-    account = done.account.page.read_text(encoding="utf-8")
-    assert "td.whole { white-space: nowrap }" in account
-    assert f'<td class="whole">{UNIT}</td>' in account
+    report = done.report.page.read_text(encoding="utf-8")
+    assert "td.whole { white-space: nowrap }" in report
+    assert f'<td class="whole">{UNIT}</td>' in report
     found = gather(folder, UNIT)
     said = {row.student: (row.status, row.reason) for row in found.rows}
     assert said == {

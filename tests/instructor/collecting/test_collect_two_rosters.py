@@ -13,7 +13,7 @@ from autograder.classroom.late import extend
 from autograder.collect import collect
 from autograder.collect.collecting import ROSTER
 from autograder.collect.roster import read_roster
-from autograder.collect.shelf import SHELF
+from autograder.collect.submission_store import STORE
 
 OURS = """id,first_name,last_name,email,team,github
 st1,Anna,Müller,am1@example.org,Team 1,anna
@@ -70,7 +70,7 @@ def test_moodles_worksheet_after_a_roster_keeps_the_rosters_ids(
     ids = dict(zip(WHO, ("st1", "st2", "st3", "st4"), strict=True))
     assert taken(root) == {who: numbered(n) for n, who in ids.items()}
     assert students(root) == {*ids.values(), "na"}
-    known = read_roster(root / SHELF / ROSTER).students
+    known = read_roster(root / STORE / ROSTER).students
     assert (known["st1"].team, known["st1"].github) == ("Team 1", "anna")
     assert known["st4"].email == "ada@example.org"
     again = collect(handed_in, ClassFolder(root))
@@ -106,7 +106,7 @@ def test_who_is_graded_keeps_the_id(root, handed_in, numbered, roster_of):
     words = "graded under other ids than the roster's, and keep them: st3 is x3 there"
     assert ("1 student", words) in done.warnings
     assert set(taken(root)) == {"st3", "st4", "x4"}  # Ada has no address
-    assert "st3" in read_roster(root / SHELF / ROSTER).students
+    assert "st3" in read_roster(root / STORE / ROSTER).students
 
 
 def test_canvas_logins_are_the_same_people(root, handed_in, numbered, roster_of):
@@ -114,7 +114,7 @@ def test_canvas_logins_are_the_same_people(root, handed_in, numbered, roster_of)
     done = collect(handed_in, ClassFolder(root), roster=roster_of(CANVAS))
     assert done.moved == {}
     assert students(root) == {"st1", "st2", "st3", "st4"}
-    known = read_roster(root / SHELF / ROSTER).students
+    known = read_roster(root / STORE / ROSTER).students
     numbers = {student.id: student.lms for student in known.values()}
     assert numbers == {"st1": "101", "st3": "103", "st4": "104"}
 
@@ -126,7 +126,7 @@ def test_what_lay_in_its_place_moves_too(root, numbered, handed_in, roster_of):
     text = OURS.replace("st3,", "x3,")
     done = collect(handed_in, ClassFolder(root), roster=roster_of(text))
     assert done.moved == {"st3": "x3"}
-    kept = [one.read_bytes() for one in (root / SHELF / "x3" / UNIT).glob("*.ipynb")]
+    kept = [one.read_bytes() for one in (root / STORE / "x3" / UNIT).glob("*.ipynb")]
     assert sorted(kept) == sorted([numbered(9), numbered(73)])
 
 

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from autograder.collect.name_cleaning import letters
 from autograder.collect.roster import Roster, Student
-from autograder.collect.words import letters
 
 FIELDS = {
     "id": "id",

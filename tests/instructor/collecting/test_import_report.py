@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from autograder.classroom.folder import ClassFolder
 from autograder.collect import collect
-from autograder.collect.account import STATES
+from autograder.collect.import_report import STATES
 from autograder.commands.app import app
 
 LETTERS = st.characters(categories=("L", "M", "Nd"))
@@ -136,10 +136,10 @@ def test_files_in_are_files_accounted_for(
             table.writerows(rows)
         path = archive(Path(place) / "a.zip", *entries)
         done = collect(path, ClassFolder(root), roster=roster if with_roster else None)
-        accounted = Counter(fate.source for fate in done.account.fates)
+        accounted = Counter(result.source for result in done.report.results)
         assert accounted == expected
-        assert {fate.state for fate in done.account.fates} <= set(STATES)
-        assert all(fate.why for fate in done.account.of("put aside", "refused"))
+        assert {result.state for result in done.report.results} <= set(STATES)
+        assert all(result.why for result in done.report.of("put aside", "refused"))
         kept = {p: p.read_bytes() for p in (root / "collected").rglob("*.ipynb")}
         whose = {}
         for notebook, content in kept.items():
@@ -152,7 +152,7 @@ def test_files_in_are_files_accounted_for(
             assert all({folder} == found for folder, found in whose.items())
         in_place = set(taken(root).values())
         assert in_place <= set(kept.values())
-        good = [one for one in done.account.of("taken", "put aside")
+        good = [one for one in done.report.of("taken", "put aside")
                 if "work.ipynb" not in one.source]  # fmt: skip
         assert len(good) == sum(
             form not in ("empty zip", "pdf", "other", "huge") for _, sent in students
@@ -181,12 +181,10 @@ def test_who_sent_something_else_is_named_with_it(folder, root, numbered, tmp_pa
     done = collect(archive(tmp_path / "a.zip", *contents.items()), folder)
     assert done.missing == {UNIT: []}
     assert set(taken(root)) == {"abelniels", "bayesthomas"}
-    for fate in done.account.fates:
-        assert SENT[fate.source] in f"{fate.state} {fate.why}"
-        assert fate.students == (fate.source.split("_")[0],)
-    assert set(done.account.instead()) == {
-        name.split("_")[0] for name in list(SENT)[2:]
-    }
+    for result in done.report.results:
+        assert SENT[result.source] in f"{result.state} {result.why}"
+        assert result.students == (result.source.split("_")[0],)
+    assert set(done.report.instead()) == {name.split("_")[0] for name in list(SENT)[2:]}
 
 
 def test_a_students_zip_in_a_folder_of_two_archives(folder, root, numbered, tmp_path):
@@ -211,8 +209,8 @@ def test_archives_in_archives_share_an_allowance(
     most = 2 * len(inner) + len(numbered(1)) + 1
     monkeypatch.setattr("autograder.collect.archives.MAX_OF_A_STUDENT", most)
     done = collect(path, folder)
-    assert [fate.state for fate in done.account.fates] == ["taken", "refused"]
-    assert "unpacks to more than" in done.account.problems()[0].why
+    assert [result.state for result in done.report.results] == ["taken", "refused"]
+    assert "unpacks to more than" in done.report.problems()[0].why
 
 
 def test_a_wrong_unit_is_named_not_missed(
@@ -221,7 +219,7 @@ def test_a_wrong_unit_is_named_not_missed(
     other = "02_other"
     unit = folder.course.units[0]
     wrong = type(unit)(2, other, "Other", ())
-    wanted = "autograder.collect.recognise.Recogniser.unit"
+    wanted = "autograder.collect.detect_unit.UnitDetector.unit"
     monkeypatch.setattr(
         wanted, lambda self, item, stem: wrong if other in stem else unit
     )
@@ -229,9 +227,11 @@ def test_a_wrong_unit_is_named_not_missed(
     names.append(f"abelniels_9_90_{other}.ipynb")
     entries = ((name, numbered(n)) for n, name in enumerate(names))
     done = collect(archive(tmp_path / "a.zip", *entries), folder)
-    (fate,) = done.account.problems()
-    assert fate.students == ("abelniels",)
-    assert fate.why.startswith(f"is of unit {other}, in an archive of {UNIT}: take it")
+    (result,) = done.report.problems()
+    assert result.students == ("abelniels",)
+    assert result.why.startswith(
+        f"is of unit {other}, in an archive of {UNIT}: take it"
+    )
     assert set(done.missing) == {UNIT}
 
 

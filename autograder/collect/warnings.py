@@ -1,4 +1,4 @@
-"""What is doubtful about the times of submissions, and whose they are."""
+"""Warn of doubtful times of submissions, and of students with two ids or none."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from autograder.collect.shelf import TIME, Record
+from autograder.collect.submission_store import TIME, Record
 
 AT_ONCE_SECONDS = 600  # within which a whole class does not hand in
 FEWEST = 3  # submissions of one moment that are suspicious
@@ -19,10 +19,10 @@ def several(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
-def doubts_about(
+def warnings_about_times(
     slug: str, last: list[Record], due: datetime | None, grace: float = 0
 ) -> list[tuple[str, str]]:
-    """Return what is doubtful about when a unit was handed in.
+    """Return warnings about the times at which a unit was handed in.
 
     Args:
         slug: of the unit.

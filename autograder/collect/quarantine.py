@@ -9,22 +9,22 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.collect.incoming import Incoming
-from autograder.collect.shelf import RECORDS, SHELF, TIME, Record, sha256
-from autograder.collect.words import folder_name
+from autograder.collect.incoming import IncomingNotebook
+from autograder.collect.name_cleaning import folder_name
+from autograder.collect.submission_store import RECORDS, STORE, TIME, Record, sha256
 from autograder.whole_files import write_whole
 
 UNSORTED, UNTIMED, CAME_AS = "_not-sorted", "_not-timed.json", "_came-as.json"
 
 
-class Aside:
+class Quarantine:
     """The folder of what was put aside."""
 
     def __init__(self, root: Path) -> None:
         """Read which of its files tell no time; `root` is of a class's folder."""
-        self.shelf = root / SHELF
-        self.folder = self.shelf / UNSORTED
-        self._known = self.shelf / UNTIMED
+        self.store = root / STORE
+        self.folder = self.store / UNSORTED
+        self._known = self.store / UNTIMED
         self._untimed: set[str] = set()
         self._owners: dict[
             str, dict[str, set[tuple[str, str]]]
@@ -32,19 +32,21 @@ class Aside:
         self._came_as: dict[str, str] = {}  # a file's name here, and what it was called
         if self._known.is_file():
             self._untimed |= set(json.loads(self._known.read_text(encoding="utf-8")))
-        if (names := self.shelf / CAME_AS).is_file():
+        if (names := self.store / CAME_AS).is_file():
             self._came_as |= json.loads(names.read_text(encoding="utf-8"))
 
     def holds(self, path: Path) -> bool:
         """Say whether a path is the folder, or lies in it."""
         return path.resolve().is_relative_to(self.folder.resolve())
 
-    def keep(self, incoming: Incoming, record: Record, due: datetime | None) -> None:
+    def keep(
+        self, incoming: IncomingNotebook, record: Record, due: datetime | None
+    ) -> None:
         """Keep a notebook, with the time at which it was handed in if that is known."""
         path = self.folder / f"{_name_of(incoming)}.ipynb"
         self._came_as[path.stem] = incoming.source
         names = json.dumps(self._came_as, indent=1, sort_keys=True)
-        write_whole(self.shelf / CAME_AS, f"{names}\n".encode())
+        write_whole(self.store / CAME_AS, f"{names}\n".encode())
         write_whole(path, incoming.content)
         moment = datetime.strptime(record.time(due) or record.when, TIME)
         seconds = moment.replace(tzinfo=UTC).timestamp()
@@ -54,13 +56,13 @@ class Aside:
             text = json.dumps(sorted(self._untimed), indent=1)
             write_whole(self._known, f"{text}\n".encode())
 
-    def with_time(self, incoming: Incoming) -> Incoming:
+    def with_time(self, incoming: IncomingNotebook) -> IncomingNotebook:
         """Return a notebook whose file tells a time only if it did when it came."""
         if self._untimed and sha256(incoming.content) in self._untimed:
             return replace(incoming, is_timed=False)
         return incoming
 
-    def came_as(self, incoming: Incoming) -> str:
+    def came_as(self, incoming: IncomingNotebook) -> str:
         """Return what a platform called a file that was put aside; "" of any other."""
         digest = sha256(incoming.content)[:8]
         names = (
@@ -68,14 +70,14 @@ class Aside:
         )
         return self._came_as.get(max(names, key=len, default=""), "")
 
-    def owner(self, incoming: Incoming, slug: str) -> str:
+    def owner(self, incoming: IncomingNotebook, slug: str) -> str:
         """Return the one student who was given this file from here since; else "".
 
         Who only has the very same answers, a friend perhaps, is another student.
         """
         if slug not in self._owners:
             self._owners[slug] = defaultdict(set)
-            for path in self.shelf.glob(f"*/{slug}/{RECORDS}"):
+            for path in self.store.glob(f"*/{slug}/{RECORDS}"):
                 for record in json.loads(path.read_text(encoding="utf-8")):
                     own = (path.parts[-3], record["source"])
                     self._owners[slug][record["sha256"]].add(own)
@@ -85,7 +87,7 @@ class Aside:
         return min(owners) if len(owners) == 1 else ""
 
 
-def _name_of(incoming: Incoming) -> str:
+def _name_of(incoming: IncomingNotebook) -> str:
     """Return what a file is called here; an id in front of it says whose it is."""
     plain = incoming.source.removesuffix(".ipynb").replace("_", " ")
     source = folder_name(plain)  # no platform's name, or it would say whose it is

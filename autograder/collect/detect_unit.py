@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.collect.incoming import Incoming
+from autograder.collect.incoming import IncomingNotebook
 from autograder.course import TRANSLATIONS, Course, Unit
 from autograder.repair import Refused
 from autograder.repair.reading import read_content
@@ -17,7 +17,7 @@ from autograder.repair.slots import squeezed
 ENOUGH = 0.5  # of the graded cells of a unit
 
 
-class Recogniser:
+class UnitDetector:
     """Say of which unit a notebook is."""
 
     def __init__(self, course: Course) -> None:
@@ -29,7 +29,7 @@ class Recogniser:
         }
         self._stubs = {unit: list(_stubs(course, unit)) for unit in self.units}
 
-    def unit(self, incoming: Incoming, stem: str) -> Unit | None:
+    def unit(self, incoming: IncomingNotebook, stem: str) -> Unit | None:
         """Return the unit that a notebook's cells, name or title tell; else None."""
         try:
             cells = read_content(incoming.content)

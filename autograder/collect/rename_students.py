@@ -13,9 +13,9 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.incoming import CollectError
+from autograder.collect.name_cleaning import folder_name
 from autograder.collect.roster import Roster, Student
-from autograder.collect.shelf import SHELF, Place, Record
-from autograder.collect.words import folder_name
+from autograder.collect.submission_store import STORE, Record, SubmissionStore
 
 
 def moves_of(
@@ -86,15 +86,15 @@ def move(folder: ClassFolder, submitted: Path, moves: Mapping[str, str]) -> None
     """Give all that is each old student's to the new one, and forget the old."""
     for old, new in moves.items():
         for own in sorted((submitted / old).glob("*/")):
-            Place(folder.root, submitted, old, own.name).keep_what_is_there()
-        for records in sorted((folder.root / SHELF / old).glob("*/submissions.json")):
+            SubmissionStore(folder.root, submitted, old, own.name).keep_what_is_there()
+        for records in sorted((folder.root / STORE / old).glob("*/submissions.json")):
             slug = records.parent.name
-            place = Place(folder.root, submitted, new, slug)
+            place = SubmissionStore(folder.root, submitted, new, slug)
             for one in json.loads(records.read_text(encoding="utf-8")):
                 record = Record(**one)
                 place.keep(record, (records.parent / record.name).read_bytes())
             place.install()
-        for gone in (submitted / old, folder.root / SHELF / old):
+        for gone in (submitted / old, folder.root / STORE / old):
             shutil.rmtree(gone, ignore_errors=True)
         with Gradebook(folder.db_url) as book, contextlib.suppress(MissingEntry):
             _move_in_gradebook(book, old, new)

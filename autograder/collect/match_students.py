@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.api import Gradebook
 
 from autograder.classroom.folder import ClassFolder
-from autograder.collect.names import Named
+from autograder.collect.incoming import IncomingNotebook
+from autograder.collect.name_cleaning import folder_name, is_filling, letters
+from autograder.collect.platform_names import ParsedName
 from autograder.collect.roster import Roster, Student
-from autograder.collect.shelf import SHELF
-from autograder.collect.words import folder_name, is_filling, letters
+from autograder.collect.submission_store import STORE
 from autograder.whole_files import write_whole
 
 IDENTITIES = "students.json"
+Name = tuple[tuple[str, ...], str]
 NOBODY = "does not say whose it is"
 TWINS = "is of one of several students with this name, or of one who handed in twice"
 
 
 @dataclass(frozen=True)
-class Who:
+class Match:
     """Whose a file is.
 
     Attributes:
@@ -34,19 +37,21 @@ class Who:
     why: str = ""
 
 
-class Identities:
+class StudentMatcher:
     """Give each student the same folder every time."""
 
     def __init__(self, root: Path, roster: Roster) -> None:
         """Read which folders earlier runs gave."""
-        self.path = root / SHELF / IDENTITIES
+        self.path = root / STORE / IDENTITIES
         self.roster = roster
         self.known: dict[str, str] = {}
         if self.path.is_file():
             self.known = json.loads(self.path.read_text(encoding="utf-8"))
         self.created: set[str] = set()
 
-    def who(self, named: Named, is_twin: bool = False, may_be_new: bool = True) -> Who:
+    def match(
+        self, named: ParsedName, is_twin: bool = False, may_be_new: bool = True
+    ) -> Match:
         """Say whose a file is: by number, then by id, then by name.
 
         An id that an instructor has put in front, as in `al1815 - …`, comes before all.
@@ -58,57 +63,57 @@ class Identities:
         """
         roster = self.roster
         if put_there := roster.by_whole_id(named.front):
-            return Who((put_there,))
+            return Match((put_there,))
         if team := roster.team(named.people):
-            return Who(tuple(one.id for one in team))
+            return Match(tuple(one.id for one in team))
         if one := roster.by_number(named.user):
-            return Who((one.id,))
+            return Match((one.id,))
         ids = roster.by_id(named.texts)
         people = [
             form for one in named.people for form in (one, roster.without_ids(one))
         ]
         meant = roster.by_name(people, named.platform, named.user)
         if one := _of_participant(meant, named.participant):
-            return Who((one.id,))
+            return Match((one.id,))
         names = [student.id for student in meant]
         if len(ids) > 1:
-            return Who(why=f"names several students: {', '.join(ids)}")
+            return Match(why=f"names several students: {', '.join(ids)}")
         if ids and names and ids[0] not in names:
-            return Who(why=f"has the id {ids[0]}, but the name of {', '.join(names)}")
+            return Match(why=f"has the id {ids[0]}, but the name of {', '.join(names)}")
         if ids:
-            return Who((ids[0],))
+            return Match((ids[0],))
         has_full_name = bool(meant) and bool(meant[0].last)
         is_sure = not is_twin or (named.platform == "files" and has_full_name)
         if len(names) == 1 and is_sure:
-            return Who((names[0],))
+            return Match((names[0],))
         if is_twin and (roster.is_given or named.platform != "canvas"):
-            return Who(why=TWINS)
+            return Match(why=TWINS)
         if len(names) > 1:
-            return Who(why=f"is of {' or '.join(names)}, who have one name")
+            return Match(why=f"is of {' or '.join(names)}, who have one name")
         return self._not_in_roster(named, may_be_new)
 
-    def _not_in_roster(self, named: Named, may_be_new: bool) -> Who:
+    def _not_in_roster(self, named: ParsedName, may_be_new: bool) -> Match:
         """Return a folder made for whom no roster knows; none if a roster is given."""
         if not named.people:
-            return Who(why=NOBODY)
+            return Match(why=NOBODY)
         if self.roster.is_given and not named.is_anonymous:
-            return Who(why=f"is of {named.people[0]}, who is not in the roster")
+            return Match(why=f"is of {named.people[0]}, who is not in the roster")
         name = f"name:{letters(named.people[0])}"
         key = f"{named.platform}:{named.user}" if named.user else name
         if key not in self.known:
             if not may_be_new:
-                return Who(why=NOBODY)
+                return Match(why=NOBODY)
             self.known[key] = self._new_name(named)
         if may_be_new:
             self.created.add(self.known[key])
-        return Who((self.known[key],))
+        return Match((self.known[key],))
 
-    def holder(self, named: Named) -> str:
+    def holder(self, named: ParsedName) -> str:
         """Return the known student in whose folder it lies, the outermost; else ""."""
         found = (self.roster.find([person]) for person in named.around)
         return next((student.id for student in found if student), "")
 
-    def others(self, named: Named, students: tuple[str, ...]) -> Iterator[str]:
+    def others(self, named: ParsedName, students: tuple[str, ...]) -> Iterator[str]:
         """Yield who else is named within what students handed in."""
         inner = named.inner
         while inner:
@@ -121,7 +126,7 @@ class Identities:
             yield from (name for name in names if name not in students)
             inner = inner.inner
 
-    def _new_name(self, named: Named) -> str:
+    def _new_name(self, named: ParsedName) -> str:
         taken = {*self.known.values(), *self.roster.students, ""}
         name = folder_name(named.people[0])
         if name in taken and named.user:
@@ -146,6 +151,50 @@ def _of_participant(meant: Iterable[Student], participant: str) -> Student | Non
     """Return the one of namesakes who has Moodle's number, if the roster tells it."""
     fits = (one for one in meant if participant and one.participant == participant)
     return next(fits, None)
+
+
+def twins_of_a_platform(all_named: Iterable[ParsedName]) -> set[Name]:
+    """Return the names that have several of a platform's numbers in one archive."""
+    numbers: dict[Name, set[str]] = defaultdict(set)
+    for named in all_named:
+        if named.number and not named.is_anonymous:
+            numbers[name_in_archive(named)].add(named.number)
+    return {name for name, found in numbers.items() if len(found) > 1}
+
+
+def name_in_archive(named: ParsedName) -> Name:
+    """Return a name, and where it stands."""
+    return named.home[:-1], letters(named.people[0]) if named.people else ""
+
+
+def twins_among_files(
+    files: Sequence[tuple[IncomingNotebook, ParsedName, str]],
+) -> set[int]:
+    """Return which files may be of namesakes, by their places.
+
+    Files that no platform named, with one name, of one unit, of different content, and
+    not side by side in one folder: one student handed in twice, or two students once.
+
+    Args:
+        files: notebooks, what their paths say, and their units.
+    """
+    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for place, (_, named, slug) in enumerate(files):
+        if named.platform == "files" and named.people:
+            groups[slug, letters(named.people[0])].append(place)
+    found: set[int] = set()
+    for places in groups.values():
+        contents = {files[place][0].content for place in places}
+        if len(contents) > 1 and not _are_in_one_folder([files[n] for n in places]):
+            found |= set(places)
+    return found
+
+
+def _are_in_one_folder(files: list[tuple[IncomingNotebook, ParsedName, str]]) -> bool:
+    """Say whether one folder names the student of all these files."""
+    paths = [incoming.parts for incoming, _, _ in files]
+    homes = {named.home for _, named, _ in files}
+    return len(homes) == 1 and homes.isdisjoint(paths) and len({*paths}) == len(paths)
 
 
 def students_in_gradebook(folder: ClassFolder) -> Iterator[Student]:

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from autograder.collect.words import (
+from autograder.collect.name_cleaning import (
     may_be_a_name,
     spaced,
     stem_of,
@@ -54,7 +54,7 @@ INNER_LEVELS = 4  # names within names that are looked at
 
 
 @dataclass(frozen=True)
-class Named:
+class ParsedName:
     """What a path says about a submission.
 
     Attributes:
@@ -87,7 +87,7 @@ class Named:
     front: str = ""
     home: tuple[str, ...] = ()
     around: tuple[str, ...] = ()
-    inner: Named | None = None
+    inner: ParsedName | None = None
 
     @property
     def number(self) -> str:
@@ -95,37 +95,37 @@ class Named:
         return self.user or self.participant
 
 
-def take_apart(
+def parse_path(
     parts: tuple[str, ...], slugs: tuple[str, ...], levels: int = INNER_LEVELS
-) -> Named:
+) -> ParsedName:
     """Read what a path says; `slugs` are the names of the units.
 
     The outermost name that a platform wrote counts: the student chose those inside it.
     """
     for index, part in enumerate(parts):
-        if found := of_a_platform(part):
+        if found := match_platform(part):
             named = _named(found, index, parts)
             around = _names_of_folders(parts[:index], slugs)
             inside = (found["rest"], *parts[index + 1 :])
-            inner = take_apart(inside, slugs, levels - 1) if levels else None
+            inner = parse_path(inside, slugs, levels - 1) if levels else None
             home = parts[: index + 1]
             return replace(named, around=around, inner=inner, home=home)
     stem, version = stem_of(parts[-1])
     if len(parts) == 3 and parts[1] in slugs:
         person = parts[:1]
-        return Named(
+        return ParsedName(
             "nbgrader", person, stem, version=version, texts=person, home=person
         )
     return _of_files(parts, slugs)
 
 
-def of_a_repository(
+def parse_repository_path(
     parts: tuple[str, ...], depth: int, slugs: tuple[str, ...]
-) -> Named:
+) -> ParsedName:
     """Read what a path says whose first `depth` parts lead to a clone of Git's."""
     stem, version = stem_of(parts[-1])
     text = without_units(BRANCH.sub("", parts[depth - 1]), slugs)
-    return Named(
+    return ParsedName(
         "git",
         tuple(_people([text])),
         stem,
@@ -134,24 +134,24 @@ def of_a_repository(
         front=_front(parts[depth - 1]),
         home=parts[:depth],
         around=_names_of_folders(parts[: depth - 1], slugs),
-        inner=take_apart(parts[depth:], slugs),
+        inner=parse_path(parts[depth:], slugs),
     )
 
 
-def of_a_platform(part: str) -> re.Match[str] | None:
+def match_platform(part: str) -> re.Match[str] | None:
     """Return what a platform wrote: of two readings the one with the shorter name."""
     found = [pattern.fullmatch(part) for pattern in (ANONYMOUS, MOODLE, CANVAS)]
     return min(filter(None, found), key=lambda one: one.end("name"), default=None)
 
 
-def _named(found: re.Match[str], index: int, parts: tuple[str, ...]) -> Named:
+def _named(found: re.Match[str], index: int, parts: tuple[str, ...]) -> ParsedName:
     """Return what the part at `index` says, and the last part's own name."""
     rest = found["rest"]
     own = rest if index == len(parts) - 1 else parts[-1]
     if found.re is MOODLE:
         return _of_moodle(spaced(found["name"]), found["user"], own)
     is_anonymous = found.re is ANONYMOUS
-    return Named(
+    return ParsedName(
         "canvas",
         (found["name"],),
         stem_of(own, dashed=True)[0],
@@ -164,7 +164,7 @@ def _named(found: re.Match[str], index: int, parts: tuple[str, ...]) -> Named:
     )
 
 
-def _of_moodle(name: str, number: str, own: str) -> Named:
+def _of_moodle(name: str, number: str, own: str) -> ParsedName:
     """Return what Moodle says; before a name may stand a team's, as `Team 1-`."""
     stem, version = stem_of(own)
     last = name.rpartition("-")[2].strip()
@@ -177,7 +177,7 @@ def _of_moodle(name: str, number: str, own: str) -> Named:
                  if TEAM.fullmatch(name[:cut])]  # fmt: skip
         order = [*teams[:1], name, *after]
         people, is_anonymous = list(filter(None, dict.fromkeys(order))), False
-    return Named(
+    return ParsedName(
         "moodle",
         tuple(people),
         stem,
@@ -188,7 +188,7 @@ def _of_moodle(name: str, number: str, own: str) -> Named:
     )
 
 
-def _of_files(parts: tuple[str, ...], slugs: tuple[str, ...]) -> Named:
+def _of_files(parts: tuple[str, ...], slugs: tuple[str, ...]) -> ParsedName:
     """Return what a path says that no platform wrote."""
     stem, version = stem_of(parts[-1])
     folders = [BRANCH.sub("", stem_of(folder)[0]) for folder in reversed(parts[:-1])]
@@ -198,7 +198,7 @@ def _of_files(parts: tuple[str, ...], slugs: tuple[str, ...]) -> Named:
     place = next(
         (i for i, text in enumerate(texts) if people and _says(text, people[0])), 0
     )
-    return Named(
+    return ParsedName(
         "files",
         people,
         stem,

@@ -1,4 +1,4 @@
-"""Account for every file: taken, put aside, refused or passed over, whose, and why."""
+"""Report what became of every file: taken, put aside, refused or passed over."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from autograder.collect.shelf import SHELF
-from autograder.collect.words import folder_name
+from autograder.collect.name_cleaning import folder_name
+from autograder.collect.submission_store import STORE
 from autograder.sandbox.error_words import clean
 from autograder.whole_files import write_whole
 
@@ -30,7 +30,7 @@ DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
-class Fate:
+class ImportResult:
     """What became of one file.
 
     Attributes:
@@ -55,46 +55,46 @@ class Fate:
 
 
 @dataclass
-class Account:
+class ImportReport:
     """What became of every file of a folder or an archive.
 
     Attributes:
         name: of the folder or the archive.
-        fates: of each file, one.
+        results: of each file, one.
         missing: unit to the students of whom nothing came.
         page: where the page is, once it is written; the table lies beside it.
     """
 
     name: str = ""
     page: Path = Path()
-    fates: list[Fate] = field(default_factory=list)
+    results: list[ImportResult] = field(default_factory=list)
     missing: dict[str, list[str]] = field(default_factory=dict)
 
-    def of(self, *states: str) -> list[Fate]:
+    def of(self, *states: str) -> list[ImportResult]:
         """Return the files of some states, in order."""
-        return [fate for fate in self.fates if fate.state in states]
+        return [result for result in self.results if result.state in states]
 
     def taken_from(self) -> set[str]:
         """Return the students of whom a file was taken."""
-        return {one for fate in self.of(TAKEN) for one in fate.students}
+        return {one for result in self.of(TAKEN) for one in result.students}
 
-    def problems(self) -> list[Fate]:
+    def problems(self) -> list[ImportResult]:
         """Return what a human must look at: work, or all that a student sent."""
         done = self.taken_from()
         return [
-            fate
-            for fate in self.of(PUT_ASIDE, REFUSED)
-            if not (done and fate.is_beside) or set(fate.students) - done
+            result
+            for result in self.of(PUT_ASIDE, REFUSED)
+            if not (done and result.is_beside) or set(result.students) - done
         ]
 
-    def instead(self) -> dict[str, list[Fate]]:
+    def instead(self) -> dict[str, list[ImportResult]]:
         """Return the students who sent only what could not be taken, and what."""
         done = self.taken_from()
-        found: dict[str, list[Fate]] = {}
-        for fate in self.of(PUT_ASIDE, REFUSED, PASSED_OVER):
-            for student in fate.students:
+        found: dict[str, list[ImportResult]] = {}
+        for result in self.of(PUT_ASIDE, REFUSED, PASSED_OVER):
+            for student in result.students:
                 if student not in done:
-                    found.setdefault(student, []).append(fate)
+                    found.setdefault(student, []).append(result)
         return found
 
     def write(self, root: Path, source: Path) -> None:
@@ -105,7 +105,7 @@ class Account:
             source: what was collected.
         """
         self.name = source.name
-        self.page = self._page(root / SHELF / ACCOUNTS, source)
+        self.page = self._page(root / STORE / ACCOUNTS, source)
         write_whole(self.page, page_of(self).encode("utf-8", "replace"))
         table = self.page.with_suffix(".csv")
         write_whole(table, self.as_csv().encode("utf-8-sig", "replace"))
@@ -116,7 +116,7 @@ class Account:
         path = folder / SOURCES
         if path.is_file():
             known = json.loads(path.read_text(encoding="utf-8"))
-        own = [str(source), *sorted({fate.slug for fate in self.of(TAKEN)})]
+        own = [str(source), *sorted({result.slug for result in self.of(TAKEN)})]
         plain = folder_name(self.name) or "collected"
         names = chain([plain], (f"{plain}-{number}" for number in count(2)))
         name = next(one for one in names if known.get(one, own) == own)
@@ -129,8 +129,8 @@ class Account:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for fate in self.fates:
-            writer.writerow(map(_harmless, _cells(fate)))
+        for result in self.results:
+            writer.writerow(map(_harmless, _cells(result)))
         return text.getvalue()
 
 
@@ -142,7 +142,7 @@ def sent_instead(root: Path, slug: str) -> dict[str, str]:
         slug: of a unit; only archives of which some notebook was taken for it count.
     """
     found: dict[str, str] = {}
-    accounts = (root / SHELF / ACCOUNTS).glob("*.csv")
+    accounts = (root / STORE / ACCOUNTS).glob("*.csv")
     for path in sorted(accounts, key=lambda one: one.stat().st_mtime):
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -155,9 +155,9 @@ def sent_instead(root: Path, slug: str) -> dict[str, str]:
     return found
 
 
-def _cells(fate: Fate) -> Iterator[str]:
-    who = ", ".join(fate.students)
-    yield from (fate.source, fate.state, who, fate.slug, fate.when, fate.why)
+def _cells(result: ImportResult) -> Iterator[str]:
+    who = ", ".join(result.students)
+    yield from (result.source, result.state, who, result.slug, result.when, result.why)
 
 
 def _harmless(cell: str) -> str:
@@ -166,21 +166,23 @@ def _harmless(cell: str) -> str:
     return f"'{plain}" if plain.startswith(DANGEROUS) else plain
 
 
-def page_of(account: Account) -> str:
+def page_of(report: ImportReport) -> str:
     """Return the page as text; every text in it is escaped."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
     environment.filters["plain"] = lambda text: clean(str(text), 300)
-    problems = account.problems()
-    rest = [fate for fate in account.of(PUT_ASIDE, REFUSED) if fate not in problems]
-    return environment.get_template("account.html.j2").render(
-        account=account,
-        counts={state: len(account.of(state)) for state in STATES},
+    problems = report.problems()
+    rest = [
+        result for result in report.of(PUT_ASIDE, REFUSED) if result not in problems
+    ]
+    return environment.get_template("import_report.html.j2").render(
+        report=report,
+        counts={state: len(report.of(state)) for state in STATES},
         lists=[
             ("To look at", problems),
             ("Beside a notebook that was taken", rest),
-            ("Taken", account.of(TAKEN)),
-            ("Passed over", account.of(PASSED_OVER)),
+            ("Taken", report.of(TAKEN)),
+            ("Passed over", report.of(PASSED_OVER)),
         ],
     )

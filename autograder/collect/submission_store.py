@@ -14,7 +14,7 @@ from nbgrader.utils import parse_utc
 
 from autograder.whole_files import write_whole
 
-SHELF = "collected"
+STORE = "collected"
 RECORDS = "submissions.json"
 TIME = "%Y-%m-%d %H:%M:%S"
 AS_GIVEN_OUT = "as it was given out"
@@ -74,7 +74,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """Name the file on the shelf."""
+        """Name the file in the store."""
         stamp = self.when.replace(":", "").replace(" ", "T")
         stamp = re.sub(r"[^\w+.-]", "", stamp)  # never a path, whatever a record says
         return f"{stamp}Z-{self.sha256[:8]}.ipynb"
@@ -103,18 +103,18 @@ def why_not(record: Record, last: Record) -> str:
     return "an earlier one; kept, and a later one counts"
 
 
-class Place:
+class SubmissionStore:
     """Where one student's submissions of one unit are."""
 
     def __init__(self, root: Path, submitted: Path, student: str, slug: str) -> None:
         """Say where; nothing is made."""
-        self.shelf = root / SHELF / student / slug
+        self.store = root / STORE / student / slug
         self.notebook = submitted / student / slug / f"{slug}.ipynb"
         self.stamp = self.notebook.with_name("timestamp.txt")
 
     def records(self) -> list[Record]:
-        """Return what is on the shelf."""
-        path = self.shelf / RECORDS
+        """Return the stored submissions."""
+        path = self.store / RECORDS
         if not path.is_file():
             return []
         return [Record(**one) for one in json.loads(path.read_text(encoding="utf-8"))]
@@ -126,18 +126,18 @@ class Place:
         return bool(known) and last_of(known).is_untouched
 
     def keep(self, record: Record, content: bytes) -> Record | None:
-        """Put a submission on the shelf; None if the very same one is there."""
+        """Store a submission; None if the very same one is there."""
         known = self.records()
         if any(_is_same(record, one) for one in known):
             return None
         if record.file is None and known and last_of(known).sha256 == record.sha256:
             return None  # a copy of the last one, with the time of the copying
-        write_whole(self.shelf / record.name, content)
+        write_whole(self.store / record.name, content)
         self._write([*known, record])
         return record
 
     def keep_what_is_there(self) -> None:
-        """Put a notebook on the shelf that came to its place in another way."""
+        """Store a notebook that came to its place in another way."""
         if not self.notebook.is_file() or self.notebook.is_symlink():
             return
         content = self.notebook.read_bytes()
@@ -160,12 +160,12 @@ class Place:
 
     def _write(self, records: list[Record]) -> None:
         text = json.dumps([asdict(one) for one in records], indent=1)
-        write_whole(self.shelf / RECORDS, f"{text}\n".encode())
+        write_whole(self.store / RECORDS, f"{text}\n".encode())
 
     def install(self, due: datetime | None = None) -> Record:
         """Put the last submission and its time where nbgrader expects them."""
         last = last_of(self.records())
-        content = (self.shelf / last.name).read_bytes()
+        content = (self.store / last.name).read_bytes()
         if not self.notebook.is_file() or self.notebook.read_bytes() != content:
             write_whole(self.notebook, content)
         if when := last.time(due):
