@@ -24,7 +24,7 @@ COURSE_ID = "default_course"  # without one, PostgreSQL refuses an assignment
 
 TEXTS = {"title", "repository", "branch", "package", "torch_index", "course_id"}
 LISTS = ("private_modules", "colab", "unit")
-KEYS = (*sorted(TEXTS), *LISTS, "written_answers", "late")  # of course.toml
+KEYS = (*sorted(TEXTS), *LISTS, "written_answers", "checks", "late")  # of course.toml
 UNIT_KEYS = ("slug", "title", "modules", "written_answers")
 
 
@@ -92,6 +92,7 @@ class Course:
     units: tuple[Unit, ...]
     late: LateRule = LateRule()
     torch_index: str = ""
+    draw_number: int = 0
 
     @property
     def package_dir(self) -> Path:
@@ -231,6 +232,7 @@ def _course(root: Path, table: dict[str, Any]) -> Course:
         units=tuple(sorted(units, key=lambda unit: unit.number)),
         late=_late(table.get("late", {})),
         torch_index=table.get("torch_index", ""),
+        draw_number=_draw_number(table.get("checks", {})),
     )
 
 
@@ -242,6 +244,16 @@ def _late(entry: dict[str, Any]) -> LateRule:
                 f"[late]: {name} = {value!r}: expected a number, 0 or more"
             )
     return LateRule(**entry)
+
+
+def _draw_number(entry: dict[str, Any]) -> int:
+    _refuse_unknown("[checks]: ", entry, ["number"])
+    number = entry.get("number", 0)
+    if type(number) is not int or number < 0:
+        raise CourseError(
+            f"[checks]: number = {number!r}: expected a whole number, 0 or more"
+        )
+    return number
 
 
 def _unit(entry: dict[str, Any]) -> Unit:

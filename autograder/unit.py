@@ -27,6 +27,7 @@ class GradedUnit:
         released: the notebook that students were given.
         kit: the folder beside it, whose `transformer` it may import.
         answers: exercise to the course's own answer, in the notebook's order.
+        draw_number: the number from which the checks' inputs are drawn.
     """
 
     slug: str
@@ -35,6 +36,7 @@ class GradedUnit:
     released: NotebookNode
     kit: Path
     answers: Mapping[str, str] = field(default_factory=dict)
+    draw_number: int = 0
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ def graded_unit(slug: str, root: Path | None = None) -> GradedUnit:
         released,
         path.parent,
         answers_in(_notebook(course.answer_notebook(unit)), points),
+        course.draw_number,
     )
 
 

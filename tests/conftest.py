@@ -5,6 +5,7 @@ import random
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -63,6 +64,19 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(FailuresAtOnce(config))
     if not PROGRAMS["bubblewrap"].is_there():
         config.addinivalue_line("filterwarnings", UNPROTECTED)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Spread the parts of `test_verification.py` over the workers, other files not."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Parts(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            is_part = "test_verification.py::test_every_variant" in nodeid
+            return nodeid if is_part else super()._split_scope(nodeid)
+
+    return Parts(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
 @pytest.hookimpl(tryfirst=True)

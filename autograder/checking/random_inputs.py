@@ -19,12 +19,12 @@ def seed_of(*parts: object) -> int:
 class Draw:
     """Draw random values from one seeded generator, always on the CPU."""
 
-    def __init__(self, assignment: str, check: str, seed: int = 0):
-        """Seed the generator by assignment, check and a number for tests.
+    def __init__(self, assignment: str, check: str, number: int = 0):
+        """Seed the generator by assignment, check and the course's number.
 
         Not by the student: equal answers meet equal inputs, and get equal points.
         """
-        self.seed = seed_of(assignment, check, seed)
+        self.seed = seed_of(assignment, check, number)
         self.generator = torch.Generator().manual_seed(self.seed)
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:

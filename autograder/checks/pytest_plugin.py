@@ -7,6 +7,7 @@ import nbformat
 import pytest
 
 from autograder.checking.random_inputs import Draw
+from autograder.course import load_course
 from autograder.sandbox import LocalStudent, Student
 from autograder.unit import cells_to_run
 
@@ -15,7 +16,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that say which notebook is checked."""
     group = parser.getgroup("hidden checks")
     group.addoption("--student", help="the notebook to check, trusted: it runs here")
-    group.addoption("--seed", type=int, default=0, help="another number to draw by")
 
 
 @pytest.fixture(scope="session")
@@ -31,8 +31,7 @@ def notebook_under_check(request: pytest.FixtureRequest) -> Student:
 def draw(request: pytest.FixtureRequest) -> Draw:
     """Draw the inputs of one check."""
     assignment = request.path.stem.removeprefix("test_")
-    seed = request.config.getoption("--seed")
-    return Draw(assignment, request.node.name, seed)
+    return Draw(assignment, request.node.name, load_course().draw_number)
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.folder import grading_folder
-from autograder.classroom.regrade_hash import SEED, versions
+from autograder.classroom.regrade_hash import versions
 from autograder.grading.outcome import Outcome
+from autograder.unit import course_of
 
 NAME = "audit.jsonl"
 
@@ -26,7 +27,7 @@ class AuditLog:
             "host": socket.gethostname(),
             "process": os.getpid(),
             "versions": versions(),
-            "seed": SEED,
+            "seed": course_of(root).draw_number,
         }
 
     def add(self, outcome: Outcome, submission_hash: str, unit_hash: str) -> None:

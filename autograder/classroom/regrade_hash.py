@@ -18,7 +18,6 @@ from autograder.sandbox.kit import folder_files
 from autograder.unit import GradedUnit, Submission
 
 AUTOGRADER = Path(__file__).resolve().parents[1]
-SEED = 0
 PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "ipython", "nh3")
 
 # Each room, each file beside the rooms and each file of this room is in one of these.
@@ -73,7 +72,12 @@ def versions() -> dict[str, str]:
 def hash_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
     """Return a hash of all that decides a score but for the submission itself."""
     digest = hashlib.sha256()
-    settings = (SEED, folder.limits, folder.db_url, sorted(versions().items()))
+    settings = (
+        unit.draw_number,
+        folder.limits,
+        folder.db_url,
+        sorted(versions().items()),
+    )
     digest.update(repr(settings).encode())
     digest.update(nbformat.writes(unit.released).encode())
     digest.update(repr(dict(unit.answers)).encode())

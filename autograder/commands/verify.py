@@ -1,9 +1,7 @@
 """The command `course verify`: do the hidden checks judge known answers rightly?"""
 
-import contextlib
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from multiprocessing import get_context
+import os
+from collections import Counter
 from typing import Annotated
 
 import typer
@@ -23,26 +21,20 @@ def verify(
     units: Annotated[
         list[str] | None, typer.Argument(help="Units; default: all that have variants.")
     ] = None,
-    seeds: Annotated[int, typer.Option(help="How often to draw anew.")] = 20,
-    workers: Annotated[int, typer.Option(help="How many processes judge.")] = 1,
+    workers: Annotated[
+        int, typer.Option(help="How many processes judge; 0: as many as processors.")
+    ] = 0,
     only: Annotated[
         str, typer.Option(help="A part of the exercise's or the variant's name.")
     ] = "",
-    keep: Annotated[
-        bool, typer.Option("--record", help="Keep what is found in verified.json.")
-    ] = False,
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Mechanical mutants too; takes minutes.")
     ] = False,
 ) -> None:
-    """Run every wrong variant and right style, and print who was judged how."""
-    from autograder.proof.judging import variants_file, verify_unit
+    """Run the known wrong and right answers and show how each was judged."""
+    from autograder.proof.judging import judge_units, variants_file
     from autograder.proof.mutation import mutate_unit
-    from autograder.proof.record import record
 
-    if keep and only:
-        complain("--record keeps what is found of a whole unit: leave --only out.")
-        raise typer.Exit(2)
     try:
         course = load_course()
         chosen = [course.unit(name) for name in units or []]
@@ -50,89 +42,46 @@ def verify(
         complain(error)
         raise typer.Exit(2) from None
     written = [unit for unit in course.units if variants_file(course, unit).exists()]
-    judged, tallies = chosen or written, {}
-    with judges(workers) as pool:
-        for unit in judged:
-            tallies[unit.slug] = verify_unit(course, unit, seeds, pool, only)
-            if keep and not problems_of({unit.slug: tallies[unit.slug]}):
-                record(course, unit, tallies[unit.slug], seeds)
-    verdicts = {unit.slug: mutate_unit(course, unit) for unit in judged if mutants}
-    show(tallies, seeds, verdicts)
-
-
-def show(tallies: dict, seeds: int, verdicts: dict) -> None:
-    """Print the tables and the problems.
-
-    Raises:
-        typer.Exit: 1 if there is a problem.
-    """
+    judged = chosen or written
+    verdicts = list(judge_units(course, judged, only, workers or os.cpu_count() or 1))
+    mutated = {unit.slug: mutate_unit(course, unit) for unit in judged if mutants}
     console = Console()
-    console.print(table_of(tallies))
-    console.print(summary_of(tallies, seeds), markup=False, highlight=False)
-    if verdicts:
-        console.print(mutant_table(verdicts))
-    problems = [*problems_of(tallies), *survivors(verdicts)]
-    for problem in problems:
+    console.print(table_of(verdicts))
+    console.print(summary_of(verdicts), markup=False, highlight=False)
+    if mutated:
+        console.print(mutant_table(mutated))
+    problems = [line for verdict in verdicts for line in verdict.problems]
+    for problem in [*problems, *survivors(mutated)]:
         console.print(problem, style="red", markup=False, highlight=False)
-    if problems:
+    if problems or survivors(mutated):
         raise typer.Exit(1)
 
 
-@contextlib.contextmanager
-def judges(workers: int) -> Iterator[Executor | None]:
-    """Give a pool of processes; None where one worker does it here."""
-    if workers < 2:
-        yield None
-        return
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        yield pool
-
-
-def summary_of(tallies: dict, seeds: int) -> str:
-    """Say how many variants were judged and how much chance had to do with it."""
-    rows = [row for rows in tallies.values() for row in rows]
-    wrong = sum(row.count("wrong") for row in rows)
-    right = sum(row.count("right") for row in rows)
-    spread = max((row.spread for row in rows), default=0.0)
-    return (
-        f"{wrong} wrong and {right} right variants at {seeds} seeds: the points of one "
-        f"differ by {spread:g} at most."
-    )
-
-
-def table_of(tallies: dict) -> Table:
-    """Return the table, an exercise a row: killed, named, spread, accepted."""
-    table = Table("unit", "exercise", "wrong: killed", "named", "spread", "right")
-    for slug, rows in tallies.items():
-        for row in rows:
-            wrong, right = row.count("wrong"), row.count("right")
-            table.add_row(
-                slug,
-                row.exercise,
-                f"{row.count('wrong', good=True)} of {wrong}",
-                f"{row.diagnosed} of {wrong}",
-                f"{row.spread:g}",
-                f"{row.count('right', good=True)} of {right}",
-            )
+def table_of(verdicts: list) -> Table:
+    """Return the table, an exercise a row: killed, named, accepted."""
+    table = Table("unit", "exercise", "wrong: killed", "named", "right")
+    for row in dict.fromkeys((one.slug, one.exercise) for one in verdicts):
+        own = [one for one in verdicts if (one.slug, one.exercise) == row]
+        wrong = [one for one in own if one.variant.kind == "wrong"]
+        right = [one for one in own if one.variant.kind == "right"]
+        killed = sum("no check fails" not in one.slips for one in wrong)
+        table.add_row(
+            *row,
+            f"{killed} of {len(wrong)}",
+            f"{sum(one.is_named for one in wrong)} of {len(wrong)}",
+            f"{sum(not one.slips for one in right)} of {len(right)}",
+        )
     return table
 
 
-def problems_of(tallies: dict) -> list[str]:
-    """Return a line for each variant that was misjudged or not diagnosed."""
-    lines = []
-    for slug, rows in tallies.items():
-        for row in rows:
-            for verdict in row.verdicts:
-                name = f"{slug}: {row.exercise}: {verdict.variant.kind} variant "
-                name += f"'{verdict.variant.description}'"
-                lines += [f"{name}: {slip}" for slip in verdict.slips[:2]]
-                if verdict.spread:
-                    lines.append(f"{name}: points by the seed: {verdict.counted}")
-            lines += [
-                f"{slug}: {row.exercise}: '{verdict.variant.description}' was not named"
-                for verdict in row.undiagnosed
-            ]
-    return lines
+def summary_of(verdicts: list) -> str:
+    """Say how many variants were judged, and how many of them wrongly."""
+    kinds = Counter(one.variant.kind for one in verdicts)
+    misjudged = sum(bool(one.slips) for one in verdicts)
+    return (
+        f"{kinds['wrong']} wrong and {kinds['right']} right variants: "
+        f"{misjudged or 'none'} misjudged."
+    )
 
 
 def mutant_table(verdicts: dict) -> Table:

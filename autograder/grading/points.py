@@ -55,7 +55,6 @@ class CheckResult:
 def run_checks(
     unit: GradedUnit,
     students: Students,
-    seed: int = 0,
     only: Collection[str] | None = None,
     unwritten: Collection[str] = (),
 ) -> list[CheckResult]:
@@ -64,7 +63,6 @@ def run_checks(
     Args:
         unit: where the checks are and how many points each exercise has.
         students: gives each exercise its student; every `Student` does.
-        seed: another number to draw by; 0 when grading, whoever is graded.
         only: the exercises to look at; None = all of them.
         unwritten: exercises known to be as they were handed out: they earn nothing.
 
@@ -81,7 +79,7 @@ def run_checks(
             paid = _paid(carried, [Ran(one, "failed", NOT_WRITTEN) for one in own])
         else:
             may_mend = not _all_passed(results)
-            paid = _paid_once(unit, students, own, seed, may_mend)
+            paid = _paid_once(unit, students, own, may_mend)
         results += paid
     return results
 
@@ -90,7 +88,6 @@ def _paid_once(
     unit: GradedUnit,
     students: Students,
     checks: Sequence[HiddenCheck],
-    seed: int,
     may_mend: bool,
 ) -> list[CheckResult]:
     """Return the best of an exercise's results; what passes at once is not run again.
@@ -98,15 +95,15 @@ def _paid_once(
     If it `may_mend`, an earlier exercise is not right.
     """
     carried = unit.points[checks[0].marker.exercise]
-    beside = run_beside(unit, students, checks, seed)
-    ran = run_exercise(unit, students, checks, seed) if beside is None else beside
+    beside = run_beside(unit, students, checks)
+    ran = run_exercise(unit, students, checks) if beside is None else beside
     paid, mended = _paid(carried, ran), []
     if may_mend and not _all_passed(paid):
-        again = run_exercise(unit, students, checks, seed, mended=True)
+        again = run_exercise(unit, students, checks, mended=True)
         mended = _paid(carried, again)
     settled = _all_passed(paid) or (mended and _all_passed(mended))
     if beside is not None and not settled:
-        paid = _paid(carried, run_exercise(unit, students, checks, seed))
+        paid = _paid(carried, run_exercise(unit, students, checks))
     return _better(paid, mended) if mended else paid
 
 

@@ -70,30 +70,29 @@ def run_exercise(
     unit: GradedUnit,
     students: Students,
     checks: Sequence[HiddenCheck],
-    seed: int,
     mended: bool = False,
 ) -> list[Ran]:
     """Run an exercise's checks; those behind one that ends the student are not run."""
     exercise = checks[0].marker.exercise
-    ran = _run_through(unit, students.fresh(exercise, mended), checks, seed)
+    ran = _run_through(unit, students.fresh(exercise, mended), checks)
     passed = [one.check for one in ran if one.status == "passed"]
     if not passed or not any(_fails_watched(one) for one in ran):
         return ran
     anew = students.fresh(exercise, mended)
-    again = _run_through(unit, anew, passed, seed, watched=True)
+    again = _run_through(unit, anew, passed, watched=True)
     worse = {one.check.name: one for one in again if one.status != "passed"}
     return [worse.get(one.check.name, one) for one in ran]
 
 
 def run_beside(
-    unit: GradedUnit, students: Students, checks: Sequence[HiddenCheck], seed: int
+    unit: GradedUnit, students: Students, checks: Sequence[HiddenCheck]
 ) -> list[Ran] | None:
     """Run an exercise's checks where the one before it was checked; None: not there.
 
     Only what passes can be believed.
     """
     given = students.still_there()
-    return None if given is None else _run_through(unit, given, checks, seed)
+    return None if given is None else _run_through(unit, given, checks)
 
 
 def _fails_watched(ran: Ran) -> bool:
@@ -105,7 +104,6 @@ def _run_through(
     unit: GradedUnit,
     given: AbstractContextManager[Student],
     checks: Sequence[HiddenCheck],
-    seed: int,
     watched: bool = False,
 ) -> list[Ran]:
     """Run checks one after the other on the student that is `given`.
@@ -117,7 +115,7 @@ def _run_through(
     try:
         with given as student:
             for check in checks:
-                draw = Draw(unit.slug, check.name, seed)
+                draw = Draw(unit.slug, check.name, unit.draw_number)
                 is_watched = False
                 try:
                     with student.watched() if watched else contextlib.nullcontext():

@@ -130,7 +130,6 @@ def check(
     outcome: Outcome,
     parent: WarmParent,
     limits: Limits | None = None,
-    seed: int = 0,
 ) -> None:
     """Run the hidden checks of `unit` on a repaired submission.
 
@@ -141,7 +140,7 @@ def check(
     problem = ""
     for _ in range(ATTEMPTS):
         try:
-            _run(unit, outcome, parent, limits, seed)
+            _run(unit, outcome, parent, limits)
             break
         except NoParent as error:
             problem = str(error)
@@ -158,7 +157,6 @@ def _run(
     outcome: Outcome,
     parent: WarmParent,
     limits: Limits | None,
-    seed: int,
 ) -> None:
     """Run the cells in children and check what they define.
 
@@ -170,7 +168,7 @@ def _run(
     students = RemoteStudents(parent, cells_to_run(notebook), files, limits, ours)
     warm_up(unit, files, parent)
     with students:
-        results = run_checks(unit, students, seed, unwritten=outcome.unwritten)
+        results = run_checks(unit, students, unwritten=outcome.unwritten)
     outcome.results = point_to_earlier(results, notebook)
     outcome.runs, outcome.limits_hit = students.runs, students.limits_hit
     outcome.was_held_up = students.was_held_up

@@ -71,7 +71,7 @@ RIGHT = (
 
 def results_of(exercise: Exercise, make, *cells: str):
     unit, students = graded_unit(exercise.unit), make(exercise.before, *cells)
-    return run_checks(unit, students, "ada", only={exercise.name})
+    return run_checks(unit, students, only={exercise.name})
 
 
 def local(*cells: str) -> LocalStudent:

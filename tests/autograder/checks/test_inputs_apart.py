@@ -57,6 +57,6 @@ def test_no_check_hands_over_an_expanded_tensor(
     monkeypatch.setattr(Student, "_request", watched)
     unit = COURSE.unit(slug)
     student = LocalStudent(answer_cells(COURSE, unit))
-    results = run_checks(graded_unit(slug, COURSE.root), student, 0, None)
+    results = run_checks(graded_unit(slug, COURSE.root), student)
     assert {result.status for result in results} == {"passed"}
     assert found == []

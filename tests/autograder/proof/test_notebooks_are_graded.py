@@ -1,9 +1,4 @@
-"""Answer notebooks earn every point of the checks, released ones none, all units.
-
-Of a unit whose record of `course verify` holds, answers are not graded here once more:
-without a sandbox `test_stability.py` runs them, in one `make course` does. Three units
-are always graded: the shortest, one that trains and the longest.
-"""
+"""Answer notebooks earn every point of the checks, released ones none, all units."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,17 +10,12 @@ from autograder.course import Unit, load_course
 from autograder.grading.hidden_checks import checks_with_points
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import grade_submission
-from autograder.proof.record import found_before
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.warm_parent import WarmParent, start_parent
 from autograder.unit import GradedUnit, Submission, graded_unit
 
 COURSE = load_course()
 WRITTEN = [unit for unit in COURSE.units if COURSE.master(unit).exists()]
-ALWAYS = (4, 10, 13)
-GRADED = [
-    unit for unit in WRITTEN if unit.number in ALWAYS or not found_before(COURSE, unit)
-]
 PATIENT = Limits(cell_seconds=600, exercise_seconds=600, submission_seconds=3600)
 
 
@@ -46,7 +36,7 @@ def graded(unit: GradedUnit, path: Path, parent: WarmParent) -> Outcome:
     return grade_submission(unit, submission, PATIENT, parent)
 
 
-@pytest.fixture(scope="module", params=GRADED, ids=lambda unit: unit.slug)
+@pytest.fixture(scope="module", params=WRITTEN, ids=lambda unit: unit.slug)
 def answers(request: pytest.FixtureRequest, parent: WarmParent) -> Outcome:
     """Grade a unit's answer notebook once."""
     unit = request.param

@@ -1,71 +1,64 @@
 """The hidden checks judge known answers rightly: wrong ones, right ones, mutants."""
 
-import os
-from collections.abc import Mapping
-
 import pytest
-from remembered_draws import remember_draws
 
-from autograder.commands.verify import problems_of
 from autograder.course import Unit, load_course
-from autograder.proof.judging import Tally, variants_file, verify_unit
+from autograder.proof.judging import (
+    Proof,
+    exercise_of,
+    judge_number,
+    proof_of,
+    variants_file,
+)
 from autograder.proof.mutants import make_mutants
 from autograder.proof.mutation import mutate_unit
-from autograder.proof.record import Found, counted, found_before
-from autograder.unit import graded_unit
 
 COURSE = load_course()
-SPOT_CHECK = 25  # of a unit whose record holds every 25th variant is judged again
-ENOUGH_SEEDS = 50
 WRITTEN = [unit for unit in COURSE.units if variants_file(COURSE, unit).exists()]
-# `course verify --seeds 50 --record` is the proof; here there is time for less.
-SEEDS = int(os.environ.get("COURSE_SEEDS", "2"))
+LINES_OF_A_PART = 200  # about twenty variants: few seconds, so that workers share them
+
+
+def parts() -> list[tuple[str, int, int]]:
+    """Cut each unit's variants into parts: its slug, the part and how many there are.
+
+    Part k of n holds the variants k, k + n, k + 2n, …
+    """
+    return [
+        (unit.slug, part, number)
+        for unit in WRITTEN
+        for lines in [variants_file(COURSE, unit).read_text("utf-8").count("\n")]
+        for number in [lines // LINES_OF_A_PART + 1]
+        for part in range(number)
+    ]
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(("slug", "part", "number"), parts())
+def test_every_variant_is_judged_rightly(slug: str, part: int, number: int) -> None:
+    variants = proof_of(slug, COURSE.root).variants
+    problems = [
+        problem
+        for place in range(part, len(variants), number)
+        for problem in judge_number(COURSE.root, (slug, place)).problems
+    ]
+    assert not problems, "\n".join(["", *problems])
 
 
 @pytest.fixture(scope="module", params=WRITTEN, ids=lambda unit: unit.slug)
-def unit(request: pytest.FixtureRequest) -> Unit:
-    return request.param
+def proof(request: pytest.FixtureRequest) -> Proof:
+    unit: Unit = request.param
+    return proof_of(unit.slug, COURSE.root)
 
 
-@pytest.fixture(scope="module")
-def found(unit: Unit) -> Found | None:
-    """Give what the record says of the unit, unless something changed since."""
-    return found_before(COURSE, unit)
+def test_every_exercise_has_variants_of_both_kinds(proof: Proof) -> None:
+    found = {(exercise_of(proof.graded, v), v.kind) for v in proof.variants}
+    exercises = proof.graded.points
+    assert found == {(one, kind) for one in exercises for kind in ("wrong", "right")}
 
 
-@pytest.fixture(scope="module")
-def tallies(unit: Unit, found: Found | None) -> list[Tally]:
-    with pytest.MonkeyPatch.context() as patch:
-        remember_draws(graded_unit(unit.slug, COURSE.root), patch)
-        every = 1 if found is None else SPOT_CHECK
-        return verify_unit(COURSE, unit, SEEDS, every=every)
-
-
-@pytest.fixture(scope="module")
-def counts(tallies: list[Tally], found: Found | None) -> list[Mapping[str, int]]:
-    rows = found.exercises if found else counted(tallies)
-    return list(rows.values())
-
-
-@pytest.mark.integration
-def test_every_variant_is_judged_rightly(unit: Unit, tallies: list[Tally]) -> None:
-    assert problems_of({unit.slug: tallies}) == []
-
-
-@pytest.mark.integration
-def test_there_are_enough_variants(counts: list[Mapping[str, int]]) -> None:
-    assert all(row["wrong"] and row["right"] for row in counts), counts
-
-
-@pytest.mark.integration
-def test_nine_mistakes_in_ten_are_named(counts: list[Mapping[str, int]]) -> None:
-    wrong = sum(row["wrong"] for row in counts)
-    assert sum(row["named"] for row in counts) >= 0.9 * wrong
-
-
-def test_what_is_recorded_was_judged_often_enough() -> None:
-    known = [found for unit in WRITTEN if (found := found_before(COURSE, unit))]
-    assert all(found.seeds >= ENOUGH_SEEDS for found in known)
+def test_nine_mistakes_in_ten_must_be_named(proof: Proof) -> None:
+    wrong = [variant for variant in proof.variants if variant.kind == "wrong"]
+    assert sum(variant.diagnosed for variant in wrong) >= 0.9 * len(wrong)
 
 
 @pytest.mark.integration
@@ -95,12 +88,3 @@ def test_a_mutant_changes_one_place_between_the_markers() -> None:
         "-y -> +y",
         "y * 2 if x > 0 else -y -> -y if x > 0 else y * 2",
     }
-
-
-def test_what_a_variant_keeps_is_gone_at_the_next_seed() -> None:
-    unit = COURSE.unit("01")
-    only = "concat-final-states: kept by shape"
-    found = verify_unit(COURSE, unit, 2, only=only)
-    (keeps,) = [verdict for exercise in found for verdict in exercise.verdicts]
-    assert keeps.spread == 0, keeps.counted
-    assert not keeps.slips

@@ -52,7 +52,7 @@ def told(proof: Proof, variant: Variant) -> Iterator[str]:
     with contextlib.redirect_stdout(io.StringIO()):
         ours = our_answers(unit.answers, proof.notebook)
         student = LocalStudent(sources, answers=ours)
-        results = run_checks(unit, student, 0, {exercise_of(unit, variant)})
+        results = run_checks(unit, student, {exercise_of(unit, variant)})
     for result in results:
         korean = translated(result, phrases)
         yield from (korean.title, korean.message, korean.hint)
