@@ -35,14 +35,14 @@ def build(
     quiet: bool = False,
     language: str = SOURCE,
 ) -> int:
-    """Fetch MathJax where it is missing, build a book, return the exit status.
+    """Copy MathJax into the book, build it, and return the exit status.
 
     A translation is built apart, with what the chapters of the English book have
     computed; then it lies in a folder of that book.
     """
-    fetched = subprocess.run([sys.executable, BOOK / "fetch_mathjax.py"])
-    if fetched.returncode:
-        return fetched.returncode
+    copied = subprocess.run([sys.executable, BOOK / "mathjax.py"])
+    if copied.returncode:
+        return copied.returncode
     output = OUTPUT[edition] if book == BOOK else book
     site, settings = output / "_build" / "html", {"COURSE_EDITION": edition}
     if language == SOURCE:

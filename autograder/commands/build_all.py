@@ -8,7 +8,6 @@ import typer
 
 from autograder.commands.progress_log import STEPS, Job, ProgressLog, course_command
 from autograder.commands.sample_steps import SampleClass
-from autograder.commands.set_up import fetch_mathjax
 from autograder.course import ROOT, load_course
 
 BUILD = ROOT / "build"
@@ -45,8 +44,6 @@ def build_all(
     else:
         chosen = [course.unit(name) for name in units or [DEFAULT_UNIT]]
     sample = SampleClass(BUILD / "sample-class", [unit.slug for unit in chosen])
-    if began is None:
-        fetch_mathjax()
     progress = ProgressLog(BUILD / "course.log", began)
     with progress.failures_shown():
         if began is None:

@@ -6,13 +6,16 @@ the course, or not there, is said at once and in one sentence.
 
 import argparse
 import os
+import platform
 import re
-import subprocess
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from autograder.commands.progress_log import ProgressLog
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +26,10 @@ DECIDING = ("pyproject.toml", "constraints.txt")
 OLDEST = (3, 11)  # what the versions in constraints.txt need
 LOG = ROOT / "build" / "set-up.log"
 INSTALL = ("--progress-bar", "off", "--disable-pip-version-check")
+GPU_TOOL = "nvidia-smi"  # comes with the driver of an NVIDIA GPU
+CPU_IS_SMALLER = (
+    "no NVIDIA GPU here: `CPU=1 make course` needs 2 GB for .venv, not 5.7 GB"
+)
 
 
 def too_old(version: tuple, program: str) -> str:
@@ -44,12 +51,33 @@ def is_installed() -> bool:
     return all((ROOT / name).stat().st_mtime <= made for name in DECIDING)
 
 
-def fetch_mathjax() -> None:
-    """Fetch MathJax where it is missing; leave with its own words if it cannot be."""
-    script = ROOT / "book" / "fetch_mathjax.py"
-    done = subprocess.run([sys.executable, str(script)], stdout=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit(done.returncode)
+def has_only_cuda_build(system: str, environ: "Mapping[str, str]") -> bool:
+    """Tell whether pip would install CUDA here although there is no NVIDIA GPU."""
+    is_linux_on_intel = system == "Linux" and platform.machine() == "x86_64"
+    return is_linux_on_intel and not environ.get("CPU") and not shutil.which(GPU_TOOL)
+
+
+def cpu_torch(index: str) -> list:
+    """Return pip's arguments for the CPU build of the pinned PyTorch from `index`.
+
+    Its dependencies come later, from the usual index.
+
+    Raises:
+        SystemExit: if no index is set.
+    """
+    if not index:
+        sys.exit("CPU=1 needs `torch_index` in autograder/course.toml; it is empty.")
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = [line for line in pins if line.startswith("torch==")]
+    return ["--no-deps", "--index-url", index, *pinned]
+
+
+def torch_index() -> str:
+    """Read the address of PyTorch's CPU builds from the course's settings."""
+    import tomllib  # not in the old Pythons that this script refuses
+
+    settings = (ROOT / "autograder" / "course.toml").read_text(encoding="utf-8")
+    return str(tomllib.loads(settings)["torch_index"])
 
 
 def install(progress: "ProgressLog") -> None:
@@ -71,6 +99,12 @@ def install(progress: "ProgressLog") -> None:
     with Job(progress, "venv", [sys.executable, "-m", "venv", VENV]) as job:
         job.wait(lambda: "making .venv")
     pip = [PYTHON, "-m", "pip", "install", *INSTALL]
+    if os.environ.get("CPU"):
+        command = [*pip, *cpu_torch(torch_index())]
+        with Job(progress, "pip", command) as job:
+            job.wait(lambda: "PyTorch's CPU build")
+    elif has_only_cuda_build(platform.system(), os.environ):
+        progress.say(f"{INDENT}{CPU_IS_SMALLER}")
     wanted = ["-c", ROOT / "constraints.txt", "-e", f"{ROOT}[course,test]"]
     with Job(progress, "pip", [*pip, *wanted], heard) as job:
         job.wait(lambda: " ".join([f"{len(collected)} packages", *collected[-1:]]))
@@ -85,7 +119,6 @@ def main() -> None:
     is_new = not is_installed()
     if is_new and too_old(sys.version_info, sys.executable):
         sys.exit(too_old(sys.version_info, sys.executable))
-    fetch_mathjax()
     if not is_new and began is None:
         return
     sys.path[0] = str(ROOT)

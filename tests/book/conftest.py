@@ -33,8 +33,8 @@ def builder() -> ModuleType:
 
 @pytest.fixture
 def mathjax() -> ModuleType:
-    """The script `book/fetch_mathjax.py`."""
-    return load_script("fetch_mathjax")
+    """The script `book/mathjax.py`."""
+    return load_script("mathjax")
 
 
 def build_once(builder: ModuleType, language: str) -> Path:

@@ -51,12 +51,6 @@ def package(tmp_path) -> Path:
     return folder
 
 
-@pytest.fixture
-def fetched(mathjax, tmp_path, site) -> Path:
-    """A copy of MathJax as it was fetched for the book."""
-    return Path(shutil.copytree(mathjax.TARGET, tmp_path / "mathjax"))
-
-
 @pytest.mark.parametrize(
     ("code", "modules"),
     [
@@ -110,42 +104,36 @@ def test_a_page_is_stale_when_a_result_that_it_shows_has_changed(package, tmp_pa
     assert len(set(digests)) == 4
 
 
-@pytest.mark.integration
-def test_mathjax_that_is_there_needs_no_network(mathjax, fetched, monkeypatch):
-    monkeypatch.setenv("PATH", "")
-    assert mathjax.fetch(fetched) is False
+def test_mathjax_comes_from_its_package_with_its_licence(mathjax, tmp_path):
+    copied = mathjax.copy_mathjax(tmp_path)
+    assert mathjax.digest_of(copied) == mathjax.SHA256
+    assert "Apache License" in (mathjax.TARGET / "LICENSE").read_text(encoding="utf-8")
 
 
-def test_mathjax_without_npm_says_what_to_install(mathjax, tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(mathjax.MathJaxError, match="Install Node"):
-        mathjax.fetch(tmp_path / "nowhere" / "mathjax")
+def test_a_damaged_mathjax_is_replaced(mathjax, tmp_path):
+    (tmp_path / mathjax.FILE).write_text("half a fi")
+    assert mathjax.digest_of(mathjax.copy_mathjax(tmp_path)) == mathjax.SHA256
 
 
-@pytest.mark.integration
-def test_a_damaged_mathjax_is_not_taken_for_the_pinned_one(mathjax, fetched):
-    path = fetched / "tex-svg-full.js"
-    path.write_bytes(path.read_bytes() + b" ")
-    assert not mathjax.is_present(fetched)
-
-
-def test_another_tarball_is_refused_and_nothing_is_installed(
-    mathjax, tmp_path, monkeypatch
-):
-    def download(folder: Path) -> Path:
-        (folder / "mathjax.tgz").write_bytes(b"something else")
-        return folder / "mathjax.tgz"
-
-    monkeypatch.setattr(mathjax, "download", download)
-    with pytest.raises(mathjax.MathJaxError, match="expected SHA-512"):
-        mathjax.fetch(tmp_path / "mathjax")
+def test_another_release_of_mathjax_is_refused(mathjax, tmp_path, monkeypatch):
+    other = tmp_path / "other.js"
+    other.write_text("another release")
+    monkeypatch.setattr(mathjax, "installed_file", lambda: other)
+    with pytest.raises(mathjax.MathJaxError, match=r"constraints\.txt"):
+        mathjax.copy_mathjax(tmp_path / "mathjax")
     assert not (tmp_path / "mathjax").exists()
+
+
+def test_without_the_package_the_error_says_what_to_install(mathjax, monkeypatch):
+    monkeypatch.setattr(mathjax, "PACKAGE", "a-package-that-nobody-has")
+    with pytest.raises(mathjax.MathJaxError, match="make setup"):
+        mathjax.installed_file()
 
 
 def test_a_build_without_mathjax_says_how_to_get_it(tmp_path):
     app = SimpleNamespace(srcdir=tmp_path)
     config = SimpleNamespace(html_extra_path=["_vendor"], language="en")
-    with pytest.raises(ExtensionError, match=r"fetch_mathjax\.py"):
+    with pytest.raises(ExtensionError, match=r"mathjax\.py"):
         require_mathjax(app, config)
     (tmp_path / "_vendor" / MATHJAX).parent.mkdir(parents=True)
     (tmp_path / "_vendor" / MATHJAX).touch()

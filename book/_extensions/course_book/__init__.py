@@ -50,13 +50,13 @@ def apply_facts(app: Sphinx, config: Config) -> None:
 
 
 def require_mathjax(app: Sphinx, config: Config) -> None:
-    """Raise ExtensionError where MathJax has not been fetched."""
+    """Raise ExtensionError where MathJax has not been copied into the book."""
     folders = [Path(app.srcdir) / path for path in config.html_extra_path]
     shared = config.language != SOURCE  # a translation uses the English book's
     if not shared and not any((folder / MATHJAX).is_file() for folder in folders):
         raise ExtensionError(
             f"expected {MATHJAX.as_posix()} in one of {config.html_extra_path}, found "
-            "none. Run `python book/fetch_mathjax.py` once, with a network."
+            "none. Run `python book/mathjax.py` once."
         )
 
 

@@ -57,7 +57,6 @@ def run_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
     build = tmp_path / "build"
     monkeypatch.setattr(build_all, "ROOT", tmp_path)
     monkeypatch.setattr(build_all, "BUILD", build)
-    monkeypatch.setattr(build_all, "fetch_mathjax", lambda: None)
     real = build_all.course_command
 
     def run(

@@ -3,14 +3,18 @@
 import ast
 import os
 import shutil
+import subprocess
 import sys
+import zipfile
 from importlib.metadata import distributions
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from packaging.specifiers import SpecifierSet
 
 from autograder.commands import set_up
+from autograder.course import load_course
 
 SCRIPT = Path(set_up.__file__)
 ROOT = set_up.ROOT
@@ -18,8 +22,8 @@ ROOT = set_up.ROOT
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A course without `.venv` and MathJax, on a machine without any program."""
-    for name in (*set_up.DECIDING, "book/fetch_mathjax.py"):
+    """A course without `.venv`, on a machine without any program."""
+    for name in set_up.DECIDING:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     monkeypatch.setattr(set_up, "ROOT", tmp_path)
@@ -66,14 +70,60 @@ def test_an_old_python_can_read_the_script() -> None:
     ast.parse(SCRIPT.read_text(encoding="utf-8"), feature_version=(3, 6))
 
 
-def test_a_missing_npm_is_said_before_anything_is_installed(bare, capfd) -> None:
-    with pytest.raises(SystemExit) as left:
-        set_up.main()
-    assert left.value.code == 2
-    text, errors = capfd.readouterr()
-    assert errors.startswith("npm was not found") and "Install Node.js" in errors
-    assert text == "" and errors.count("\n") == 1
-    assert not (bare / ".venv").exists()
+def test_cpu_1_installs_the_pinned_pytorch_of_the_cpu_index(tmp_path: Path) -> None:
+    pinned = next(
+        line
+        for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+        if line.startswith("torch==")
+    )
+    release = f"{pinned.removeprefix('torch==')}+cpu"
+    write_wheel(tmp_path / "index" / "torch", "torch", release)
+    index = (tmp_path / "index").as_uri()
+    pip = [sys.executable, "-m", "pip", "install", "--target", tmp_path / "here"]
+    options = ("--no-cache-dir", "--disable-pip-version-check")
+    done = subprocess.run(
+        [*pip, *options, *set_up.cpu_torch(index)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "here" / f"torch-{release}.dist-info").is_dir()
+
+
+def write_wheel(folder: Path, name: str, release: str) -> None:
+    """Write a wheel without code, and the page of an index that links to it."""
+    folder.mkdir(parents=True)
+    info = f"{name}-{release}.dist-info"
+    texts = {
+        "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {release}\n",
+        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "RECORD": "",
+    }
+    wheel = folder / f"{name}-{release}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for file, text in texts.items():
+            archive.writestr(f"{info}/{file}", text)
+    link = f'<a href="{quote(wheel.name)}">{wheel.name}</a>'
+    (folder / "index.html").write_text(link, encoding="utf-8")
+
+
+def test_cpu_1_without_an_index_says_which_setting_is_empty() -> None:
+    with pytest.raises(SystemExit, match="torch_index"):
+        set_up.cpu_torch("")
+
+
+def test_the_smaller_build_is_offered_only_where_pip_would_install_cuda(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(set_up.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(set_up.shutil, "which", lambda program: None)
+    assert set_up.has_only_cuda_build("Linux", {})
+    assert not set_up.has_only_cuda_build("Linux", {"CPU": "1"})
+    assert not set_up.has_only_cuda_build("Darwin", {})
+    monkeypatch.setattr(set_up.shutil, "which", lambda program: f"/usr/bin/{program}")
+    assert not set_up.has_only_cuda_build("Linux", {})
+
+
+def test_the_index_of_cpu_builds_is_a_setting_of_the_course() -> None:
+    assert set_up.torch_index() == load_course().torch_index
 
 
 def test_what_is_installed_is_installed_again_after_a_change(bare, monkeypatch) -> None:

@@ -182,7 +182,8 @@ def test_pytorch_is_looked_for_where_the_setting_says(tmp_path: Path) -> None:
         ) as made:
             return made.read("setup.sh").decode()
 
-    assert "index" not in set_up(course)
+    assert f"--extra-index-url {course.torch_index} " in set_up(course)
+    assert "index" not in set_up(replace(course, torch_index=""))
     elsewhere = replace(course, torch_index="https://cpu.example/a b")
     option = "--extra-index-url 'https://cpu.example/a b' -c constraints.txt"
     assert option in set_up(elsewhere)

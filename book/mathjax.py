@@ -1,0 +1,71 @@
+"""Copy MathJax from its PyPI package into the book: formulas need no network."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sys
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+
+PACKAGE = "sphinx-mathjax-offline"  # holds MathJax 3.2.2; its licence is in TARGET
+# The full file holds every TeX extension and the glyphs: it never loads another file.
+FILE = "tex-svg-full.js"
+SHA256 = "a4354ff94fd868aea0cc6eaaa79a57fda0588646fc46ee3700a349ee0a11cbe6"
+TARGET = Path(__file__).resolve().parent / "_vendor" / "mathjax"
+
+
+class MathJaxError(RuntimeError):
+    """Report that MathJax is not installed, or is not the pinned release."""
+
+
+def installed_file() -> Path:
+    """Return the path of MathJax in the installed package.
+
+    Raises:
+        MathJaxError: if the package is not installed or does not hold the file.
+    """
+    try:
+        found = [path for path in files(PACKAGE) or () if path.name == FILE]
+    except PackageNotFoundError:
+        found = []
+    if not found:
+        raise MathJaxError(
+            f"expected {FILE} in the package {PACKAGE}, found none. Run `make setup`, "
+            f"or `python -m pip install {PACKAGE}`."
+        )
+    return Path(str(found[0].locate()))
+
+
+def copy_mathjax(target: Path = TARGET) -> Path:
+    """Copy MathJax into `target` where it is missing or damaged; return its path.
+
+    Raises:
+        MathJaxError: if the package is missing or holds another release.
+    """
+    copied = target / FILE
+    if copied.is_file() and digest_of(copied) == SHA256:
+        return copied
+    source = installed_file()
+    if digest_of(source) != SHA256:
+        raise MathJaxError(
+            f"expected the SHA-256 {SHA256} for {FILE} of {PACKAGE}, found "
+            f"{digest_of(source)}. Install the version in constraints.txt."
+        )
+    target.mkdir(parents=True, exist_ok=True)
+    new = copied.with_suffix(".new")
+    shutil.copyfile(source, new)
+    new.replace(copied)  # a build that is stopped leaves no half of a file
+    return copied
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal digits."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+if __name__ == "__main__":
+    try:
+        copy_mathjax()
+    except MathJaxError as error:
+        sys.exit(str(error))
