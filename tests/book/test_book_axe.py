@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 SAMPLE = ("index", "06_feed_forward", "references", "instructor")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("theme", "width"), [("light", WIDE), ("dark", NARROW)])
 def test_axe_finds_nothing_on_any_page(chromium, pages, theme, width):
     found, judged = {}, set()
@@ -26,6 +27,7 @@ def test_axe_finds_nothing_on_any_page(chromium, pages, theme, width):
     assert found == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("theme", "width"), [("dark", WIDE), ("light", NARROW)])
 def test_axe_finds_nothing_in_the_other_windows(chromium, site, theme, width):
     found = {}
@@ -36,6 +38,7 @@ def test_axe_finds_nothing_in_the_other_windows(chromium, site, theme, width):
     assert found == {name: [] for name in SAMPLE}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("theme", "width"), [("light", NARROW), ("dark", WIDE)])
 def test_axe_finds_nothing_in_what_opens_over_a_page(chromium, site, theme, width):
     """The field to search, what was found, and the contents on a telephone."""

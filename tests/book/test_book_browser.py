@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from book_readers import FAULTS, NARROW, WIDE, Reader, whole_page_faults
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """How the book is built: its tools, its editions, and the skeleton of a chapter."""
 
-import re
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,17 +18,6 @@ from autograder.course import load_course
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
 COURSE = load_course(ROOT)
-
-TOC = """
-format: jb-book
-root: intro
-parts:
-  - caption: Units
-    numbered: 2
-    chapters: [{files}]
-  - caption: Reference
-    chapters: [{{file: shapes}}, {{file: glossary}}, {{file: references}}]
-"""
 
 
 @pytest.fixture
@@ -165,34 +152,13 @@ def test_the_instructors_part_stands_under_one_heading(unit):
     assert heading not in rest
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_the_instructors_edition_lies_apart_and_has_the_answers(builder, site):
     assert builder.build("instructor", quiet=True) == 0
     private = builder.front_page("instructor").parent
     assert BOOK not in private.parents
     assert "For the instructor" in (private / "04_attention.html").read_text("utf-8")
     assert "For the instructor" not in (site / "04_attention.html").read_text("utf-8")
-
-
-@pytest.mark.integration
-def test_the_skeleton_of_a_chapter_builds_without_a_warning(builder, tmp_path, site):
-    book = tmp_path / "book"
-    shutil.copytree(BOOK, book, ignore=shutil.ignore_patterns("_build", "*.md"))
-    for name in ("skeleton", "shapes", "glossary", "references"):
-        shutil.copy(BOOK / f"{name}.md", book)
-    (tmp_path / "autograder").mkdir()
-    shutil.copy(ROOT / "autograder" / "course.toml", tmp_path / "autograder")
-    shutil.move(book / "skeleton.md", book / "04_attention.md")
-    (book / "intro.md").write_text("# Preface\n", "utf-8")
-    others = [unit.slug for unit in COURSE.units if unit.number != 4]
-    for slug in others:  # the map leads to them
-        (book / f"{slug}.md").write_text("# Not written yet\n", "utf-8")
-    files = ", ".join(f"{{file: {slug}}}" for slug in ["04_attention", *others])
-    (book / "_toc.yml").write_text(TOC.format(files=files), "utf-8")
-    assert builder.build(book=book, quiet=True) == 0
-    page = (book / "_build" / "html" / "04_attention.html").read_text("utf-8")
-    assert re.search(r'class="slider-figure"', page)
-    assert "Figure 4.1" in page
 
 
 def test_a_line_that_is_sent_in_two_messages_stays_one_line(tmp_path):

@@ -94,7 +94,7 @@ def sentences(texts: list[str]) -> list[str]:
     return [line for line in lines if SENTENCE.search(NAMES.sub("", line))]
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_every_sentence_is_in_a_catalogue(pretended: Path) -> None:
     left = {
         page.name: found
@@ -104,7 +104,7 @@ def test_every_sentence_is_in_a_catalogue(pretended: Path) -> None:
     assert left == {}
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_the_korean_book_is_korean(pretended: Path) -> None:
     page = (pretended / "04_attention.html").read_text("utf-8")
     assert '<html lang="ko"' in page and "코드 보기" in page and "그림 4" in page
@@ -116,7 +116,7 @@ def test_the_korean_book_is_korean(pretended: Path) -> None:
     assert "stemWord" in (pretended / "_static" / "language_data.js").read_text("utf-8")
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_no_english_sentence_shows_outside_of_quotations(korean: Path) -> None:
     left = {
         page.name: found
@@ -143,7 +143,7 @@ def test_what_is_quoted_may_be_english(tmp_path: Path) -> None:
     assert english_outside_marks(page) == [] != english_in(page)
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_every_page_leads_to_itself_in_the_other_language(korean: Path) -> None:
     english = korean.parent
     names = {path.name for path in korean.glob("*.html")}
@@ -160,7 +160,7 @@ def test_every_page_leads_to_itself_in_the_other_language(korean: Path) -> None:
             assert (page.parent / link[1]).resolve() == there.resolve()
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_a_chapter_leads_to_the_korean_notebook(korean: Path) -> None:
     for page in korean.glob("[01]?_*.html"):
         own = f"assignments/ko/{page.stem}/{page.stem}.ipynb"
@@ -170,7 +170,7 @@ def test_a_chapter_leads_to_the_korean_notebook(korean: Path) -> None:
         assert (ROOT / own).is_file()
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @NEEDS_CHROMIUM
 def test_every_korean_page_is_whole_and_asks_the_network_for_nothing(
     korean: Path, chromium
@@ -194,7 +194,7 @@ def test_every_korean_page_is_whole_and_asks_the_network_for_nothing(
     assert faults == {}
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @NEEDS_CHROMIUM
 def test_a_word_is_found_with_every_particle(korean: Path, chromium) -> None:
     def hits(word: str) -> set[str]:
@@ -214,7 +214,7 @@ def test_a_word_is_found_with_every_particle(korean: Path, chromium) -> None:
         assert all("어텐션" in text for text in found)
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @NEEDS_CHROMIUM
 def test_axe_finds_nothing_on_any_korean_page(korean: Path, chromium) -> None:
     found, judged = {}, set[str]()
@@ -226,7 +226,7 @@ def test_axe_finds_nothing_on_any_korean_page(korean: Path, chromium) -> None:
     assert found == {}
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @NEEDS_CHROMIUM
 def test_no_hangul_leans_and_foreign_words_do(korean: Path, chromium) -> None:
     with window(chromium, WIDE, "light") as page:
@@ -240,7 +240,7 @@ def test_no_hangul_leans_and_foreign_words_do(korean: Path, chromium) -> None:
     assert set(styles) == {"true normal", "false italic"}
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @NEEDS_CHROMIUM
 def test_the_live_figure_speaks_korean(korean: Path, chromium) -> None:
     """Its words are Korean, also those that it says after a change."""

@@ -15,7 +15,7 @@ from test_book_pages import (
     swallowed_headings,
 )
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

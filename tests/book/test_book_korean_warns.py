@@ -37,7 +37,7 @@ def status(builder: ModuleType, folder: Path, korean: str) -> int:
     return builder.run(folder, folder, [], {}, quiet=True)
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_a_reference_that_a_translation_loses_stops_the_build(
     builder: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

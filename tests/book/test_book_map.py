@@ -6,7 +6,7 @@ import pytest
 from book_readers import NARROW, WIDE
 from chromium import PATIENCE
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from autograder.assemble.markers import marked_bodies
 from autograder.course import load_course
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = load_course(ROOT)

@@ -50,7 +50,7 @@ def test_the_table_ends_in_the_sum():
     assert table[-1] == "| **4 h 45 min in all** | | 1 h 35 min | 3 h 10 min |"
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_the_preface_shows_the_sum_of_all_chapters(site):
     page = BeautifulSoup((site / "intro.html").read_text("utf-8"), "html.parser")
     shown = page.article.get_text()

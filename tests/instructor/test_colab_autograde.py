@@ -29,7 +29,7 @@ def mount(folder):
     assert pathlib.Path(folder, "MyDrive").is_dir()
     print("Mounted at", folder)
 """
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from autograder.unit import graded_unit
 
 pytestmark = [
     pytest.mark.needs("chromium"),
-    pytest.mark.integration,
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 STUDENT = "ada-lovelace"

@@ -197,7 +197,9 @@ def wait_for(path: Path, process: subprocess.Popen) -> None:
 
 @pytest.mark.integration
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL")
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT"])
+@pytest.mark.parametrize(
+    "name", ["SIGINT", pytest.param("SIGKILL", marks=pytest.mark.slow)]
+)
 def test_killed_run_resumes_to_the_same_losses(tmp_path, name):
     """It would go on for hours: it cannot have ended before the signal comes."""
     steps = ["train", "--epoch-steps", 8, "--device", "cpu", "--out"]
@@ -215,7 +217,7 @@ def test_killed_run_resumes_to_the_same_losses(tmp_path, name):
     assert losses(tmp_path / "killed") == losses(tmp_path / "whole")
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @pytest.mark.skipif(not MULTI30K.is_dir(), reason="Multi30k is not beside the course")
 def test_multi30k_trains_evaluates_and_translates(tmp_path):
     data = ["--data", "multi30k", "--data-dir", MULTI30K]

@@ -239,7 +239,7 @@ def test_recurrent_models_read_files_too(tmp_path):
     assert "test: 20 sentences" in output
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_korean_is_learned(tmp_path):
     more = ["--epochs", 60, "--batch-size", 16, "--seed", 1]
     run("train", *files(), *SMALL, *more, "--out", tmp_path)

@@ -85,7 +85,7 @@ def ended(torchrun: subprocess.Popen) -> tuple[list[str], str]:
     return output.splitlines(), errors
 
 
-@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("rank", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_a_killed_process_ends_all_and_the_run_goes_on(tmp_path, rank):
     last = tmp_path / "last.pt"
     with started(*files(), *SMALL, "--epochs", 10_000, "--out", tmp_path) as torchrun:
@@ -103,6 +103,7 @@ def test_a_killed_process_ends_all_and_the_run_goes_on(tmp_path, rank):
     assert len(losses(tmp_path)) == epochs + 1
 
 
+@pytest.mark.slow
 def test_a_process_that_waits_for_one_that_hangs_can_be_ended(tmp_path):
     with started(*files(), *SMALL, "--epochs", 10_000, "--out", tmp_path) as torchrun:
         wait_until((tmp_path / "last.pt").exists, torchrun)
@@ -116,6 +117,7 @@ def test_a_process_that_waits_for_one_that_hangs_can_be_ended(tmp_path):
     assert sum("stopped, as torchrun was" in line for line in lines) == 1
 
 
+@pytest.mark.slow
 def test_what_the_first_refuses_ends_all(tmp_path):
     broken = tmp_path / "train.ko"
     broken.write_bytes((KOREAN / "train.ko").read_bytes() + b"\n")

@@ -10,19 +10,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from recorded_runs import digest, is_recorded, record
+from course_units import one_unit_or_all
 
 from autograder.assemble import assemble
 from autograder.assemble import run_notebook as running
 from autograder.assemble.problems import Problem
 from autograder.assemble.run_notebook import run_notebook
 from autograder.course import Course, Unit, load_course
-
-RELEASED = [
-    unit
-    for unit in load_course().units
-    if load_course().release_notebook(unit).is_file()
-]
 
 # No released notebook gets to see how good its model is: a short training will do.
 SHORTER = {
@@ -123,36 +117,12 @@ def test_what_a_released_notebook_may_not_do(pocket: Course, edit) -> None:
     ]
 
 
-@pytest.mark.parametrize("unit", RELEASED, ids=lambda unit: unit.slug)
+@pytest.mark.parametrize("unit", one_unit_or_all())
 def test_released_notebooks_fail_only_for_want_of_answers(unit: Unit) -> None:
-    course = load_course()
-    rests_on = digest(course.root, [course.release_dir(unit)])
-    if not is_recorded(f"released {unit.slug}", rests_on):
-        problems = problems_of_run(course, unit)
-        assert not problems, "\n".join(map(str, problems))
-        record(f"released {unit.slug}", rests_on)
+    problems = problems_of_run(load_course(), unit)
+    assert not problems, "\n".join(map(str, problems))
 
 
-@pytest.mark.parametrize("unit", RELEASED, ids=lambda unit: unit.slug)
+@pytest.mark.parametrize("unit", one_unit_or_all())
 def test_answer_notebooks_run_to_the_end(unit: Unit, tmp_path: Path) -> None:
-    course = load_course()
-    notebook = course.answer_notebook(unit)
-    rests_on = digest(course.root, [notebook, course.package_dir])
-    if not is_recorded(f"answers {unit.slug}", rests_on):
-        assert run_notebook(notebook, tmp_path) == []
-        record(f"answers {unit.slug}", rests_on)
-
-
-def test_a_record_ends_with_what_it_rests_on(tmp_path: Path) -> None:
-    (tmp_path / "kit").mkdir()
-    (tmp_path / "one.ipynb").write_text("1")
-    (tmp_path / "kit" / "two.py").write_text("2")
-    places = [tmp_path / "one.ipynb", tmp_path / "kit"]
-    before = digest(tmp_path, places)
-    (tmp_path / "kit" / "__pycache__").mkdir()
-    (tmp_path / "kit" / "__pycache__" / "two.pyc").write_text("compiled")
-    assert digest(tmp_path, places) == before
-    (tmp_path / "kit" / "two.py").write_text("3")
-    changed = digest(tmp_path, places)
-    (tmp_path / "kit" / "two.py").rename(tmp_path / "kit" / "three.py")
-    assert len({before, changed, digest(tmp_path, places)}) == 3
+    assert run_notebook(load_course().answer_notebook(unit), tmp_path) == []

@@ -11,11 +11,9 @@ from attacks import (
     showing,
 )
 
-ATTACKS = [
-    case
-    for module in (
-        *(marks, patching, protocol, reading),
-        *(leaving, resources, files, showing),
-    )
-    for case in module.ATTACKS
+KINDS = [
+    *(marks, patching, protocol, reading),
+    *(leaving, resources, files, showing),
 ]
+ATTACKS = [case for module in KINDS for case in module.ATTACKS]
+ONE_OF_EACH_KIND = [module.ATTACKS[0] for module in KINDS]

@@ -35,7 +35,7 @@ def class_of_twelve():
     )
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
 def test_axe_finds_nothing_in_a_report(tmp_path, width):
     path = tmp_path / "report.html"
     write_page(class_of_twelve(), path)
@@ -52,7 +52,8 @@ def test_axe_finds_nothing_in_a_report(tmp_path, width):
 HIGHEST = 6000  # pixels: eight screens, whatever the class
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
 def test_four_hundred_are_no_longer_a_page_than_twelve(tmp_path, width):
     few, many = tmp_path / "few.html", tmp_path / "many.html"
     write_page(class_of_twelve(), few)
@@ -71,7 +72,8 @@ def test_four_hundred_are_no_longer_a_page_than_twelve(tmp_path, width):
     assert heights[1] < heights[0] + 1500  # two tables that scroll
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
 def test_axe_finds_nothing_in_an_account_of_files(tmp_path, width):
     """The page of `course collect`, with each of its tables."""
     results = [

@@ -157,6 +157,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing(classroom, pair, tmp_path):
         assert checks(alone, name) == checks(classroom, name)
 
 
+@pytest.mark.slow
 def test_what_is_no_notebook_is_refused_and_the_class_goes_on(classroom, pair):
     only(classroom, "perfect-one", "mistake-1", "mistake-2", "damaged")
     submission(classroom, "mistake-1").write_text('{"cells": [{"cell_')
@@ -175,6 +176,7 @@ def test_what_is_no_notebook_is_refused_and_the_class_goes_on(classroom, pair):
     assert again.output.count("as before") == 2
 
 
+@pytest.mark.slow
 def test_another_version_on_a_worker_is_refused(classroom, pair, monkeypatch):
     only(classroom, "perfect-one")
     ours = {**cluster_worker.facts(), "torch": "1.0"}
@@ -190,6 +192,7 @@ def test_another_version_on_a_worker_is_refused(classroom, pair, monkeypatch):
     assert "OtherVersions" in late.output
 
 
+@pytest.mark.slow
 def test_no_scheduler_and_no_worker_are_said(classroom, tmp_path, monkeypatch):
     only(classroom, "perfect-one")
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 3)
@@ -205,6 +208,7 @@ def test_no_scheduler_and_no_worker_are_said(classroom, tmp_path, monkeypatch):
     assert f"no worker is connected to {machines.address}" in done.output
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost_ends_the_run_and_keeps_what_is_done(
     classroom, tmp_path
 ):

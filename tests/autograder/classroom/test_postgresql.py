@@ -130,6 +130,7 @@ def test_the_scores_are_those_of_sqlite(classroom, moved, tmp_path):
     assert grade(other).output.count("as before") == len(FEW)
 
 
+@pytest.mark.slow
 def test_manual_marks_survive_a_regrade(classroom, moved):
     only(classroom, "perfect-one")
     url = moved(classroom)
@@ -145,6 +146,7 @@ def test_manual_marks_survive_a_regrade(classroom, moved):
     assert "Well said." in page.read_text()
 
 
+@pytest.mark.slow
 def test_two_runs_write_into_one_gradebook_at_once(classroom, moved, tmp_path):
     only(classroom, *FEW)
     url = moved(classroom)

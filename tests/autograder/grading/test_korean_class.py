@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from course_units import one_unit_or_all
 
 from autograder.assemble.translation import translate_submissions
 from autograder.course import Unit, load_course
@@ -45,7 +46,7 @@ def assert_as_in_english(
     return scores
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_a_class_with_korean_notebooks_gets_the_scores_of_english_ones(
     tmp_path: Path, parent: WarmParent
 ) -> None:
@@ -54,7 +55,7 @@ def test_a_class_with_korean_notebooks_gets_the_scores_of_english_ones(
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("unit", COURSE.units, ids=lambda unit: unit.slug)
+@pytest.mark.parametrize("unit", one_unit_or_all())
 def test_every_korean_notebook_is_graded_as_the_english_one(
     unit: Unit, tmp_path: Path
 ) -> None:

@@ -199,7 +199,7 @@ def repositories(server: Path, runner: Machine, content: bytes) -> Path:
     return server
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_all_are_graded_from_the_private_repository(
     tmp_path: Path, tiny_root: Path, tiny_unit: GradedUnit, runner: Machine
 ) -> None:

@@ -189,7 +189,7 @@ def test_pytorch_is_looked_for_where_the_setting_says(tmp_path: Path) -> None:
     assert option in set_up(elsewhere)
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_set_up_installs_into_a_place_of_its_own(image: Path, machine: Machine) -> None:
     asked = machine.log.read_text().splitlines()
     assert "apt-get install -y bubblewrap" in asked
@@ -198,7 +198,7 @@ def test_set_up_installs_into_a_place_of_its_own(image: Path, machine: Machine) 
     assert "-c constraints.txt -r requirements.txt" in text
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_without_a_new_python_it_asks_for_one(tmp_path: Path) -> None:
     folder = tmp_path / "old"
     folder.mkdir()

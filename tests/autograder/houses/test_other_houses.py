@@ -44,7 +44,7 @@ def test_the_page_names_the_secrets_that_the_workflows_ask_for() -> None:
     assert asked == set(re.findall(r"`([A-Z]+_[A-Z_]*TOKEN)`", PAGE))
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_the_commands_print_what_the_page_shows(tmp_path: Path) -> None:
     places = {"teacher": tmp_path / "class", "student": tmp_path / "home"}
     for folder in (*places.values(), tmp_path / "exchange"):

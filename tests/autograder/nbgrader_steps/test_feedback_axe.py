@@ -41,7 +41,7 @@ def checked():
     return cell
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
 def test_axe_finds_nothing_on_a_feedback_page(tmp_path, width):
     checks = [
         check("decoder-layer", "failed", message="It is `nan`.", hint="Look again."),

@@ -19,7 +19,7 @@ from autograder.commands.app import app
 
 pytestmark = [
     pytest.mark.needs("chromium"),
-    pytest.mark.integration,
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 CLASS = 60

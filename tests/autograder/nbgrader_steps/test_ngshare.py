@@ -27,7 +27,7 @@ from autograder.unit import GradedUnit
 
 SERVER = os.environ.get("NGSHARE_PYTHON", "")
 pytestmark = [
-    pytest.mark.integration,
+    pytest.mark.slow,
     pytest.mark.skipif(
         not (SERVER and find_spec("ngshare_exchange")),
         reason="needs ngshare_exchange==0.5.2 beside the course and, in a place of its "

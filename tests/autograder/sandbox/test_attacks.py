@@ -4,7 +4,7 @@ import re
 
 import nbformat
 import pytest
-from attacks import ATTACKS
+from attacks import ATTACKS, ONE_OF_EACH_KIND
 from bs4 import BeautifulSoup
 from class_of_cases import (
     LIMITS,
@@ -51,69 +51,85 @@ def interleaved(attacks: list[Case], honest: list[Case]) -> list[Case]:
     return cases
 
 
-CASES = interleaved(ATTACKS, HONEST)
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(ONE_OF_EACH_KIND, id="one-of-each-kind"),
+        pytest.param(ATTACKS, id="all", marks=pytest.mark.slow),
+    ],
+)
+def attacks(request: pytest.FixtureRequest) -> list[Case]:
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def graded(tiny_root, tmp_path_factory) -> GradedClass:
+def graded(attacks: list[Case], tiny_root, tmp_path_factory) -> GradedClass:
     """Grade attackers and honest students as one class."""
     folder = tmp_path_factory.mktemp("attacked")
     with places_of_its_own(folder):
         root = copied(tiny_root, folder)
         plant_canaries(root)
-        return grade_class(root, hand_in(root, CASES), feedback=True)
+        cases = interleaved(attacks, HONEST)
+        return grade_class(root, hand_in(root, cases), feedback=True)
 
 
 def test_there_are_enough_of_them():
     assert len(ATTACKS) >= 40
-    assert len({case.name for case in CASES}) == len(CASES)
+    assert len({case.name for case in (*ATTACKS, *HONEST, VICTIM)}) == (
+        len(ATTACKS) + len(HONEST) + 1
+    )
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda case: case.name)
-def test_an_attack_gains_nothing(attack: Case, graded: GradedClass):
-    outcome = graded.outcome(attack)
-    assert graded.score(attack) <= (attack.score or 0.0), outcome
-    if attack.score is None:
-        assert outcome.status == "refused"
-        assert attack.says in outcome.reason
-    else:
-        assert outcome.status == "graded", outcome.reason
-        assert round(outcome.score, 2) == graded.score(attack)
+def test_an_attack_gains_nothing(attacks, graded: GradedClass, subtests):
+    for attack in attacks:
+        outcome = graded.outcome(attack)
+        with subtests.test(attack.name):
+            assert graded.score(attack) <= (attack.score or 0.0), outcome
+            if attack.score is None:
+                assert outcome.status == "refused"
+                assert attack.says in outcome.reason
+            else:
+                assert outcome.status == "graded", outcome.reason
+                assert round(outcome.score, 2) == graded.score(attack)
 
 
-def test_the_honest_part_of_an_attack_still_counts(graded: GradedClass):
-    honest = [attack for attack in ATTACKS if attack.score and attack.score > SHAPE]
+def test_the_honest_part_of_an_attack_still_counts(attacks, graded: GradedClass):
+    honest = [attack for attack in attacks if attack.score and attack.score > SHAPE]
     lost = {attack.name for attack in honest if graded.score(attack) != attack.score}
     assert lost <= RUIN_THEMSELVES
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda case: case.name)
-def test_an_attack_reads_and_shows_nothing(attack: Case, graded: GradedClass):
-    for path, text in graded.written(attack):
-        assert "CANARY" not in text, path
-        if path.suffix == ".ipynb":
-            for output in outputs_of(text):
-                assert not any(word in repr_of(output) for word in TOLD), output
+def test_an_attack_reads_and_shows_nothing(attacks, graded: GradedClass, subtests):
+    for attack in attacks:
+        with subtests.test(attack.name):
+            for path, text in graded.written(attack):
+                assert "CANARY" not in text, path
+                if path.suffix == ".ipynb":
+                    for output in outputs_of(text):
+                        told = [word for word in TOLD if word in repr_of(output)]
+                        assert not told, output
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda case: case.name)
-def test_an_attack_ends_in_time(attack: Case, graded: GradedClass):
-    outcome, patience = graded.outcome(attack), graded.patience
-    assert outcome.seconds <= patience * (LIMITS["submission_seconds"] + MARGIN)
-    for run in outcome.runs:
-        assert run.seconds <= patience * (LIMITS["cell_seconds"] + MARGIN)
+def test_an_attack_ends_in_time(attacks, graded: GradedClass, subtests):
+    for attack in attacks:
+        outcome, patience = graded.outcome(attack), graded.patience
+        with subtests.test(attack.name):
+            assert outcome.seconds <= patience * (LIMITS["submission_seconds"] + MARGIN)
+            for run in outcome.runs:
+                assert run.seconds <= patience * (LIMITS["cell_seconds"] + MARGIN)
 
 
-@pytest.mark.parametrize("honest", HONEST, ids=lambda case: case.name)
-def test_the_next_student_gets_full_marks(honest: Case, graded: GradedClass):
-    outcome = graded.outcome(honest)
-    assert outcome.status == "graded"
-    assert graded.score(honest) == FULL, [vars(r) for r in outcome.results]
-    assert not [r for r in outcome.results if r.message]
+def test_the_next_student_gets_full_marks(graded: GradedClass, subtests):
+    for honest in HONEST:
+        outcome = graded.outcome(honest)
+        with subtests.test(honest.name):
+            assert outcome.status == "graded"
+            assert graded.score(honest) == FULL, [vars(r) for r in outcome.results]
+            assert not [r for r in outcome.results if r.message]
 
 
-def test_no_other_row_is_there_or_changed(graded: GradedClass):
-    named = {graded.students[case.name] for case in ATTACKS if case.says == "name"}
+def test_no_other_row_is_there_or_changed(attacks, graded: GradedClass):
+    named = {graded.students[case.name] for case in attacks if case.says == "name"}
     assert set(graded.scores) == set(graded.students.values()) - named
     assert graded.score(VICTIM) == FULL
     assert all(0 <= score <= FULL for score in graded.scores.values())
@@ -135,18 +151,19 @@ def test_hidden_words_are_in_no_message(graded: GradedClass):
     assert not any("CANARY-CHECKS" in text for _, text in graded.written(VICTIM))
 
 
-@pytest.mark.parametrize(
-    "attack", [a for a in ATTACKS if a.score is not None], ids=lambda case: case.name
-)
-def test_no_script_and_no_escape_is_shown(attack: Case, graded: GradedClass):
-    for path, text in graded.written(attack):
-        is_ours = path.name == f"{UNIT}.html" and "feedback" in path.parts
-        assert is_ours or path.suffix not in PAGES, path
-        if is_ours:
-            harmless(BeautifulSoup(text, "html.parser"))
-        if path.suffix == ".ipynb":
-            for output in outputs_of(text):
-                assert not ESCAPES.search(repr_of(output)), path
+def test_no_script_and_no_escape_is_shown(attacks, graded: GradedClass, subtests):
+    for attack in attacks:
+        if attack.score is None:
+            continue
+        with subtests.test(attack.name):
+            for path, text in graded.written(attack):
+                is_ours = path.name == f"{UNIT}.html" and "feedback" in path.parts
+                assert is_ours or path.suffix not in PAGES, path
+                if is_ours:
+                    harmless(BeautifulSoup(text, "html.parser"))
+                if path.suffix == ".ipynb":
+                    for output in outputs_of(text):
+                        assert not ESCAPES.search(repr_of(output)), path
 
 
 def outputs_of(text: str) -> list[nbformat.NotebookNode]:

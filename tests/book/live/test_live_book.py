@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
 
 WITH_FIGURE = (
     *("index", "03_positional_encoding", "05_multi_head_attention", "07_masks"),

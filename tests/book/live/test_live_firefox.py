@@ -14,7 +14,7 @@ from firefox import firefox
 
 from transformer.translation.beams import SearchSettings
 
-pytestmark = [pytest.mark.needs("firefox"), pytest.mark.integration]
+pytestmark = [pytest.mark.needs("firefox"), pytest.mark.slow]
 READY = """() => new Promise((resolve) => {
   const look = () => {
     const said = document.querySelector(".live-translator[data-ready] strong");

@@ -200,6 +200,7 @@ def test_a_file_of_200_megabytes_is_not_even_read(read, write_page, tmp_path):
     notice(reader, "The file has 200 MB; this page reads up to 64 MB")
 
 
+@pytest.mark.slow
 def test_a_model_of_multi30k_s_size_never_freezes_the_page(read, write_page, tmp_path):
     sizes = (7853, 5893)
     words = [

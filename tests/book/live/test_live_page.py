@@ -267,8 +267,15 @@ def test_touch_lights_a_word_up(read, write_page):
     assert reader.page.locator("path.live-lit").first.get_attribute("data-row") == "5"
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    ("width", "theme"),
+    [
+        (390, "light"),
+        pytest.param(390, "dark", marks=pytest.mark.slow),
+        pytest.param(1280, "light", marks=pytest.mark.slow),
+        pytest.param(1280, "dark", marks=pytest.mark.slow),
+    ],
+)
 def test_axe_finds_nothing_and_nothing_is_too_wide(read, write_page, theme, width):
     reader = read(width, theme)
     reader.open(write_page("all", "", ALL))

@@ -11,7 +11,7 @@ from transformer.data.special_tokens import SPECIAL_TOKENS
 from transformer.model import Transformer
 from transformer.training.page_file import page_file
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
 
 FIRST_TRANSLATION = 0.5  # seconds, of the page's main thread
 SMALL_STEP, LARGE_STEP = 0.002, 0.010

@@ -129,7 +129,7 @@ def test_the_real_files_are_the_published_ones() -> None:
 
 
 @needs_files
-@pytest.mark.integration
+@pytest.mark.slow
 def test_vocabularies_of_the_tutorial() -> None:
     """7,853 German and 5,893 English words that occur at least twice."""
     corpus = load_multi30k(REAL)

@@ -133,7 +133,7 @@ def test_the_facts_of_multi30k_agree_with_the_tutorials() -> None:
         assert unknown == facts["seen_once"][side]
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @pytest.mark.skipif(
     real_folder() is None,
     reason="Multi30k is neither in ../shared/multi30k nor in $MULTI30K_DIR",

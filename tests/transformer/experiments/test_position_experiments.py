@@ -50,7 +50,7 @@ def test_padding_does_not_count():
     torch.testing.assert_close(model(padded), model(bare))
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_only_positions_tell_a_sentence_from_its_shuffle(kind):
     torch.set_num_threads(1)
@@ -68,7 +68,7 @@ def test_only_positions_tell_a_sentence_from_its_shuffle(kind):
         assert accuracy > 0.8
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["none", "sinusoidal", "learned"])
 def test_reversal_needs_positions_and_does_not_extrapolate(kind):
     torch.set_num_threads(1)
@@ -84,7 +84,7 @@ def test_reversal_needs_positions_and_does_not_extrapolate(kind):
         assert known.sequences > 0.9
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_sines_lose_less_than_learned_positions_one_step_beyond():
     torch.set_num_threads(1)
     task = ReversalTask(length=8, min_length=3)

@@ -39,7 +39,7 @@ def trained(model):
     return model, accuracy_by_length(model, *reversal(500, seed=1))[LENGTH]
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_reversal_without_attention_is_a_bottleneck():
     torch.manual_seed(0)
     _, accuracy = trained(Seq2Seq(WORDS, WORDS, WIDTH))
@@ -47,7 +47,9 @@ def test_reversal_without_attention_is_a_bottleneck():
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("kind", ["additive", "general"])
+@pytest.mark.parametrize(
+    "kind", ["additive", pytest.param("general", marks=pytest.mark.slow)]
+)
 def test_reversal_with_attention_is_learned_on_the_anti_diagonal(kind):
     torch.manual_seed(0)
     attention = {
@@ -63,7 +65,7 @@ def test_reversal_with_attention_is_learned_on_the_anti_diagonal(kind):
     assert ((peak - mirrored).abs() <= 1).float().mean() >= 0.9
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_the_classifier_finds_the_marker():
     torch.manual_seed(0)
     model = BiLSTMAttention(MARKER_ID + 9, 8, 32, 32)

@@ -64,7 +64,7 @@ def test_the_vocabulary_is_the_data_packages():
         assert tuple(itos) == Vocabulary.build(sentences, min_freq).words
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_training_sorts_the_words_as_chapter_02_says():
     torch.set_num_threads(1)
     torch.manual_seed(2)

@@ -72,7 +72,7 @@ def test_the_rate_rises_over_the_warm_up():
     assert ParitySettings(learning_rate=1.0).rate(0) == 1.0
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_a_pre_norm_stack_learns_parity():
     model = ParityModel(fresh_stack([Block(True) for _ in range(6)]), 16, True)
     losses = train_parity(model, ParitySettings(steps=400, warmup=50))
