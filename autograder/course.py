@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,31 +32,6 @@ class CourseError(ValueError):
 
 
 @dataclass(frozen=True)
-class LateRule:
-    """What late work loses, in percent of its score.
-
-    Attributes:
-        percent_a_day: for each day begun.
-        percent_once: for being late at all.
-        percent_at_most: never more than this.
-        minutes_of_grace: in which nothing is lost.
-    """
-
-    percent_a_day: float = 0
-    percent_once: float = 0
-    percent_at_most: float = 100
-    minutes_of_grace: float = 0
-
-    def share(self, seconds: float) -> float:
-        """Return the share of the score that being so late takes, 0 to 1."""
-        late = seconds - 60 * self.minutes_of_grace
-        if late <= 0:
-            return 0.0
-        percent = self.percent_once + self.percent_a_day * math.ceil(late / 86400)
-        return min(percent, self.percent_at_most, 100) / 100
-
-
-@dataclass(frozen=True)
 class Unit:
     """One unit: a chapter, a notebook and its hidden checks.
 
@@ -78,7 +52,10 @@ class Unit:
 
 @dataclass(frozen=True)
 class Course:
-    """The whole course, and where its files are."""
+    """The whole course, and where its files are.
+
+    `late` is the table that `late_rule.py` reads.
+    """
 
     root: Path
     title: str
@@ -90,7 +67,7 @@ class Course:
     colab_install_alone: tuple[str, ...]
     colab_install: tuple[str, ...]
     units: tuple[Unit, ...]
-    late: LateRule = LateRule()
+    late: Mapping[str, Any] = field(default_factory=dict, hash=False)
     torch_index: str = ""
     draw_number: int = 0
 
@@ -210,7 +187,7 @@ def load_course(root: Path | None = None) -> Course:
 
 
 def _course(root: Path, table: dict[str, Any]) -> Course:
-    _refuse_unknown("", table, KEYS)
+    refuse_unknown("", table, KEYS)
     for name in TEXTS & table.keys():
         if not isinstance(table[name], str):
             raise CourseError(f"{name} = {table[name]!r}: expected a text in quotes")
@@ -230,24 +207,14 @@ def _course(root: Path, table: dict[str, Any]) -> Course:
         colab_install_alone=tuple(table["colab"]["install_alone"]),
         colab_install=tuple(table["colab"]["install"]),
         units=tuple(sorted(units, key=lambda unit: unit.number)),
-        late=_late(table.get("late", {})),
+        late=table.get("late", {}),
         torch_index=table.get("torch_index", ""),
         draw_number=_draw_number(table.get("checks", {})),
     )
 
 
-def _late(entry: dict[str, Any]) -> LateRule:
-    _refuse_unknown("[late]: ", entry, [field.name for field in fields(LateRule)])
-    for name, value in entry.items():
-        if type(value) not in (int, float) or value < 0:
-            raise CourseError(
-                f"[late]: {name} = {value!r}: expected a number, 0 or more"
-            )
-    return LateRule(**entry)
-
-
 def _draw_number(entry: dict[str, Any]) -> int:
-    _refuse_unknown("[checks]: ", entry, ["number"])
+    refuse_unknown("[checks]: ", entry, ["number"])
     number = entry.get("number", 0)
     if type(number) is not int or number < 0:
         raise CourseError(
@@ -258,7 +225,7 @@ def _draw_number(entry: dict[str, Any]) -> int:
 
 def _unit(entry: dict[str, Any]) -> Unit:
     slug = entry["slug"]
-    _refuse_unknown(f"{slug}: ", entry, UNIT_KEYS)
+    refuse_unknown(f"{slug}: ", entry, UNIT_KEYS)
     number, _, topic = slug.partition("_")
     if not (number.isdecimal() and len(number) == 2 and topic.isidentifier()):
         raise CourseError(f"slug '{slug}': expected two digits and a topic, '04_topic'")
@@ -276,8 +243,8 @@ def _course_id(name: str) -> str:
     return name
 
 
-def _refuse_unknown(place: str, entry: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse a name that means nothing: what it was to set would stay as it is."""
+def refuse_unknown(place: str, entry: Iterable[str], known: Sequence[str]) -> None:
+    """Raise CourseError for a name that means nothing, because it would set nothing."""
     for name in entry:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

@@ -1,12 +1,4 @@
-"""The gradebook's database: where it is, and how nbgrader opens it.
-
-nbgrader opens the gradebook ten times a submission, each time with an engine that has
-every statement to compile anew, and it commits thirty times; a file's every commit
-waits for the disk, so that writing takes longer than grading. So its gradebooks of one
-address share an engine, and a transaction. It also starts the command `alembic heads`
-for each new gradebook, which imports all of nbgrader again (2 to 4 s): the same answer
-is found in this process.
-"""
+"""The gradebook's database: where it is, how to open it, and what is read together."""
 
 import contextlib
 import functools
@@ -15,23 +7,19 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import nbgrader.api
 from alembic.script import ScriptDirectory
-from nbgrader.api import BaseCell, Gradebook, Notebook, SubmittedAssignment
+from nbgrader.api import Base, BaseCell, Gradebook, Notebook, SubmittedAssignment
 from nbgrader.dbutil import ALEMBIC_DIR
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.orm import object_session, selectinload, with_polymorphic
+from sqlalchemy.orm import Session, object_session, selectinload, with_polymorphic
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.pool import NullPool
 
 PACKAGES = {"psycopg2": "psycopg2-binary", "psycopg": "'psycopg[binary]'"}
 AT_ONCE = 100  # submissions that are read together
-_open: dict[str, "OpenTransaction"] = {}
-_asked_by_command = nbgrader.api.get_alembic_version
 
 
 class GradebookError(Exception):
@@ -117,80 +105,50 @@ def _not_opened(db_url: str, why: str) -> str:
     return f"the gradebook {shown_address(db_url)} cannot be opened: {why}"
 
 
-class OpenTransaction(Connection):
-    """A connection that gradebooks take for an engine, and leave open.
-
-    Their sessions find a savepoint on it: what they commit or take back is committed
-    or taken back within the transaction, which is not theirs to end.
-    """
-
-    def dispose(self) -> None:
-        """Stay open: a gradebook that closes is not the last one."""
-
-
-@functools.cache
-def share_engines() -> None:
-    """Give nbgrader's gradebooks our engines; no connection stays open in them."""
-    nbgrader.api.create_engine = _engine
-
-
-def _engine(db_url: str, **settings: Any) -> "Engine | OpenTransaction":
-    """Return the transaction that is open at an address, or else its engine."""
-    return _open.get(db_url) or _shared_engine(db_url, **settings)
-
-
-_shared_engine = functools.cache(create_engine)
+@contextlib.contextmanager
+def open_session(db_url: str) -> Iterator[Session]:
+    """Open the gradebook for reading, with nbgrader's models."""
+    with Session(_engine(db_url)) as session:
+        yield session
 
 
 @contextlib.contextmanager
-def one_transaction(db_url: str) -> Iterator[None]:
-    """Write what nbgrader commits meanwhile in one piece at the end, or not at all.
+def open_transaction(db_url: str) -> Iterator[Session]:
+    """Open the gradebook to write all of the changes at the end, or none of them.
 
-    Others can read the gradebook as it was before. This is for a gradebook that is a
-    file; a server's commits are left alone, and so are gradebooks that do not share
-    their engines.
+    Where the gradebook is a file, a lock of another process is waited for at once, and
+    not when some rows have been read already.
     """
-    is_file = make_url(db_url).get_backend_name() == "sqlite"
-    if not is_file or nbgrader.api.create_engine is not _engine:
-        yield
-        return
-    connection = OpenTransaction(_transaction_engine(db_url))
-    with connection, connection.begin(), connection.begin_nested():
-        _open[db_url] = connection
-        try:
-            yield
-        finally:
-            del _open[db_url]
+    with Session(_engine(db_url)) as session, session.begin():
+        if session.get_bind().dialect.name == "sqlite":
+            session.execute(text("BEGIN IMMEDIATE"))
+        yield session
 
 
 @functools.cache
-def _transaction_engine(db_url: str) -> Engine:
-    """Return an engine whose transactions begin when they are told to.
+def _engine(db_url: str) -> Engine:
+    """Return the engine of an address, which keeps its compiled statements.
 
-    sqlite3 begins one by itself before it writes, which is too late for a savepoint.
-    The others' lock is waited for at once, not when half is written.
+    No connection stays open: a gradebook's file may be replaced.
     """
-    engine = create_engine(db_url, poolclass=NullPool)
-
-    @event.listens_for(engine, "connect")
-    def begin_nothing(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine
+    return create_engine(db_url, poolclass=NullPool)
 
 
-@functools.cache
-def newest_revision() -> str:
-    """Return the revision of nbgrader's tables as they are in this version.
+def make_gradebook(db_url: str) -> None:
+    """Make a new gradebook's tables, and note their version as nbgrader does.
 
-    Where that is not a single one, nbgrader's own way decides.
+    nbgrader itself would start the command `alembic heads`, which imports nbgrader
+    again and takes seconds.
     """
-    revisions = ScriptDirectory(ALEMBIC_DIR).get_heads()
-    return revisions[0] if len(revisions) == 1 else _asked_by_command()
+    with open_transaction(db_url) as session:
+        if inspect(session.connection()).get_table_names():
+            return
+        Base.metadata.create_all(session.connection())
+        version = ScriptDirectory(ALEMBIC_DIR).get_current_head()
+        column = "version_num VARCHAR(32) NOT NULL"
+        session.execute(text(f"CREATE TABLE alembic_version ({column})"))
+        insert = text("INSERT INTO alembic_version (version_num) VALUES (:version)")
+        session.execute(insert, {"version": version})
 
 
 def find_alembic() -> None:
@@ -201,15 +159,10 @@ def find_alembic() -> None:
         os.environ["PATH"] = os.pathsep.join(filter(None, (commands, path)))
 
 
-def stamp_from_here() -> None:
-    """Let nbgrader's gradebooks take their stamp from `newest_revision`."""
-    nbgrader.api.get_alembic_version = newest_revision
-
-
 def fetch_cells(notebook: Notebook) -> None:
-    """Fetch a notebook's cells of all kinds by one question, unless they are there.
+    """Read a notebook's cells of all kinds with one query, unless they are there.
 
-    Otherwise each grade and each comment would ask the gradebook for its own.
+    Otherwise each grade and each comment would make a query for its own cell.
     """
     session = object_session(notebook)
     if session is None or "_base_cells" in vars(notebook):

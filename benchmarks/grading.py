@@ -37,9 +37,10 @@ from nbformat import NotebookNode
 from timing import MemoryWatch, Took, compare, descendants, timed
 
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.writing import scores_in_gradebook, write
+from autograder.classroom.writing import write
 from autograder.course import load_course
 from autograder.grading.submission import grade_submission, shared_parent
+from autograder.marks import scores_in_gradebook
 from autograder.proof.sample_class import SampleClass
 from autograder.unit import graded_unit
 

@@ -38,7 +38,7 @@ from autograder.assemble.preprocessors import (
 )
 from autograder.assemble.problems import AssemblyError, Problem
 from autograder.course import Course, Unit
-from autograder.gradebook import find_alembic, stamp_from_here
+from autograder.gradebook import make_gradebook
 from autograder.unit import course_of
 
 PREPROCESSORS = [
@@ -103,8 +103,7 @@ def release(course: Course, unit: Unit, folder: Path, db_url: str | None) -> Pat
         ]
     else:
         c.CourseDirectory.db_url = db_url
-        find_alembic()
-        stamp_from_here()
+        make_gradebook(db_url)
     coursedir = CourseDirectory(config=c)
     coursedir.assignment_id = unit.slug
     converter = GenerateAssignment(coursedir=coursedir, config=c)

@@ -18,7 +18,6 @@ from autograder.class_report.report import ClassReport, Row
 from autograder.class_report.words import Words, language_of_most, reasons, words_in
 from autograder.classroom.audit_log import NAME as LOG
 from autograder.classroom.folder import ClassFolder, grading_folder
-from autograder.classroom.marks import Marks, marks_of
 from autograder.classroom.regrade_hash import hash_of_submission
 from autograder.collect.import_report import sent_instead
 from autograder.collect.submission_store import SubmissionStore
@@ -26,6 +25,7 @@ from autograder.course import ENGLISH, UNCOUNTED
 from autograder.grading.editions import language_of
 from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
+from autograder.marks import Marks, marks_of
 from autograder.translations.unit_table import title_of
 from autograder.unit import CHECK_SUFFIX, Submission, graded_unit
 from autograder.written.settling import how_settled
@@ -100,7 +100,8 @@ class _Sources:
         return sent_instead(self.folder.root, self.slug)
 
     def row(self, name: str, details: Mapping[str, str]) -> Row:
-        line, marks = self.log.get(name, {}), marks_of(self.gradebook, self.slug, name)
+        line = self.log.get(name, {})
+        marks = marks_of(self.gradebook.db, self.slug, name)
         status, reason = self._status(name, marks)
         if status != "graded":
             is_given = marks.is_by_hand and status in ("missing", "not taken")

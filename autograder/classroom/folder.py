@@ -16,7 +16,7 @@ from sqlalchemy.engine import make_url
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.course import Course, CourseError, Unit
-from autograder.gradebook import find_alembic, stamp_from_here
+from autograder.gradebook import find_alembic, make_gradebook
 from autograder.repair.finding import find_notebook
 from autograder.sandbox.limits import Limits
 from autograder.unit import Submission, course_of, graded_unit
@@ -40,7 +40,6 @@ class ClassFolder:
         self.config.CourseDirectory.root = str(self.root)
         self.coursedir = CourseDirectory(config=self.config)
         find_alembic()
-        stamp_from_here()
 
     def _settings(self) -> Config:
         """Return what the class's configuration file says, or else our settings."""
@@ -85,7 +84,10 @@ class ClassFolder:
     def submissions(self, slug: str) -> Iterator[Submission]:
         """Yield what was handed in for a unit, by student."""
         pattern = self.root / self.coursedir.submitted_directory
+        excluded = self.coursedir.student_id_exclude.split(",")  # as nbgrader does
         for folder in sorted(pattern.glob(f"*/{slug}")):
+            if folder.parent.name in excluded:
+                continue
             path = find_notebook(folder, slug)
             yield Submission(folder.parent.name, slug, path)
 
@@ -109,6 +111,11 @@ class ClassFolder:
             return
         with written_whole(new) as part:
             register_assignment(self.course, unit, f"sqlite:///{part}")
+
+    def open_gradebook(self) -> Gradebook:
+        """Open the gradebook; where there is none, a new one is made."""
+        make_gradebook(self.db_url)
+        return Gradebook(self.db_url)
 
     @property
     def has_gradebook(self) -> bool:

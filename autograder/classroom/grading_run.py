@@ -8,13 +8,12 @@ from typing import Any
 
 from autograder.classroom.audit_log import AuditLog
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.marks import Marks
 from autograder.classroom.records import Records
 from autograder.classroom.regrade_hash import hash_of_submission
 from autograder.classroom.workers import Processes, Workers
 from autograder.classroom.writer import Writer
-from autograder.gradebook import share_engines
 from autograder.grading.outcome import Outcome
+from autograder.marks import Marks
 from autograder.unit import GradedUnit, Submission
 
 LOCKED_SECONDS = 0.2  # how long to wait before looking at another run's lock again
@@ -56,7 +55,6 @@ def run_through(
         The outcomes in the order of `submissions`, whatever ended first.
     """
     choice = choice or Choice()
-    share_engines()
     workers = _workers(folder, unit, choice, len(submissions))
     run = _Run(folder, unit, workers, done, choice)
     try:

@@ -4,19 +4,18 @@ Everything is under `grading/` in the class's folder: `done/` holds a record for
 each graded submission, written whole or not at all, `locks/` a lock for each student.
 """
 
-import functools
 import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
-from nbgrader.api import Gradebook
 
 from autograder.classroom.folder import ClassFolder, grading_folder
-from autograder.classroom.marks import Marks, marks_of
 from autograder.classroom.regrade_hash import hash_of_submission, hash_of_unit
+from autograder.gradebook import open_session
 from autograder.grading.outcome import Outcome, as_record, from_record
+from autograder.marks import Marks, marks_of
 from autograder.unit import GradedUnit, Submission
 from autograder.whole_files import write_whole
 
@@ -52,11 +51,9 @@ class Records:
         self._locks.pop(student).release()
 
     def release_all(self) -> None:
-        """Give every lock back, and close the gradebook."""
+        """Give every lock back."""
         for student in list(self._locks):
             self.release(student)
-        if "_gradebook" in vars(self):
-            self._gradebook.close()
 
     def forget(self, submission: Submission) -> None:
         """Remove a record: its submission is about to be graded."""
@@ -112,16 +109,8 @@ class Records:
         write_whole(self._path(outcome.submission), json.dumps(record).encode())
 
     def _marks(self, submission: Submission) -> Marks:
-        """Read what the gradebook holds now: nothing is remembered of another time."""
-        try:
-            return marks_of(self._gradebook, submission.slug, submission.student)
-        finally:
-            self._gradebook.db.remove()
-
-    @functools.cached_property
-    def _gradebook(self) -> Gradebook:
-        """Return the gradebook, opened once for all submissions."""
-        return Gradebook(self.folder.db_url)
+        with open_session(self.folder.db_url) as session:
+            return marks_of(session, submission.slug, submission.student)
 
     def _path(self, submission: Submission) -> Path:
         return self.home / "done" / self.slug / f"{_name(submission.student)}.json"

@@ -24,7 +24,7 @@ PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "ipython", "nh3")
 DECIDING = (
     *("checking", "grading", "nbgrader_steps", "repair", "sandbox"),
     *("classroom/folder.py", "classroom/writing.py"),
-    *("notebook_syntax.py", "unit.py"),
+    *("marks.py", "notebook_syntax.py", "unit.py"),
 )
 NOT_DECIDING = (
     *("assemble", "class_report", "collect", "commands", "pages", "proof", "publish"),
@@ -32,12 +32,12 @@ NOT_DECIDING = (
     "checks",  # but for the unit's own
     *("classroom/__init__.py", "classroom/audit_log.py", "classroom/cluster.py"),
     *("classroom/cluster_worker.py", "classroom/helpers.py", "classroom/writer.py"),
-    "classroom/late.py",
-    *("classroom/grading_run.py", "classroom/marks.py", "classroom/on_drive.py"),
+    *("classroom/grading_run.py", "classroom/on_drive.py"),
     *("classroom/records.py", "classroom/regrade_hash.py", "classroom/similarity.py"),
     "classroom/workers.py",
     *("__init__.py", "__main__.py", "course.py", "gradebook.py"),
-    *("lazy_iri_grammar.py", "library_log.py", "quick_start.py", "whole_files.py"),
+    *("late_rule.py", "library_log.py", "quick_start.py"),
+    "whole_files.py",
 )
 
 

@@ -1,12 +1,9 @@
 """Have outcomes written by a process that can be ended: pages are made of any text."""
 
 import contextlib
-import warnings
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
-
-from sqlalchemy.exc import SAWarning
 
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.helpers import (
@@ -17,12 +14,11 @@ from autograder.classroom.helpers import (
     limited,
     was_too_slow,
 )
-from autograder.classroom.marks import Marks
 from autograder.classroom.writing import take_back, write, write_feedback
-from autograder.gradebook import one_transaction, share_engines
 from autograder.grading.outcome import Outcome, Status
 from autograder.grading.submission import MAX_REASON
-from autograder.library_log import keep_tracebacks
+from autograder.library_log import log_warnings
+from autograder.marks import Marks
 from autograder.sandbox.limits import crowding
 from autograder.unit import Submission
 
@@ -100,9 +96,7 @@ class Writer:
 def serve(connection: Connection, root: Path, device: str | None) -> None:
     """Write what comes over `connection` into the class in `root`."""
     begin_helping()
-    warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, harmless
-    keep_tracebacks(root)
-    share_engines()
+    log_warnings(root)
     folder = ClassFolder(root, device)
     jobs = {"outcome": write_all, "feedback": show}
     with contextlib.suppress(EOFError, OSError), connection:
@@ -123,9 +117,8 @@ def _done(job: Any, folder: ClassFolder, *arguments: Any) -> Written:
 
 
 def write_all(folder: ClassFolder, outcome: Outcome, with_feedback: bool) -> Written:
-    """Write an outcome in one transaction, then its page; return what it is now."""
-    with one_transaction(folder.db_url):
-        marks = write(folder, outcome)
+    """Write an outcome and its page; return the status that it has then."""
+    marks = write(folder, outcome)
     if outcome.status == "graded" and with_feedback:
         write_feedback(folder, outcome.submission)
     return Written(outcome.status, outcome.reason, marks=marks)

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from filelock import FileLock
-from nbgrader.api import Gradebook
 
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.collect.detect_unit import UnitDetector
@@ -40,6 +39,7 @@ from autograder.collect.submission_store import (
 )
 from autograder.collect.times import Times, due_of, read_times
 from autograder.collect.warnings import several, strays, two_ids, warnings_about_times
+from autograder.late_rule import late_rule_of
 from autograder.whole_files import write_whole
 
 ROSTER = "roster.csv"
@@ -258,7 +258,7 @@ class _Collecting:
                 Placed(student, slug, last, kept, number, when, late)
             )
         self._account(found, installed, due)
-        grace = self.folder.course.late.minutes_of_grace
+        grace = late_rule_of(self.folder.course).minutes_of_grace
         last_ones = list(installed.values())
         self.done.warnings += warnings_about_times(slug, last_ones, due, grace)
 
@@ -323,7 +323,7 @@ class _Collecting:
             new |= {one.id: one.details() for one in self.roster.students.values()}
             self.done.named = len(self.roster.students)
         if new:
-            with Gradebook(self.folder.db_url) as gradebook:
+            with self.folder.open_gradebook() as gradebook:
                 for student, details in new.items():
                     gradebook.update_or_create_student(student, **details)
 

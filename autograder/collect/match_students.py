@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbgrader.api import Gradebook
-
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.incoming import IncomingNotebook
 from autograder.collect.name_cleaning import folder_name, is_filling, letters
@@ -202,7 +200,7 @@ def students_in_gradebook(folder: ClassFolder) -> Iterator[Student]:
     path = folder.db_url.removeprefix("sqlite:///")
     if "sqlite" in folder.db_url and not Path(path).is_file():
         return
-    with Gradebook(folder.db_url) as gradebook:
+    with folder.open_gradebook() as gradebook:
         for one in gradebook.students:
             yield Student(
                 one.id,

@@ -96,7 +96,7 @@ def move(folder: ClassFolder, submitted: Path, moves: Mapping[str, str]) -> None
             place.install()
         for gone in (submitted / old, folder.root / STORE / old):
             shutil.rmtree(gone, ignore_errors=True)
-        with Gradebook(folder.db_url) as book, contextlib.suppress(MissingEntry):
+        with folder.open_gradebook() as book, contextlib.suppress(MissingEntry):
             _move_in_gradebook(book, old, new)
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dateutil.parser import ParserError, parse
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.incoming import CollectError
@@ -134,7 +134,7 @@ def _time(place: str, text: str) -> str:
 
 def due_of(folder: ClassFolder, slug: str) -> datetime | None:
     """Return when a unit was due, in UTC, if the gradebook says so."""
-    with Gradebook(folder.db_url) as gradebook:
+    with folder.open_gradebook() as gradebook:
         try:
             return gradebook.find_assignment(slug).duedate
         except MissingEntry:

@@ -7,8 +7,8 @@ import typer
 from rich.console import Console
 
 from autograder.commands.console import complain, show
-from autograder.commands.error_handler import log_warnings
 from autograder.commands.give_back import opened, renew
+from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:
     from autograder.classroom.folder import ClassFolder
@@ -169,14 +169,14 @@ def extend(
     """Let a student hand in a unit some days later than the others."""
     from nbgrader.api import MissingEntry
 
-    from autograder.classroom.late import NoDueDateError
-    from autograder.classroom.late import extend as extend_in
+    from autograder.late_rule import NoDueDateError
+    from autograder.late_rule import extend as extend_in
 
     log_warnings(course_root)
     folder, slug = opened(course_root, unit)
     try:
         folder.register(slug)
-        due = extend_in(folder, slug, student, days)
+        due = extend_in(folder.db_url, slug, student, days)
     except MissingEntry:
         complain(
             f"The gradebook knows no student {student!r}: collect with a roster, or "

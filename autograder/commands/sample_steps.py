@@ -141,7 +141,7 @@ class SampleClass:
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other people's
-            from autograder.classroom.writing import scores_in_gradebook
+            from autograder.marks import scores_in_gradebook
             from autograder.proof.sample_class import wrong_scores
 
             address = f"sqlite:///{self.gradebook}"

@@ -1,7 +1,8 @@
 """Write feedback pages: nbgrader's, with our words, our styles and nothing needless."""
 
 import re
-from contextlib import closing
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,28 +10,35 @@ from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 from nbconvert.exporters import HTMLExporter, TemplateExporter
 from nbformat import NotebookNode
+from nbformat.v4 import reads
+from nbgrader.api import MissingEntry, SubmittedNotebook
+from nbgrader.converters import GenerateFeedback
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
+from sqlalchemy.orm import Session
 
 from autograder.course import BY_HAND, ENGLISH, SUBSTANCE, UNCOUNTED
+from autograder.gradebook import open_session
 from autograder.grading.editions import language_of
 from autograder.grading.feedback_table import COLOURS, number, with_code
 from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
+from autograder.marks import find_submission
 from autograder.nbgrader_steps.feedback_words import (
     phrases_for,
     put_into_words,
     with_nbgraders_words,
 )
-from autograder.nbgrader_steps.one_gradebook import OneGradebook
 from autograder.translations.notebooks import exercise_name
 from autograder.unit import CHECK_SUFFIX, graded_unit, is_graded_code, points_told
+from autograder.whole_files import written_whole
 
 YOURS = " Yours is {score} of {total}."
 SETUP = "setup"
 PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
 BLANKS = re.compile(r"\n\s+")
 OURS = ("text/html", "text/markdown", "text/latex", "image/png", "image/jpeg")
+CARRIED = ("timestamp.txt", "submission_secret.txt")  # the exchange asks for them
 
 
 class MemoryCache(BytecodeCache):
@@ -53,10 +61,24 @@ class MemoryCache(BytecodeCache):
 COMPILED = MemoryCache()
 
 
-class GradesOrNone(NbGraderPreprocessor):
-    """Fetch scores and comments as nbgrader does, with fewer questions asked of it.
+def _find_notebook(session: Session, page: Mapping[str, Any]) -> SubmittedNotebook:
+    """Return the rows of the notebook that a page is about.
 
-    It says besides which cells nobody has graded yet, and how written answers count.
+    Raises:
+        MissingEntry: if the gradebook does not know it.
+    """
+    found = find_submission(session, page["assignment"], page["student"])
+    for notebook in found.notebooks if found else ():
+        if notebook.notebook.name == page["notebook"]:
+            return notebook
+    words = "the gradebook has no {notebook} of {student}".format_map(page)
+    raise MissingEntry(words)
+
+
+class GradesOrNone(NbGraderPreprocessor):
+    """Fetch scores and comments as nbgrader does, with few queries.
+
+    It adds which cells nobody has graded yet, and how written answers count.
     """
 
     def preprocess(
@@ -64,10 +86,8 @@ class GradesOrNone(NbGraderPreprocessor):
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Fetch all scores, and say how written answers count."""
         page, mode = resources["nbgrader"], BY_HAND
-        where = (page["notebook"], page["assignment"], page["student"])
-        with closing(OneGradebook(page["db_url"])) as gradebook:
-            gradebook.find_assignment(page["assignment"])  # and each cell at once
-            found = gradebook.find_submission_notebook(*where)
+        with open_session(page["db_url"]) as session:
+            found = _find_notebook(session, page)
             self._grades = {grade.cell.name: grade for grade in found.grades}
             self._comments = {one.cell.name: one for one in found.comments}
             nb, resources = super().preprocess(nb, resources)
@@ -201,3 +221,38 @@ class FeedbackExporter(HTMLExporter):
         environment = super()._create_environment()
         environment.bytecode_cache = COMPILED
         return environment
+
+
+class FeedbackPages(GenerateFeedback):
+    """nbgrader's converter, made ready once for many pages.
+
+    `nbgrader generate_feedback` writes the same pages. It makes exporter and steps
+    again for each of them, and copies the course's files beside it.
+    """
+
+    def __init__(self, **settings: Any):
+        """Make the exporter and its steps."""
+        super().__init__(**settings)
+        self.exporter = self.exporter_class(parent=self, config=self.config)
+        for step in self.preprocessors:
+            self.exporter.register_preprocessor(step)
+
+    def write(self, student: str, slug: str) -> None:
+        """Write the page of a graded submission.
+
+        Raises:
+            OSError: if it is not graded, or nothing can be written.
+        """
+        graded = Path(self._format_source(slug, student))
+        target = Path(self._format_dest(slug, student))
+        text = (graded / f"{slug}.ipynb").read_text(encoding="utf-8")
+        notebook = reads(text)
+        names = {"student": student, "assignment": slug, "notebook": slug}
+        resources = {"nbgrader": {**names, "db_url": self.coursedir.db_url}}
+        html, _ = self.exporter.from_notebook_node(notebook, resources)
+        target.mkdir(parents=True, exist_ok=True)
+        for name in CARRIED:
+            if (graded / name).is_file():
+                shutil.copyfile(graded / name, target / name)
+        with written_whole(target / f"{slug}.html") as part:
+            part.write_text(html, encoding="utf-8")

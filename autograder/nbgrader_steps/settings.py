@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from nbgrader.preprocessors import AssignLatePenalties, OverwriteKernelspec
 from traitlets.config import Config
 
 from autograder.assemble.release import configure_release
 from autograder.course import CourseError
+from autograder.late_rule import late_rule_of
 from autograder.nbgrader_steps.highlighting import configure_highlighting
 from autograder.nbgrader_steps.safe_markdown import NBGRADERS_PAGES, configure_pages
+from autograder.unit import course_of
 
 # Our steps are named: what only reads the settings need not import all that grades.
 STEPS = "autograder.nbgrader_steps"
@@ -32,6 +33,7 @@ def configure(c: Config, root: Path | None = None) -> None:
     """
     try:
         configure_release(c, root)
+        late_rule_of(course_of(root or Path.cwd()))
     except CourseError as error:
         raise SystemExit(str(error)) from None
     configure_pages(c)
@@ -41,26 +43,16 @@ def configure(c: Config, root: Path | None = None) -> None:
         c.CourseDirectory.root = str(root)
     configure_autograde(c)
     configure_feedback(c)
-    c.AssignLatePenalties.plugin_class = f"{STEPS}.late.CourseLatePenalty"
+    c.AssignLatePenalties.plugin_class = "autograder.late_rule.CourseLatePenalty"
     c.ExportApp.plugin_class = f"{STEPS}.export.SafeCsvExport"
 
 
 def configure_autograde(c: Config) -> None:
-    """Have nbgrader repair a submission, and run hidden checks on it."""
+    """Have nbgrader grade a submission with our one step, which also writes marks."""
     c.Autograde.exporter_class = f"{STEPS}.autograde.SubmissionExporter"
     c.Autograde.pre_convert_hook = f"{STEPS}.autograde.set_links_aside"
-    c.Autograde.sanitize_preprocessors = [
-        f"{STEPS}.autograde.RepairSubmission",
-        OverwriteKernelspec,
-        f"{STEPS}.autograde.OverwriteEnglishCells",
-        f"{STEPS}.metadata.CheckMetadata",
-    ]
-    c.Autograde.autograde_preprocessors = [
-        f"{STEPS}.autograde.RunHiddenChecks",
-        f"{STEPS}.saving.SaveScores",
-        AssignLatePenalties,
-        f"{STEPS}.metadata.CheckMetadata",
-    ]
+    c.Autograde.sanitize_preprocessors = []
+    c.Autograde.autograde_preprocessors = [f"{STEPS}.autograde.RunHiddenChecks"]
 
 
 def configure_feedback(c: Config) -> None:

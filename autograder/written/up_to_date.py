@@ -1,7 +1,8 @@
 """Bring the scores in the gradebook to what the course and its people say today."""
 
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.late import renew_penalties
+from autograder.classroom.writing import converter
+from autograder.late_rule import renew_penalties
 from autograder.unit import GradedUnit
 from autograder.written.settling import Settled, settle
 
@@ -14,4 +15,4 @@ def bring_up_to_date(folder: ClassFolder, unit: GradedUnit) -> tuple[Settled, bo
     Returns:
         How written answers count now, and whether a penalty has changed.
     """
-    return settle(folder, unit), renew_penalties(folder, unit.slug)
+    return settle(folder, unit), renew_penalties(converter(folder), unit.slug)

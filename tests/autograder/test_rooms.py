@@ -18,10 +18,10 @@ from autograder.classroom.regrade_hash import (
 )
 
 # What deciding code imports of the others: where a unit's files are, how nbgrader
-# releases, how it opens the gradebook and what that holds, how a file is written, and
+# releases, how it opens the gradebook, what late work loses, how a file is written, and
 # in which words.
 ONLY_FOUND_BY = {"course", "assemble", "gradebook", "translations", "whole_files"}
-ONLY_FOUND_BY |= {"classroom/marks"}
+ONLY_FOUND_BY |= {"late_rule"}
 
 
 def entries(home: Path) -> Iterator[str]:

@@ -14,10 +14,11 @@ from tiny_grading import UNIT
 from autograder import gradebook
 from autograder.classroom import grading_run
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.late import renew_penalties
-from autograder.classroom.marks import Marks
+from autograder.classroom.writing import converter
 from autograder.grading.outcome import Outcome
 from autograder.grading.points import CheckResult
+from autograder.late_rule import renew_penalties
+from autograder.marks import Marks
 from autograder.unit import GradedUnit, Submission, graded_unit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -130,7 +131,7 @@ def test_penalties_are_renewed_with_few_submissions_in_memory(
     event.listen(SubmittedAssignment, "load", loaded)
     folder = ClassFolder(tiny_class)
     try:
-        assert renew_penalties(folder, UNIT)
+        assert renew_penalties(converter(folder), UNIT)
     finally:
         event.remove(SubmittedAssignment, "load", loaded)
     assert 2 <= most <= 4
@@ -138,4 +139,4 @@ def test_penalties_are_renewed_with_few_submissions_in_memory(
         found = {one.student.id: one for one in book.assignment_submissions(UNIT)}
         assert sorted(found) == students
         assert {one.late_submission_penalty for one in found.values()} == {2}
-    assert not renew_penalties(folder, UNIT)
+    assert not renew_penalties(converter(folder), UNIT)

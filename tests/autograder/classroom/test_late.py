@@ -9,9 +9,10 @@ from tiny_grading import UNIT, grade, only, submission
 from typer.testing import CliRunner
 
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.late import renew_penalties
+from autograder.classroom.writing import converter
 from autograder.commands.app import app
-from autograder.course import CourseError, LateRule, load_course
+from autograder.course import CourseError
+from autograder.late_rule import LateRule, renew_penalties
 
 DAY = 86_400
 
@@ -44,7 +45,7 @@ def test_a_wrong_rule_is_named(tiny_class: Path, line: str, words: str) -> None:
     path = tiny_class / "autograder" / "course.toml"
     path.write_text(f"{path.read_text()}\n[late]\n{line}\n")
     with pytest.raises(CourseError, match=words):
-        load_course(tiny_class)
+        ClassFolder(tiny_class)
 
 
 def penalty(root: Path, student: str) -> float:
@@ -72,7 +73,7 @@ def test_without_a_due_date_there_is_nothing_to_extend(tiny_class: Path) -> None
         assert gradebook.assignment_submissions(UNIT) == []
         gradebook.update_or_create_submission(UNIT, "ada").extension = timedelta(days=1)
         gradebook.db.commit()
-    assert not renew_penalties(folder, UNIT)
+    assert not renew_penalties(converter(folder), UNIT)
     assert "0 days more" in course(tiny_class, "extend", "ada", "01", "0")
 
 

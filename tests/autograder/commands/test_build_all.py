@@ -181,7 +181,7 @@ def test_a_wrong_score_is_named(tmp_path, monkeypatch) -> None:
     table = {"students": {"ada": {"score": 7}, "emmy": {"score": 8}}}
     (sample.submitted / "expected_01_tiny.json").write_text(json.dumps(table))
     monkeypatch.setattr(
-        "autograder.classroom.writing.scores_in_gradebook",
+        "autograder.marks.scores_in_gradebook",
         lambda address, slug: {"ada": 7.0, "emmy": 8.5},
     )
     with pytest.raises(sample_steps.StepFailed) as failed:

@@ -61,7 +61,7 @@ def test_a_pipe_for_a_notebook_is_refused_and_a_human_asked(classroom):
     api = NbGraderAPI(folder.coursedir, config=folder.config)
     done = api.autograde(UNIT, "perfect-one")
     assert not done["success"]
-    assert "is no regular file" in done["log"]
+    assert "it is not a file" in done["log"]
     marks = cells(classroom)
     assert marks
     assert all(auto is None and by_hand for auto, _, by_hand in marks.values())

@@ -9,11 +9,11 @@ from nbgrader.api import Gradebook
 from sqlalchemy.exc import SAWarning
 
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.late import extend
 from autograder.collect import collect
 from autograder.collect.collecting import ROSTER
 from autograder.collect.roster import read_roster
 from autograder.collect.submission_store import STORE
+from autograder.late_rule import extend
 
 OURS = """id,first_name,last_name,email,team,github
 st1,Anna,Müller,am1@example.org,Team 1,anna
@@ -85,7 +85,7 @@ def test_a_roster_after_moodles_worksheet_gives_its_ids(
     with Gradebook(ClassFolder(root).db_url) as gradebook:
         gradebook.update_or_create_assignment(UNIT, duedate="2030-01-01")
     with pytest.warns(SAWarning):  # of nbgrader's, as it makes a submission
-        extend(ClassFolder(root), UNIT, "kim", 3)
+        extend(ClassFolder(root).db_url, UNIT, "kim", 3)
     ours = OURS.replace("Lovelace,,", "Lovelace,ada@example.org,")
     done = collect(handed_in, ClassFolder(root), roster=roster_of(ours))
     assert done.moved == {"am1": "st1", "AM2": "st2", "kim": "st3", "ada": "st4"}

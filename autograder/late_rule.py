@@ -1,0 +1,140 @@
+"""The rule for late work: `[late]` in `course.toml`, applied to nbgrader's gradebook.
+
+nbgrader computes a penalty only when it autogrades, before a human gives points. So
+penalties are computed again when points, extensions or the rule have changed.
+"""
+
+import math
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry, SubmittedNotebook
+from nbgrader.converters import Autograde
+from nbgrader.plugins import LateSubmissionPlugin
+from nbgrader.preprocessors import AssignLatePenalties
+
+from autograder.course import Course, CourseError, refuse_unknown
+from autograder.gradebook import submissions_in_turn
+from autograder.unit import course_of
+
+DAY = 86_400  # seconds
+
+
+@dataclass(frozen=True)
+class LateRule:
+    """The percentage of a score that late work loses.
+
+    Attributes:
+        percent_a_day: for each day begun.
+        percent_once: for being late at all.
+        percent_at_most: the largest loss.
+        minutes_of_grace: the time after the due date in which nothing is lost.
+    """
+
+    percent_a_day: float = 0
+    percent_once: float = 0
+    percent_at_most: float = 100
+    minutes_of_grace: float = 0
+
+    def share(self, seconds: float) -> float:
+        """Return the lost share of the score, from 0 to 1, for so many seconds."""
+        late = seconds - 60 * self.minutes_of_grace
+        if late <= 0:
+            return 0.0
+        percent = self.percent_once + self.percent_a_day * math.ceil(late / DAY)
+        return min(percent, self.percent_at_most, 100.0) / 100
+
+
+def late_rule_of(course: Course) -> LateRule:
+    """Read a course's rule.
+
+    Raises:
+        CourseError: if `course.toml` holds a wrong rule; names the entry.
+    """
+    path = course.root / "autograder" / "course.toml"
+    known = [field.name for field in fields(LateRule)]
+    refuse_unknown(f"{path}: [late]: ", course.late, known)
+    for name, value in course.late.items():
+        if type(value) not in (int, float) or value < 0:
+            raise CourseError(
+                f"{path}: [late]: {name} = {value!r}: expected a number, 0 or more"
+            )
+    return LateRule(**course.late)
+
+
+class CourseLatePenalty(LateSubmissionPlugin):
+    """The course's rule as a plugin of nbgrader's `AssignLatePenalties`."""
+
+    def late_submission_penalty(
+        self, student_id: str, score: float, total_seconds_late: float
+    ) -> float:
+        """Return the points to take away."""
+        above = self.parent
+        while not hasattr(above, "coursedir"):
+            above = above.parent
+        rule = late_rule_of(course_of(Path(above.coursedir.root)))
+        return round(score * rule.share(total_seconds_late), 2)
+
+
+def late_plugin(converter: Autograde) -> LateSubmissionPlugin:
+    """Return the plugin that the class's settings name: ours, or another rule."""
+    step = AssignLatePenalties(parent=converter)
+    step.init_plugin()
+    return step.plugin_inst
+
+
+def late_penalty(
+    plugin: LateSubmissionPlugin, notebook: SubmittedNotebook
+) -> float | None:
+    """Return the points that a submitted notebook loses, at most its score."""
+    submission = notebook.assignment
+    if submission.assignment.duedate is None:  # nbgrader would add an extension to it
+        return None
+    late = submission.total_seconds_late
+    if late <= 0:
+        return None
+    student, score = submission.student_id, notebook.score
+    penalty = plugin.late_submission_penalty(student, score, late)
+    return None if penalty is None else min(max(penalty, 0), score)
+
+
+def renew_penalties(converter: Autograde, slug: str) -> bool:
+    """Compute every penalty of a unit again, and say whether one has changed."""
+    plugin, has_changed = late_plugin(converter), False
+    with Gradebook(converter.coursedir.db_url) as gradebook:
+        try:
+            for submission in submissions_in_turn(gradebook, slug):
+                for notebook in submission.notebooks:
+                    before = notebook.late_submission_penalty
+                    penalty = late_penalty(plugin, notebook)
+                    has_changed |= (before or 0) != (penalty or 0)
+                    notebook.late_submission_penalty = penalty
+        except MissingEntry:
+            return False
+        gradebook.db.commit()
+    return has_changed
+
+
+class NoDueDateError(ValueError):
+    """Report an extension where there is no due date: nbgrader fails on it."""
+
+
+def extend(db_url: str, slug: str, student: str, days: float) -> datetime | None:
+    """Let a student hand in so many days later than the others.
+
+    Returns:
+        The time in UTC when the student's work is due, if the unit has a due date.
+
+    Raises:
+        MissingEntry: if the gradebook does not know the student or the unit.
+        NoDueDateError: if there is no date to extend; then nothing is written.
+    """
+    with Gradebook(db_url) as gradebook:
+        gradebook.find_student(student)
+        if days and gradebook.find_assignment(slug).duedate is None:
+            raise NoDueDateError
+        submission = gradebook.update_or_create_submission(slug, student)
+        submission.extension = timedelta(days=days) if days else None
+        gradebook.db.commit()
+        return submission.duedate

@@ -1,0 +1,320 @@
+"""The marks of one submission in nbgrader's gradebook: write them, and read them.
+
+`course grade`, `nbgrader autograde` and formgrader's button all write through
+`write_marks`.
+"""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.api import (
+    Assignment,
+    Comment,
+    Grade,
+    Gradebook,
+    MissingEntry,
+    SourceCell,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from nbgrader.converters import Autograde
+from nbgrader.utils import (
+    compute_checksum,
+    determine_grade,
+    is_grade,
+    is_solution,
+    is_task,
+)
+from sqlalchemy.orm import Session
+
+from autograder.course import LANGUAGE_KEY
+from autograder.gradebook import fetch_cells, open_transaction
+from autograder.grading.handed_in_at import time_in
+from autograder.grading.student_names import is_safe_name
+from autograder.late_rule import late_penalty, late_plugin
+from autograder.unit import CHECK_SUFFIX, Submission
+from autograder.whole_files import write_whole
+
+ANSWERS = Path("grading", "answers")
+NO_RESPONSE = "No response."  # nbgrader's words
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The marks of one submission; none if the gradebook does not know it.
+
+    Attributes:
+        auto: the automatic score of each cell that hidden checks grade.
+        scores: each graded cell's score; None where a human must give it.
+        score: the sum of the scores, less a late penalty.
+        penalty: the late penalty.
+        awaits_a_human: whether something must be graded by hand, or looked at again.
+        is_by_hand: whether a human gave points for anything.
+        shown: a digest of everything that the feedback page shows of the marks.
+    """
+
+    auto: Mapping[str, float | None] = field(default_factory=dict)
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    score: float = 0.0
+    penalty: float = 0.0
+    awaits_a_human: bool = False
+    is_by_hand: bool = False
+    shown: str = ""
+
+
+def write_marks(
+    converter: Autograde, submission: Submission, notebook: NotebookNode
+) -> Marks:
+    """Write a graded notebook's scores, comments and late penalty, all or none.
+
+    Everything that a human gave stays. nbgrader asks a human to look again after every
+    grading. We ask only where the answer or its automatic score has changed.
+
+    Args:
+        converter: nbgrader's, which has the class's settings.
+        submission: whose notebook it is.
+        notebook: the graded notebook; its cells get the gradebook's points and
+            checksums.
+
+    Returns:
+        The marks that the gradebook then holds.
+
+    Raises:
+        MissingEntry: if the gradebook does not know the unit or one of its cells.
+        ValueError: if the time of handing in cannot be read.
+    """
+    coursedir = converter.coursedir
+    names = (submission.student, submission.slug)
+    home = Path(coursedir.format_path(coursedir.submitted_directory, *names))
+    path = _answers_file(Path(coursedir.root), submission)
+    answers, before = _answers_in(notebook), _read(path)
+    same = {name for name in answers if answers[name] == before.get(name)}
+    time, plugin = time_in(home), late_plugin(converter)
+    with open_transaction(coursedir.db_url) as session:
+        own = _find_or_add(session, submission, time)
+        _write_cells(session, own, notebook, same)
+        session.flush()
+        session.refresh(own, ["score"])  # the database computes it
+        own.late_submission_penalty = late_penalty(plugin, own)
+        marks = _marks(own.assignment)
+    write_whole(path, json.dumps(answers).encode())
+    return marks
+
+
+def clear_marks(db_url: str, submission: Submission) -> None:
+    """Leave no score of a refused submission: a human must look at it.
+
+    A student whose name could act in formgrader does not stay in the gradebook.
+    """
+    if not is_safe_name(submission.student):
+        with Gradebook(db_url) as gradebook, contextlib.suppress(MissingEntry):
+            gradebook.remove_student(submission.student)
+        return
+    with open_transaction(db_url) as session:
+        for grade in _find_or_add(session, submission).grades:
+            grade.auto_score, grade.needs_manual_grade = None, True
+
+
+def _find_or_add(
+    session: Session, submission: Submission, time: datetime | None = None
+) -> SubmittedNotebook:
+    """Return the rows of a submission; those that are missing are added.
+
+    They are built here, because the methods of nbgrader's gradebook that add rows
+    commit each of them.
+    """
+    assignment = session.query(Assignment).filter_by(name=submission.slug).first()
+    notebooks = assignment.notebooks if assignment else []
+    notebook = next((one for one in notebooks if one.name == submission.slug), None)
+    if assignment is None or notebook is None:
+        raise MissingEntry(f"the gradebook does not know the unit {submission.slug}")
+    student = session.get(Student, submission.student)
+    if student is None:
+        student = Student(id=submission.student)
+        session.add(student)
+    rows = session.query(SubmittedAssignment).filter_by(assignment_id=assignment.id)
+    handed_in = rows.filter_by(student_id=student.id).first()
+    if handed_in is None:
+        handed_in = SubmittedAssignment(assignment=assignment, student=student)
+        session.add(handed_in)
+    handed_in.timestamp = time or handed_in.timestamp
+    own = next((one for one in handed_in.notebooks if one.notebook is notebook), None)
+    if own is None:
+        own = SubmittedNotebook(assignment=handed_in, notebook=notebook)
+        session.add(own)
+    fetch_cells(notebook)
+    has_grade = {grade.cell_id for grade in own.grades}
+    for cell in [*notebook.grade_cells, *notebook.task_cells]:
+        if cell.id not in has_grade:
+            session.add(Grade(cell=cell, notebook=own, needs_manual_grade=True))
+    has_comment = {comment.cell_id for comment in own.comments}
+    for cell in [*notebook.solution_cells, *notebook.task_cells]:
+        if cell.id not in has_comment:
+            session.add(Comment(cell=cell, notebook=own))
+    return own
+
+
+def _write_cells(
+    session: Session, own: SubmittedNotebook, notebook: NotebookNode, same: set[str]
+) -> None:
+    """Write the cells' scores and comments into their rows.
+
+    The cells get the gradebook's points and checksums. An untouched answer is known by
+    its checksum. The gradebook has the checksums of the English cells, and a notebook
+    in another language brings its own.
+    """
+    grades = {grade.cell.name: grade for grade in own.grades}
+    comments = {comment.cell.name: comment for comment in own.comments}
+    checksums: dict[str, str] = {}
+    if LANGUAGE_KEY not in notebook.metadata:
+        released = session.query(SourceCell.name, SourceCell.checksum)
+        released = released.filter(SourceCell.notebook_id == own.notebook_id)
+        checksums = {name: checksum for name, checksum in released}
+    for cell in notebook.cells:
+        details = cell.metadata.get("nbgrader", {})
+        name = details.get("grade_id")
+        if name in checksums:
+            details["checksum"] = checksums[name]
+        if is_grade(cell):
+            _require_known(name, grades)
+            _write_score(grades[name], cell, name in same)
+        if is_solution(cell) or is_task(cell):
+            _require_known(name, comments)
+            is_untouched = details.get("checksum") == compute_checksum(cell)
+            says_so = is_untouched and not is_task(cell)
+            comments[name].auto_comment = NO_RESPONSE if says_so else None
+
+
+def _write_score(grade: Grade, cell: NotebookNode, is_same: bool) -> None:
+    """Write a cell's automatic score, and whether a human must look at it.
+
+    Where the answer is the same as before, its written part keeps the score that it
+    has, and an equal score asks for no other look.
+    """
+    if grade.cell.max_score != cell.metadata.nbgrader["points"]:
+        cell.metadata.nbgrader["points"] = grade.cell.max_score
+    score, _ = determine_grade(cell)
+    if is_same and is_solution(cell):
+        score = grade.auto_score
+    if not (is_same and score == grade.auto_score):
+        is_given = grade.manual_score is not None
+        grade.needs_manual_grade = is_given or score is None
+    grade.auto_score = score
+
+
+def _require_known(name: str, rows: Mapping[str, Any]) -> None:
+    if name not in rows:
+        raise MissingEntry(f"the gradebook does not know the cell {name}")
+
+
+def _answers_file(root: Path, submission: Submission) -> Path:
+    """Return where it is kept what a student's answers were when they were graded."""
+    student = hashlib.sha256(submission.student.encode()).hexdigest()
+    return root / ANSWERS / submission.slug / f"{student}.json"
+
+
+def _answers_in(notebook: NotebookNode) -> dict[str, str]:
+    """Return for each graded cell a digest of everything that its score depends on.
+
+    For a written answer that is its text and its pictures, else all code.
+    """
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return {
+        cell.metadata.nbgrader["grade_id"]: _digest(
+            [cell.source, cell.get("attachments")] if is_solution(cell) else code
+        )
+        for cell in notebook.cells
+        if is_grade(cell)
+    }
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def find_submission(
+    session: Session, slug: str, student: str
+) -> SubmittedAssignment | None:
+    """Return the rows of a student's submission, with all cells; None if none."""
+    rows = session.query(SubmittedAssignment).join(Assignment)
+    rows = rows.filter(
+        Assignment.name == slug, SubmittedAssignment.student_id == student
+    )
+    try:
+        found = rows.one_or_none()
+    except UnicodeEncodeError:  # no gradebook takes such a name
+        return None
+    for notebook in found.notebooks if found else ():
+        fetch_cells(notebook.notebook)
+    return found
+
+
+def marks_of(session: Session, slug: str, student: str) -> Marks:
+    """Read the marks of a student's submission of a unit."""
+    found = find_submission(session, slug, student)
+    return _marks(found) if found else Marks()
+
+
+def _marks(submission: SubmittedAssignment) -> Marks:
+    notebooks = submission.notebooks
+    grades = [grade for notebook in notebooks for grade in notebook.grades]
+    comments = [comment for notebook in notebooks for comment in notebook.comments]
+    penalty = sum(notebook.late_submission_penalty or 0.0 for notebook in notebooks)
+    scores = {
+        grade.cell.name: None
+        if grade.needs_manual_grade and grade.manual_score is None
+        else _score(grade)
+        for grade in grades
+    }
+    total = sum(score for score in scores.values() if score is not None)
+    shown = [
+        *([g.cell.name, *_points(g), g.cell.max_score] for g in grades),
+        *([c.cell.name, c.auto_comment, c.manual_comment] for c in comments),
+        ["late", penalty],
+    ]
+    return Marks(
+        auto={
+            grade.cell.name: grade.auto_score
+            for grade in grades
+            if grade.cell.name.endswith(CHECK_SUFFIX)
+        },
+        scores=scores,
+        score=round(max(total - penalty, 0.0), 2),
+        penalty=round(penalty, 2),
+        awaits_a_human=any(grade.needs_manual_grade for grade in grades),
+        is_by_hand=any(grade.manual_score is not None for grade in grades),
+        shown=_digest(sorted(shown, key=repr)),
+    )
+
+
+def _points(grade: Grade) -> tuple[float | None, float | None, float | None]:
+    return grade.auto_score, grade.manual_score, grade.extra_credit
+
+
+def _score(grade: Grade) -> float:
+    """Return a grade's score as the database computes it."""
+    auto, manual, extra = _points(grade)
+    given = auto if manual is None else manual
+    return 0.0 if given is None else float(given + (extra or 0.0))
+
+
+def scores_in_gradebook(db_url: str, slug: str) -> dict[str, float]:
+    """Return each student's score of a unit as the gradebook has it."""
+    with Gradebook(db_url) as gradebook:
+        submissions = gradebook.assignment_submissions(slug)
+        return {item.student.id: item.score for item in submissions}
