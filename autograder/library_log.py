@@ -1,39 +1,39 @@
-"""Keep what libraries say, and no instructor need read, in a file of the class."""
+"""Keep the warnings and tracebacks of libraries in a file of the class.
+
+No instructor needs to read them: nbgrader raises each error that it logs, too.
+"""
 
 import contextlib
 import logging
 from pathlib import Path
 
-LOG = "warnings.log"
+LOGGERS = ("py.warnings", "tornado.application")  # the second is nbgrader's
 
 
 def log_of(root: Path) -> Path:
     """Return the file, of a class's folder."""
-    return root / "grading" / LOG
+    return root / "grading" / "warnings.log"
 
 
-def append(path: Path, text: str) -> None:
-    """Write to the end of a file; where that cannot be, to none."""
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as log:
-            log.write(text)
+def log_warnings(root: Path) -> None:
+    """Have warnings, and the tracebacks that nbgrader logs, written to the file."""
+    logging.captureWarnings(True)
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [_LogFile(log_of(root))], False
 
 
-class _File(logging.Handler):
-    """Write each message to the end of a file."""
+class _LogFile(logging.Handler):
+    """Append each message to a file, which is made with the first of them."""
 
     def __init__(self, path: Path) -> None:
-        """Say which file; it is made with the first message."""
+        """Name the file."""
         super().__init__()
         self.path = path
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one message, with its traceback."""
-        append(self.path, f"{self.format(record)}\n")
-
-
-def keep_tracebacks(root: Path) -> None:
-    """Let the tracebacks that nbgrader logs go there: it raises these errors too."""
-    logger = logging.getLogger("tornado.application")
-    logger.handlers, logger.propagate = [_File(log_of(root))], False
+        """Write one message with its traceback, unless the disk refuses it."""
+        with contextlib.suppress(OSError):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as log:
+                log.write(f"{self.format(record)}\n")

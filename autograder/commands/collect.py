@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from autograder.commands.console import complain, problems_table, show, some
-from autograder.commands.error_handler import log_warnings
+from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:
     from autograder.collect import Collected

@@ -3,16 +3,13 @@
 import contextlib
 import errno
 import sys
-import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from typer import Exit
 from typer.core import TyperGroup
 
 from autograder.commands.console import complain
-from autograder.library_log import append, keep_tracebacks, log_of
 
 STOPPED = "Stopped. What is done stays; run the same command again to go on."
 DONE = "What is done stays; then run the same command again."
@@ -87,24 +84,3 @@ def _of_a_file(error: OSError) -> str:
     if "{file}" in sentence and not error.filename:
         return ""
     return sentence.format(file=error.filename2 or error.filename)
-
-
-def log_warnings(root: Path) -> None:
-    """Let what libraries warn of go to `grading/warnings.log` in a class's folder.
-
-    So do the tracebacks that nbgrader logs.
-    """
-    path = log_of(root)
-    keep_tracebacks(root)
-
-    def note(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: object = None,
-        line: str | None = None,
-    ) -> None:
-        append(path, warnings.formatwarning(message, category, filename, lineno, line))
-
-    warnings.showwarning = note

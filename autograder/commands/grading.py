@@ -19,7 +19,7 @@ from rich.progress import (
 )
 
 from autograder.commands.console import complain, problems_table, show
-from autograder.commands.error_handler import log_warnings
+from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:
     from autograder.classroom.folder import ClassFolder

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autograder.commands.console import complain
-from autograder.commands.error_handler import log_warnings
+from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:
     from autograder.class_report import ClassReport

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.commands.console import add_row, complain, show
-from autograder.commands.error_handler import log_warnings
+from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -1,6 +1,7 @@
 """What goes wrong is said in a sentence that says what to do, with a status."""
 
 import errno
+import logging
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from autograder.classroom.folder import ClassFolder
 from autograder.commands import error_handler
 from autograder.commands.app import app
 from autograder.gradebook import GradebookError, require_gradebook
-from autograder.library_log import log_of
+from autograder.library_log import log_of, log_warnings
 from autograder.sandbox import warm_start
 
 CLASS_COMMANDS = {"grade": ["04"], "report": ["04"], "similar": ["04"]}
@@ -220,9 +221,10 @@ def test_ctrl_c_in_the_start_up(tmp_path: Path, name: str, words: str) -> None:
 
 
 def test_what_libraries_warn_of_goes_to_a_log(tmp_path: Path, capsys) -> None:
+    logging.captureWarnings(False)  # an earlier test's
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        error_handler.log_warnings(tmp_path)
+        log_warnings(tmp_path)
         warnings.warn("a relationship will copy a column", stacklevel=1)
     assert capsys.readouterr().err == ""
     log = log_of(tmp_path)
