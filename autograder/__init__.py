@@ -7,6 +7,8 @@ in `classroom/` and `class_report/`. `proof/` shows that the checks judge rightl
 `commands/` is the command `course`.
 """
 
-from autograder.lazy_iri_grammar import put_off_iri_grammar
+import sys
 
-put_off_iri_grammar()
+# `jsonschema` imports this package for its checks of IRIs, of which notebooks have
+# none. The package takes a second to compile a grammar, in every process again.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
