@@ -35,13 +35,13 @@ from nbgrader.utils import (
 )
 from sqlalchemy.orm import Session
 
+from autograder.atomic_write import atomic_write
 from autograder.course import LANGUAGE_KEY
 from autograder.gradebook import fetch_cells, open_transaction
 from autograder.grading.handed_in_at import time_in
 from autograder.grading.student_names import is_safe_name
 from autograder.late_rule import late_penalty, late_plugin
 from autograder.unit import CHECK_SUFFIX, Submission
-from autograder.whole_files import write_whole
 
 ANSWERS = Path("grading", "answers")
 NO_RESPONSE = "No response."  # nbgrader's words
@@ -105,7 +105,7 @@ def write_marks(
         session.refresh(own, ["score"])  # the database computes it
         own.late_submission_penalty = late_penalty(plugin, own)
         marks = _marks(own.assignment)
-    write_whole(path, json.dumps(answers).encode())
+    atomic_write(path, json.dumps(answers).encode())
     return marks
 
 

@@ -17,8 +17,8 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.class_report.report import ClassReport, Row
 from autograder.class_report.words import Words, language_of_most, reasons, words_in
 from autograder.classroom.audit_log import NAME as LOG
+from autograder.classroom.fingerprint import fingerprint_of_submission
 from autograder.classroom.folder import ClassFolder, grading_folder
-from autograder.classroom.regrade_hash import hash_of_submission
 from autograder.collect.import_report import sent_instead
 from autograder.collect.submission_store import SubmissionStore
 from autograder.course import ENGLISH, UNCOUNTED
@@ -162,7 +162,7 @@ class _Sources:
         It leaves no line in the log, but a notebook that is younger than the line.
         """
         graded = line.get("hashes", {}).get("submission")
-        if graded is None or graded == hash_of_submission(submission):
+        if graded is None or graded == fingerprint_of_submission(submission):
             return False
         try:
             written = self._autograded(submission.student).stat().st_mtime

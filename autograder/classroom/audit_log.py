@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom.fingerprint import versions
 from autograder.classroom.folder import grading_folder
-from autograder.classroom.regrade_hash import versions
 from autograder.grading.outcome import Outcome
 from autograder.unit import course_of
 

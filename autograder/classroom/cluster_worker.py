@@ -12,8 +12,8 @@ from pathlib import Path
 import nbformat
 from distributed import Worker, WorkerPlugin
 
-from autograder.classroom.helpers import limited
-from autograder.classroom.regrade_hash import hash_of_code, versions
+from autograder.classroom.fingerprint import fingerprint_of_code, versions
+from autograder.classroom.worker_process import limited
 from autograder.grading.editions import edition_files
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import grade_submission
@@ -123,7 +123,7 @@ def _unit(key: str) -> GradedUnit:
 def facts() -> dict[str, str]:
     """Return the versions of all that a score may depend on in this process."""
     found = {name: version(name) for name in ("dask", "distributed")}
-    code = hash_of_code(package=_installed_answers())
+    code = fingerprint_of_code(package=_installed_answers())
     return {**versions(), CODE: code[:12], **found}
 
 

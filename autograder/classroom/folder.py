@@ -15,12 +15,12 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.engine import make_url
 from traitlets.config import Config, PyFileConfigLoader
 
+from autograder.atomic_write import atomic_path
 from autograder.course import Course, CourseError, Unit
 from autograder.gradebook import find_alembic, make_gradebook
 from autograder.repair.finding import find_notebook
 from autograder.sandbox.limits import Limits
 from autograder.unit import Submission, course_of, graded_unit
-from autograder.whole_files import written_whole
 
 SETTINGS = "nbgrader_config.py"
 GRADING = "grading"
@@ -109,7 +109,7 @@ class ClassFolder:
         if new is None:
             register_assignment(self.course, unit, self.db_url)
             return
-        with written_whole(new) as part:
+        with atomic_path(new) as part:
             register_assignment(self.course, unit, f"sqlite:///{part}")
 
     def open_gradebook(self) -> Gradebook:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.classroom.audit_log import AuditLog
+from autograder.classroom.fingerprint import fingerprint_of_submission
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.records import Records
-from autograder.classroom.regrade_hash import hash_of_submission
 from autograder.classroom.workers import Processes, Workers
 from autograder.classroom.writer import Writer
 from autograder.grading.outcome import Outcome
@@ -77,7 +77,7 @@ def renew_pages(folder: ClassFolder, unit: GradedUnit) -> None:
             with records.gradebook_lock:
                 is_shown = writer.write_feedback(submission)
             if is_shown:
-                records.keep(kept[0], hash_of_submission(submission), True)
+                records.keep(kept[0], fingerprint_of_submission(submission), True)
     finally:
         writer.close()
         records.release_all()
@@ -158,7 +158,7 @@ class _Run:
                 continue
             if self.choice.force or not self._keep(submission):
                 self.records.forget(submission)
-                self._hashes[submission] = hash_of_submission(submission)
+                self._hashes[submission] = fingerprint_of_submission(submission)
                 self.workers.give(submission)
         return left
 
@@ -168,7 +168,7 @@ class _Run:
         if kept is None:
             return False
         outcome, is_shown = kept
-        self._hashes[submission] = hash_of_submission(submission)
+        self._hashes[submission] = fingerprint_of_submission(submission)
         if self.choice.with_feedback and not is_shown:
             with self.records.gradebook_lock:
                 is_shown = self.writer.write_feedback(submission)

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import torch
 
+from autograder.atomic_write import UNFINISHED, atomic_path
 from autograder.classroom.folder import ClassFolder
-from autograder.whole_files import UNFINISHED, written_whole
 
 CLASS = "class"
 ARCHIVES = "submissions"
@@ -118,7 +118,7 @@ def copy_changed(source: Path, target: Path) -> None:
             continue
         if not copy.is_file() or not filecmp.cmp(path, copy, shallow=False):
             copy.parent.mkdir(parents=True, exist_ok=True)
-            with written_whole(copy) as part:
+            with atomic_path(copy) as part:
                 shutil.copy2(path, part)
 
 

@@ -11,13 +11,16 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from autograder.atomic_write import atomic_write
+from autograder.classroom.fingerprint import (
+    fingerprint_of_submission,
+    fingerprint_of_unit,
+)
 from autograder.classroom.folder import ClassFolder, grading_folder
-from autograder.classroom.regrade_hash import hash_of_submission, hash_of_unit
 from autograder.gradebook import open_session
 from autograder.grading.outcome import Outcome, as_record, from_record
 from autograder.marks import Marks, marks_of
 from autograder.unit import GradedUnit, Submission
-from autograder.whole_files import write_whole
 
 FORMAT = 2
 MAX_NAME = 200
@@ -32,7 +35,7 @@ class Records:
         self.home = grading_folder(folder.root)
         for kind in ("done", "locks"):
             (self.home / kind / unit.slug).mkdir(parents=True, exist_ok=True)
-        self.unit_hash = hash_of_unit(folder, unit)
+        self.unit_hash = fingerprint_of_unit(folder, unit)
         self.gradebook_lock = FileLock(self.home / "locks" / "gradebook.lock")
         self._locks: dict[str, FileLock] = {}
 
@@ -95,7 +98,7 @@ class Records:
             with_feedback: whether its page is written.
             marks: what the gradebook holds of it, where that is known.
         """
-        if submission_hash != hash_of_submission(outcome.submission):
+        if submission_hash != fingerprint_of_submission(outcome.submission):
             return  # it was handed in anew meanwhile
         marks = marks or self._marks(outcome.submission)
         record = {
@@ -106,7 +109,7 @@ class Records:
             "shown": marks.shown if with_feedback else None,
             **as_record(outcome),
         }
-        write_whole(self._path(outcome.submission), json.dumps(record).encode())
+        atomic_write(self._path(outcome.submission), json.dumps(record).encode())
 
     def _marks(self, submission: Submission) -> Marks:
         with open_session(self.folder.db_url) as session:
@@ -123,8 +126,9 @@ class Records:
         return record if record.get("format") == FORMAT else None
 
     def _is_current(self, record: dict[str, Any], submission: Submission) -> bool:
-        same_unit = record["unit"] == self.unit_hash
-        return same_unit and record["submission"] == hash_of_submission(submission)
+        if record["unit"] != self.unit_hash:
+            return False
+        return record["submission"] == fingerprint_of_submission(submission)
 
 
 def _name(student: str) -> str:

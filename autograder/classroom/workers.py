@@ -9,11 +9,11 @@ from typing import Protocol
 
 import torch
 
-from autograder.classroom.helpers import (
+from autograder.classroom.worker_process import (
     PATIENCE,
     TOO_SLOW,
-    Helper,
-    begin_helping,
+    WorkerProcess,
+    begin_working,
     limited,
     was_too_slow,
 )
@@ -51,7 +51,7 @@ class Workers(Protocol):
         """End every process; what is in hand is lost."""
 
 
-class _Worker(Helper):
+class _Worker(WorkerProcess):
     """One process and the submission that it has in hand."""
 
     def __init__(
@@ -213,7 +213,7 @@ def serve(
 
     The pre-warmed parent is at the end of `line`; without one, it is started here.
     """
-    begin_helping()
+    begin_working()
     stay_on(processor)
     torch.set_num_threads(1)
     try:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.helpers import (
+from autograder.classroom.worker_process import (
     PATIENCE,
     TOO_SLOW,
-    Helper,
-    begin_helping,
+    WorkerProcess,
+    begin_working,
     limited,
     was_too_slow,
 )
@@ -49,7 +49,7 @@ class Writer:
     def __init__(self, folder: ClassFolder):
         """Begin to start the process."""
         self.folder = folder
-        self._helper: Helper | None = self._started()
+        self._process: WorkerProcess | None = self._started()
 
     def write(self, outcome: Outcome, with_feedback: bool) -> Marks:
         """Write an outcome; what goes wrong becomes its status and reason.
@@ -70,32 +70,32 @@ class Writer:
 
     def close(self) -> None:
         """End the process."""
-        if self._helper is not None:
-            self._helper.end(PATIENCE)
-        self._helper = None
+        if self._process is not None:
+            self._process.end(PATIENCE)
+        self._process = None
 
-    def _started(self) -> Helper:
-        return Helper(serve, self.folder.root, self.folder.device)
+    def _started(self) -> WorkerProcess:
+        return WorkerProcess(serve, self.folder.root, self.folder.device)
 
     def _ask(self, job: Job, *arguments: Any) -> Written:
         """Have something done; a process that does not answer in time is ended."""
-        self._helper = helper = self._helper or self._started()
+        self._process = process = self._process or self._started()
         is_late = False
         try:
-            helper.connection.send((job, arguments))
-            is_late = not helper.connection.poll(SECONDS * crowding())
+            process.connection.send((job, arguments))
+            is_late = not process.connection.poll(SECONDS * crowding())
             if not is_late:
-                return helper.connection.recv()
+                return process.connection.recv()
         except (EOFError, OSError):
             pass
-        self._helper = None
-        is_late |= was_too_slow(helper.end(0 if is_late else PATIENCE))
+        self._process = None
+        is_late |= was_too_slow(process.end(0 if is_late else PATIENCE))
         return Written("failed", TOO_SLOW if is_late else LOST, False)
 
 
 def serve(connection: Connection, root: Path, device: str | None) -> None:
     """Write what comes over `connection` into the class in `root`."""
-    begin_helping()
+    begin_working()
     log_warnings(root)
     folder = ClassFolder(root, device)
     jobs = {"outcome": write_all, "feedback": show}

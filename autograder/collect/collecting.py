@@ -9,6 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from autograder.atomic_write import atomic_write
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.collect.detect_unit import UnitDetector
 from autograder.collect.import_report import (
@@ -40,7 +41,6 @@ from autograder.collect.submission_store import (
 from autograder.collect.times import Times, due_of, read_times
 from autograder.collect.warnings import several, strays, two_ids, warnings_about_times
 from autograder.late_rule import late_rule_of
-from autograder.whole_files import write_whole
 
 ROSTER = "roster.csv"
 OF_THE_KIT = "is a module that students are given"
@@ -127,7 +127,7 @@ def collect(
         )
         done = run.run(reading)
         if given:
-            write_whole(kept, as_csv(run.roster))
+            atomic_write(kept, as_csv(run.roster))
         done.report.write(folder.root, path.resolve())
         return done
 

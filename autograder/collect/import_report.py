@@ -12,10 +12,10 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from autograder.atomic_write import atomic_write
 from autograder.collect.name_cleaning import folder_name
 from autograder.collect.submission_store import STORE
 from autograder.sandbox.error_words import clean
-from autograder.whole_files import write_whole
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "collect"
 ACCOUNTS, SOURCES = "_accounts", "sources.json"
@@ -106,9 +106,9 @@ class ImportReport:
         """
         self.name = source.name
         self.page = self._page(root / STORE / ACCOUNTS, source)
-        write_whole(self.page, page_of(self).encode("utf-8", "replace"))
+        atomic_write(self.page, page_of(self).encode("utf-8", "replace"))
         table = self.page.with_suffix(".csv")
-        write_whole(table, self.as_csv().encode("utf-8-sig", "replace"))
+        atomic_write(table, self.as_csv().encode("utf-8-sig", "replace"))
 
     def _page(self, folder: Path, source: Path) -> Path:
         """Return a page that is no other source's, nor of other units."""
@@ -121,7 +121,7 @@ class ImportReport:
         names = chain([plain], (f"{plain}-{number}" for number in count(2)))
         name = next(one for one in names if known.get(one, own) == own)
         known[name] = own
-        write_whole(path, f"{json.dumps(known, indent=1)}\n".encode())
+        atomic_write(path, f"{json.dumps(known, indent=1)}\n".encode())
         return folder / f"{name}.html"
 
     def as_csv(self) -> str:

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.atomic_write import atomic_write
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.incoming import IncomingNotebook
 from autograder.collect.name_cleaning import folder_name, is_filling, letters
 from autograder.collect.platform_names import ParsedName
 from autograder.collect.roster import Roster, Student
 from autograder.collect.submission_store import STORE
-from autograder.whole_files import write_whole
 
 IDENTITIES = "students.json"
 Name = tuple[tuple[str, ...], str]
@@ -141,8 +141,8 @@ class StudentMatcher:
     def save(self) -> None:
         """Remember who is who."""
         text = json.dumps(self.known, indent=1, ensure_ascii=False, sort_keys=True)
-        write_whole(self.path, f"{text}\n".encode())
-        write_whole(self.path.with_name(".gitignore"), b"*\n")
+        atomic_write(self.path, f"{text}\n".encode())
+        atomic_write(self.path.with_name(".gitignore"), b"*\n")
 
 
 def _of_participant(meant: Iterable[Student], participant: str) -> Student | None:

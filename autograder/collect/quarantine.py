@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from autograder.atomic_write import atomic_write
 from autograder.collect.incoming import IncomingNotebook
 from autograder.collect.name_cleaning import folder_name
 from autograder.collect.submission_store import RECORDS, STORE, TIME, Record, sha256
-from autograder.whole_files import write_whole
 
 UNSORTED, UNTIMED, CAME_AS = "_not-sorted", "_not-timed.json", "_came-as.json"
 
@@ -46,15 +46,15 @@ class Quarantine:
         path = self.folder / f"{_name_of(incoming)}.ipynb"
         self._came_as[path.stem] = incoming.source
         names = json.dumps(self._came_as, indent=1, sort_keys=True)
-        write_whole(self.store / CAME_AS, f"{names}\n".encode())
-        write_whole(path, incoming.content)
+        atomic_write(self.store / CAME_AS, f"{names}\n".encode())
+        atomic_write(path, incoming.content)
         moment = datetime.strptime(record.time(due) or record.when, TIME)
         seconds = moment.replace(tzinfo=UTC).timestamp()
         os.utime(path, (seconds, seconds))
         if not (record.is_known or record.late):
             self._untimed.add(record.sha256)
             text = json.dumps(sorted(self._untimed), indent=1)
-            write_whole(self._known, f"{text}\n".encode())
+            atomic_write(self._known, f"{text}\n".encode())
 
     def with_time(self, incoming: IncomingNotebook) -> IncomingNotebook:
         """Return a notebook whose file tells a time only if it did when it came."""

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.atomic_write import text_of_table
 from autograder.collect.incoming import CollectError
 from autograder.collect.name_cleaning import folder_name, letters
-from autograder.whole_files import text_of_table
 
 # What columns are called by nbgrader, Canvas, Moodle, Google Classroom and by hand.
 COLUMNS = {

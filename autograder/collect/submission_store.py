@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nbgrader.utils import parse_utc
 
-from autograder.whole_files import write_whole
+from autograder.atomic_write import atomic_write
 
 STORE = "collected"
 RECORDS = "submissions.json"
@@ -132,7 +132,7 @@ class SubmissionStore:
             return None
         if record.file is None and known and last_of(known).sha256 == record.sha256:
             return None  # a copy of the last one, with the time of the copying
-        write_whole(self.store / record.name, content)
+        atomic_write(self.store / record.name, content)
         self._write([*known, record])
         return record
 
@@ -160,16 +160,16 @@ class SubmissionStore:
 
     def _write(self, records: list[Record]) -> None:
         text = json.dumps([asdict(one) for one in records], indent=1)
-        write_whole(self.store / RECORDS, f"{text}\n".encode())
+        atomic_write(self.store / RECORDS, f"{text}\n".encode())
 
     def install(self, due: datetime | None = None) -> Record:
         """Put the last submission and its time where nbgrader expects them."""
         last = last_of(self.records())
         content = (self.store / last.name).read_bytes()
         if not self.notebook.is_file() or self.notebook.read_bytes() != content:
-            write_whole(self.notebook, content)
+            atomic_write(self.notebook, content)
         if when := last.time(due):
-            write_whole(self.stamp, f"{when} UTC\n".encode())
+            atomic_write(self.stamp, f"{when} UTC\n".encode())
         else:
             self.stamp.unlink(missing_ok=True)
         return last

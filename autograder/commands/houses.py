@@ -43,10 +43,10 @@ def gradescope(
 
     It holds this unit's checks and answers: show it to no student.
     """
+    from autograder.atomic_write import atomic_write
     from autograder.course import load_course
     from autograder.houses.package import VISIBILITY, gradescope_zip
     from autograder.unit import graded_unit
-    from autograder.whole_files import write_whole
 
     if visibility not in VISIBILITY:
         complain(f"--visibility is one of {', '.join(VISIBILITY)}, not {visibility}.")
@@ -55,7 +55,7 @@ def gradescope(
     chosen = course.unit(unit)
     path = out or Path(f"gradescope-{chosen.number:02}.zip")
     content = gradescope_zip(course, chosen, visibility)
-    write_whole(path, content)
+    atomic_write(path, content)
     points = sum(graded_unit(chosen.slug, course.root).points.values())
     typer.echo(f"{path}: {len(content) / 1e6:.1f} MB. Upload it as the autograder.")
     typer.echo(f"Autograder points: {points:g}.")

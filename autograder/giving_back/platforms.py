@@ -12,11 +12,11 @@ from nbgrader.auth import Authenticator
 from nbgrader.exchange import ExchangeFactory
 from nbgrader.utils import capture_log
 
+from autograder.atomic_write import atomic_path, atomic_write
 from autograder.classroom.folder import ClassFolder
 from autograder.giving_back.as_notebook import as_notebook
 from autograder.giving_back.returned import NOT_GRADED, Page, Returned
 from autograder.sandbox.safe_cells import safe_cell
-from autograder.whole_files import write_whole, written_whole
 
 NOT_FROM = "not collected from an archive of {platform}"
 NO_ADDRESS = "no e-mail address: collect with a roster that has one"
@@ -73,7 +73,7 @@ def _zipped(
     done = Returned(folder / f"{pages[0].slug}-{word}.zip")
     folder.mkdir(parents=True, exist_ok=True)
     with (
-        written_whole(done.place) as part,
+        atomic_path(done.place) as part,
         zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         names: set[str] = set()
@@ -107,14 +107,14 @@ def for_mail(pages: Iterable[Page], folder: Path, subject: str) -> Returned:
             done.left_out[page.student] = NO_ADDRESS
         else:
             copy = done.place.resolve().with_name(f"{page.student}-{page.slug}.html")
-            write_whole(copy, page.path.read_bytes())
+            atomic_write(copy, page.path.read_bytes())
             rows.append((page.email, page.name, subject, str(copy)))
             done.students.append(page.student)
     if done.students:
         text = io.StringIO()
         cells = [[safe_cell(cell) for cell in row] for row in rows]
         csv.writer(text, lineterminator="\n").writerows(cells)
-        write_whole(done.place, text.getvalue().encode("utf-8-sig"))
+        atomic_write(done.place, text.getvalue().encode("utf-8-sig"))
     return done
 
 

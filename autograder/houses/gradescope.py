@@ -10,13 +10,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+from autograder.atomic_write import atomic_write
 from autograder.grading.feedback_table import words_of
 from autograder.grading.outcome import Outcome
 from autograder.grading.points import CheckResult
 from autograder.houses.alone import grade_alone, protection, what_to_see_to
 from autograder.sandbox.bubblewrap import kind_in_a_container
 from autograder.unit import graded_unit
-from autograder.whole_files import write_whole
 
 BEGUN = (
     "Grading was begun and has not come to an end: no points yet. Hand in again, and "
@@ -86,7 +86,7 @@ def write_results(root: Path, results: dict[str, Any]) -> None:
     """Write `results.json`, for the grader's eyes alone until Gradescope takes it."""
     path = root / "results" / "results.json"
     text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
-    write_whole(path, text.encode("utf-8", errors="replace"))
+    atomic_write(path, text.encode("utf-8", errors="replace"))
     path.chmod(0o600)
 
 

@@ -8,10 +8,10 @@ import shlex
 import zipfile
 from pathlib import Path
 
+from autograder.atomic_write import atomic_write
 from autograder.course import Course, Unit
 from autograder.houses.bundle import bundle, released
 from autograder.publish.contents import students_requirements
-from autograder.whole_files import write_whole
 
 TEMPLATES = Path(__file__).with_name("templates")
 VISIBILITY = ("visible", "after_due_date", "after_published", "hidden")
@@ -110,6 +110,6 @@ def write_files(files: dict[str, bytes], folder: Path) -> None:
     """Write files into a folder; those that begin as programs do can be run."""
     for name, content in files.items():
         path = folder / name
-        write_whole(path, content)
+        atomic_write(path, content)
         if content.startswith(b"#!"):
             path.chmod(0o755)

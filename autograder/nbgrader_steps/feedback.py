@@ -17,6 +17,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
 from sqlalchemy.orm import Session
 
+from autograder.atomic_write import atomic_path
 from autograder.course import BY_HAND, ENGLISH, SUBSTANCE, UNCOUNTED
 from autograder.gradebook import open_session
 from autograder.grading.editions import language_of
@@ -31,7 +32,6 @@ from autograder.nbgrader_steps.feedback_words import (
 )
 from autograder.translations.notebooks import exercise_name
 from autograder.unit import CHECK_SUFFIX, graded_unit, is_graded_code, points_told
-from autograder.whole_files import written_whole
 
 YOURS = " Yours is {score} of {total}."
 SETUP = "setup"
@@ -254,5 +254,5 @@ class FeedbackPages(GenerateFeedback):
         for name in CARRIED:
             if (graded / name).is_file():
                 shutil.copyfile(graded / name, target / name)
-        with written_whole(target / f"{slug}.html") as part:
+        with atomic_path(target / f"{slug}.html") as part:
             part.write_text(html, encoding="utf-8")

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.atomic_write import text_of_table
 from autograder.classroom.folder import ClassFolder
 from autograder.grading.feedback_table import number
 from autograder.sandbox.safe_cells import FORMULA
-from autograder.whole_files import text_of_table
 from autograder.written.rubric import Rubric
 
 COMMENTS = "comments.csv"

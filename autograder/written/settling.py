@@ -15,11 +15,11 @@ from filelock import FileLock
 from nbgrader.api import Grade, Gradebook, MissingEntry
 from nbgrader.api import Notebook as GradedNotebook
 
+from autograder.atomic_write import atomic_write
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.course import BY_HAND, SUBSTANCE, UNCOUNTED
 from autograder.gradebook import submissions_in_turn
 from autograder.unit import GradedUnit, written_points
-from autograder.whole_files import write_whole
 from autograder.written.reading import answers_to, handed_out_in
 from autograder.written.substance import Verdict, judge
 
@@ -100,7 +100,7 @@ def settle(folder: ClassFolder, unit: GradedUnit) -> Settled:
             _settle(grade, now)
         gradebook.db.commit()
     text = json.dumps(asdict(now), indent=1, ensure_ascii=False)
-    write_whole(_path(folder, unit.slug), text.encode())
+    atomic_write(_path(folder, unit.slug), text.encode())
     return now
 
 

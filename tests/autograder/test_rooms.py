@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.regrade_hash import (
+from autograder.classroom.fingerprint import (
     AUTOGRADER,
     DECIDING,
     NOT_DECIDING,
     deciding_files,
-    hash_of_code,
+    fingerprint_of_code,
 )
 
 # What deciding code imports of the others: where a unit's files are, how nbgrader
 # releases, how it opens the gradebook, what late work loses, how a file is written, and
 # in which words.
-ONLY_FOUND_BY = {"course", "assemble", "gradebook", "translations", "whole_files"}
+ONLY_FOUND_BY = {"course", "assemble", "gradebook", "translations", "atomic_write"}
 ONLY_FOUND_BY |= {"late_rule"}
 
 
@@ -45,13 +45,13 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_edit_grades_a_class_again_where_scores_are_decided(
     name: str, copy: Path
 ) -> None:
-    before = hash_of_code(copy)
+    before = fingerprint_of_code(copy)
     place = copy / name
     files = [path for path in place.rglob("*") if path.suffix in (".py", ".j2")]
     for path in files or [place]:
         content = path.read_bytes()
         path.write_bytes(content + b"\n")
-        assert (hash_of_code(copy) != before) == (name in DECIDING), path
+        assert (fingerprint_of_code(copy) != before) == (name in DECIDING), path
         path.write_bytes(content)
 
 
@@ -59,9 +59,9 @@ def test_an_edit_of_the_answers_grades_a_class_again(tmp_path: Path) -> None:
     (tmp_path / "answers").mkdir()
     answer = tmp_path / "answers" / "attention.py"
     answer.write_text("x = 1\n")
-    before = hash_of_code(package=tmp_path / "answers")
+    before = fingerprint_of_code(package=tmp_path / "answers")
     answer.write_text("x = 2\n")
-    assert hash_of_code(package=tmp_path / "answers") != before
+    assert fingerprint_of_code(package=tmp_path / "answers") != before
 
 
 def imported(path: Path) -> Iterator[str]:

@@ -160,9 +160,9 @@ def test_what_fails_while_writing(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("autograder.collect.collecting.write_whole", fail)
-    monkeypatch.setattr("autograder.collect.submission_store.write_whole", fail)
-    monkeypatch.setattr("autograder.collect.match_students.write_whole", fail)
+    monkeypatch.setattr("autograder.collect.collecting.atomic_write", fail)
+    monkeypatch.setattr("autograder.collect.submission_store.atomic_write", fail)
+    monkeypatch.setattr("autograder.collect.match_students.atomic_write", fail)
     done = run(tmp_path, "collect", handed_in)
     assert done.exit_code == (130 if problem == "Ctrl-C" else 2)
     assert words in said(done)

@@ -10,7 +10,7 @@ UNFINISHED = ".part"  # how the name of a file ends while it is written
 
 
 @contextlib.contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def atomic_path(path: Path) -> Iterator[Path]:
     """Give another path to write to; that file takes the place of `path` at the end."""
     part = path.with_name(f"{path.name}{UNFINISHED}")
     part.unlink(missing_ok=True)
@@ -22,10 +22,10 @@ def written_whole(path: Path) -> Iterator[Path]:
         raise
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def atomic_write(path: Path, content: bytes) -> None:
     """Write a file, and its folder where there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with written_whole(path) as part, part.open("wb") as file:
+    with atomic_path(path) as part, part.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

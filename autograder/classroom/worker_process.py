@@ -1,4 +1,4 @@
-"""Start the processes that grade and write for this one, and say how they ended.
+"""Start processes that grade and write for this one, with limits, and end them.
 
 They work on text that anybody may have written. What hangs there, in Python or in a
 parser's C code, is ended by the kernel, and costs one submission.
@@ -23,7 +23,7 @@ TOO_SLOW = (
 )
 
 
-class Helper:
+class WorkerProcess:
     """One process that works for this one, and the line to it.
 
     Attributes:
@@ -56,8 +56,8 @@ def was_too_slow(exit_code: int | None) -> bool:
     return exit_code is not None and exit_code == -getattr(signal, "SIGPROF", 0)
 
 
-def begin_helping() -> None:
-    """Make this process a helper: it ends with its parent, and Ctrl-C is not for it.
+def begin_working() -> None:
+    """Make this a worker process: it ends with its parent, and Ctrl-C is not for it.
 
     What it has imported is no garbage, and need not be looked through for any.
     """

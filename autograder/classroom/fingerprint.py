@@ -31,13 +31,13 @@ NOT_DECIDING = (
     *("giving_back", "houses", "translations", "written"),
     "checks",  # but for the unit's own
     *("classroom/__init__.py", "classroom/audit_log.py", "classroom/cluster.py"),
-    *("classroom/cluster_worker.py", "classroom/helpers.py", "classroom/writer.py"),
-    *("classroom/grading_run.py", "classroom/on_drive.py"),
-    *("classroom/records.py", "classroom/regrade_hash.py", "classroom/similarity.py"),
-    "classroom/workers.py",
+    *("classroom/cluster_worker.py", "classroom/fingerprint.py"),
+    *("classroom/grading_run.py", "classroom/on_drive.py", "classroom/records.py"),
+    *("classroom/similarity.py", "classroom/worker_process.py"),
+    *("classroom/workers.py", "classroom/writer.py"),
     *("__init__.py", "__main__.py", "course.py", "gradebook.py"),
     *("late_rule.py", "library_log.py", "quick_start.py"),
-    "whole_files.py",
+    "atomic_write.py",
 )
 
 
@@ -48,7 +48,7 @@ def deciding_files(home: Path = AUTOGRADER) -> Iterator[Path]:
         yield from sorted(place.rglob("*.py")) if place.is_dir() else [place]
 
 
-def hash_of_code(home: Path = AUTOGRADER, package: Path | None = None) -> str:
+def fingerprint_of_code(home: Path = AUTOGRADER, package: Path | None = None) -> str:
     """Return a hash of the code that decides scores.
 
     Args:
@@ -69,7 +69,7 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **found}
 
 
-def hash_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
+def fingerprint_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
     """Return a hash of all that decides a score but for the submission itself."""
     digest = hashlib.sha256()
     settings = (
@@ -87,11 +87,11 @@ def hash_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
     for path in (unit.checks_file, folder.root / SETTINGS):
         if path.is_file():
             digest.update(path.name.encode() + path.read_bytes())
-    digest.update(hash_of_code(package=folder.course.package_dir).encode())
+    digest.update(fingerprint_of_code(package=folder.course.package_dir).encode())
     return digest.hexdigest()
 
 
-def hash_of_submission(submission: Submission) -> str:
+def fingerprint_of_submission(submission: Submission) -> str:
     """Return a hash of what was handed in: the notebook, and when."""
     place, digest = submission.path.parent, hashlib.sha256()
     for path in (submission.path, place / "timestamp.txt"):

@@ -12,9 +12,9 @@ import torch
 from test_resume import PATIENCE, log, started, wait_for
 from tiny_grading import EXPECTED, UNIT, grade, only, scores, submission
 
-from autograder.classroom import grading_run, helpers, writer
+from autograder.classroom import grading_run, worker_process, writer
 from autograder.classroom.folder import ClassFolder
-from autograder.classroom.helpers import Helper, limited, was_too_slow
+from autograder.classroom.worker_process import WorkerProcess, limited, was_too_slow
 from autograder.grading.outcome import Outcome
 from autograder.sandbox.limits import MIB, Limits
 from autograder.unit import Submission, graded_unit
@@ -38,7 +38,7 @@ def test_reads(student, draw):
 
 def hang(connection, kind: str) -> None:
     """Take an order, and never be done with it."""
-    helpers.begin_helping()
+    worker_process.begin_working()
     connection.recv()
     with limited(TIGHT):
         if kind == "python":
@@ -51,7 +51,7 @@ def hang(connection, kind: str) -> None:
 
 def work(connection, seconds: float) -> None:
     """Take many short orders, each just behind one of the kernel's ticks."""
-    helpers.begin_helping()
+    worker_process.begin_working()
     connection.recv()
     started = time.process_time()
     while time.process_time() < started + seconds:
@@ -65,7 +65,7 @@ def work(connection, seconds: float) -> None:
 
 def hoard(connection, kind: str) -> None:
     """Try to hold more than an order may take."""
-    helpers.begin_helping()
+    worker_process.begin_working()
     size = connection.recv()
     try:
         with limited(TIGHT):
@@ -77,30 +77,30 @@ def hoard(connection, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["python", "regular expression", "number"])
-def test_a_helper_that_hangs_is_ended_wherever_it_is(kind):
-    helper = Helper(hang, kind)
-    helper.connection.send("begin")
-    assert helper.connection.poll(PATIENCE)
+def test_a_worker_process_that_hangs_is_ended_wherever_it_is(kind):
+    process = WorkerProcess(hang, kind)
+    process.connection.send("begin")
+    assert process.connection.poll(PATIENCE)
     with pytest.raises(EOFError):
-        helper.connection.recv()
-    assert was_too_slow(helper.end(PATIENCE))
+        process.connection.recv()
+    assert was_too_slow(process.end(PATIENCE))
 
 
 def test_what_many_submissions_took_is_not_laid_to_the_next_one():
     """The kernel's ticks, which end a process, count more than `getrusage` tells."""
-    helper = Helper(work, 4.0)
-    helper.connection.send("begin")
-    assert helper.connection.recv() == "done"
-    assert not was_too_slow(helper.end(PATIENCE))
+    process = WorkerProcess(work, 4.0)
+    process.connection.send("begin")
+    assert process.connection.recv() == "done"
+    assert not was_too_slow(process.end(PATIENCE))
 
 
 @pytest.mark.parametrize("kind", ["torch", "python"])
 @pytest.mark.parametrize(("size", "is_had"), [(64 * MIB, True), (512 * MIB, False)])
-def test_a_helper_cannot_hold_more_than_it_may(kind, size, is_had):
-    helper = Helper(hoard, kind)
-    helper.connection.send(size)
-    assert helper.connection.recv() is is_had
-    helper.end(PATIENCE)
+def test_a_worker_process_cannot_hold_more_than_it_may(kind, size, is_had):
+    process = WorkerProcess(hoard, kind)
+    process.connection.send(size)
+    assert process.connection.recv() is is_had
+    process.end(PATIENCE)
 
 
 def test_a_submission_that_hangs_the_grader_is_refused_and_the_class_goes_on(classroom):
@@ -136,13 +136,13 @@ def test_what_hangs_where_pages_are_written_fails_and_no_score_stays(
         made = writer.Writer(folder)
     outcome = Outcome(chosen, notebook=graded_unit(UNIT, classroom).released)
     made.write(outcome, with_feedback=False)
-    assert (outcome.status, outcome.reason) == ("failed", helpers.TOO_SLOW)
+    assert (outcome.status, outcome.reason) == ("failed", worker_process.TOO_SLOW)
     kept = scores(classroom)
     assert kept == {"perfect-one": 0.0, "mistake-1": EXPECTED["mistake-1"]}
     outcome.status, outcome.reason = "graded", ""
     made.write(outcome, with_feedback=False)  # by a new process
     made.close()
-    assert outcome.reason != helpers.TOO_SLOW
+    assert outcome.reason != worker_process.TOO_SLOW
 
 
 def test_ctrl_c_ends_the_run_and_blames_nobody(classroom):
