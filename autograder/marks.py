@@ -32,13 +32,14 @@ from nbgrader.utils import (
     is_grade,
     is_solution,
     is_task,
+    parse_utc,
 )
 from sqlalchemy.orm import Session
 
 from autograder.atomic_write import atomic_write
 from autograder.course import LANGUAGE_KEY
 from autograder.gradebook import fetch_cells, open_transaction
-from autograder.grading.handed_in_at import time_in
+from autograder.grading.handed_in_at import NAME, STRANGE
 from autograder.grading.student_names import is_safe_name
 from autograder.late_rule import late_penalty, late_plugin
 from autograder.unit import CHECK_SUFFIX, Submission
@@ -97,7 +98,7 @@ def write_marks(
     path = _answers_file(Path(coursedir.root), submission)
     answers, before = _answers_in(notebook), _read(path)
     same = {name for name in answers if answers[name] == before.get(name)}
-    time, plugin = time_in(home), late_plugin(converter)
+    time, plugin = _time_in(home), late_plugin(converter)
     with open_transaction(coursedir.db_url) as session:
         own = _find_or_add(session, submission, time)
         _write_cells(session, own, notebook, same)
@@ -121,6 +122,21 @@ def clear_marks(db_url: str, submission: Submission) -> None:
     with open_transaction(db_url) as session:
         for grade in _find_or_add(session, submission).grades:
             grade.auto_score, grade.needs_manual_grade = None, True
+
+
+def _time_in(folder: Path) -> datetime | None:
+    """Return the time in UTC that is noted in a submission's folder, if one is.
+
+    Raises:
+        ValueError: if it is no time.
+    """
+    try:
+        text = (folder / NAME).read_text(encoding="utf-8").strip()
+        return parse_utc(text) if text else None
+    except FileNotFoundError:
+        return None
+    except (ValueError, OverflowError):
+        raise ValueError(STRANGE) from None
 
 
 def _find_or_add(

@@ -1,9 +1,6 @@
-"""The time of handing in, which is noted in a file beside the notebook."""
+"""Refuse a note of when it was handed in that nbgrader could not read, or slowly."""
 
-from datetime import datetime
 from pathlib import Path
-
-from nbgrader.utils import parse_utc
 
 from autograder.repair import Refused
 from autograder.unit import Submission
@@ -29,18 +26,3 @@ def refuse_strange_time(submission: Submission) -> None:
 
 def _may_be_a_time(note: Path) -> bool:
     return note.is_file() and note.stat().st_size <= MAX_BYTES
-
-
-def time_in(folder: Path) -> datetime | None:
-    """Return the time in UTC that is noted in a submission's folder, if one is.
-
-    Raises:
-        ValueError: if it is no time.
-    """
-    try:
-        text = (folder / NAME).read_text(encoding="utf-8").strip()
-        return parse_utc(text) if text else None
-    except FileNotFoundError:
-        return None
-    except (ValueError, OverflowError):
-        raise ValueError(STRANGE) from None

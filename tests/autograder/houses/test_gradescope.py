@@ -172,6 +172,17 @@ def test_what_is_required_can_be_had_with_the_pinned_versions() -> None:
     assert names <= pinned
 
 
+def test_the_grader_there_does_without_nbgrader() -> None:
+    code = (
+        "import sys, autograder.houses.gradescope, autograder.houses.github\n"
+        "print({'nbgrader', 'sqlalchemy'} & sys.modules.keys())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "set()"
+
+
 def test_pytorch_is_looked_for_where_the_setting_says(tmp_path: Path) -> None:
     course = load_course()
     unit = course.unit("04")
