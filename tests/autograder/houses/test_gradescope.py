@@ -3,6 +3,8 @@
 import io
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
