@@ -11,6 +11,7 @@ from torch import Tensor
 from autograder.checking.compare import describe
 from autograder.checking.expect import Mistakes, expect_close, fail
 from autograder.checking.failures import CheckFailed, StudentError
+from autograder.phrases import Phrase
 
 
 @contextmanager
@@ -50,8 +51,9 @@ def blame_error(part: str, mistake: str) -> Iterator[None]:
 
 def looks_like(message: str, mistake: str) -> str:
     """Write what went wrong, and the mistake that it looks like behind it."""
-    stop = "" if message.endswith((".", "!", "?")) else "."
-    return f"{message}{stop} This looks like {mistake}."
+    if message.endswith((".", "!", "?")):
+        return Phrase("{message} This looks like {mistake}.", message, mistake)
+    return Phrase("{message}. This looks like {mistake}.", message, mistake)
 
 
 def _passes(ordinary: Callable[[], object] | None) -> bool:
@@ -67,7 +69,11 @@ def expect_parts(actual: Any, count: int, what: str) -> Sequence[Any]:
     """Fail unless a function returned `count` things, and return them."""
     if not isinstance(actual, (tuple, list)) or len(actual) != count:
         fail(
-            f"You should return {what}, but what came back is {describe(actual)}.",
+            Phrase(
+                "You should return {what}, but what came back is {found}.",
+                what,
+                describe(actual),
+            ),
             mistake="another number of results",
         )
     return actual
@@ -77,8 +83,13 @@ def expect_dtype(actual: Tensor, dtype: torch.dtype, what: str) -> None:
     """Fail unless a tensor has kept the dtype of what went in."""
     if actual.dtype != dtype:
         fail(
-            f"For inputs of {dtype} {what} should be {dtype}, but it is "
-            f"{actual.dtype}. Something on the way made a tensor of a fixed dtype.",
+            Phrase(
+                "For inputs of {dtype} {what} should be {dtype}, but it is "
+                "{found}. Something on the way made a tensor of a fixed dtype.",
+                dtype,
+                what,
+                actual.dtype,
+            ),
             mistake="a fixed dtype",
         )
 
@@ -108,13 +119,20 @@ def expect_gradients(
         got = run.inputs[number]
         if got is None:
             fail(
-                f"No gradient reaches {whom[number]}: .detach(), .data, "
-                ".item(), torch.no_grad() or a new tensor of its numbers cuts it off.",
+                Phrase(
+                    "No gradient reaches {name}: .detach(), .data, .item(), "
+                    "torch.no_grad() or a new tensor of its numbers cuts it off.",
+                    whom[number],
+                ),
                 mistake="the gradient is cut off",
             )
         named = mistakes[number] if number < len(mistakes) else None
         expect_close(
-            got, want, f"The gradient of {whom[number]}", named, tolerance=1e-4
+            got,
+            want,
+            Phrase("The gradient of {name}", whom[number]),
+            named,
+            tolerance=1e-4,
         )
 
 
@@ -126,7 +144,8 @@ def _argument_names(function: Callable[..., Tensor], count: int) -> list[str]:
     )
     parameters = inspect.signature(function).parameters.values()
     names = [f"`{p.name}`" for p in parameters if p.kind in kinds][:count]
-    return names + [f"argument {n + 1}" for n in range(len(names), count)]
+    unnamed = range(len(names) + 1, count + 1)
+    return names + [Phrase("argument {n}", number) for number in unnamed]
 
 
 def made_of_parts(
@@ -153,7 +172,11 @@ def expect_unchanged(after: Sequence[Tensor], before: Sequence[Tensor]) -> None:
     for number, (now, then) in enumerate(zip(after, before, strict=True)):
         if not torch.equal(now, then):
             fail(
-                f"Your function changed its argument {number + 1}. A method that ends "
-                "in an underscore, such as masked_fill_, writes into its tensor.",
+                Phrase(
+                    "Your function changed its argument {number}. A method that "
+                    "ends in an underscore, such as masked_fill_, writes into its "
+                    "tensor.",
+                    number + 1,
+                ),
                 mistake="an input is changed in place",
             )

@@ -9,6 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from autograder.phrases import Phrase
+
+INFINITY = Phrase("infinity")
+
 
 def shape_words(shape: Sequence[int]) -> str:
     """Write a shape as Python writes a tuple: `(2, 3)`."""
@@ -20,11 +24,16 @@ def describe(value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, Tensor):
-        return f"a tensor of shape {shape_words(value.shape)} and {value.dtype}"
+        return Phrase(
+            "a tensor of shape {shape} and {dtype}",
+            shape_words(value.shape),
+            value.dtype,
+        )
     if isinstance(value, (list, tuple, dict, set, frozenset)):
-        return f"a {type(value).__name__} of {len(value)}"
+        return Phrase("a {kind} of {length}", type(value).__name__, len(value))
     name = getattr(value, "type_name", None) or type(value).__name__
-    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+    is_vowel = name[:1].lower() in "aeiou"
+    return Phrase("an {kind}", name) if is_vowel else Phrase("a {kind}", name)
 
 
 def difference(
@@ -35,15 +44,24 @@ def difference(
         is_number = isinstance(actual, (int, float)) and not isinstance(actual, bool)
         if not (is_number and expected.dim() == 0):
             wanted = "a number" if expected.dim() == 0 else "a tensor"
-            return f"{what} should be {wanted}, but it is {describe(actual)}."
+            return Phrase(
+                "{what} should be {wanted}, but it is {found}.",
+                what,
+                wanted,
+                describe(actual),
+            )
         actual = torch.tensor(actual)
     if actual.shape != expected.shape:
-        return (
-            f"{what} should have the shape {shape_words(expected.shape)}, "
-            f"but it has {shape_words(actual.shape)}."
+        return Phrase(
+            "{what} should have the shape {shape}, but it has {found}.",
+            what,
+            shape_words(expected.shape),
+            shape_words(actual.shape),
         )
     if actual.is_complex() and not expected.is_complex():
-        return f"{what} should hold real numbers, but it is {actual.dtype}."
+        return Phrase(
+            "{what} should hold real numbers, but it is {found}.", what, actual.dtype
+        )
     return _value_difference(actual, expected, what, tolerance)
 
 
@@ -54,15 +72,25 @@ def _value_difference(
     if not bool(wrong.any()):
         return None
     numbers = _comparable(actual)
-    for bad, words in ((numbers.isnan(), "NaN"), (numbers.isinf(), "infinity")):
+    for bad, words in ((numbers.isnan(), "NaN"), (numbers.isinf(), INFINITY)):
         count = int((bad & wrong).sum())
         if count:
-            return f"{what} holds {words} in {count} of {bad.numel()} places."
+            return Phrase(
+                "{what} holds {words} in {count} of {total} places.",
+                what,
+                words,
+                count,
+                bad.numel(),
+            )
     if actual.dim() == 0:  # the number itself could be an input: it is not shown
-        return f"{what} is a number, but not the one expected."
-    return (
-        f"{what} has the right shape {shape_words(actual.shape)}, but "
-        f"{int(wrong.sum())} of its {wrong.numel()} values are not those expected."
+        return Phrase("{what} is a number, but not the one expected.", what)
+    return Phrase(
+        "{what} has the right shape {shape}, but {wrong} of its {total} values "
+        "are not those expected.",
+        what,
+        shape_words(actual.shape),
+        int(wrong.sum()),
+        wrong.numel(),
     )
 
 

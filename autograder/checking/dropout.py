@@ -8,6 +8,16 @@ from torch import Tensor
 
 from autograder.checking.chance import slack
 from autograder.checking.expect import expect_close, expect_shape, fail
+from autograder.phrases import Phrase
+
+# Along which axes no two places may drop alike: of weights (b, h, t, s), of vectors.
+OF_WEIGHTS = {
+    Phrase("sentence"): 0,
+    Phrase("head"): 1,
+    Phrase("query"): 2,
+    Phrase("key"): 3,
+}
+OF_VECTORS = {Phrase("token"): 1, Phrase("sentence"): 0, Phrase("number"): 2}
 
 
 def expect_dropped(
@@ -27,7 +37,7 @@ def expect_dropped(
         right: the numbers before dropout.
         p: the share to drop.
         what: the numbers, in words: "the weights".
-        axes: along which no two places may drop alike, by name: {"head": 1}.
+        axes: along which no two places may drop alike, by name: `OF_WEIGHTS`.
         again: what a second call made of the same numbers.
 
     Raises:
@@ -45,8 +55,11 @@ def expect_dropped(
         _enough(int(counted.sum()), p)
         if dropped.equal((again == 0) & counted):
             fail(
-                f"Two calls drop the same numbers of {what}: dropout should draw anew "
-                "each time.",
+                Phrase(
+                    "Two calls drop the same numbers of {what}: dropout should "
+                    "draw anew each time.",
+                    what,
+                ),
                 mistake="the same numbers dropped in every call",
             )
 
@@ -58,7 +71,10 @@ def _expect_share(dropped: Tensor, scales: Tensor, p: float, what: str) -> None:
         raise ValueError(f"{dropped.numel()} numbers are too few: draw more")
     share = float(dropped.double().mean())
     if share == 0:
-        fail(f"dropout={p:g} changed nothing.", mistake="dropout is ignored")
+        fail(
+            Phrase("dropout={p} changed nothing.", f"{p:g}"),
+            mistake="dropout is ignored",
+        )
     meant = _share_by_scale(scales)
     if meant is None or abs(share - meant) > bound:
         meant = share
@@ -66,13 +82,24 @@ def _expect_share(dropped: Tensor, scales: Tensor, p: float, what: str) -> None:
         bound = 0.001  # a right dropout with another p, and the scale says which
     if abs(meant - p) <= bound:
         return
-    keeps = abs(meant - (1 - p)) <= bound
+    if abs(meant - (1 - p)) <= bound:
+        fail(
+            Phrase(
+                "dropout={p} is the share of {what} that becomes 0, but yours drops "
+                "1 - p of it.",
+                f"{p:g}",
+                what,
+            ),
+            mistake="dropout that keeps the share it should drop",
+        )
     fail(
-        f"dropout={p:g} is the share of {what} that becomes 0, but yours drops "
-        + ("1 - p of it." if keeps else "another share."),
-        mistake="dropout that keeps the share it should drop"
-        if keeps
-        else "another share dropped",
+        Phrase(
+            "dropout={p} is the share of {what} that becomes 0, but yours drops "
+            "another share.",
+            f"{p:g}",
+            what,
+        ),
+        mistake="another share dropped",
     )
 
 
@@ -93,7 +120,7 @@ def _expect_scale(
         "what was kept, divided by p instead of 1 - p": before / p,
         "what was kept, multiplied by 1 - p instead of divided": before * (1 - p),
     }
-    whose = f"With dropout={p:g}, what is kept of {what}"
+    whose = Phrase("With dropout={p}, what is kept of {what}", f"{p:g}", what)
     expect_close(used[kept], before / (1 - p), whose, mistakes)
 
 
@@ -104,9 +131,13 @@ def _expect_unlike_along(
     _enough(int(first.numel()), p, copies=dropped.size(axis))
     if dropped.equal(first.expand_as(dropped)):
         fail(
-            f"Dropout should drop single numbers of {what}, but it drops the same "
-            f"ones for every {name}.",
-            mistake=f"dropout that is the same for every {name}",
+            Phrase(
+                "Dropout should drop single numbers of {what}, but it drops the "
+                "same ones for every {name}.",
+                what,
+                name,
+            ),
+            mistake=Phrase("dropout that is the same for every {name}", name),
         )
 
 

@@ -20,19 +20,13 @@ from autograder.checking.compare import (
     shape_words,
 )
 from autograder.checking.failures import BannedCall, CheckFailed, StudentError
+from autograder.phrases import Phrase
 
 Function = TypeVar("Function", bound=Callable[..., None])
 Mistakes = Mapping[str, Any]
 MARK = "hidden_check"  # the attribute of a check that holds its marker
 WATCH_ENDED, WATCH_LEFT = "watch:ended", "watch:left"  # of `student.watched()`
 BANNED = "a call that is the whole answer"
-YOURSELF = "which this exercise asks you to write yourself."
-ENDS_WATCH = "turns off what looks at the functions it runs."
-LEAVES_WATCH = "starts a process or a thread where the grader cannot see what runs."
-NOT_READ = (
-    "{name} cannot be read: define it in its cell with `def` or `class`. The grader "
-    "has to see that you wrote it yourself."
-)
 
 __all__ = [
     "Callback",
@@ -110,11 +104,19 @@ def fail(message: str, mistake: str | None = None) -> None:
 def expect_shape(actual: Any, shape: Sequence[int], what: str) -> None:
     """Fail unless `actual` is a tensor of exactly `shape`."""
     if not isinstance(actual, Tensor):
-        fail(f"{what} should be a tensor, but it is {describe(actual)}.")
+        fail(
+            Phrase(
+                "{what} should be a tensor, but it is {found}.", what, describe(actual)
+            )
+        )
     if tuple(actual.shape) != tuple(shape):
         fail(
-            f"{what} should have the shape {shape_words(shape)}, "
-            f"but it has {shape_words(actual.shape)}."
+            Phrase(
+                "{what} should have the shape {shape}, but it has {found}.",
+                what,
+                shape_words(shape),
+                shape_words(actual.shape),
+            )
         )
 
 
@@ -135,7 +137,12 @@ def expect_close(
     if problem is None:
         return
     phrase = name_of_mistake(actual, mistakes or {}, tolerance)
-    fail(f"{what} is not right: it equals {phrase}." if phrase else problem, phrase)
+    fail(
+        Phrase("{what} is not right: it equals {phrase}.", what, phrase)
+        if phrase
+        else problem,
+        phrase,
+    )
 
 
 def expect_equal(
@@ -147,11 +154,17 @@ def expect_equal(
     A tuple and a list with the same items are equal.
     """
     if isinstance(expected, Tensor):
-        expected_kind = "bools" if expected.dtype == torch.bool else "numbers"
-        if isinstance(actual, Tensor):
-            is_bool = actual.dtype == torch.bool
-            if is_bool != (expected.dtype == torch.bool):
-                fail(f"{what} should hold {expected_kind}, not {actual.dtype}.")
+        is_bool = expected.dtype == torch.bool
+        expected_kind = Phrase("bools") if is_bool else Phrase("numbers")
+        if isinstance(actual, Tensor) and (actual.dtype == torch.bool) != is_bool:
+            fail(
+                Phrase(
+                    "{what} should hold {expected_kind}, not {found}.",
+                    what,
+                    expected_kind,
+                    actual.dtype,
+                )
+            )
         expect_close(actual, expected, what, mistakes, tolerance=0.0)
         return
     if _same(actual, expected):
@@ -162,12 +175,25 @@ def expect_equal(
         except Exception:  # a mistake that cannot be computed is not the one made
             continue
         if matches:
-            fail(f"{what} is not right: it equals {phrase}.", phrase)
+            fail(
+                Phrase("{what} is not right: it equals {phrase}.", what, phrase), phrase
+            )
     if type(actual) is not type(expected):
-        fail(f"{what} should be {describe(expected)}, but it is {describe(actual)}.")
+        fail(
+            Phrase(
+                "{what} should be {wanted}, but it is {found}.",
+                what,
+                describe(expected),
+                describe(actual),
+            )
+        )
     if isinstance(actual, (int, float)) and not isinstance(actual, bool):
-        fail(f"{what} is a number, but not the one expected.")
-    fail(f"{what} is of the right type, but has another value than expected.")
+        fail(Phrase("{what} is a number, but not the one expected.", what))
+    fail(
+        Phrase(
+            "{what} is of the right type, but has another value than expected.", what
+        )
+    )
 
 
 def _same(actual: Any, expected: Any) -> bool:
@@ -222,11 +248,24 @@ def expect_no_call(
     except Unreadable:
         used, is_read = None, False
     if used is not None:
-        raise BannedCall(f"{name} uses {used}, {YOURSELF}", BANNED)
+        raise BannedCall(
+            Phrase(
+                "{name} uses {used}, which this exercise asks you to write yourself.",
+                name,
+                used,
+            ),
+            BANNED,
+        )
     if ordinary is not None:
         _expect_not_run(student, name, banned, ordinary)
     if not is_read:
-        fail(NOT_READ.format(name=name))
+        fail(
+            Phrase(
+                "{name} cannot be read: define it in its cell with `def` or `class`. "
+                "The grader has to see that you wrote it yourself.",
+                name,
+            )
+        )
 
 
 def _expect_not_run(
@@ -241,10 +280,29 @@ def _expect_not_run(
     for dotted in banned:
         found = is_run(dotted, ran)
         if found is not None:
-            raise BannedCall(f"{name} runs {found} ({dotted}), {YOURSELF}", BANNED)
+            raise BannedCall(
+                Phrase(
+                    "{name} runs {found} ({dotted}), which this exercise asks you to "
+                    "write yourself.",
+                    name,
+                    found,
+                    dotted,
+                ),
+                BANNED,
+            )
     if WATCH_ENDED in ran:
-        raise BannedCall(f"{name} {ENDS_WATCH}", BANNED)
+        raise BannedCall(
+            Phrase("{name} turns off what looks at the functions it runs.", name),
+            BANNED,
+        )
     if WATCH_LEFT in ran:
-        raise BannedCall(f"{name} {LEAVES_WATCH}", BANNED)
+        raise BannedCall(
+            Phrase(
+                "{name} starts a process or a thread where the grader cannot see what "
+                "runs.",
+                name,
+            ),
+            BANNED,
+        )
     if problem is not None:
         raise problem

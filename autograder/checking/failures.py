@@ -1,7 +1,8 @@
 """Say how a check can end early: a failed expectation, or the student's own error."""
 
-import re
 from dataclasses import dataclass
+
+from autograder.phrases import capitalised
 
 
 class CheckFailed(AssertionError):
@@ -14,9 +15,8 @@ class CheckFailed(AssertionError):
 
     def __init__(self, message: str, mistake: str | None = None):
         """Keep the message, with a capital letter, and the mistake."""
-        message = re.sub("^the ", "The ", message)
         super().__init__(message)
-        self.message = message
+        self.message = capitalised(message)
         self.mistake = mistake
 
 
@@ -32,11 +32,13 @@ class StudentError(Exception):
         kind: "missing", "not written" or "raised".
         name: the name that was asked for.
         message: what happened, in words for the student.
+        place: the line of the student's cell, " (line 3 of its cell: x = y)", or "".
     """
 
     kind: str
     name: str
     message: str
+    place: str = ""
 
     def __str__(self) -> str:
         """Return the message alone."""

@@ -16,10 +16,11 @@ from autograder.checking.behaviour import blame, expect_gradients
 from autograder.checking.compare import describe
 from autograder.checking.expect import Mistakes, expect_close, fail
 from autograder.checking.failures import StudentError
+from autograder.phrases import Phrase
 
 KEPT = "a result kept from an earlier call"
 ZEROS = "zeros in all places"
-FIXED = f"the same result for other inputs: fixed, or {KEPT}"
+FIXED = Phrase("the same result for other inputs: fixed, or {kept}", KEPT)
 ONE_BUFFER = "one tensor for the results of all calls"
 FIXED_SEED = "a seed that the code sets itself"
 SAME_DRAWS = "the same random numbers in every call"
@@ -28,11 +29,20 @@ BY_NUMPY = "numpy, which works on the CPU alone"
 WRITTEN = "an input is changed in place"
 NO_ERROR = "a promised error that does not come"
 OTHER_ERROR = "another error than the one that is promised"
-RANDOM = {f"the random state of {of}" for of in ("torch", "Python", "numpy")}
-ORDINALS = ("first", "second", "third", "fourth", "fifth")
+RANDOM = (
+    "the random state of torch",
+    "the random state of Python",
+    "the random state of numpy",
+)
+ORDINALS = (
+    Phrase("first"),
+    Phrase("second"),
+    Phrase("third"),
+    Phrase("fourth"),
+    Phrase("fifth"),
+)
 TWO_CALLS = "lambda f: lambda x, y, *rest: f(x, *rest) + f(y, *rest)"
 TWO_PARTS = "lambda f: lambda x, y, *rest: f(x, *rest)[{0}] + f(y, *rest)[{0}]"
-PLACE = re.compile(r"\(line \d+ of its cell: .*\)$")
 
 
 def method_of(student: Any, handle: Any, name: str) -> Any:
@@ -70,11 +80,15 @@ def expect_each_call_anew(
         named = {KEPT: wanted[number - 1], **(mistakes or {})} if number else {}
         if not number and len(found) > 1 and _same(found[0], found[1]):
             named = {FIXED: got}
-        whose = f"In the {ORDINALS[number]} of several calls, {what}"
+        whose = Phrase(
+            "In the {ordinal} of several calls, {what}", ORDINALS[number], what
+        )
         expect_close(got, want, whose, named, tolerance)
     _expect_kept(results, what, part)
     if len(calls) > 1 and (again := student.call_again(function, *calls[:2])):
-        whose = f"With other numbers in the tensors of an earlier call, {what}"
+        whose = Phrase(
+            "With other numbers in the tensors of an earlier call, {what}", what
+        )
         got = part_of(again[0], part)
         expect_close(got, wanted[1], whose, {KEPT: wanted[0]}, tolerance)
 
@@ -84,8 +98,11 @@ def _expect_kept(results: Sequence[tuple], what: str, part: int | None) -> None:
     pairs = [(part_of(then, part), part_of(now, part)) for then, now in results]
     if any(isinstance(a, Tensor) and not _same(a, b) for a, b in pairs):
         fail(
-            f"A later call changed {what} that an earlier one had returned: both "
-            "are the same tensor. Return a new one each time.",
+            Phrase(
+                "A later call changed {what} that an earlier one had returned: "
+                "both are the same tensor. Return a new one each time.",
+                what,
+            ),
             mistake=ONE_BUFFER,
         )
 
@@ -124,17 +141,23 @@ def expect_no_traces(
     result, changed, written = student.watched_call(function, *args, **kwargs)
     if written:
         fail(
-            f"Your function writes into its argument {written[0] + 1}, even if it puts "
-            "back what was there. A method that ends in an underscore, such as "
-            "masked_fill_, writes into its tensor; so does x[...] = y.",
+            Phrase(
+                "Your function writes into its argument {number}, even if it puts "
+                "back what was there. A method that ends in an underscore, such as "
+                "masked_fill_, writes into its tensor; so does x[...] = y.",
+                written[0] + 1,
+            ),
             mistake=WRITTEN,
         )
     for setting in changed:
         if still or setting not in RANDOM:
             fail(
-                f"After a call {setting} is another than before. Code that comes "
-                "later is run with it.",
-                mistake=f"a call that changes {setting} for good",
+                Phrase(
+                    "After a call {setting} is another than before. Code that "
+                    "comes later is run with it.",
+                    setting,
+                ),
+                mistake=Phrase("a call that changes {setting} for good", setting),
             )
     return result
 
@@ -186,24 +209,31 @@ def expect_same_device(
     except StudentError as error:
         if error.kind != "raised":
             raise
-        found = PLACE.search(error.message)
-        line = f" {found[0]}" if found else ""
         if "numpy" in error.message:
             fail(
-                f"numpy cannot read a tensor that lies on a GPU{line}. Every step "
-                "of this has a function in torch.",
+                Phrase(
+                    "numpy cannot read a tensor that lies on a GPU{place}. Every "
+                    "step of this has a function in torch.",
+                    error.place,
+                ),
                 mistake=BY_NUMPY,
             )
         fail(
-            f"With the inputs on a GPU, tensors of two devices meet{line}: one of "
-            "yours is on the CPU. Make it with `device=x.device`, or keep it in a "
-            "buffer.",
+            Phrase(
+                "With the inputs on a GPU, tensors of two devices meet{place}: one "
+                "of yours is on the CPU. Make it with `device=x.device`, or keep "
+                "it in a buffer.",
+                error.place,
+            ),
             mistake=MADE_ON_CPU,
         )
     if "cpu" in places:
         fail(
-            f"With the inputs on a GPU, {what} lies on the CPU: make tensors with "
-            "`device=x.device`, or keep them in a buffer.",
+            Phrase(
+                "With the inputs on a GPU, {what} lies on the CPU: make tensors "
+                "with `device=x.device`, or keep them in a buffer.",
+                what,
+            ),
             mistake=MADE_ON_CPU,
         )
 
@@ -222,13 +252,27 @@ def expect_raises(
         kwargs: handed over.
     """
     raised = student.raised_by(function, *args, **kwargs)
-    promise = "an error" if kind == "Exception" else f"a {kind}"
-    promise = f"For {what} {promise} is promised"
+    if not raised and kind == "Exception":
+        fail(
+            Phrase("For {what} an error is promised, but none was raised.", what),
+            mistake=NO_ERROR,
+        )
     if not raised:
-        fail(f"{promise}, but none was raised.", mistake=NO_ERROR)
+        fail(
+            Phrase("For {what} a {kind} is promised, but none was raised.", what, kind),
+            mistake=NO_ERROR,
+        )
     if kind not in raised:
         found = re.sub(r"\W", "", str(raised[0]))[:60]
-        fail(f"{promise}, but a {found} was raised.", mistake=OTHER_ERROR)
+        fail(
+            Phrase(
+                "For {what} a {kind} is promised, but a {found} was raised.",
+                what,
+                kind,
+                found,
+            ),
+            mistake=OTHER_ERROR,
+        )
 
 
 def expect_checkpointed(
@@ -246,11 +290,11 @@ def expect_checkpointed(
         )
         expect_close(again.output, plain.output, "Under checkpointing, the output")
         pairs = zip(again.inputs, plain.inputs, strict=True)
-        named = [(f"argument {n}", a, b) for n, (a, b) in enumerate(pairs, 1)]
+        named = [(Phrase("argument {n}", n), a, b) for n, (a, b) in enumerate(pairs, 1)]
         named += [(k, again.parameters.get(k), v) for k, v in plain.parameters.items()]
         for whose, got, want in named:
             if want is not None:
-                what = f"Under checkpointing, the gradient of {whose}"
+                what = Phrase("Under checkpointing, the gradient of {whose}", whose)
                 expect_close(got, want, what, tolerance=1e-4)
 
 
@@ -290,7 +334,12 @@ def part_of(result: Any, part: int | None) -> Any:
     if part is None:
         return result
     if not isinstance(result, (tuple, list)) or len(result) <= part:
-        fail(f"You should return several things, but what came is {describe(result)}.")
+        fail(
+            Phrase(
+                "You should return several things, but what came is {found}.",
+                describe(result),
+            )
+        )
     return result[part]
 
 

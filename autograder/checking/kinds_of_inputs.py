@@ -9,6 +9,7 @@ from torch import Tensor
 from autograder.checking.behaviour import blame, expect_dtype
 from autograder.checking.expect import Mistakes, expect_close, fail
 from autograder.checking.random_inputs import Draw
+from autograder.phrases import Phrase
 
 LEADS = ((2, 3), (), (3,), (2, 1, 3), (2, 1, 2, 3))
 ROUNDED = "numbers rounded to another dtype on the way"
@@ -45,12 +46,15 @@ def expect_leading_axes(
         given = [draw.normal(*lead, *tail) for tail in tails]
         want = right(*(x.double() for x in given))
         named = mistakes(*given) if mistakes else None
-        axes = "axis" if len(lead) == 1 else "axes"
-        whose = f"With {len(lead) or 'no'} {axes} in front, {what}"
+        whose = Phrase("With {n} axes in front, {what}", len(lead), what)
+        if not lead:
+            whose = Phrase("With no axes in front, {what}", what)
+        elif len(lead) == 1:
+            whose = Phrase("With {n} axis in front, {what}", 1, what)
         expect_close(call(*given), want, whose, named)
 
     for lead in leads:
-        words = f"code that counts on {len(leads[0])} axes in front"
+        words = Phrase("code that counts on {n} axes in front", len(leads[0]))
         with blame(words, lambda: compare(leads[0])):
             compare(lead)
 
@@ -95,11 +99,16 @@ def expect_every_mask(
     def compare(words: str) -> None:
         mask = masks[words]
         named = mistakes(mask) if mistakes else None
-        expect_close(call(mask), right(mask), f"With a mask {words}, {what}", named)
+        expect_close(
+            call(mask),
+            right(mask),
+            Phrase("With a mask {words}, {what}", words, what),
+            named,
+        )
 
     usual = next(iter(masks))
     for words in masks:
-        phrase = f"code that does not take a mask {words}"
+        phrase = Phrase("code that does not take a mask {words}", words)
         with blame(phrase, lambda: compare(usual)):
             compare(words)
 
@@ -145,14 +154,21 @@ def expect_double(
     step, right_step = call(*finer) - got, right(*finer).detach() - want
     if not _near(step, right_step, 0.01 * float(right_step.abs().max())):
         fail(
-            f"For inputs of float64 {what} is float64, but does not tell inputs apart "
-            "that float32 cannot tell apart: something on the way is rounded.",
+            Phrase(
+                "For inputs of float64 {what} is float64, but does not tell inputs "
+                "apart that float32 cannot tell apart: something on the way is "
+                "rounded.",
+                what,
+            ),
             mistake=ROUNDED,
         )
     if tolerance is not None and not _near(got, want, tolerance):
         fail(
-            f"For inputs of float64 {what} is right to a few digits only: some "
-            "constant has few digits, or a small number is added.",
+            Phrase(
+                "For inputs of float64 {what} is right to a few digits only: some "
+                "constant has few digits, or a small number is added.",
+                what,
+            ),
             mistake=FEW_DIGITS,
         )
 
@@ -183,10 +199,19 @@ def expect_half(
     for dtype in dtypes:
         given = [_in(x, dtype) for x in inputs]
         exact = [_in(x, torch.float64) for x in given]
-        with blame(f"code that does not work in {str(dtype).removeprefix('torch.')}"):
+        with blame(
+            Phrase(
+                "code that does not work in {dtype}", str(dtype).removeprefix("torch.")
+            )
+        ):
             got = call(*given)
             bound = 8 * torch.finfo(dtype).eps
-            expect_close(got, right(*exact), f"In {dtype}, {what}", tolerance=bound)
+            expect_close(
+                got,
+                right(*exact),
+                Phrase("In {dtype}, {what}", dtype, what),
+                tolerance=bound,
+            )
             expect_dtype(got, dtype, what)
 
 

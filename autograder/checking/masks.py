@@ -10,6 +10,7 @@ from torch import Tensor
 from autograder.checking.compare import describe, name_of_mistake
 from autograder.checking.expect import expect_shape, fail
 from autograder.checking.failures import StudentError
+from autograder.phrases import Phrase
 
 ELSEWHERE = "a mask made on the default device, whatever the input's device"
 
@@ -22,24 +23,37 @@ def expect_mask(actual: Any, expected: Tensor, what: str, mistakes: Mistakes) ->
         actual = actual.bool() if bool(actual.isfinite().all()) else actual == 0
     phrase = name_of_mistake(actual, mistakes, 0.0)
     if phrase and not (actual.shape == expected.shape and actual.equal(expected)):
-        fail(f"{what} is not right: it equals {phrase}.", phrase)
+        fail(Phrase("{what} is not right: it equals {phrase}.", what, phrase), phrase)
     expect_shape(actual, expected.shape, what)
     if not actual.equal(expected):
         wrong = int((actual != expected).sum())
         fail(
-            f"{what} has the right shape, but {wrong} of its {actual.numel()} places "
-            "say the opposite of what they should."
+            Phrase(
+                "{what} has the right shape, but {wrong} of its {total} places say "
+                "the opposite of what they should.",
+                what,
+                wrong,
+                actual.numel(),
+            )
         )
 
 
 def expect_bool(actual: Any, what: str) -> None:
     """Fail unless a mask holds bools."""
     if not isinstance(actual, Tensor):
-        fail(f"{what} should be a tensor, but it is {describe(actual)}.")
+        fail(
+            Phrase(
+                "{what} should be a tensor, but it is {found}.", what, describe(actual)
+            )
+        )
     if actual.dtype != torch.bool:
         fail(
-            f"{what} should hold bools, True = may attend, but it is {actual.dtype}. "
-            "A comparison gives bools; .bool() makes them of zeros and ones.",
+            Phrase(
+                "{what} should hold bools, True = may attend, but it is {found}. A "
+                "comparison gives bools; .bool() makes them of zeros and ones.",
+                what,
+                actual.dtype,
+            ),
             mistake="numbers where bools are asked for",
         )
 
@@ -64,10 +78,16 @@ def expect_on_cpu(student: Any, make: Callable[[], Any], what: str) -> None:
     except StudentError as error:
         if error.kind == "not written":
             return  # made elsewhere and then moved: right, but "meta" cannot be copied
-        fail(f"{error.message} This looks like {ELSEWHERE}.", ELSEWHERE)
+        fail(
+            Phrase("{message} This looks like {mistake}.", error.message, ELSEWHERE),
+            ELSEWHERE,
+        )
     if not isinstance(mask, Tensor):
         fail(
-            f"{what} was made on another device than the one that is asked for: hand "
-            "`device` on to the function that makes the tensor.",
+            Phrase(
+                "{what} was made on another device than the one that is asked for: "
+                "hand `device` on to the function that makes the tensor.",
+                what,
+            ),
             ELSEWHERE,
         )

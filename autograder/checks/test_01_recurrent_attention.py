@@ -30,6 +30,7 @@ from autograder.checking.families import (
     expect_same_device,
 )
 from autograder.checking.kinds_of_inputs import expect_double, rows_far_apart
+from autograder.phrases import Phrase
 from transformer.recurrent import attention as reference
 from transformer.recurrent.cell import gru_step
 from transformer.recurrent.seq2seq import run_packed
@@ -253,8 +254,6 @@ def reset_of_both(reset: Tensor, step: Step) -> Tensor:
 
 def other_steps(given: Sequence[Tensor]) -> dict[str, Step]:
     """Name other ways to gates and a proposal."""
-    bare = "the new state without"
-    rows = "the new state with the {}'s rows first"
     return {
         "the new state with the reset gate before U, as the paper has it": Step(
             given, reset=reset_first
@@ -262,12 +261,12 @@ def other_steps(given: Sequence[Tensor]) -> dict[str, Step]:
         "the new state with b' outside of what the reset gate multiplies": Step(
             given, reset=bias_outside
         ),
-        f"{bare} the reset gate": Step(given, reset=no_reset),
+        "the new state without the reset gate": Step(given, reset=no_reset),
         "the new state with a reset gate that multiplies W x too": Step(
             given, reset=reset_of_both
         ),
-        rows.format("update gate"): Step(given, order=(1, 0, 2)),
-        rows.format("proposal"): Step(given, order=(1, 2, 0)),
+        "the new state with the update gate's rows first": Step(given, order=(1, 0, 2)),
+        "the new state with the proposal's rows first": Step(given, order=(1, 2, 0)),
         "the new state with three parts that take turns, row by row": Step(
             given, interleaved=True
         ),
@@ -277,11 +276,11 @@ def other_steps(given: Sequence[Tensor]) -> dict[str, Step]:
         "the new state with a tanh for the gates' sigmoid": Step(
             given, gate=torch.tanh
         ),
-        f"{bare} the tanh": Step(given, squash=lambda a: a),
-        f"{bare} the biases": with_zeros(given, 4, 5),
-        f"{bare} b_state": with_zeros(given, 5),
-        f"{bare} b_x": with_zeros(given, 4),
-        f"{bare} x": with_zeros(given, 0, 4),
+        "the new state without the tanh": Step(given, squash=lambda a: a),
+        "the new state without the biases": with_zeros(given, 4, 5),
+        "the new state without b_state": with_zeros(given, 5),
+        "the new state without b_x": with_zeros(given, 4),
+        "the new state without x": with_zeros(given, 0, 4),
         "the new state with gates that do not see the old state": gates_without(
             given, 3, 5
         ),
@@ -494,7 +493,7 @@ def test_score_of_other_sizes(student, draw):
         )
     }
     got, want = student.additive_score(*square), score_of(square)
-    expect_close(got, want, f"the result for a batch of {S}", across)
+    expect_close(got, want, Phrase("the result for a batch of {size}", S), across)
     one = score_inputs(draw, 1)
     with blame(SQUEEZED, ordinary):
         got = student.additive_score(*one)
@@ -708,8 +707,8 @@ def test_attend_to_nothing(student, draw):
         )
     want = reference.attend(scores.double(), values.double(), mask)
     beside = "beside a sentence without anything to attend to"
-    expect_close(weights, want[1], f"the tensor of weights {beside}")
-    expect_close(context, want[0], f"the context {beside}")
+    expect_close(weights, want[1], Phrase("the tensor of weights {beside}", beside))
+    expect_close(context, want[0], Phrase("the context {beside}", beside))
 
 
 @check("attend", share=1, title="Scores of any size, far above 0 or far below")
@@ -1022,7 +1021,7 @@ def reading_mistakes(
         "a classifier that reads the padding and attends to it": lambda: other(
             states=read_on, query=query, mask=None
         ),
-        f"a classifier that reads the padding and {mixed}": lambda: other(
+        Phrase("a classifier that reads the padding and {mixed}", mixed): lambda: other(
             states=read_on, query=h_n.reshape(-1, 2 * HIDDEN)
         ),
     }
@@ -1169,9 +1168,9 @@ def test_classifier_without_padding(student, draw):
         return with_mask(model, ids, ids != pad_id)[0]
 
     named: Named = {
-        f"a classifier that takes {pad_id} for padding, whatever `pad_id` is": partial(
-            with_padding, pad_id
-        )
+        Phrase(
+            "a classifier that takes {pad_id} for padding, whatever `pad_id` is", pad_id
+        ): partial(with_padding, pad_id)
         for pad_id in SPECIALS
     }
     named["a classifier whose query mixes the sentences of the batch (`view`)"] = (
@@ -1257,16 +1256,19 @@ def test_classifier_gradients(student, draw):
     run = student.gradients(pair.student, ids, upstream=upstream)
     silent = [n for n, g in run.parameters.items() if g is None or not g.any()]
     if silent:
-        fail(f"No gradient reaches {silent[0]}.", mistake="the gradient is cut off")
+        fail(
+            Phrase("No gradient reaches {name}.", silent[0]),
+            mistake="the gradient is cut off",
+        )
     cuts = {
-        f"a gradient that does not flow through the {part}": gradients_of(
+        Phrase("a gradient that does not flow through the {part}", part): gradients_of(
             pair.trusted, ids, upstream, part
         )
         for part in ("query", "weights", "states")
     }
     for name, want in gradients_of(pair.trusted, ids, upstream).items():
         named = {phrase: gradients[name] for phrase, gradients in cuts.items()}
-        what, got = f"the gradient of {name}", run.parameters[name]
+        what, got = Phrase("the gradient of {name}", name), run.parameters[name]
         expect_close(got, want, what, mistakes=named, tolerance=1e-4)
 
 
@@ -1280,8 +1282,12 @@ def test_classifier_again(student, draw):
     _, weights = classify(pair.student, *batches[0])
     if isinstance(weights, Tensor) and weights.shape == (B, S):
         fail(
-            f"For ids of shape {(B, S + 1)} the tensor of weights has the shape "
-            f"{(B, S)}: it is as long as the longest sentence, not as the batch.",
+            Phrase(
+                "For ids of shape {ids} the tensor of weights has the shape "
+                "{shape}: it is as long as the longest sentence, not as the batch.",
+                (B, S + 1),
+                (B, S),
+            ),
             mistake="weights without the last column of padding; see `total_length`",
         )
     kept = with_mask(pair.trusted, batches[1][0], batches[0][0] != PAD)

@@ -31,6 +31,7 @@ from autograder.checking.families import (
     expect_same_device,
 )
 from autograder.checking.kinds_of_inputs import expect_double
+from autograder.phrases import Phrase
 from transformer import embeddings as reference
 
 B, T, V, D = 3, 4, 11, 6
@@ -344,9 +345,9 @@ def test_vocabulary_of_an_iterator(student, draw):
             SPECIALS + words_by([" ".join(s).split() for s in sentences], by_frequency)
         ),
         **{
-            f"words turned into Unicode's form {form}; a token is what it is": partial(
-                words_changed, sentences, partial(unicodedata.normalize, form)
-            )
+            Phrase(
+                "words turned into Unicode's form {form}; a token is what it is", form
+            ): partial(words_changed, sentences, partial(unicodedata.normalize, form))
             for form in ("NFC", "NFKC", "NFD")
         },
         "words without the blanks around them; a token may hold some": partial(
@@ -741,8 +742,14 @@ def layer_with_table(student, draw, dtype=torch.float32) -> tuple:
     shapes = layer.parameters_by_name()
     if list(shapes.values()) != [(V, D)]:
         fail(
-            "TokenEmbedding(vocab_size, d_model) should have one parameter, the table "
-            f"of shape ({V}, {D}), but yours have the shapes {list(shapes.values())}."
+            Phrase(
+                "TokenEmbedding(vocab_size, d_model) should have one parameter, "
+                "the table of shape ({vocab_size}, {d_model}), but yours have the "
+                "shapes {shapes}.",
+                V,
+                D,
+                list(shapes.values()),
+            )
         )
     state = draw.state(shapes)
     layer.load_state_dict(state, strict=False)  # it may save buffers of its own
@@ -810,7 +817,7 @@ def test_layer_gradients(student, draw):
         "the gradient of vectors that are divided by √d_model": right / D**0.5,
         "the gradient of vectors times d_model": right * D,
         **{
-            f"a table whose row {row} is never trained (`padding_idx`)": (
+            Phrase("a table whose row {row} is never trained (`padding_idx`)", row): (
                 right * D**0.5 * (torch.arange(V) != row)[:, None]
             )
             for row in range(4)
@@ -847,7 +854,9 @@ def test_layer_again(student, draw):
     expect_each_call_anew(student, layer, calls, right, what)
     expect_same_device(student, layer, *calls[0], what=what)
     layer.eval()
-    expect_each_call_anew(student, layer, calls, right, f"in evaluation {what}")
+    expect_each_call_anew(
+        student, layer, calls, right, Phrase("in evaluation {what}", what)
+    )
     expect_table_read_anew(student, layer, calls[0][0], right)
     expect_other_width(student, draw)
 
@@ -930,7 +939,9 @@ def test_tying_makes_one_parameter(student, draw):
     if sorted(shapes) == ["0.weight", "1.bias"]:
         return
     if "1.weight" not in shapes:
-        fail(f"Expected one matrix and one bias, found {sorted(shapes)}.")
+        fail(
+            Phrase("Expected one matrix and one bias, found {shapes}.", sorted(shapes))
+        )
     new = {"weight": draw.normal(V, D)}
     table.load_state_dict(new)
     if torch.equal(projection.state_dict()["weight"], new["weight"]):

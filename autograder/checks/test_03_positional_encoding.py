@@ -18,6 +18,7 @@ from autograder.checking.families import (
     expect_no_traces,
     expect_same_device,
 )
+from autograder.phrases import Phrase
 
 B, T, D, LENGTH, MAX_LEN = 3, 5, 10, 7, 13
 MANY = 700  # rows: more than a table of fixed size holds, or bfloat16 can count
@@ -77,7 +78,7 @@ def encoding_mistakes(length: int, d_model: int) -> Mistakes:
     columns = torch.arange(d_model, dtype=torch.float64)
     each = torch.arange(length)[:, None] * 10000.0 ** (-columns / d_model)
     mistakes: Mistakes = {
-        f"the result of {phrase}": partial(encoding, length, wrong)
+        Phrase("the result of {phrase}", phrase): partial(encoding, length, wrong)
         for phrase, wrong in wrong_rates(d_model).items()
     }
     return mistakes | {
@@ -110,14 +111,20 @@ def expect_table(table, length: int, d_model: int, tolerance: float = 1e-5) -> N
         # angles of thousands: in float32 their sines are not exact
         first, faster = table[:2].double(), encoding(2, 1 / rates_of(d_model))
         if first.shape == faster.shape and torch.allclose(first, faster, atol=0.02):
-            fail(f"The table is not right: it equals {UPWARDS}.", UPWARDS)
+            fail(
+                Phrase("The table is not right: it equals {mistake}.", UPWARDS), UPWARDS
+            )
     want = encoding(length, rates_of(d_model))
     if isinstance(table, Tensor) and table.dim() == 2 and len(table) > length:
         first = table[:length].double()
         if first.shape == want.shape and torch.allclose(first, want, atol=tolerance):
             fail(
-                f"The table should have {length} rows, but it has {len(table)}; the "
-                f"first {length} are right.",
+                Phrase(
+                    "The table should have {length} rows, but it has {count}; the "
+                    "first {length} are right.",
+                    length,
+                    len(table),
+                ),
                 mistake="more rows than were asked for",
             )
     mistakes = encoding_mistakes(length, d_model)
@@ -132,15 +139,22 @@ def test_encoding_shape(student, draw):
     table = student.sinusoidal_encoding(LENGTH, D)
     if isinstance(table, Tensor) and table.shape == (D, LENGTH):
         fail(
-            f"The table should have one row for each position, ({LENGTH}, {D}), but "
-            "it is transposed.",
+            Phrase(
+                "The table should have one row for each position, ({length}, "
+                "{d_model}), but it is transposed.",
+                LENGTH,
+                D,
+            ),
             mistake="the transposed table",
         )
     expect_shape(table, (LENGTH, D), "The table")
     if table.dtype != torch.float32:
         fail(
-            f"The table should be float32, but it is {table.dtype}: added to a "
-            "model's float32 vectors it would change their dtype.",
+            Phrase(
+                "The table should be float32, but it is {dtype}: added to a "
+                "model's float32 vectors it would change their dtype.",
+                table.dtype,
+            ),
             mistake="a table that is not float32",
         )
 
@@ -201,7 +215,7 @@ def matrix_mistakes(k: int, d_model: int) -> Mistakes:
     rates = rates_of(d_model)
     cos, sin = torch.cos(k * rates).diag(), torch.sin(k * rates).diag()
     mistakes: Mistakes = {
-        f"the matrix of {phrase}": partial(matrix_of, k, wrong)
+        Phrase("the matrix of {phrase}", phrase): partial(matrix_of, k, wrong)
         for phrase, wrong in wrong_rates(d_model).items()
     }
     both = torch.stack([torch.cos(k * rates), torch.sin(k * rates)], dim=-1)
@@ -263,7 +277,10 @@ def expect_matrix(got, k: int, d_model: int, tolerance: float = 1e-5) -> None:
     same_shape = isinstance(got, Tensor) and got.shape == faster.shape
     if d_model > 2 and same_shape and torch.allclose(got.double(), faster, atol=0.05):
         # angles of thousands: in float32 their sines are not exact
-        fail(f"The matrix is not right: it equals that of {UPWARDS}.", UPWARDS)
+        fail(
+            Phrase("The matrix is not right: it equals that of {mistake}.", UPWARDS),
+            UPWARDS,
+        )
     expect_close(got, want, "The matrix", mistakes=mistakes, tolerance=tolerance)
 
 
@@ -493,15 +510,21 @@ def expect_dtype_kept(draw, layer, table: Tensor, move: str, start: int = 0) -> 
         got = layer(x, start) if start else layer(x)
     if isinstance(got, Tensor) and got.dtype != dtype:
         fail(
-            f"After layer.to(torch.{move}) the result is still {got.dtype}: the table "
-            "stayed behind. It would stay on the CPU too. register_buffer takes it "
-            "along.",
+            Phrase(
+                "After layer.to(torch.{move}) the result is still {dtype}: the "
+                "table stayed behind. It would stay on the CPU too. "
+                "register_buffer takes it along.",
+                move,
+                got.dtype,
+            ),
             mistake="a table that does not move with the layer",
         )
     expect_dtype(got, dtype, "The result")
     want = x.double() + table.to(dtype).double()[start : start + T]
     bound = max(8 * torch.finfo(dtype).eps, 1e-5)
-    expect_close(got, want, f"After layer.to(torch.{move}), the result", None, bound)
+    expect_close(
+        got, want, Phrase("After layer.to(torch.{move}), the result", move), None, bound
+    )
 
 
 # --- SinusoidalPositionalEncoding -------------------------------------------------
@@ -608,9 +631,14 @@ def learned(student, draw, max_len: int = MAX_LEN) -> tuple:
     shapes = layer.parameters_by_name()
     if list(shapes.values()) != [(max_len, D)]:
         fail(
-            "LearnedPositionalEncoding(d_model, max_len) should have one parameter of "
-            f"shape ({max_len}, {D}), but yours have the shapes "
-            f"{list(shapes.values())}."
+            Phrase(
+                "LearnedPositionalEncoding(d_model, max_len) should have one "
+                "parameter of shape ({max_len}, {d_model}), but yours have the "
+                "shapes {shapes}.",
+                max_len,
+                D,
+                list(shapes.values()),
+            )
         )
     state = draw.state(shapes)
     layer.load_state_dict(state, strict=False)  # it may save buffers of its own
@@ -669,8 +697,11 @@ def test_learned_gradients(student, draw):
     if got is None or run.inputs[0] is None:
         whom = "the words" if got is not None else "the table: it is never trained"
         fail(
-            f"No gradient reaches {whom}. .detach(), .data or torch.no_grad() cuts "
-            "it off.",
+            Phrase(
+                "No gradient reaches {whom}. .detach(), .data or torch.no_grad() "
+                "cuts it off.",
+                whom,
+            ),
             mistake="the gradient is cut off",
         )
     want = torch.zeros(MAX_LEN, D)

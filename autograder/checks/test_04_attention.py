@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from autograder.checking.behaviour import blame, expect_gradients, expect_parts
-from autograder.checking.dropout import expect_dropped, weights_seen_through
+from autograder.checking.dropout import OF_WEIGHTS, expect_dropped, weights_seen_through
 from autograder.checking.expect import (
     check,
     expect_close,
@@ -30,6 +30,7 @@ from autograder.checking.kinds_of_inputs import (
     masks_of_every_kind,
     rows_far_apart,
 )
+from autograder.phrases import Phrase
 from transformer import attention as reference
 
 B, H, T, S, D_K, D_V = 3, 2, 6, 4, 7, 5  # none as in the visible checks
@@ -171,8 +172,11 @@ def expect_no_nan(actual: Any, what: str) -> None:
     """Fail if there is NaN in what belongs to a query that may attend to nothing."""
     if isinstance(actual, Tensor) and actual.isnan().any():
         fail(
-            f"{what} of a query that may attend to nothing is NaN: the softmax of a "
-            "row of -inf divides 0 by 0. It should be 0.",
+            Phrase(
+                "{what} of a query that may attend to nothing is NaN: the softmax "
+                "of a row of -inf divides 0 by 0. It should be 0.",
+                what,
+            ),
             mistake="NaN where a query may attend to nothing",
         )
 
@@ -381,7 +385,9 @@ def test_softmax_of_large_scores(student, draw):
     ):
         with blame(words, ordinary):
             got, want = student.masked_softmax(large, mask), weights_of(large, mask)
-            expect_close(got, want, f"the tensor of weights, for scores {where},")
+            expect_close(
+                got, want, Phrase("the tensor of weights, for scores {where},", where)
+            )
 
 
 @check("masked-softmax", share=1, title="Any axes in front, and float64")
@@ -509,8 +515,7 @@ def test_attention_dropout(student, draw):
         expect_close(weights, right, "the tensor of weights before dropout")
         expect_shape(used, (B, H, MANY, S), "the output")
         expect_not_of_values(used.float())
-        axes = {"sentence": 0, "head": 1, "query": 2, "key": 3}
-        expect_dropped(used.float(), right, p, "the weights", axes, again.float())
+        expect_dropped(used.float(), right, p, "the weights", OF_WEIGHTS, again.float())
     expect_not_of_output(student, q, k)
     quiet = student.load("torch.no_grad")()(function)
     used, _ = expect_parts(quiet(q, k, identity, None, 0.7), 2, OUTPUT_AND_WEIGHTS)

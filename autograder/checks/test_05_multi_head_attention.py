@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from autograder.checking.behaviour import blame, expect_gradients, expect_parts
-from autograder.checking.dropout import expect_dropped, weights_seen_through
+from autograder.checking.dropout import OF_WEIGHTS, expect_dropped, weights_seen_through
 from autograder.checking.expect import (
     check,
     expect_close,
@@ -34,6 +34,7 @@ from autograder.checking.kinds_of_inputs import (
     expect_every_mask,
     masks_of_every_kind,
 )
+from autograder.phrases import Phrase
 from transformer import multi_head as reference
 from transformer.attention import masked_softmax
 
@@ -260,9 +261,13 @@ def expect_parameters(module: Any, shapes: Mapping[str, Sequence[int]]) -> None:
     missing = sorted(set(shapes) - set(found))
     if missing:
         fail(
-            f"The module has no parameter {missing[0]}. A layer becomes part of a "
-            "module as an attribute or in an nn.ModuleList, not in a Python list; "
-            "w_q, w_k, w_v and w_o come from the constructor that you were given.",
+            Phrase(
+                "The module has no parameter {name}. A layer becomes part of a "
+                "module as an attribute or in an nn.ModuleList, not in a Python "
+                "list; w_q, w_k, w_v and w_o come from the constructor that you "
+                "were given.",
+                missing[0],
+            ),
             mistake="layers that are no part of the module, so without parameters",
         )
     extra = sorted(set(found) - set(shapes))
@@ -295,10 +300,16 @@ def expect_heads(actual: Any, length: int, what: str) -> None:
     """Fail unless queries, keys or values are split into heads."""
     shape = tuple(actual.shape) if isinstance(actual, Tensor) else None
     if shape == (B, length, D):
-        fail(f"{what} is not split into heads yet.", mistake="not split into heads")
+        fail(
+            Phrase("{what} is not split into heads yet.", what),
+            mistake="not split into heads",
+        )
     if shape == (B, length, H, D_K):
         fail(
-            f"{what} is (b, t, h, d_k): the heads still stand behind the tokens.",
+            Phrase(
+                "{what} is (b, t, h, d_k): the heads still stand behind the tokens.",
+                what,
+            ),
             mistake="heads behind the tokens: no transpose",
         )
     expect_shape(actual, (B, H, length, D_K), what)
@@ -309,7 +320,9 @@ def expect_split(student, x: Tensor, n_heads: int = H) -> None:
     got = student.split_heads(x, n_heads)
     want = reference.split_heads(x.double(), n_heads)
     mistakes = split_mistakes(x, n_heads)
-    expect_close(got, want, f"with n_heads={n_heads}, the result", mistakes)
+    expect_close(
+        got, want, Phrase("with n_heads={n_heads}, the result", n_heads), mistakes
+    )
 
 
 def expect_merge(student, x: Tensor) -> None:
@@ -510,12 +523,12 @@ def test_project_key_value(student, draw):
     given = {"k": draw.normal(B, S, D), "v": draw.normal(B, S, D)}
     pair = expect_parts(module.project_key_value(*given.values()), 2, "keys, values")
     for name, got in zip(given, pair, strict=True):
-        expect_heads(got, S, f"{name} of project_key_value")
+        expect_heads(got, S, Phrase("{name} of project_key_value", name))
         want = projected(state, f"w_{name}", given[name])
         mistakes = projections(state, given[name])
         other = given["v" if name == "k" else "k"]
         for phrase, run in projections(state, other).items():
-            mistakes[f"{phrase}, made from the other input"] = run
+            mistakes[Phrase("{phrase}, made from the other input", phrase)] = run
         expect_close(got, want, name, mistakes)
 
 
@@ -537,11 +550,11 @@ def projections(state: Mapping[str, Tensor], x: Tensor) -> dict[str, Run]:
 def projection_by(name: str, right: Tensor) -> dict[str, Run]:
     """Name the projection by one of the four maps, split rightly and wrongly."""
     return {
-        f"the projection by {name}": lambda: right,
-        f"the projection by {name}, split without a transpose": lambda: view_split(
-            reference.merge_heads(right), H
+        Phrase("the projection by {name}", name): lambda: right,
+        Phrase("the projection by {name}, split without a transpose", name): lambda: (
+            view_split(reference.merge_heads(right), H)
         ),
-        f"the projection by {name}, split into every h-th column": (
+        Phrase("the projection by {name}, split into every h-th column", name): (
             lambda: every_hth_split(reference.merge_heads(right), H)
         ),
     }
@@ -689,8 +702,7 @@ def expect_share_dropped(
     ]
     used, again = (reference.split_heads(run[0].float(), H) for run in runs)
     right = masked_softmax(q.double() @ k.double().mT / D_K**0.5).float()
-    axes = {"sentence": 0, "head": 1, "query": 2, "key": 3}
-    expect_dropped(used, right, p, "the weights", axes, again)
+    expect_dropped(used, right, p, "the weights", OF_WEIGHTS, again)
 
 
 @check("multi-head-attention", share=1, title="Gradients reach every parameter")
@@ -704,8 +716,11 @@ def test_module_gradients(student, draw):
     for name, want in zip(leaves, wanted, strict=True):
         got = run.parameters[name]
         if got is None:
-            fail(f"No gradient reaches {name}.", mistake=f"no gradient for {name}")
-        expect_close(got, want, f"The gradient of {name}", tolerance=1e-3)
+            fail(
+                Phrase("No gradient reaches {name}.", name),
+                mistake=Phrase("no gradient for {name}", name),
+            )
+        expect_close(got, want, Phrase("The gradient of {name}", name), tolerance=1e-3)
 
     def trusted(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         return compute(state, (query, key, value))[0]
@@ -764,7 +779,9 @@ def test_module_calls_apart(student, draw):
     got, _ = expect_parts(module(*first), 2, OUTPUT_AND_WEIGHTS)
     want, what = compute(new, first[:3], first[3])[0], "the output"
     named = {"the output of weights that were kept from before": before}
-    expect_close(got, want, f"After other weights have come in, {what}", named)
+    expect_close(
+        got, want, Phrase("After other weights have come in, {what}", what), named
+    )
 
 
 @check(

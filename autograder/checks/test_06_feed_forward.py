@@ -13,7 +13,7 @@ from autograder.checking.behaviour import (
     expect_dtype,
     expect_gradients,
 )
-from autograder.checking.dropout import expect_dropped
+from autograder.checking.dropout import OF_VECTORS, expect_dropped
 from autograder.checking.expect import (
     Callback,
     check,
@@ -29,6 +29,7 @@ from autograder.checking.families import (
     expect_same_device,
 )
 from autograder.checking.kinds_of_inputs import expect_double, expect_leading_axes
+from autograder.phrases import Phrase
 from transformer import feed_forward as reference
 
 B, T, D, D_FF = 2, 3, 5, 7
@@ -270,16 +271,24 @@ def test_feed_forward_dropout(student, draw):
     many = torch.ones(50, T, D)
     used, again = (module(many).float() for _ in range(2))
     if torch.allclose(used, torch.tensor(2.0)):
-        fail(f"dropout={P} changed nothing in training", mistake="dropout is ignored")
+        fail(
+            Phrase("dropout={p} changed nothing in training", P),
+            mistake="dropout is ignored",
+        )
     known = torch.tensor([0, 2, 2 / P, 2 * P, 2 / (1 - P), 2 * (1 - P), 4])
     if not torch.isclose(used[..., None], known, atol=1e-4).any(-1).all():
         fail(
-            f"With dropout {P} every inner activation should become 0 or be divided by "
-            f"{1 - P}, once, and what they are made from should stay whole.",
+            Phrase(
+                "With dropout {p} every inner activation should become 0 or be "
+                "divided by {kept}, once, and what they are made from should stay "
+                "whole.",
+                P,
+                1 - P,
+            ),
             mistake="dropout on the input, or dropout in more places than one",
         )
-    right, axes = torch.full_like(many, 2.0), {"token": 1, "sentence": 0, "number": 2}
-    expect_dropped(used, right, P, "the inner activations", axes, again)
+    right = torch.full_like(many, 2.0)
+    expect_dropped(used, right, P, "the inner activations", OF_VECTORS, again)
     expect_no_seed(student, module, many, draws=True)
     w["linear1.weight"].zero_()
     w["linear1.bias"].zero_()
@@ -303,8 +312,11 @@ def test_feed_forward_gradients(student, draw):
     for name, want in zip(leaves, wanted, strict=True):
         got = run.parameters[name]
         if got is None:
-            fail(f"No gradient reaches {name}.", mistake=f"no gradient for {name}")
-        expect_close(got, want, f"The gradient of {name}", tolerance=1e-4)
+            fail(
+                Phrase("No gradient reaches {name}.", name),
+                mistake=Phrase("no gradient for {name}", name),
+            )
+        expect_close(got, want, Phrase("The gradient of {name}", name), tolerance=1e-4)
     expect_gradients(run, lambda x: feed_forward(state, x), [x], upstream)
 
 
@@ -814,7 +826,9 @@ def add_norm_mistakes(
         other = "post-norm where pre-norm is asked for"
     return {
         **no_answers(x),
-        f"the result of {other}": lambda: add_norm(x, f, gamma, beta, not first),
+        Phrase("the result of {other}", other): lambda: add_norm(
+            x, f, gamma, beta, not first
+        ),
         "norm(x) + f(x): the residual is normalised, f's input is not": lambda: (
             norm(x) + f(x)
         ),
@@ -911,8 +925,11 @@ def test_add_norm_calls(student, draw):
         got = module(x, Callback(sublayer))
         if len(seen) != 1:
             fail(
-                f"The sub-layer is called {len(seen)} times; once is enough, and with "
-                "dropout inside it, two calls do not return the same.",
+                Phrase(
+                    "The sub-layer is called {count} times; once is enough, and "
+                    "with dropout inside it, two calls do not return the same.",
+                    len(seen),
+                ),
                 mistake="the sub-layer is not called exactly once",
             )
         norm = normaliser(gamma, beta)
@@ -946,17 +963,24 @@ def test_add_norm_dropout(student, draw):
     f = watched(torch.ones_like, training)
     added, again = (module(x, f).float() - x for _ in range(2))
     if torch.allclose(added, torch.ones_like(added), atol=1e-5):
-        fail(f"dropout={P} changed nothing in training", mistake="dropout is ignored")
+        fail(
+            Phrase("dropout={p} changed nothing in training", P),
+            mistake="dropout is ignored",
+        )
     known = torch.tensor([0, 1, 1 / P, P, 1 / (1 - P), 1 - P, 2])
     if not torch.isclose(added[..., None], known, atol=1e-4).any(-1).all():
         fail(
-            f"With dropout {P} what the sub-layer adds should become 0 or be divided "
-            f"by {1 - P}, and x itself should stay whole: drop f's output before it is "
-            "added.",
+            Phrase(
+                "With dropout {p} what the sub-layer adds should become 0 or be "
+                "divided by {kept}, and x itself should stay whole: drop f's "
+                "output before it is added.",
+                P,
+                1 - P,
+            ),
             mistake="dropout on something else than the sub-layer's output",
         )
-    right, axes = torch.ones_like(x), {"token": 1, "sentence": 0, "number": 2}
-    expect_dropped(added, right, P, "what the sub-layer adds", axes, again)
+    right = torch.ones_like(x)
+    expect_dropped(added, right, P, "what the sub-layer adds", OF_VECTORS, again)
     expect_whole_input(before, training)
 
 

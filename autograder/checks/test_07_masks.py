@@ -20,6 +20,7 @@ from autograder.checking.kinds_of_inputs import (
     masks_of_every_kind,
 )
 from autograder.checking.masks import Mistakes, expect_bool, expect_mask
+from autograder.phrases import Phrase
 from transformer import attention
 from transformer import masks as reference
 
@@ -65,7 +66,7 @@ def expect_any_place(draw, make: Any, right: Any, named: Any, what: str) -> None
 
     def compare(where: str) -> None:
         ids = places[where]
-        whose = f"With {where}, {what}"
+        whose = Phrase("With {where}, {what}", where, what)
         expect_mask(make(ids, pad_id), right(ids, pad_id), whose, named(ids, pad_id))
 
     for where in places:
@@ -102,7 +103,7 @@ def padding_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
             word.expand(-1, -1, word.size(-1), -1)
         ),
         **{
-            f"the mask for the pad id {fixed}, whatever `pad_id` is": (
+            Phrase("the mask for the pad id {fixed}, whatever `pad_id` is", fixed): (
                 (ids != fixed)[:, None, None]
             )
             for fixed in OTHER_PADDING
@@ -117,9 +118,9 @@ def padding_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
         "a mask that hides nothing": torch.ones_like(word),
         "a mask that hides everything": torch.zeros_like(word),
         **{
-            f"the mask of all numbers above {fixed}, whatever `pad_id` is": (
-                (ids > fixed)[:, None, None]
-            )
+            Phrase(
+                "the mask of all numbers above {fixed}, whatever `pad_id` is", fixed
+            ): ((ids > fixed)[:, None, None])
             for fixed in OTHER_PADDING[1:]  # above 0 are those that are not 0
         },
     }
@@ -133,7 +134,7 @@ def test_padding_shape(student, draw):
     if isinstance(got, Tensor) and got.shape != (len(ids), 1, 1, ids.size(1)):
         phrase = name_of_mistake(got, shapes, 0.0)
         if phrase:
-            fail(f"The padding mask is {phrase}.", phrase)
+            fail(Phrase("The padding mask is {phrase}.", phrase), phrase)
     expect_shape(got, (len(ids), 1, 1, ids.size(1)), "The padding mask")
 
 
@@ -163,7 +164,7 @@ def test_padding_of_one_sentence(student, draw):
             student.padding_mask(one, pad_id),
             reference.padding_mask(one, pad_id),
         )
-        what = f"The mask of ids of shape {tuple(one.shape)}"
+        what = Phrase("The mask of ids of shape {shape}", tuple(one.shape))
         mistakes = padding_mistakes(one, pad_id) if one is ids else {}
         expect_mask(got, want, what, mistakes)
 
@@ -229,7 +230,7 @@ def test_causal_values(student, draw):
 def test_causal_of_any_length(student):
     def compare(t: int) -> None:
         mistakes = causal_mistakes(t) if t == 5 else {}
-        what = f"The mask for the length {t}"
+        what = Phrase("The mask for the length {t}", t)
         expect_mask(student.causal_mask(t), reference.causal_mask(t), what, mistakes)
 
     for t in (5, 1, LONGER):
@@ -307,7 +308,7 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
 def fixed_padding_mistakes(ids: Tensor, past: Tensor) -> Mistakes:
     """Name the target masks for a pad id that is written into the code."""
     return {
-        f"the mask for the pad id {fixed}, whatever `pad_id` is": (
+        Phrase("the mask for the pad id {fixed}, whatever `pad_id` is", fixed): (
             (ids != fixed)[:, None, None] & past
         )
         for fixed in OTHER_PADDING
@@ -344,7 +345,7 @@ def test_target_of_one_sentence(student, draw):
     ids[0, -1] = pad_id
     for one in (ids, ids[:1], ids[1:2, :1]):
         got, want = student.target_mask(one, pad_id), reference.target_mask(one, pad_id)
-        what = f"The mask of ids of shape {tuple(one.shape)}"
+        what = Phrase("The mask of ids of shape {shape}", tuple(one.shape))
         mistakes = target_mistakes(one, pad_id) if one is ids else {}
         expect_mask(got, want, what, mistakes)
 

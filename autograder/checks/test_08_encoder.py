@@ -37,6 +37,7 @@ from autograder.checking.kinds_of_inputs import (
     expect_every_mask,
     masks_of_every_kind,
 )
+from autograder.phrases import Phrase
 from transformer import encoder as reference
 from transformer.config import TransformerConfig
 from transformer.one_stack.sentences import N_SPECIAL, NOT_ASKED
@@ -461,8 +462,13 @@ def expect_every_parameter(gradients: dict[str, Tensor | None]) -> None:
     left_out = [name for name, value in gradients.items() if value is None]
     if left_out:
         fail(
-            f"No gradient reaches {len(left_out)} of {len(gradients)} parameters, "
-            f"such as {left_out[0]}: they take no part in the output.",
+            Phrase(
+                "No gradient reaches {count} of {total} parameters, such as "
+                "{name}: they take no part in the output.",
+                len(left_out),
+                len(gradients),
+                left_out[0],
+            ),
             mistake="a parameter without a gradient",
         )
 
@@ -632,8 +638,11 @@ def test_encoder_parameters(student, draw):
         )
     if len(found) == len(wanted) // N:
         fail(
-            f"The encoder has the parameters of one layer, not of {N}: "
-            "[layer] * n is the same layer n times.",
+            Phrase(
+                "The encoder has the parameters of one layer, not of {n}: [layer] "
+                "* n is the same layer n times.",
+                N,
+            ),
             mistake="one layer used N times, so shared parameters",
         )
     if found != wanted:
@@ -705,7 +714,10 @@ def listed(states: Any) -> list[Tensor]:
         return list(states)
     if not isinstance(states, (list, tuple)):
         fail(
-            f"layer_states should return a list of tensors, not {describe(states)}.",
+            Phrase(
+                "layer_states should return a list of tensors, not {found}.",
+                describe(states),
+            ),
             mistake="something else than a list",
         )
     return list(states)
@@ -723,13 +735,24 @@ def test_states_count(student, draw):
     states = listed(student.layer_states(encoder, x, mask))
     if len(states) == N:
         fail(
-            f"{N} layers make {N + 1} states, with the input; you return {N}.",
+            Phrase(
+                "{n} layers make {states} states, with the input; you return {n}.",
+                N,
+                N + 1,
+            ),
             mistake="a state too few: the input or the last layer is missing",
         )
     if len(states) != N + 1:
-        fail(f"{N} layers make {N + 1} states, with the input, not {len(states)}.")
+        fail(
+            Phrase(
+                "{n} layers make {states} states, with the input, not {count}.",
+                N,
+                N + 1,
+                len(states),
+            )
+        )
     for number, state in enumerate(states):
-        expect_shape(state, (B, S, D), f"State {number}")
+        expect_shape(state, (B, S, D), Phrase("State {number}", number))
 
 
 @check("layer-states", share=3, title="Each state is what its layer makes of the last")
@@ -742,9 +765,11 @@ def test_states_values(student, draw):
         expect_not_input(states[0], x)
     for number, want in enumerate(wanted[: len(states)]):
         mistakes = state_mistakes(layers, x, mask, number)
-        expect_close(states[number], want, f"State {number}", mistakes)
+        expect_close(states[number], want, Phrase("State {number}", number), mistakes)
     if len(states) != len(wanted):
-        fail(f"There should be {N + 1} states, not {len(states)}.")
+        fail(
+            Phrase("There should be {states} states, not {count}.", N + 1, len(states))
+        )
 
 
 def state_mistakes(
@@ -802,9 +827,16 @@ def test_states_of_other_stacks(student, draw):
         states = listed(student.layer_states(encoder, x, mask))
         wanted = states_of(some, x, mask)
         if len(states) != len(wanted):
-            fail(f"{len(some)} layers make {len(wanted)} states, not {len(states)}.")
+            fail(
+                Phrase(
+                    "{n} layers make {states} states, not {count}.",
+                    len(some),
+                    len(wanted),
+                    len(states),
+                )
+            )
         for number, want in enumerate(wanted):
-            what = f"State {number} of a stack of {len(some)}"
+            what = Phrase("State {number} of a stack of {n}", number, len(some))
             expect_close(states[number], want, what)
 
 
@@ -911,7 +943,9 @@ def test_drift_of_few_states(student, draw):
     for count in (2, 1, 9):
         states = tuple(words(draw, 1, S, D) for _ in range(count))
         got, named = student.drift(states), drift_mistakes(states) if count > 1 else {}
-        expect_close(got, drift_of(states), f"The drift of {count} states", named)
+        expect_close(
+            got, drift_of(states), Phrase("The drift of {count} states", count), named
+        )
 
 
 @check("drift", share=1, title="Whatever the vectors' lengths; float64 to all digits")
@@ -1001,8 +1035,11 @@ def masked(
     result = student.mask_words(ids, mask_id, share, **arguments)
     if not isinstance(result, (tuple, list)) or len(result) != 2:
         fail(
-            "mask_words should return two tensors, what is read and what is asked, "
-            f"not {describe(result)}.",
+            Phrase(
+                "mask_words should return two tensors, what is read and what is "
+                "asked, not {found}.",
+                describe(result),
+            ),
             mistake="another number of results",
         )
     for part, what in zip(result, ("what is read", "what is asked"), strict=True):
@@ -1068,7 +1105,9 @@ def test_masked_share(student, draw):
     }
     if abs(share - SHARE) > bound:
         mistake = next((p for p, s in named.items() if abs(share - s) <= bound), None)
-        whose = f"With share={SHARE}, {share:.1%} of the words are chosen."
+        whose = Phrase(
+            "With share={p}, {share} of the words are chosen.", SHARE, f"{share:.1%}"
+        )
         fail(whose, mistake)
     none, every = (masked(student, draw, share=share) for share in (0.0, 1.0))
     if bool(none.chosen.any()) or not torch.equal(none.read, none.ids):
@@ -1090,9 +1129,13 @@ def expect_each_for_itself(hit: Tensor, places: Tensor, what: str) -> None:
         mixed = (hit & places).any(axis) & (~hit & places).any(axis)
         if not bool(mixed.any()):
             fail(
-                f"In each {name} either all or none are {what}: chance should decide "
-                "for every word by itself.",
-                mistake=f"one draw for a whole {name}",
+                Phrase(
+                    "In each {name} either all or none are {what}: chance should "
+                    "decide for every word by itself.",
+                    name,
+                    what,
+                ),
+                mistake=Phrase("one draw for a whole {name}", name),
             )
 
 
@@ -1114,8 +1157,13 @@ def test_masked_fates(student, draw):
         mistake = nearest if distance(OTHER_RULES[nearest]) <= bound else None
         hidden, other, kept = (f"{share:.0%}" for share in shares)
         fail(
-            f"Of the chosen words {hidden} are hidden, {other} are other words and "
-            f"{kept} stay as they were.",
+            Phrase(
+                "Of the chosen words {hidden} are hidden, {other} are other words "
+                "and {kept} stay as they were.",
+                hidden,
+                other,
+                kept,
+            ),
             mistake,
         )
 
@@ -1150,7 +1198,10 @@ def expect_hidden_share_of_few_words(found: Masked) -> None:
     if abs(hidden - RULE[0]) > bound:
         more = abs(hidden - (RULE[0] + RULE[1] / 3)) <= bound
         fail(
-            f"In a vocabulary of two words {hidden:.1%} of the chosen are hidden.",
+            Phrase(
+                "In a vocabulary of two words {share} of the chosen are hidden.",
+                f"{hidden:.1%}",
+            ),
             mistake="the hidden word's number drawn for other words" if more else None,
         )
 

@@ -37,6 +37,7 @@ from autograder.checking.kinds_of_inputs import (
     expect_every_mask,
     masks_of_every_kind,
 )
+from autograder.phrases import Phrase, series
 from transformer import decoder as reference
 from transformer.config import TransformerConfig
 from transformer.feed_forward import AddNorm
@@ -356,24 +357,24 @@ def handed_mistakes(
     n1, n2, n3 = norms
     raw = nn.Identity()
     return {
-        f"a layer whose functions use x: each {HANDED}": lambda: by_steps(
-            (raw, raw, raw), keys=raw
+        Phrase("a layer whose functions use x: each {handed}", HANDED): lambda: (
+            by_steps((raw, raw, raw), keys=raw)
         ),
-        f"a layer whose attentions use x: each {HANDED}": lambda: by_steps(
-            (raw, raw, n3), keys=raw
+        Phrase("a layer whose attentions use x: each {handed}", HANDED): lambda: (
+            by_steps((raw, raw, n3), keys=raw)
         ),
-        f"a layer whose self-attention uses x: it {HANDED}": lambda: by_steps(
-            (raw, n2, n3), keys=raw
+        Phrase("a layer whose self-attention uses x: it {handed}", HANDED): lambda: (
+            by_steps((raw, n2, n3), keys=raw)
         ),
-        f"a layer whose self-attention has x as keys: it {HANDED}": lambda: by_steps(
-            keys=raw
+        Phrase(
+            "a layer whose self-attention has x as keys: it {handed}", HANDED
+        ): lambda: by_steps(keys=raw),
+        Phrase("a layer whose cross-attention uses x: it {handed}", HANDED): lambda: (
+            by_steps((n1, raw, n3))
         ),
-        f"a layer whose cross-attention uses x: it {HANDED}": lambda: by_steps(
-            (n1, raw, n3)
-        ),
-        f"a layer whose feed-forward layer uses x: it {HANDED}": lambda: by_steps(
-            (n1, n2, raw)
-        ),
+        Phrase(
+            "a layer whose feed-forward layer uses x: it {handed}", HANDED
+        ): lambda: by_steps((n1, n2, raw)),
     }
 
 
@@ -480,7 +481,7 @@ def expect_reached(gradients: dict[str, Tensor | None], of: str) -> None:
         silent = gradient is None or not gradient.any()
         if silent and "w_k.bias" not in name:  # softmax does not feel that one
             fail(
-                f"No gradient of {of} reaches {name}.",
+                Phrase("No gradient of {of} reaches {name}.", of, name),
                 mistake="the gradient is cut off",
             )
 
@@ -507,7 +508,7 @@ def test_layer_with_every_mask(student, draw):
 
         own = partial(output_under, pair.student, given.all, place)
         right = partial(output_under, pair.trusted, given.all, place)
-        expect_every_mask(own, right, masks, f"x, with this for {place},")
+        expect_every_mask(own, right, masks, Phrase("x, with this for {place},", place))
 
 
 def output_under(layer: Any, given: Sequence[Tensor], place: str, mask: Tensor) -> Any:
@@ -603,9 +604,15 @@ def expect_dropout(student, draw) -> None:
         value = left_over(pair.trusted, given, dropped)
         kept = [name for name, gone in zip(ADDERS, dropped, strict=True) if not gone]
         gone = [name for name in ADDERS if name not in kept]
-        phrase = f"a layer without the dropout of what {' and '.join(kept)} adds"
+        phrase = Phrase(
+            "a layer without the dropout of what {names} adds",
+            series(kept),
+        )
         kept_in_training |= {phrase: value} if kept else {}
-        phrase = f"a layer that drops what {' and '.join(gone)} adds in eval mode too"
+        phrase = Phrase(
+            "a layer that drops what {names} adds in eval mode too",
+            series(gone),
+        )
         dropped_in_eval |= {phrase: value} if gone else {}
     exact = pair.trusted(*given.all)[0]
     what = "x in eval mode, with dropout,"
@@ -732,7 +739,7 @@ def test_stack_shapes(student, draw):
     x, weights = run_stack(decoder, inputs(draw))
     expect_shape(x, (B, T, D), "x")
     for number, one in enumerate(weights):
-        expect_shape(one, (B, H, T, S), f"the weights of layer {number}")
+        expect_shape(one, (B, H, T, S), Phrase("the weights of layer {number}", number))
 
 
 @check(
@@ -766,7 +773,7 @@ def test_stack_weights(student, draw):
         named = {}
         if number == 0:
             named["the weights in the opposite order"] = want[-1]
-        what = f"the tensor of weights of layer {number}"
+        what = Phrase("the tensor of weights of layer {number}", number)
         expect_close(one, right, what, named)
     expect_stack_gradients(student, draw, pair, given)
 
@@ -898,7 +905,7 @@ def test_average_of_few_layers(student, draw):
     usual = partial(expect_average, student, weights)
     for some in (weights[:1], [*weights, *many_weights(draw)]):
         with blame("code that counts on some number of layers", usual):
-            what = f"average of {len(some)} layers"
+            what = Phrase("average of {n} layers", len(some))
             expect_close(student.average_heads(some), right_average(some), what)
     exact = [one.double() for one in weights]
     got = student.average_heads(exact)
@@ -1034,7 +1041,14 @@ def expect_rows_of_logits(got: Any, ids: Tensor, what: str) -> None:
     shape = tuple(got.shape) if isinstance(got, Tensor) else None
     for phrase, wrong in named.items():
         if shape == wrong:
-            fail(f"You return {phrase}: {what} is to have (b, t, vocab_size).", phrase)
+            fail(
+                Phrase(
+                    "You return {phrase}: {what} is to have (b, t, vocab_size).",
+                    phrase,
+                    what,
+                ),
+                phrase,
+            )
     expect_shape(got, (*ids.shape, VOCABULARY), what)
 
 
@@ -1055,7 +1069,7 @@ def test_logits_values(student, draw):
 def test_logits_with_padding(student, draw):
     pair = language_models(student, draw)
     for place, ids in sentences(draw).items():
-        expect_logits(pair, ids, f"with {place}, the tensor of logits")
+        expect_logits(pair, ids, Phrase("with {place}, the tensor of logits", place))
     expect_own_padding(student, draw)
 
 
@@ -1157,7 +1171,11 @@ def expect_loss(model: Any, ids: Tensor, what: str) -> None:
     loss = model.loss(ids)
     if isinstance(loss, Tensor) and loss.dim():
         fail(
-            f"{what} should be one number, but it has the shape {tuple(loss.shape)}.",
+            Phrase(
+                "{what} should be one number, but it has the shape {shape}.",
+                what,
+                tuple(loss.shape),
+            ),
             mistake="more numbers than one for the loss",
         )
     expect_close(loss, want, what, loss_mistakes(logits.double(), ids))

@@ -37,6 +37,7 @@ from autograder.checking.families import (
     expect_same_device,
 )
 from autograder.checking.kinds_of_inputs import expect_double, rows_far_apart
+from autograder.phrases import Phrase
 from transformer.config import TransformerConfig
 from transformer.experiments.bag_translator import BagTranslator
 from transformer.masks import padding_mask, target_mask
@@ -57,7 +58,9 @@ def expect_every_padding(places: Iterable[str], compare: Callable[[str], None]) 
     usual, *others = places
     compare(usual)
     for place in others:
-        with blame(f"code that does not take {place}", lambda: compare(usual)):
+        with blame(
+            Phrase("code that does not take {place}", place), lambda: compare(usual)
+        ):
             compare(place)
 
 
@@ -103,8 +106,11 @@ def read(model: Any, src: Tensor, tgt: Tensor) -> Tensor:
     logits = model(src, tgt)
     if isinstance(logits, (tuple, list)):
         fail(
-            "forward should return the logits alone, but it returns "
-            f"{len(logits)} things. `decode` returns two: take the first.",
+            Phrase(
+                "forward should return the logits alone, but it returns {count} "
+                "things. `decode` returns two: take the first.",
+                len(logits),
+            ),
             mistake="logits and attention weights together",
         )
     return logits
@@ -220,7 +226,12 @@ def test_forward_of_every_padding(student, draw):
     def compare(place: str) -> None:
         src, tgt = sources[place], targets[place]
         got, want = read(pair.student, src, tgt), pair.trusted(src, tgt)
-        expect_close(got, want, f"With {place}, the tensor of logits", tolerance=1e-4)
+        expect_close(
+            got,
+            want,
+            Phrase("With {place}, the tensor of logits", place),
+            tolerance=1e-4,
+        )
 
     expect_every_padding(places, compare)
 
@@ -255,8 +266,11 @@ def test_forward_gradients(student, draw):
     for name, parameter in pair.trusted.named_parameters():
         got, want = run.parameters.get(name), torch.as_tensor(parameter.grad)
         if got is None or (want.abs().max() > 1e-6 and not got.any()):
-            fail(f"No gradient reaches {name}.", mistake="the gradient is cut off")
-        expect_close(got, want, f"The gradient of {name}", tolerance=1e-3)
+            fail(
+                Phrase("No gradient reaches {name}.", name),
+                mistake="the gradient is cut off",
+            )
+        expect_close(got, want, Phrase("The gradient of {name}", name), tolerance=1e-3)
 
 
 @check("transformer-forward", share=1, title="One sentence alone; each call for itself")
@@ -377,8 +391,8 @@ def expect_split(student, tgt: Tensor, whose: str) -> None:
     """Compare both parts of a split."""
     result = student.teacher_forcing_split(tgt)
     first, second = expect_parts(result, 2, "the decoder's input and the target")
-    expect_equal(first, tgt[:, :-1], f"the input of {whose}")
-    expect_equal(second, tgt[:, 1:], f"the target of {whose}")
+    expect_equal(first, tgt[:, :-1], Phrase("the input of {whose}", whose))
+    expect_equal(second, tgt[:, 1:], Phrase("the target of {whose}", whose))
 
 
 @check("teacher-forcing-split", share=2, title="Any batch, any length, any tokens")
@@ -697,7 +711,7 @@ def test_loss_of_every_padding(student, draw):
 
     def compare(place: str) -> None:
         case = Case(logits, targets[place], smoothing=0.2)
-        expect_loss(student, case, f"with {place}, the loss")
+        expect_loss(student, case, Phrase("with {place}, the loss", place))
 
     expect_every_padding(targets, compare)
     many = draw.ids(3, 173, low=4, high=WORDS)  # 519 words: 7 in eight bits
@@ -734,9 +748,10 @@ def little_mistakes(case: Case) -> Named:
         return -losses.mean(each)
 
     return {
-        f"the logarithm of a softmax to which a small number is added, {e:g}": partial(
-            loss, e
-        )
+        Phrase(
+            "the logarithm of a softmax to which a small number is added, {added}",
+            f"{e:g}",
+        ): partial(loss, e)
         for e in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
     }
 
@@ -956,7 +971,7 @@ def test_rate_at_zero(student, draw):
         got = student.warmup_rate(0, d_model, warmup)
     named = {
         "the rate of step 1": torch.tensor(true_rate(1, d_model, warmup)),
-        f"infinity: {words}": torch.tensor(math.inf),
+        Phrase("infinity: {words}", words): torch.tensor(math.inf),
     }
     zero = torch.tensor(0.0)
     expect_close(got, zero, "The rate at step 0", named, tolerance=1e-12)
@@ -1414,7 +1429,12 @@ def test_average_of_weights(student, draw):
     want = average_checkpoints(states)
     for name in ("weight", "exact", "single"):
         named = mean_mistakes(states, name)
-        expect_close(average[name], want[name], f"The mean of {name}", mistakes=named)
+        expect_close(
+            average[name],
+            want[name],
+            Phrase("The mean of {name}", name),
+            mistakes=named,
+        )
 
 
 def counter_mistakes(counts: Tensor) -> Named:
@@ -1438,8 +1458,8 @@ def test_average_of_counters(student, draw):
     average, last = averaged(student, states), states[-1]
     for state, which in ((last, "last"), (states[0], "first")):
         if average["weight"].equal(state["weight"]):
-            words = f"the {which} checkpoint, not the mean"
-            fail(f"The weights are those of {words}.", mistake=words)
+            words = Phrase("the {which} checkpoint, not the mean", which)
+            fail(Phrase("The weights are those of {words}.", words), mistake=words)
     named = counter_mistakes(torch.stack([state["count"] for state in states]))
     expect_equal(average["count"], last["count"], "The counter", named)
     with blame("a counter that is rounded on its way through fractions"):
@@ -1455,8 +1475,12 @@ def test_average_of_each_dtype(student, draw):
     for name, value in states[0].items():
         if average[name].dtype != value.dtype:
             fail(
-                f"A parameter of {value.dtype} should stay {value.dtype}, but its mean "
-                f"is {average[name].dtype}.",
+                Phrase(
+                    "A parameter of {dtype} should stay {dtype}, but its mean is "
+                    "{found}.",
+                    value.dtype,
+                    average[name].dtype,
+                ),
                 mistake="a mean in another dtype",
             )
     small = draw.integer(1, 9) / 4
@@ -1528,7 +1552,10 @@ def test_average_shares_nothing(student, draw):
     for name, value in before.items():
         if not torch.equal(now[name], value):
             fail(
-                f"When the model trains on, {name} of your average changes with it. "
-                "Return a copy: .clone().",
+                Phrase(
+                    "When the model trains on, {name} of your average changes with "
+                    "it. Return a copy: .clone().",
+                    name,
+                ),
                 mistake="an average that shares its memory with a checkpoint",
             )

@@ -35,6 +35,7 @@ from autograder.checking.families import (
 )
 from autograder.checking.kinds_of_inputs import expect_double, expect_every_mask
 from autograder.checking.random_inputs import Draw
+from autograder.phrases import Phrase
 from transformer.config import TransformerConfig
 from transformer.decoder import DecoderLayer
 from transformer.feed_forward import AddNorm
@@ -254,7 +255,7 @@ def greedy_mistakes(
     _, start, end = model.special
     ends = bool((greedy(model, src, max_len) == end).any())
     last = "the words without the last token"
-    last = last if ends else f"one word less than max_len, or {last}"
+    last = last if ends else Phrase("one word less than max_len, or {last}", last)
 
     def found(**changes: Any) -> Callable[[], Tensor]:
         return lambda: greedy(model, src, **({"max_len": max_len} | changes))
@@ -377,7 +378,10 @@ def expect_read_once(model: TableModel) -> None:
     """Fail unless the source was encoded once."""
     if model.encoded != 1:
         fail(
-            f"The source should be encoded once, but it was {model.encoded} times.",
+            Phrase(
+                "The source should be encoded once, but it was {count} times.",
+                model.encoded,
+            ),
             mistake="the source encoded again and again",
         )
 
@@ -1125,8 +1129,12 @@ def test_beam_calls(student, draw):
     widest = max(shape[0] for shape in model.calls)
     if widest > rows:
         fail(
-            f"The decoder was called with {widest} rows, though there are never more "
-            f"than b k = {rows} hypotheses.",
+            Phrase(
+                "The decoder was called with {widest} rows, though there are never "
+                "more than b k = {rows} hypotheses.",
+                widest,
+                rows,
+            ),
             mistake="a tree that grows, and is not cut back to k",
         )
     if max(shape[1] for shape in model.calls) > steps:
@@ -1606,12 +1614,22 @@ def test_step_under_every_mask(student, draw):
     step, function = draw_step(student, draw), step_of_tensors(student)
     for place, keys, letter in (("tgt_mask", T, "t"), ("src_mask", S, "s")):
         masks = {
-            f"(b, 1, 1, {letter}), one for each sentence": draw.mask(B, 1, 1, keys),
-            f"(b, h, 1, {letter}), one for each head": draw.mask(B, H, 1, keys),
-            f"(1, h, 1, {letter}), one for each head": draw.mask(1, H, 1, keys),
-            f"(1, 1, 1, {letter}), one for all": draw.mask(1, 1, 1, keys),
-            f"({letter},), one for all": draw.mask(keys),
-            f"(h, 1, {letter}), one for each head": draw.mask(H, 1, keys),
+            Phrase("(b, 1, 1, {letter}), one for each sentence", letter): draw.mask(
+                B, 1, 1, keys
+            ),
+            Phrase("(b, h, 1, {letter}), one for each head", letter): draw.mask(
+                B, H, 1, keys
+            ),
+            Phrase("(1, h, 1, {letter}), one for each head", letter): draw.mask(
+                1, H, 1, keys
+            ),
+            Phrase("(1, 1, 1, {letter}), one for all", letter): draw.mask(
+                1, 1, 1, keys
+            ),
+            Phrase("({letter},), one for all", letter): draw.mask(keys),
+            Phrase("(h, 1, {letter}), one for each head", letter): draw.mask(
+                H, 1, keys
+            ),
         }
 
         def own(mask: Tensor, place: str = place) -> Any:
@@ -1621,7 +1639,7 @@ def test_step_under_every_mask(student, draw):
         def right(mask: Tensor, place: str = place) -> Tensor:
             return step.under(place, mask).right()[0]
 
-        expect_every_mask(own, right, masks, f"x, with this for {place},")
+        expect_every_mask(own, right, masks, Phrase("x, with this for {place},", place))
 
 
 @check("decode-step-cached", share=1, title="Each call alone; no dropout in evaluation")
@@ -2023,8 +2041,12 @@ def expect_each_corpus_anew(
     )
     if then != again:
         fail(
-            f"For the same corpus a second call gives another result: {what} should "
-            "begin anew each time. A list or Counter among the defaults is kept.",
+            Phrase(
+                "For the same corpus a second call gives another result: {what} "
+                "should begin anew each time. A list or Counter among the defaults "
+                "is kept.",
+                what,
+            ),
             mistake=GOES_FROM,
         )
     expect_each_call_anew(student, function, calls, right, what, part)
@@ -2491,7 +2513,12 @@ def test_sampling_shape(student, draw):
 def test_sampling_temperature(student, draw):
     for temperature in (0.6, 2.5):
         logits, settings = draw_logits(draw, N_ROWS), SamplingSettings(temperature)
-        expect_left(student, logits, settings, f"With T = {temperature} what is left")
+        expect_left(
+            student,
+            logits,
+            settings,
+            Phrase("With T = {temperature} what is left", temperature),
+        )
     what = "With T = 0.6, for logits of hundreds, what is left"
     with blame("a softmax by hand that overflows"):
         logits = 200 * draw_logits(draw, N_ROWS)
@@ -2506,7 +2533,10 @@ def test_sampling_top_k(student, draw):
     for k in (4, 1):
         logits = draw_logits(draw, N_ROWS)
         expect_left(
-            student, logits, SamplingSettings(top_k=k), f"With k = {k} what is left"
+            student,
+            logits,
+            SamplingSettings(top_k=k),
+            Phrase("With k = {k} what is left", k),
         )
 
 
@@ -2516,7 +2546,10 @@ def test_sampling_top_p(student, draw):
     for low in (0.75, 0.4):
         settings = draw_settings(draw, logits, low)
         expect_left(
-            student, logits, settings, f"With p = {settings.top_p:.3f} what is left"
+            student,
+            logits,
+            settings,
+            Phrase("With p = {p} what is left", f"{settings.top_p:.3f}"),
         )
     expect_left(
         student, logits, SamplingSettings(top_p=0.001), "With p = 0.001 what is left"
@@ -2529,8 +2562,11 @@ def test_sampling_order(student, draw):
     for temperature, k, low in ((1.4, 5, 0.7), (1.6, 4, 0.9)):
         other = {"temperature": temperature, "top_k": k}
         settings = draw_settings(draw, logits, low, **other)
-        what = (
-            f"With T = {temperature}, k = {k} and p = {settings.top_p:.3f} what is left"
+        what = Phrase(
+            "With T = {temperature}, k = {k} and p = {p} what is left",
+            temperature,
+            k,
+            f"{settings.top_p:.3f}",
         )
         expect_left(student, logits, settings, what)
 
@@ -2560,7 +2596,7 @@ def test_sampling_at_the_ends(student, draw):
         (equal, SamplingSettings(0), first),
         (unlikely, SamplingSettings(0.5, 3, 0.9), "code that fails for -inf"),
     ):
-        what = f"For {settings} what is left"
+        what = Phrase("For {settings} what is left", settings)
         with blame(phrase, usual):
             expect_left(student, given, settings, what, named=False)
     expect_no_cut(student, draw)
@@ -2590,7 +2626,7 @@ def test_sampling_axes(student, draw):
                 SamplingSettings(top_k=5),
                 draw_settings(draw, logits, 0.7),
             ):
-                what = f"With {len(lead)} axes before the words what is left"
+                what = Phrase("With {n} axes before the words what is left", len(lead))
                 expect_left(student, logits, settings, what, named=False)
 
 

@@ -20,6 +20,7 @@ from autograder.checking.masks import (
     expect_mask,
     expect_on_cpu,
 )
+from autograder.phrases import Phrase
 from transformer.experiments import complexity as reference
 
 PRIMES = (5, 7, 11, 13, 17, 19, 23)
@@ -166,7 +167,7 @@ def expect_cost(student, kind: str, n: int, d: int, w: int) -> None:
     got, want = (place.layer_cost(kind, n, d, w) for place in (student, reference))
     named: dict[str, Any] = cost_mistakes(kind, n, d, w)
     named[FIXED] = lambda: as_number(student.layer_cost(kind, n + 1, d + 1, w + 2))
-    expect_whole(got, want, f"The cost of {kind}", named)
+    expect_whole(got, want, Phrase("The cost of {kind}", kind), named)
 
 
 def as_number(got: Any) -> Any:
@@ -180,7 +181,9 @@ def expect_whole(got: Any, want: Any, what: str, mistakes: dict[str, Any]) -> No
     got = as_number(got)
     if not isinstance(got, (int, float, list)) or isinstance(got, bool):
         fail(
-            f"{what} should be a number, but it is {describe(got)}.",
+            Phrase(
+                "{what} should be a number, but it is {found}.", what, describe(got)
+            ),
             mistake=NO_NUMBER,
         )
     expect_equal(got, want, what, mistakes)
@@ -223,13 +226,15 @@ def test_cost_of_other_sizes(student, draw):
             got = student.layer_cost(kind, 2, d, 7)
             want = reference.layer_cost(kind, 2, d, 7)
             named = cost_mistakes(kind, 2, d, 7)
-            expect_whole(got, want, f"The cost of {kind} on two tokens", named)
+            expect_whole(
+                got, want, Phrase("The cost of {kind} on two tokens", kind), named
+            )
         given = partial(expect_cost, student, kind, 10, d, 3)
         with blame("code that does not use the default width of 3", given):
             got = student.layer_cost(kind, 10, d)
             want = reference.layer_cost(kind, 10, d)
             named = cost_mistakes(kind, 10, d, 3)
-            what = f"The cost of {kind} with the default width"
+            what = Phrase("The cost of {kind} with the default width", kind)
             expect_whole(got, want, what, named)
         with blame("code that counts on sizes above 1", long):
             for sizes in ((1, d, 7), (16, 1, 7), (16, d, 1), (1, 1, 1)):
@@ -246,7 +251,9 @@ def test_cost_of_large_sizes(student):
         with blame(words, usual):
             got = student.layer_cost(kind, 65_537, 4_099, 9)
             want = reference.layer_cost(kind, 65_537, 4_099, 9)
-            expect_whole(got, want, f"The cost of {kind} at a large size", {})
+            expect_whole(
+                got, want, Phrase("The cost of {kind} at a large size", kind), {}
+            )
 
 
 def expect_counts_anew(
@@ -269,8 +276,10 @@ def expect_counts_anew(
     earlier: dict[str, Any] = {}
     for (then, now), call in zip(results, calls, strict=True):
         want = right(*call)
-        expect_whole(then, want, f"In one of several calls, {what}", earlier)
-        expect_whole(now, want, f"After further calls, {what}", {})
+        expect_whole(
+            then, want, Phrase("In one of several calls, {what}", what), earlier
+        )
+        expect_whole(now, want, Phrase("After further calls, {what}", what), {})
         earlier = {KEPT: want}
     expect_no_traces(student, function, *calls[0], still=True)
 
@@ -442,10 +451,10 @@ def expect_paths(
     want = [reference.path_length(kind, n, width) for n in lengths]
     different = {**(named or {}), **wrong_paths(kind, lengths, width)}
     for value in got:
-        expect_whole(value, value, f"The path of {kind}", {})
+        expect_whole(value, value, Phrase("The path of {kind}", kind), {})
     if kind != "self_attention" and len(lengths) > 2:
         different["the same number for every length"] = got[:1] * len(got)
-    expect_equal(got, want, f"The path of {kind}", different)
+    expect_equal(got, want, Phrase("The path of {kind}", kind), different)
 
 
 def telling_lengths(draw, width: int, step: int, below: int = 9) -> list[int]:
@@ -527,7 +536,12 @@ def test_path_of_smallest_widths(student, draw):
             got = [as_number(student.path_length(kind, n)) for n in lengths]
             want = [reference.path_length(kind, n) for n in lengths]
             wrong = wrong_paths(kind, lengths, 3)
-            expect_whole(got, want, f"The path of {kind} with the default width", wrong)
+            expect_whole(
+                got,
+                want,
+                Phrase("The path of {kind} with the default width", kind),
+                wrong,
+            )
 
 
 @check("path-length", share=1, title="Each call has its own result")
@@ -627,7 +641,10 @@ def expect_band(student, n: int, r: int) -> None:
     got = student.restricted_mask(n, r)
     if not isinstance(got, torch.Tensor):
         fail(
-            f"The restricted mask should be a tensor, but it is {describe(got)}.",
+            Phrase(
+                "The restricted mask should be a tensor, but it is {found}.",
+                describe(got),
+            ),
             mistake="something other than a tensor",
         )
     want = reference.restricted_mask(n, r)
@@ -675,7 +692,9 @@ def test_restricted_extremes(student, draw):
         ):
             got = student.restricted_mask(length, r)
             want = reference.restricted_mask(length, r)  # too small to tell mistakes
-            expect_mask(got, want, f"The mask for t = {length}, r = {r}", {})
+            expect_mask(
+                got, want, Phrase("The mask for t = {length}, r = {r}", length, r), {}
+            )
 
 
 def expect_worked_out(mask: torch.Tensor) -> None:
@@ -858,7 +877,12 @@ def compare_rate(
     """Compare a rate with the right one; `named` are mistakes that come first."""
     want = reference.alignment_error_rate(*sets)
     if not isinstance(got, (int, float, torch.Tensor)):
-        fail(f"{what} should be a number, but it is {describe(got)}.", NO_NUMBER)
+        fail(
+            Phrase(
+                "{what} should be a number, but it is {found}.", what, describe(got)
+            ),
+            NO_NUMBER,
+        )
     known: dict[str, float] = {}
     for phrase, rate in rate_mistakes(*sets).items():
         with suppress(ZeroDivisionError):
@@ -916,7 +940,7 @@ def test_rate_of_nothing(student, draw):
 
 def blame_division(links: str) -> AbstractContextManager[None]:
     """Name a division by the number of one kind of links, where 0 was divided by."""
-    mistake = f"code that divides by the number of {links} links"
+    mistake = Phrase("code that divides by the number of {links} links", links)
     return blame_error("ZeroDivisionError", mistake)
 
 

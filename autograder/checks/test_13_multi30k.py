@@ -37,6 +37,7 @@ from autograder.checking.families import (
 )
 from autograder.checking.families import WRITTEN as CHANGED
 from autograder.checking.random_inputs import Draw
+from autograder.phrases import Phrase
 from transformer.config import TransformerConfig
 from transformer.data import Batch
 from transformer.experiments import report as reference
@@ -184,10 +185,10 @@ def order_mistakes(case: Case, what: str, of_batches: Callable[[], Tensor]) -> N
     """Name losses or counts at other places than their sentences'."""
     places = [place for batch in case.given for place in batch.indices]
     return {
-        f"the {what} in the batches' order, not the corpus's": of_batches,
-        f"{what}[places], where the places say where each one belongs": lambda: (
-            of_batches()[places]
-        ),
+        Phrase("the {what} in the batches' order, not the corpus's", what): of_batches,
+        Phrase(
+            "{what}[places], where the places say where each one belongs", what
+        ): lambda: of_batches()[places],
     }
 
 
@@ -287,7 +288,7 @@ def test_losses_counts(student, draw):
     expect_close(counts, want, "the tensor of counts", count_mistakes(case))
     if counts.dtype != torch.int64:
         fail(
-            f"The counts should be of int64, not {counts.dtype}.",
+            Phrase("The counts should be of int64, not {found}.", counts.dtype),
             mistake="counts that are no integers of 64 bits",
         )
 
@@ -341,7 +342,11 @@ def test_losses_keep_the_mode(student, draw):
         if case.model.attribute("training") is not training:
             came, left = ("training", "evaluation")[:: 1 if training else -1]
             fail(
-                f"The model came in {came} mode, and you left it in {left} mode.",
+                Phrase(
+                    "The model came in {came} mode, and you left it in {left} mode.",
+                    came,
+                    left,
+                ),
                 mistake="a model that is left in another mode than it came in",
             )
 
@@ -465,8 +470,10 @@ def test_losses_of_each_call(student, draw):
     for (losses, counts), one in zip(results, cases, strict=True):
         want, number = losses_with(one), counts_with(one)
         whose = "In one of several calls, the tensor of"
-        expect_close(losses, want, f"{whose} losses", earlier[0], tolerance=3e-5)
-        expect_close(counts, number, f"{whose} counts", earlier[1])
+        expect_close(
+            losses, want, Phrase("{whose} losses", whose), earlier[0], tolerance=3e-5
+        )
+        expect_close(counts, number, Phrase("{whose} counts", whose), earlier[1])
         earlier = {KEPT: want}, {KEPT: number}
     expect_tensors_apart(in_turn)
 
@@ -745,7 +752,10 @@ def expect_left(student, function: Any, *given: Any) -> None:
     for number, (now, then) in enumerate(zip(after, before, strict=True), start=1):
         same = now.equal(then) if isinstance(then, Tensor) else now == then
         if not same:
-            fail(f"Your function changed its argument {number}.", mistake=CHANGED)
+            fail(
+                Phrase("Your function changed its argument {number}.", number),
+                mistake=CHANGED,
+            )
 
 
 # --- bleu_by_length ---------------------------------------------------------------
@@ -891,7 +901,9 @@ def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
             (n, bleu or None) for n, bleu in right
         ],
         **{
-            f"BLEU rounded to {words}": functools.partial(rounded, right, digits)
+            Phrase("BLEU rounded to {words}", words): functools.partial(
+                rounded, right, digits
+            )
             for words, digits in DIGITS.items()
         },
         "NaN as the BLEU of a group without a sentence": lambda: [
@@ -1155,7 +1167,7 @@ def rounded_ends(corpus: Corpus, draws: Tensor) -> dict[str, Tensor]:
     """Name the right interval with ends of few digits."""
     right = interval_with(corpus, draws)
     return {
-        f"ends rounded to {words}": right.round(decimals=digits)
+        Phrase("ends rounded to {words}", words): right.round(decimals=digits)
         for words, digits in END_DIGITS.items()
     }
 
@@ -1236,7 +1248,10 @@ def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
         for method in OTHER_METHODS
     }
     return {
-        **{f"the interval that holds {n} of 100 scores": x for n, x in holding.items()},
+        **{
+            Phrase("the interval that holds {n} of 100 scores", n): x
+            for n, x in holding.items()
+        },
         "the interval from the 5th to the 97.5th percentile": quantiles(
             scores, (0.05, 0.975)
         ),
@@ -1244,7 +1259,9 @@ def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
             scores, (0.025, 0.95)
         ),
         **{
-            f"percentiles by numpy's method {method!r}, not by 'linear'": ends
+            Phrase(
+                "percentiles by numpy's method {method}, not by 'linear'", repr(method)
+            ): ends
             for method, ends in by_method.items()
         },
     }
@@ -1635,7 +1652,7 @@ def weight_mistakes(case: Copying) -> Named:
 
     return {
         **{
-            f"copies by {words}": by(weights)
+            Phrase("copies by {words}", words): by(weights)
             for words, weights in OTHER_WEIGHTS.items()
         },
         "copies of the word that most heads look at": lambda: case.filled(

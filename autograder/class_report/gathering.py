@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.class_report.report import ClassReport, Row
-from autograder.class_report.words import Words, language_of_most, reasons, words_in
+from autograder.class_report.words import Words, language_of_most, words_in
 from autograder.classroom.audit_log import NAME as LOG
 from autograder.classroom.fingerprint import fingerprint_of_submission
 from autograder.classroom.folder import ClassFolder, grading_folder
@@ -26,11 +26,13 @@ from autograder.grading.editions import language_of
 from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
 from autograder.marks import Marks, marks_of
+from autograder.phrases import Phrase, restored
 from autograder.translations.unit_table import title_of
 from autograder.unit import CHECK_SUFFIX, Submission, graded_unit
 from autograder.written.settling import how_settled
 
-CHANGED, AS_GIVEN_OUT, *_ = reasons(str)
+CHANGED = Phrase("it has changed since it was graded")
+AS_GIVEN_OUT = Phrase("its answers are as they were given out")
 CLOCKS = 1.0  # seconds by which a file's time and the log's may differ
 
 
@@ -108,7 +110,7 @@ class _Sources:
             given = self.scale(marks.score) if is_given else None
             return Row(name, status, reason, given, details=details)
         notebook = _read(self._autograded(name))
-        record: Mapping[str, Any] = notebook.metadata.get(RECORD, {})
+        record = restored(notebook.metadata.get(RECORD, {}))
         return Row(
             student=name,
             status=status,
@@ -196,7 +198,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         return
     for text in path.read_text(encoding="utf-8").splitlines():
         try:
-            yield json.loads(text)
+            yield restored(json.loads(text))
         except ValueError:  # cut off by a kill
             continue
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import ENGLISH, TRANSLATIONS
-from autograder.nbgrader_steps.feedback_words import phrases_for
+from autograder.nbgrader_steps.feedback_words import feedback_table
+from autograder.phrases import translated
 from autograder.translations.catalogue import translations
-from autograder.translations.readings import Phrases
 from autograder.translations.sources import REPORT
 from autograder.translations.unit_table import locale_of
 from autograder.unit import course_of
 
 Told = Callable[[str], str]
-LATIN = re.compile(r"[A-Za-z]{2,}")
-NOTE = re.compile(r"([\w-]+|cell \d+): (.+)")  # of an exercise: what was done; and more
 
 
 @dataclass(frozen=True)
@@ -48,19 +45,12 @@ def words_in(language: str, slug: str, root: Path) -> Words:
     if language == ENGLISH:
         return Words()
     own = translations(locale_of(course_of(root), language) / REPORT)
-    known = {text: own[text] for text in reasons(str) if text in own}
-    phrases = Phrases({**phrases_for(root, language, slug).table, **known})
-
-    def of_grader(text: str) -> str:
-        whole, note = phrases.translated(text), NOTE.fullmatch(text)
-        if note is None:
-            return whole
-        name, done = note.groups()
-        parts = (phrases.translated(part) for part in done.split("; "))
-        apart = f"{phrases.translated(name)}: {'; '.join(parts)}"
-        return min(whole, apart, key=lambda one: len(LATIN.findall(one)))
-
-    return Words(language, lambda text: own.get(text, text), of_grader)
+    of_grader = {**own, **feedback_table(root, language, slug)}
+    return Words(
+        language,
+        lambda text: translated(text, own),
+        lambda text: translated(text, of_grader),
+    )
 
 
 def statuses(told: Told) -> dict[str, str]:
@@ -82,14 +72,3 @@ def summary_names(told: Told) -> dict[str, str]:
         "median": told("median"),
         "standard deviation": told("standard deviation"),
     }
-
-
-def reasons(told: Told) -> tuple[str, ...]:
-    """Return what stands in the report beside what a student is told."""
-    return (
-        told("it has changed since it was graded"),
-        told("its answers are as they were given out"),
-        told("It is like that of {names}."),
-        *(told("time"), told("memory"), told("signal"), told("exit")),
-        *(told("protocol"), told("closed"), told("start"), told("cell {number}")),
-    )

@@ -11,6 +11,7 @@ from typing import Any
 from autograder.classroom.fingerprint import versions
 from autograder.classroom.folder import grading_folder
 from autograder.grading.outcome import Outcome
+from autograder.phrases import with_templates
 from autograder.unit import course_of
 
 NAME = "audit.jsonl"
@@ -35,7 +36,7 @@ class AuditLog:
 
         The line is written in one piece, also where several runs write.
         """
-        line = {
+        facts = {
             "when": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "unit": outcome.submission.slug,
             "student": outcome.submission.student,
@@ -48,7 +49,8 @@ class AuditLog:
             "hashes": {"submission": submission_hash, "unit": unit_hash},
             **self._facts,
         }
-        self._append(json.dumps(line).encode() + b"\n")
+        line = json.dumps(with_templates(facts))
+        self._append(line.encode() + b"\n")
 
     def _append(self, line: bytes) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND

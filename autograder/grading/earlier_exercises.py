@@ -8,13 +8,8 @@ from nbformat import NotebookNode
 
 from autograder.grading.points import CheckResult
 from autograder.notebook_syntax import parse_cell
+from autograder.phrases import Phrase, joined, series
 from autograder.repair.slots import top_names
-
-WORDS = (
-    "It uses {names}, where a check has failed too: mend that first, then look again."
-)
-MENDED = "It passes with the course's {names} in place of yours: mend that next."
-EARLIER = "earlier functions"
 
 
 def point_to_earlier(
@@ -45,13 +40,20 @@ def point_to_earlier(
 
 def _told(results: list[CheckResult], blamed: list[str]) -> list[CheckResult]:
     if any(result.mended for result in results):
-        words = MENDED.format(names=" and ".join(blamed) or EARLIER)
+        words = Phrase(
+            "It passes with the course's {names} in place of yours: mend that next.",
+            series(blamed) or Phrase("earlier functions"),
+        )
         return [replace(r, hint=words) if r.mended else r for r in results]
     failed = [result for result in results if result.status == "failed"]
     if not blamed or not failed or any(result.mistake for result in failed):
         return results
-    words = WORDS.format(names=" and ".join(blamed))
-    hint = " ".join(part for part in (failed[0].hint, words) if part)
+    words = Phrase(
+        "It uses {names}, where a check has failed too: mend that first, then look "
+        "again.",
+        series(blamed),
+    )
+    hint = joined("{one} {more}", [failed[0].hint, words])
     return [replace(r, hint=hint) if r is failed[0] else r for r in results]
 
 

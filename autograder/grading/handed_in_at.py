@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+from autograder.phrases import Phrase
 from autograder.repair import Refused
 from autograder.unit import Submission
 
 NAME = "timestamp.txt"
 MAX_BYTES = 100  # such as 2026-03-01 23:59:59.123456 Europe/Berlin
-STRANGE = f"its {NAME} does not hold the time of handing in"
+STRANGE = Phrase("its {name} does not hold the time of handing in", NAME)
 
 
 def refuse_strange_time(submission: Submission) -> None:

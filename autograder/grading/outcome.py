@@ -7,6 +7,7 @@ from typing import Any, Literal
 from nbformat import NotebookNode
 
 from autograder.grading.points import CheckResult, max_score_of, score_of, scores_of
+from autograder.phrases import restored, with_templates
 from autograder.sandbox.isolated import CellRun
 from autograder.unit import Submission
 
@@ -66,15 +67,17 @@ class Outcome:
 
 def as_record(outcome: Outcome) -> dict[str, Any]:
     """Return what is kept of an outcome, in notebooks and `grading/`, for JSON."""
-    return {
-        "repair": outcome.notes,
-        "doubtful": outcome.doubtful,
-        "unwritten": sorted(outcome.unwritten),
-        "limits_hit": outcome.limits_hit,
-        "seconds": round(outcome.seconds, 3),
-        "problem": outcome.reason or None,
-        "checks": [dict(vars(result)) for result in outcome.results],
-    }
+    return with_templates(
+        {
+            "repair": outcome.notes,
+            "doubtful": outcome.doubtful,
+            "unwritten": sorted(outcome.unwritten),
+            "limits_hit": outcome.limits_hit,
+            "seconds": round(outcome.seconds, 3),
+            "problem": outcome.reason or None,
+            "checks": [dict(vars(result)) for result in outcome.results],
+        }
+    )
 
 
 def from_record(
@@ -83,6 +86,7 @@ def from_record(
     notebook: NotebookNode | None = None,
 ) -> Outcome:
     """Return the outcome that `as_record` kept."""
+    record = restored(record)
     problem = record["problem"]
     return Outcome(
         submission,

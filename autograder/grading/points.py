@@ -18,16 +18,12 @@ from autograder.grading.running import (
     run_beside,
     run_exercise,
 )
+from autograder.phrases import Phrase
 from autograder.unit import GradedUnit
 
-NOT_WRITTEN = "This exercise is not written yet."
-ONLY_FORM = "This counts as soon as a check of the exercise's values passes."
-ONLY_READ = "This counts as soon as another check of the exercise passes."
-NOT_WRITTEN_BY_YOU = (
-    "Does not count: this exercise uses what you were asked to write yourself; see "
-    "“{title}”."
-)
-NOTHING_RUN = "Not run: the grader had a problem; tell your instructor."
+NOT_WRITTEN = Phrase("This exercise is not written yet.")
+ONLY_FORM = Phrase("This counts as soon as a check of the exercise's values passes.")
+NOTHING_RUN = Phrase("Not run: the grader had a problem; tell your instructor.")
 
 
 @dataclass(frozen=True)
@@ -191,7 +187,11 @@ def _nothing_if_banned(
     titles = [one.check.marker.title for one in ran if one.forfeits]
     if not titles:
         return list(paid)
-    words = NOT_WRITTEN_BY_YOU.format(title=titles[0])
+    words = Phrase(
+        "Does not count: this exercise uses what you were asked to write yourself; see "
+        "“{title}”.",
+        titles[0],
+    )
     return [
         replace(result, status="failed", points=0.0, message=words)
         if result.status == "passed"

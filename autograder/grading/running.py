@@ -23,11 +23,14 @@ from autograder.checking.failures import (
 )
 from autograder.checking.random_inputs import Draw
 from autograder.grading.hidden_checks import HiddenCheck, fixtures_of
+from autograder.phrases import Phrase
 from autograder.sandbox.student import Student
 from autograder.unit import GradedUnit
 
 Status = Literal["passed", "failed", "not run"]
-NOT_FORESEEN = "What your code returned is not of the kind that the exercise asks for."
+NOT_FORESEEN = Phrase(
+    "What your code returned is not of the kind that the exercise asks for."
+)
 
 
 class Students(Protocol):
@@ -123,7 +126,7 @@ def _run_through(
                 finally:
                     is_watched = student.was_watched
     except StudentGone as gone:
-        words = f"Not run: {gone.reason}."
+        words = Phrase("Not run: {reason}.", gone.reason)
         left = checks[len(ran) :]
         ran += [Ran(check, "not run", words) for check in left]
         if left and is_watched:

@@ -4,6 +4,7 @@ nbgrader's pages write a student's id, the folder's name, into HTML and JavaScri
 without escaping it, and leave no way to change that.
 """
 
+from autograder.phrases import Phrase
 from autograder.repair import Refused
 from autograder.sandbox.error_words import clean
 
@@ -19,7 +20,10 @@ def refuse_unsafe_name(student: str) -> None:
     """Raise Refused if a student's id could act in an instructor's browser."""
     if not is_safe_name(student):
         raise Refused(
-            f"{clean(student, 60)} is no student's name: the folder's name holds "
-            'one of < > " \\ or a control character, which would act in formgrader; '
-            "rename the folder"
+            Phrase(
+                "{name} is no student's name: the folder's name holds one of "
+                '< > " \\ or a control character, which would act in formgrader; '
+                "rename the folder",
+                clean(student, 60),
+            )
         )

@@ -17,6 +17,7 @@ from autograder.grading.outcome import RECORD, Outcome, as_record
 from autograder.grading.outputs import safe_outputs
 from autograder.grading.points import nothing_run, run_checks
 from autograder.grading.student_names import refuse_unsafe_name
+from autograder.phrases import Phrase
 from autograder.repair import Refused, SubmittedCell, read_submission, rebuild
 from autograder.sandbox.isolated import RemoteStudents
 from autograder.sandbox.kit import folder_files, label_of, warm_kit
@@ -35,7 +36,7 @@ from autograder.unit import (
 )
 
 ATTEMPTS = 2
-MAX_REASON = 300
+MAX_REASON = 300  # characters of Python's own words
 
 
 def grade_submission(
@@ -60,12 +61,18 @@ def grade_submission(
         outcome = repair(unit, submission, _read(submission))
         check(unit, outcome, parent or shared_parent(), limits)
     except Refused as refused:
-        outcome = Outcome(submission, "refused", str(refused)[:MAX_REASON])
+        outcome = Outcome(submission, "refused", refused.reason)
     except FileNotFoundError:
-        words = f"there is no notebook {submission.path.name} in what was handed in"
-        outcome = Outcome(submission, "refused", words)
+        outcome = Outcome(
+            submission,
+            "refused",
+            Phrase(
+                "there is no notebook {name} in what was handed in",
+                submission.path.name,
+            ),
+        )
     except NoParent as error:
-        outcome = Outcome(submission, "failed", str(error))
+        outcome = Outcome(submission, "failed", error.reason)
     except Exception as error:
         words = f"{type(error).__name__}: {error}"[:MAX_REASON]
         outcome = Outcome(submission, "failed", words)
@@ -82,7 +89,7 @@ def _read(submission: Submission) -> list[SubmittedCell]:
     refuse_unsafe_name(submission.student)
     refuse_strange_time(submission)
     if submission.is_in_linked_folder:
-        raise Refused("its folder is a link: hand the notebook itself in")
+        raise Refused(Phrase("its folder is a link: hand the notebook itself in"))
     return read_submission(submission.path)
 
 
@@ -97,8 +104,11 @@ def repair(
     repaired = rebuild(in_language_of(unit, cells), cells)
     if set(unit.points) <= repaired.unwritten and _has_others_exercises(unit, cells):
         raise Refused(
-            f"its exercises are not those of {unit.slug}: it is the notebook of "
-            "another unit"
+            Phrase(
+                "its exercises are not those of {unit}: it is the notebook of another "
+                "unit",
+                unit.slug,
+            )
         )
     outcome = Outcome(
         submission,
@@ -143,7 +153,7 @@ def check(
             _run(unit, outcome, parent, limits)
             break
         except NoParent as error:
-            problem = str(error)
+            problem = error.reason
             with contextlib.suppress(NoParent):  # else the next attempt says so
                 parent.restart()
     else:

@@ -2,15 +2,7 @@
 
 from autograder.course import SUBSTANCE, UNCOUNTED
 from autograder.grading.feedback_table import number
-
-SCALED = (
-    "Written answers do not count in this unit: the score out of {counted} is scaled "
-    "to {total}."
-)
-OF_SUBSTANCE = (
-    "A written answer of substance has full points in this unit; whether it is right "
-    "is not judged."
-)
+from autograder.phrases import Phrase
 
 
 def sentence_about(mode: str, counted: float, total: float) -> str:
@@ -22,8 +14,18 @@ def sentence_about(mode: str, counted: float, total: float) -> str:
         total: the points that students were told of.
     """
     if mode == UNCOUNTED:
-        return SCALED.format(counted=number(counted), total=number(total))
-    return OF_SUBSTANCE if mode == SUBSTANCE else ""
+        return Phrase(
+            "Written answers do not count in this unit: the score out of {counted} is "
+            "scaled to {total}.",
+            number(counted),
+            number(total),
+        )
+    if mode == SUBSTANCE:
+        return Phrase(
+            "A written answer of substance has full points in this unit; whether it "
+            "is right is not judged."
+        )
+    return ""
 
 
 def scaled(score: float, counted: float, total: float) -> float:

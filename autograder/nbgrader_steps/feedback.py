@@ -26,14 +26,14 @@ from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
 from autograder.marks import find_submission
 from autograder.nbgrader_steps.feedback_words import (
-    phrases_for,
-    put_into_words,
+    feedback_table,
+    translate_checks,
     with_nbgraders_words,
 )
+from autograder.phrases import Phrase, joined, translated
 from autograder.translations.notebooks import exercise_name
 from autograder.unit import CHECK_SUFFIX, graded_unit, is_graded_code, points_told
 
-YOURS = " Yours is {score} of {total}."
 SETUP = "setup"
 PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
 BLANKS = re.compile(r"\n\s+")
@@ -106,7 +106,8 @@ class GradesOrNone(NbGraderPreprocessor):
         page["note"] = sentence_about(mode, counted, total)
         if mode == UNCOUNTED:
             score = number(scaled(page["score"], counted, total))
-            page["note"] += YOURS.format(score=score, total=number(total))
+            yours = Phrase("Yours is {score} of {total}.", score, number(total))
+            page["note"] = joined("{one} {more}", [page["note"], yours])
         self._choose_language(nb, page)
         return nb, resources
 
@@ -115,10 +116,10 @@ class GradesOrNone(NbGraderPreprocessor):
         page["language"], page["told"] = language_of(nb) or ENGLISH, str
         if page["language"] != ENGLISH:
             root = Path(self.parent.parent.coursedir.root)
-            phrases = phrases_for(root, page["language"], page["assignment"])
-            page["told"] = phrases.translated
-            page["note"] = phrases.translated(page["note"])
-            put_into_words(nb, phrases)
+            table = feedback_table(root, page["language"], page["assignment"])
+            page["told"] = lambda text: translated(text, table)
+            page["note"] = translated(page["note"], table)
+            translate_checks(nb, table)
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict[str, Any], cell_index: int

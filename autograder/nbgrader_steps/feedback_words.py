@@ -1,14 +1,14 @@
 """Write a feedback page in the language of the notebook that was handed in.
 
-What is kept of a submission is English. Its phrases are the keys of the catalogues;
-what they do not hold shows in English.
+What is kept of a submission is English, with the templates that it was made of: the
+keys of the catalogues. What they do not hold shows in English.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +17,8 @@ from nbformat import NotebookNode
 from autograder.grading.feedback_table import graded_outputs
 from autograder.grading.outcome import RECORD
 from autograder.grading.points import CheckResult
+from autograder.phrases import restored, translated
 from autograder.translations.catalogue import translations
-from autograder.translations.readings import Phrases
 from autograder.translations.sources import CHECKING, FEEDBACK, GRADER, PAGES_OF_GRADER
 from autograder.unit import CHECK_SUFFIX, course_of, is_graded_code
 
@@ -53,19 +53,19 @@ def nbgraders_words(told: Told) -> dict[str, str]:
 
 
 @functools.lru_cache(maxsize=64)
-def phrases_for(root: Path, language: str, slug: str) -> Phrases:
-    """Return what translates the words about a unit's submissions."""
+def feedback_table(root: Path, language: str, slug: str) -> Mapping[str, str]:
+    """Return the translations of the words about a unit's submissions."""
     folder = course_of(root).root / "book" / "locale" / language
     table: dict[str, str] = {}
     for name in (f"{FEEDBACK}/{slug}.po", CHECKING, GRADER, PAGES_OF_GRADER):
         table = translations(folder / name) | table
-    return Phrases(table)
+    return table
 
 
-def put_into_words(notebook: NotebookNode, phrases: Phrases) -> None:
+def translate_checks(notebook: NotebookNode, table: Mapping[str, str]) -> None:
     """Translate what the checks say in a graded notebook, on top and in its cells."""
-    checks = notebook.metadata.get(RECORD, {}).get("checks", [])
-    results = [translated(CheckResult(**fields), phrases) for fields in checks]
+    checks = restored(notebook.metadata.get(RECORD, {})).get("checks", [])
+    results = [translated_result(CheckResult(**fields), table) for fields in checks]
     if not results:
         return
     notebook.metadata[RECORD]["checks"] = [dict(vars(one)) for one in results]
@@ -73,13 +73,13 @@ def put_into_words(notebook: NotebookNode, phrases: Phrases) -> None:
         if is_graded_code(cell):
             exercise = cell.metadata.nbgrader["grade_id"].removesuffix(CHECK_SUFFIX)
             own = [one for one in results if one.exercise == exercise]
-            cell.outputs = graded_outputs(own, phrases.translated)
+            cell.outputs = graded_outputs(own, lambda text: translated(text, table))
 
 
-def translated(result: CheckResult, phrases: Phrases) -> CheckResult:
+def translated_result(result: CheckResult, table: Mapping[str, str]) -> CheckResult:
     """Return a check's result with its texts translated."""
     title, message, hint = (
-        phrases.translated(text) for text in (result.title, result.message, result.hint)
+        translated(text, table) for text in (result.title, result.message, result.hint)
     )
     return replace(result, title=title, message=message, hint=hint)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from nbformat import NotebookNode
 
 from autograder.notebook_syntax import parse_cell
+from autograder.phrases import Phrase, joined
 from autograder.repair.names_of_cells import Names
 from autograder.repair.reading import SubmittedCell
 from autograder.repair.slots import Slot, as_code, squeezed, top_names
@@ -88,13 +89,13 @@ class Matcher:
 
     def _by_cell_id(self, slot: Slot) -> Match | None:
         found = [n for n in self._free() if slot.cell.id in self.cells[n].ids]
-        return self._choose(slot, found, "found by the cell's id")
+        return self._choose(slot, found, Phrase("found by the cell's id"))
 
     def _by_names(self, slot: Slot) -> Match | None:
         if not slot.names:
             return None
         found = [n for n in self._free() if self._defines(slot, n)]
-        return self._choose(slot, found, "found by what it defines")
+        return self._choose(slot, found, Phrase("found by what it defines"))
 
     def _defines(self, slot: Slot, number: int) -> bool:
         cell = self.cells[number]
@@ -115,7 +116,7 @@ class Matcher:
         between = [
             n for n in self._free() if low < n < high and self._could_be(slot, n, kind)
         ]
-        match = self._choose(slot, between, "found by its place only")
+        match = self._choose(slot, between, Phrase("found by its place only"))
         if match is not None:
             match.doubtful = True
         return match
@@ -141,9 +142,12 @@ class Matcher:
         parts = self._different(written or found[-1:])
         match = Match(slot, found, "\n\n".join(self.cells[n].source for n in parts))
         match.doubtful = len(parts) > 1
-        notes = [f"it was there {len(found)} times"] * (len(found) > 1)
-        notes += [f"joined from {len(parts)} cells"] * (len(parts) > 1)
-        match.how = "; ".join([how] * bool(how) + notes + self._of_kind(slot, parts))
+        notes = [how]
+        if len(found) > 1:
+            notes.append(Phrase("it was there {count} times", len(found)))
+        if len(parts) > 1:
+            notes.append(Phrase("joined from {count} cells", len(parts)))
+        match.how = joined("{one}; {more}", notes + self._of_kind(slot, parts))
         return match
 
     def _different(self, numbers: list[int]) -> list[int]:
@@ -170,13 +174,13 @@ class Matcher:
         taken = (written or complete)[-1]
         match = Match(slot, [taken, *(n for n in others if n != taken)])
         match.source = as_code(self.cells[taken])
-        notes = [how] if how else []
+        notes = [how]
         if self._take_rest(match, taken):
-            notes.append("joined from several cells")
+            notes.append(Phrase("joined from several cells"))
         if len(others) > 1:
-            notes.append(f"it was there {len(others)} times")
+            notes.append(Phrase("it was there {count} times", len(others)))
             match.doubtful = len(texts) > 1
-        match.how = "; ".join(notes + self._of_kind(slot, [taken]))
+        match.how = joined("{one}; {more}", notes + self._of_kind(slot, [taken]))
         return match
 
     def _defines_some(self, slot: Slot, number: int) -> bool:
@@ -187,11 +191,11 @@ class Matcher:
         expected = "code" if slot.is_code else "markdown"
         cells = [self.cells[n] for n in numbers]
         kinds = dict.fromkeys(c.cell_type for c in cells if c.cell_type != expected)
-        notes = [f"it was a {kind} cell" for kind in kinds]
+        notes: list[str] = [Phrase("it was a {kind} cell", kind) for kind in kinds]
         if slot.is_code and any(as_code(cell) != cell.source for cell in cells):
-            notes.append("the marks around its code were taken out")
+            notes.append(Phrase("the marks around its code were taken out"))
         if any(cell.had_invisible for cell in cells):
-            notes.append("invisible characters were taken out")
+            notes.append(Phrase("invisible characters were taken out"))
         return notes
 
     def _take_rest(self, match: Match, taken: int) -> bool:
@@ -222,8 +226,8 @@ class Matcher:
             text += "\n" + cell.source
             if set(slot.names) <= set(top_names(text)):
                 used = list(range(first, number + 1))
-                note = "; ".join(filter(None, [how, f"joined from {len(used)} cells"]))
-                return Match(slot, used, text, note)
+                note = Phrase("joined from {count} cells", len(used))
+                return Match(slot, used, text, joined("{one}; {more}", [how, note]))
         if how:
             return None
         if any(self._defines(slot, n) for n in self._free()):
@@ -231,7 +235,8 @@ class Matcher:
         notes = self._of_kind(slot, [first])
         is_code = self.cells[first].cell_type == "code"
         source = as_code(self.cells[first])
-        return Match(slot, found[:1], source, "; ".join(notes), not is_code)
+        how = joined("{one}; {more}", notes)
+        return Match(slot, found[:1], source, how, not is_code)
 
     def _prefer_written(self, match: Match) -> None:
         """Take out an untouched answer if the student wrote it in another cell."""
@@ -244,5 +249,5 @@ class Matcher:
         if others and others[-1] < match.used[0]:
             match.used.append(others[-1])
             match.source = as_code(self.cells[others[-1]])
-            match.how = "written in another cell, above the one for it"
+            match.how = Phrase("written in another cell, above the one for it")
             self.claimed.add(others[-1])

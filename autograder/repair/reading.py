@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from autograder.phrases import Phrase
+
 MAX_BYTES = 20 << 20
 MAX_CELLS = 2000
 CHUNK = 1 << 16
@@ -27,6 +29,7 @@ MAX_PICTURES = 4 << 20  # characters, of one cell
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 INDENTED = re.compile("^[ \t]*\xa0[ \t\xa0]*", re.MULTILINE)
+MAX_PROBLEM = 80  # characters of Python's own words
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 # What `zipfile` raises for a damaged archive: a NotImplementedError for an unknown
 # compression is a RuntimeError, a UnicodeDecodeError for a name is a ValueError.
@@ -45,7 +48,16 @@ BROKEN_ARCHIVE = (
 
 
 class Refused(Exception):
-    """Report that a submission cannot be graded, with the reason for a human."""
+    """Report that a submission cannot be graded.
+
+    Attributes:
+        reason: why, for a human.
+    """
+
+    def __init__(self, reason: str) -> None:
+        """Keep the reason."""
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -95,14 +107,20 @@ def read_content(content: bytes) -> list[SubmittedCell]:
 def _content(path: Path) -> bytes:
     status = path.lstat()
     if stat.S_ISLNK(status.st_mode):
-        raise Refused("it is a link, not a file: hand the notebook itself in")
+        raise Refused(Phrase("it is a link, not a file: hand the notebook itself in"))
     if path.parent.is_symlink():
-        raise Refused("its folder is a link: hand the notebook itself in")
+        raise Refused(Phrase("its folder is a link: hand the notebook itself in"))
     if not stat.S_ISREG(status.st_mode):
-        raise Refused("it is not a file")
+        raise Refused(Phrase("it is not a file"))
     if status.st_size > MAX_BYTES:
         size, limit = status.st_size >> 20, MAX_BYTES >> 20
-        raise Refused(f"it has {size} MiB; {limit} MiB are allowed: clear the outputs")
+        raise Refused(
+            Phrase(
+                "it has {size} MiB; {limit} MiB are allowed: clear the outputs",
+                size,
+                limit,
+            )
+        )
     return path.read_bytes()
 
 
@@ -112,18 +130,24 @@ def _only_notebook(content: bytes) -> bytes:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = [n for n in archive.namelist() if _is_notebook(n)]
             if len(names) != 1:
-                raise Refused(f"it is a zip archive with {len(names)} notebooks, not 1")
+                raise Refused(
+                    Phrase(
+                        "it is a zip archive with {count} notebooks, not 1", len(names)
+                    )
+                )
             return _unpacked(archive, archive.getinfo(names[0]))
     except BROKEN_ARCHIVE as error:
-        raise Refused(f"it is a broken zip archive: {error}") from error
+        raise Refused(
+            Phrase("it is a broken zip archive: {error}", str(error)[:MAX_PROBLEM])
+        ) from error
 
 
 def _unpacked(archive: zipfile.ZipFile, notebook: zipfile.ZipInfo) -> bytes:
     """Unpack one file, whatever the archive says of its size."""
     if notebook.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise Refused("it is a zip archive of an uncommon kind")
+        raise Refused(Phrase("it is a zip archive of an uncommon kind"))
     if notebook.file_size > MAX_BYTES:
-        raise Refused("it is a zip archive with too large a notebook")
+        raise Refused(Phrase("it is a zip archive with too large a notebook"))
     content = bytearray()
     with archive.open(notebook) as file:
         while part := file.read(CHUNK):
@@ -138,23 +162,23 @@ def _is_notebook(name: str) -> bool:
 
 def _parse(content: bytes) -> dict[str, Any]:
     if not content.strip(b"\0 \t\r\n\xef\xbb\xbf"):
-        raise Refused("the file is empty")
+        raise Refused(Phrase("the file is empty"))
     if content.count(b"[") + content.count(b"{") > MAX_PARTS:
-        raise Refused("it holds too many lists: clear the outputs")
+        raise Refused(Phrase("it holds too many lists: clear the outputs"))
     problem = ""
     for encoding in ENCODINGS:
         try:
             text = content.decode(encoding).strip("\0\ufeff \t\r\n")
             notebook = json.loads(text, strict=False)
         except (ValueError, RecursionError) as error:
-            problem = problem or str(error)[:80]  # UTF-8's: it says most
+            problem = problem or str(error)[:MAX_PROBLEM]  # UTF-8's: it says most
             continue
         if not isinstance(notebook, dict):
-            raise Refused("it is a JSON file, but no notebook")
+            raise Refused(Phrase("it is a JSON file, but no notebook"))
         return notebook
     if CONFLICT.search(content):
-        problem = "it holds the marks of a conflict in git: <<<<<<<"
-    raise Refused(f"it is no complete notebook file ({problem})")
+        problem = Phrase("it holds the marks of a conflict in git: <<<<<<<")
+    raise Refused(Phrase("it is no complete notebook file ({problem})", problem))
 
 
 def _cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
@@ -166,9 +190,11 @@ def _cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
         parts = [s.get("cells") for s in sheets if isinstance(s, dict)]
         cells = [c for part in parts if isinstance(part, list) for c in part]
     if not isinstance(cells, list) or not cells:
-        raise Refused("it is no notebook: it has no cells")
+        raise Refused(Phrase("it is no notebook: it has no cells"))
     if len(cells) > MAX_CELLS:
-        raise Refused(f"it has {len(cells)} cells; {MAX_CELLS} are allowed")
+        raise Refused(
+            Phrase("it has {count} cells; {limit} are allowed", len(cells), MAX_CELLS)
+        )
     return [cell for cell in cells if isinstance(cell, dict)]
 
 
@@ -237,8 +263,20 @@ def _refuse_too_much(cells: list[SubmittedCell]) -> None:
     for kind, limit in (("code", MAX_CODE), ("markdown", MAX_TEXT)):
         size = sum(len(cell.source) for cell in cells if cell.cell_type == kind)
         if size > limit:
-            words = f"its {kind} cells hold {size:,} characters"
-            raise Refused(f"{words}; {limit:,} are allowed")
+            raise Refused(
+                Phrase(
+                    "its {kind} cells hold {size} characters; {limit} are allowed",
+                    kind,
+                    f"{size:,}",
+                    f"{limit:,}",
+                )
+            )
     lines = sum(cell.source.count("\n") for cell in cells)
     if lines > MAX_LINES:
-        raise Refused(f"its cells hold {lines:,} lines; {MAX_LINES:,} are allowed")
+        raise Refused(
+            Phrase(
+                "its cells hold {lines} lines; {limit} are allowed",
+                f"{lines:,}",
+                f"{MAX_LINES:,}",
+            )
+        )

@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.notebook_syntax import parse_cell
+from autograder.phrases import Phrase
 from autograder.repair.matching import Match, Matcher
 from autograder.repair.reading import Refused, SubmittedCell
 from autograder.repair.slots import Slot, as_code, top_names
@@ -44,8 +45,11 @@ def rebuild(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> Repaired:
     matches = Matcher(slots, cells, unit.released.cells).match()
     if not any(match.source is not None for match in matches):
         raise Refused(
-            f"none of the cells to answer in {unit.slug} is in it: "
-            "is it the notebook of another unit?"
+            Phrase(
+                "none of the cells to answer in {unit} is in it: is it the notebook "
+                "of another unit?",
+                unit.slug,
+            )
         )
     return _Builder(unit, cells, matches).build()
 
@@ -88,17 +92,17 @@ class _Builder:
         is_empty = match.source is None or match.slot.is_stub(match.source)
         if is_empty and self._is_written_elsewhere(match):
             cell.source = WRITTEN_ELSEWHERE
-            self._note(f"{name}: written in another cell")
+            self._note(Phrase("{name}: written in another cell", name))
             return
         if match.source is None:
-            self._note(f"{name}: no answer was found", doubtful=True)
+            self._note(Phrase("{name}: no answer was found", name), doubtful=True)
             return
         cell.source = match.source
         pictures = match.pictures(self.cells)
         if pictures and not match.slot.is_code:
             cell.attachments = pictures
         if match.how:
-            self._note(f"{name}: {match.how}", match.doubtful)
+            self._note(Phrase("{name}: {how}", name, match.how), match.doubtful)
 
     def _is_written_elsewhere(self, match: Match) -> bool:
         """Say whether a cell for another answer, or one more, defines this answer."""
@@ -181,13 +185,17 @@ class _Builder:
             name = ours.metadata.nbgrader.grade_id
             found = [n for n, place in self.anchors.items() if place == position]
             if not found:
-                self._note(f"{name}: the check was missing; ours is used")
+                self._note(Phrase("{name}: the check was missing; ours is used", name))
             elif len(found) > 1:
-                self._note(f"{name}: the check was there {len(found)} times")
+                self._note(
+                    Phrase(
+                        "{name}: the check was there {count} times", name, len(found)
+                    )
+                )
             elif "".join(self.cells[found[0]].source.split()) != "".join(
                 ours.source.split()
             ):
-                self._note(f"{name}: the check was changed; ours is used")
+                self._note(Phrase("{name}: the check was changed; ours is used", name))
 
     def _unwritten(self) -> list[str]:
         """Return the exercises that no cell writes."""

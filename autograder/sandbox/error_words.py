@@ -5,6 +5,9 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+from autograder.checking.failures import StudentError
+from autograder.phrases import Phrase
+
 MAX_WORDS = 600
 CONTROLS = ("Cc", "Cf", "Cs", "Co", "Cn")  # of Unicode; some turn the line around
 EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # IPython takes them off a cell
@@ -31,24 +34,32 @@ def without_controls(text: str) -> str:
     )
 
 
-def error_words(report: dict[str, Any], name: str, cells: Sequence[str] = ()) -> str:
+def student_error(
+    report: dict[str, Any], name: str, cells: Sequence[str] = ()
+) -> StudentError:
     """Say what went wrong in the student's own code, and in which line of it.
 
     The line is taken from `cells`, the notebook as it was handed in.
     """
     kind = report.get("kind")
     if kind == "missing":
-        return f"{clean(report.get('message'))} is not defined."
+        words = Phrase("{name} is not defined.", clean(report.get("message")))
+        return StudentError(kind, name, words)
     if kind == "not written":
-        return f"{clean(name)} is not written yet."
-    words = f"{clean(name)} raised {without_values(report.get('type'), 60)}"
-    message = without_values(report.get("message"), 400)
-    if message:
-        words += f": {message}"
-    code = _line_of(report, cells)
+        words = Phrase("{name} is not written yet.", clean(name))
+        return StudentError(kind, name, words)
+    error = clean(name), without_values(report.get("type"), 60)
+    quoted = without_values(report.get("message"), 400)
+    place, code = "", _line_of(report, cells)
     if code:
-        words += f" (line {report['line']} of its cell: {code})"
-    return words + _about_devices(message)
+        place = Phrase(" (line {number} of its cell: {code})", report["line"], code)
+    if quoted:
+        words = Phrase("{name} raised {kind}: {quoted}{place}", *error, quoted, place)
+    else:
+        words = Phrase("{name} raised {kind}{place}", *error, place)
+    advice = _about_devices(quoted)
+    words = Phrase("{error}. {advice}", words, advice) if advice else words
+    return StudentError("raised", name, words, place)
 
 
 def _about_devices(message: str) -> str:
@@ -57,9 +68,10 @@ def _about_devices(message: str) -> str:
     others = sorted(found - {"cpu"})
     if "cpu" not in found or not others or "meta" in others:
         return ""
-    return (
-        f". A tensor of yours, perhaps a mask, is on the CPU, and the input on "
-        f"{others[0]}: make it with `device=x.device`, or keep it in a buffer"
+    return Phrase(
+        "A tensor of yours, perhaps a mask, is on the CPU, and the input on {device}: "
+        "make it with `device=x.device`, or keep it in a buffer",
+        others[0],
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from torch import Tensor
 
 from autograder.checking.failures import StudentGone
+from autograder.phrases import Phrase
 from autograder.sandbox.student_side.values import Reference
 
 MAX_PARAMETERS = 10_000
@@ -94,7 +95,8 @@ class Handle(Name):
         """
         shapes = self._student._request("parameters_by_name", target=self, about=self)
         if not _are_shapes(shapes):
-            raise StudentGone("its process broke the protocol: no shapes", "protocol")
+            words = Phrase("its process broke the protocol: no shapes")
+            raise StudentGone(words, Phrase("protocol"))
         return shapes
 
 

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from autograder.checking.failures import StudentGone
+from autograder.phrases import Phrase
 from autograder.sandbox.kit import label_of
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.slow_cells import SLOW, is_needed_again
@@ -104,7 +105,7 @@ class RemoteStudents:
             with self._student_in(child, seconds, list(ours.values())) as student:
                 yield student
         except StudentGone as gone:
-            self.limits_hit.append(f"{exercise}: {gone.limit}")
+            self.limits_hit.append(Phrase("{name}: {limit}", exercise, gone.limit))
             raise
         if child is not self._kept:
             self._end(child)
@@ -133,7 +134,7 @@ class RemoteStudents:
     ) -> Iterator[Student]:
         """Give the student that lives in a child, and end the child if that fails."""
         deadline = min(time.monotonic() + seconds, self._deadline)
-        words = f"stopped after {seconds:g} s without an end"
+        words = Phrase("stopped after {seconds} s without an end", f"{seconds:g}")
         transport = RemoteTransport(
             child.channel,
             deadline,
@@ -152,7 +153,10 @@ class RemoteStudents:
 
     def _gone(self, error: Exception, child: Child) -> StudentGone:
         if isinstance(error, ProtocolError):
-            return StudentGone(f"its process broke the protocol: {error}", "protocol")
+            return StudentGone(
+                Phrase("its process broke the protocol: {error}", error),
+                Phrase("protocol"),
+            )
         return how_it_ended(self._end(child, PATIENCE))
 
     def _child(self) -> Child:
@@ -204,9 +208,11 @@ class RemoteStudents:
         """
         while True:
             if time.monotonic() >= self._deadline:
-                self.limits_hit.append("submission time")
-                seconds = self.limits.submission_seconds
-                raise StudentGone(f"the notebook took more than {seconds:g} s", TIME)
+                self.limits_hit.append(Phrase("submission time"))
+                seconds = f"{self.limits.submission_seconds:g}"
+                raise StudentGone(
+                    Phrase("the notebook took more than {seconds} s", seconds), TIME
+                )
             child = self._fork()
             if self._run_cells(child, ours):
                 return child
@@ -250,7 +256,9 @@ class RemoteStudents:
         """Say whether a cell was slow and nothing needs it: it is not run again."""
         if run.seconds < SLOW or is_needed_again(number, self.cells):
             return False
-        self.limits_hit.append(f"cell {number}: {run.seconds:.0f} s, run once")
+        self.limits_hit.append(
+            Phrase("cell {number}: {seconds} s, run once", number, f"{run.seconds:.0f}")
+        )
         return True
 
     def _send_files(self, child: Child) -> None:
@@ -279,21 +287,22 @@ class RemoteStudents:
         if number < 0:
             if time.monotonic() >= self._deadline:
                 return  # which is told before another begins
-            raise StudentGone(f"its process did not start: {error}", "start")
+            raise StudentGone(
+                Phrase("its process did not start: {error}", error), Phrase("start")
+            )
         if isinstance(error, TimeoutError):
-            seconds = self.limits.cell_seconds
-            words = f"This cell was stopped after {seconds:g} s."
-            self.limits_hit.append(f"cell {number}: time")
+            words = f"This cell was stopped after {self.limits.cell_seconds:g} s."
+            self.limits_hit.append(Phrase("cell {number}: time", number))
         elif isinstance(error, ProtocolError):
             words = "This cell broke the connection to the grader."
-            self.limits_hit.append(f"cell {number}: protocol")
+            self.limits_hit.append(Phrase("cell {number}: protocol", number))
         else:
             words = f"This cell did not end: {how_it_ended(status).reason}."
-            self.limits_hit.append(f"cell {number}: exit")
+            self.limits_hit.append(Phrase("cell {number}: exit", number))
         while len(self.runs) <= number:
             self.runs.append(CellRun())
         self.runs[number] = CellRun(stopped=words)
 
 
 def _refuse(value: Any) -> Any:
-    raise ProtocolError("a reference where only values are allowed")
+    raise ProtocolError(Phrase("a reference where only values are allowed"))

@@ -6,13 +6,24 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.phrases import Phrase
+
 SIZE = struct.Struct(">I")
 START_SECONDS = 180  # it takes 3, but for a machine that is busy otherwise
 ORDER_SECONDS = 20
 
 
 class NoParent(Exception):
-    """Report that the pre-warmed parent did not start or is gone."""
+    """Report that the pre-warmed parent did not start or is gone.
+
+    Attributes:
+        reason: why, in words.
+    """
+
+    def __init__(self, reason: str) -> None:
+        """Keep the reason."""
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass
@@ -50,7 +61,9 @@ class Line:
             self.control.sendall(text)
             return self._receive()
         except OSError as error:
-            raise NoParent(f"the pre-warmed parent is gone: {error}") from error
+            raise NoParent(
+                Phrase("the pre-warmed parent is gone: {error}", error)
+            ) from error
 
     def wait_for_first_report(self) -> None:
         """Wait until a parent that was just started says that it takes orders.
@@ -75,7 +88,7 @@ class Line:
         while len(text) < size:
             part = self.control.recv(size - len(text))
             if not part:
-                raise NoParent("the pre-warmed parent closed its channel")
+                raise NoParent(Phrase("the pre-warmed parent closed its channel"))
             text += part
         return text
 

@@ -9,7 +9,8 @@ from torch import Tensor
 from autograder.checking.failures import StudentError, StudentGone
 from autograder.checking.random_inputs import seed_of
 from autograder.notebook_syntax import Program, read_program
-from autograder.sandbox.error_words import error_words, without_values
+from autograder.phrases import Phrase
+from autograder.sandbox.error_words import student_error, without_values
 from autograder.sandbox.handles import Gradients, Handle, Name
 from autograder.sandbox.lent import Lent
 from autograder.sandbox.student_side.messages import Message, ProtocolError
@@ -88,7 +89,9 @@ class Student(WatchedCalls):
         try:
             self._request("begin", seed=seed_of("student", seed))
         except StudentError as error:  # no code of the student's has been asked yet
-            raise StudentGone(f"its process broke: {error}", "protocol") from error
+            raise StudentGone(
+                Phrase("its process broke: {error}", error.message), Phrase("protocol")
+            ) from error
         self.calls, self.was_watched = 0, False
 
     def load(self, path: str) -> Name:
@@ -150,8 +153,8 @@ class Student(WatchedCalls):
         try:
             return self.program().sources[name]
         except KeyError:
-            words = error_words({"kind": "missing", "message": name}, name)
-            raise StudentError("missing", name, words) from None
+            report = {"kind": "missing", "message": name}
+            raise student_error(report, name) from None
 
     def _request(self, operation: str, about: Name | None = None, **parts: Any) -> Any:
         self.calls += 1
@@ -164,8 +167,8 @@ class Student(WatchedCalls):
             self._note(reply)
             return self._read(reply, about)
         except ProtocolError as error:
-            reason = f"its process broke the protocol: {error}"
-            raise StudentGone(reason, "protocol") from error
+            reason = Phrase("its process broke the protocol: {error}", error)
+            raise StudentGone(reason, Phrase("protocol")) from error
 
     def _note(self, reply: Message) -> None:
         """Add what the student's side says has run, if the calls are watched."""
@@ -173,7 +176,7 @@ class Student(WatchedCalls):
             return
         names = Decoder(reply, self._resolve).part("ran")
         if not isinstance(names, list) or not all(type(n) is str for n in names):
-            raise ProtocolError("an answer that does not say what has run")
+            raise ProtocolError(Phrase("an answer that does not say what has run"))
         self._ran.update(names)
 
     def _read(self, reply: Message, about: Name | None) -> Any:
@@ -182,11 +185,10 @@ class Student(WatchedCalls):
         if report is None and "ok" in reply.body:
             return decoder.part("ok")
         if not isinstance(report, dict):
-            raise ProtocolError("an answer that is neither a result nor an error")
-        kind = report.get("kind")
-        kind = kind if kind in ("missing", "not written") else "raised"
-        name = about._words if about is not None else "the notebook"
-        raise StudentError(kind, name, error_words(report, name, self._cells))
+            words = Phrase("an answer that is neither a result nor an error")
+            raise ProtocolError(words)
+        name = about._words if about is not None else Phrase("the notebook")
+        raise student_error(report, name, self._cells)
 
     def _refer(self, value: Any) -> Reference:
         return value._reference if isinstance(value, Name) else self._lent.refer(value)
@@ -197,7 +199,7 @@ class Student(WatchedCalls):
             return Handle(self, Reference("handle", reference.key, details))
         if reference.kind == "callback" and isinstance(reference.key, int):
             return self._lent[reference.key].target
-        raise ProtocolError("a reference to something of the grader's")
+        raise ProtocolError(Phrase("a reference to something of the grader's"))
 
     def _answer(self, question: Message) -> Message:
         """Serve one call of the student's code to an object of the grader."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from autograder.checking.failures import StudentGone
+from autograder.phrases import Phrase
 from autograder.sandbox.student import Answer
 from autograder.sandbox.student_side.messages import (
     Channel,
@@ -15,9 +16,9 @@ from autograder.sandbox.student_side.messages import (
 )
 from autograder.sandbox.student_side.values import Decoder, Encoder
 
-TIME = "time"
+TIME = Phrase("time")
 LONG = 60  # characters of what may be a name
-NAMELESS = {"type": "an error", "message": ""}
+NAMELESS = {"type": str(Phrase("an error")), "message": ""}
 TOLD_OF_ERRORS, MAX_WORDS = ("type", "message", "line", "code"), 2_000
 
 
@@ -70,7 +71,7 @@ class RemoteTransport:
         while self._unread:
             self._unread -= 1
             if "ok" not in self.channel.receive(self.deadline).body:
-                raise ProtocolError("a check could not begin")
+                raise ProtocolError(Phrase("a check could not begin"))
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -115,7 +116,7 @@ def read_run(reply: Message) -> CellRun:
     """Read the report of a cell, believing nothing of it but its outward form."""
     report = Decoder(reply, _refuse, keep_strides=False).part("ran")
     if not isinstance(report, dict):
-        raise ProtocolError("a cell's report that is none")
+        raise ProtocolError(Phrase("a cell's report that is none"))
     outputs, error = report.get("outputs"), report.get("error")
     seconds = report.get("seconds")
     return CellRun(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.checking.failures import StudentGone
+from autograder.phrases import Phrase
 from autograder.sandbox.accounts import FIRST_IN_A_SANDBOX, USERS, Account
 from autograder.sandbox.bubblewrap import FOLDER, NO_SANDBOX, sandbox_kind
 from autograder.sandbox.kit import WarmKit
@@ -80,9 +81,11 @@ class WarmParent:
         try:
             self._process.wait_until_ready()
         except (OSError, NoParent) as error:
-            words = self._home.said()
+            said = self._home.said()
             self.close()
-            raise NoParent(f"the child process did not start: {words}") from error
+            raise NoParent(
+                Phrase("the child process did not start: {words}", said)
+            ) from error
 
     def restart(self) -> None:
         """Start anew where the process was lost, or hangs.
@@ -150,7 +153,9 @@ class WarmParent:
             report = self._order(order, [theirs.fileno()])
         if report.get("problem"):
             ours.close()
-            raise NoParent(f"no child could be made: {report['problem']}")
+            raise NoParent(
+                Phrase("no child could be made: {problem}", report["problem"])
+            )
         frames = FrameLimits(blob_bytes=limits.reply_bytes)
         return Child(Channel(ours, frames), self._last_key, folder, account)
 
@@ -196,7 +201,7 @@ class WarmParent:
                 os.chmod(self._home.folder, 0o711)
             return tempfile.mkdtemp(dir=self._home.folder)
         except FileNotFoundError as error:  # it went with the parent
-            raise NoParent("the pre-warmed parent is gone") from error
+            raise NoParent(Phrase("the pre-warmed parent is gone")) from error
 
     def _account(self) -> Account | None:
         if self.sandbox != "account":
@@ -204,7 +209,9 @@ class WarmParent:
         try:
             return Account(os.getpid() + self._last_key)
         except OSError as error:
-            raise NoParent(f"no child could have an account: {error}") from error
+            raise NoParent(
+                Phrase("no child could have an account: {error}", error)
+            ) from error
 
     def _fork_order(
         self, limits: Limits, folder: str | None, account: Account | None
@@ -250,11 +257,19 @@ def start_parent(sandbox: str | None = None, wait: bool = True) -> WarmParent:
 def how_it_ended(status: int | None) -> StudentGone:
     """Put the end of a child process into words."""
     if status is None:
-        return StudentGone("its process closed the connection", "closed")
+        return StudentGone(
+            Phrase("its process closed the connection"), Phrase("closed")
+        )
     if status == TOO_MUCH_MEMORY:
-        return StudentGone("its processes took too much memory together", "memory")
+        return StudentGone(
+            Phrase("its processes took too much memory together"), Phrase("memory")
+        )
     code = os.waitstatus_to_exitcode(status)
     if code < 0 or code > OF_SIGNAL:
         number = -code if code < 0 else code - OF_SIGNAL
-        return StudentGone(f"its process was ended by signal {number}", "signal")
-    return StudentGone(f"its process ended by itself (exit code {code})", "exit")
+        return StudentGone(
+            Phrase("its process was ended by signal {number}", number), Phrase("signal")
+        )
+    return StudentGone(
+        Phrase("its process ended by itself (exit code {code})", code), Phrase("exit")
+    )

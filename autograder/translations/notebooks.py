@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from nbformat import NotebookNode
@@ -16,20 +16,21 @@ from nbgrader.utils import compute_checksum
 from autograder.course import LANGUAGE_KEY
 from autograder.translations import code, markdown
 from autograder.translations.catalogue import LANGUAGE, Message
-from autograder.translations.readings import Phrases
 from autograder.unit import CHECK_SUFFIX, is_graded_code
 
 SHARED = ("setup", "hand-in")  # the grade ids of cells that all notebooks share
 UNIT = "@unit@"  # stands for the unit's slug in their messages
 FACTS = re.compile(r"about \d+ minutes · [\d.]+ points")
 COMMENT = re.compile(r"# (.+)")
-# Words that hold facts, in every notebook: to be matched, not looked up.
-PATTERNS = (
-    "Unit {number} of {last}",
-    "about {minutes} minutes",
-    "{points} points",
-    "[Open this notebook in Colab]({address})",
-)
+# The facts that every notebook holds, each with the pattern of its values.
+PATTERNS = {
+    "Unit {number} of {last}": re.compile(r"Unit 0?(?P<number>\d+) of (?P<last>\d+)"),
+    "about {minutes} minutes": re.compile(r"about (?P<minutes>\d+) minutes"),
+    "{points} points": re.compile(r"(?P<points>[\d.]+) points"),
+    "[Open this notebook in Colab]({address})": re.compile(
+        r"\[Open this notebook in Colab\]\((?P<address>\S+)\)"
+    ),
+}
 
 
 def grade_id(cell: NotebookNode) -> str:
@@ -91,7 +92,6 @@ def translated(
     """
     made = copy.deepcopy(notebook)
     made.metadata[LANGUAGE_KEY] = LANGUAGE
-    facts = Phrases(shared)
 
     def fixed(text: str) -> str | None:
         found = shared.get(text.replace(slug, UNIT))
@@ -99,8 +99,7 @@ def translated(
 
     def of_unit(text: str) -> str | None:
         if shared and FACTS.search(text):
-            text = text.replace("Unit 0", "Unit ")  # 4단원, not 04단원
-            return " · ".join(facts.translated(part) for part in text.split(" · "))
+            return " · ".join(_fact(part, shared) for part in text.split(" · "))
         return own.get(text)
 
     for cell in made.cells:
@@ -115,6 +114,14 @@ def translated(
         if cell.source != before and "checksum" in own_data:
             own_data["checksum"] = compute_checksum(cell)
     return made
+
+
+def _fact(text: str, shared: Mapping[str, str]) -> str:
+    """Translate one fact of a notebook, such as "about 60 minutes"."""
+    for template, pattern in PATTERNS.items():
+        if match := pattern.fullmatch(text):
+            return shared.get(template, template).format(**match.groupdict())
+    return text
 
 
 def _to_itself(source: str, slug: str) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import nbformat
 
 from autograder.course import Course, Unit
-from autograder.translations import book, markdown, notebooks, phrases, scripts
+from autograder.phrases import FIELD, WORD
+from autograder.translations import book, code, markdown, notebooks, scripts
 from autograder.translations.catalogue import LANGUAGE, Message
 from autograder.translations.unit_table import PAGES, PUBLISHED, README, locale_of
 
@@ -26,47 +29,14 @@ REPORT_WORDS = ("pages/class_report/*.j2", "class_report/*.py")
 UNITS = re.compile(
     r"<!-- units:.*?<!-- end of units -->", re.DOTALL
 )  # a table of facts
-# Where the grader puts what a student reads into words.
-GRADER_FILES = (
-    *("grading/earlier_exercises", "grading/feedback_table", "grading/points"),
-    "grading/running",
-    *("grading/written_answers", "repair/fences", "repair/finding", "repair/matching"),
-    *("repair/reading", "repair/rebuild", "repair/slots", "sandbox/error_words"),
-    *(
-        "sandbox/handles",
-        "sandbox/isolated",
-        "sandbox/student_side/watching",
-        "sandbox/parent_line",
-        "sandbox/transport",
-        "sandbox/student",
-    ),
-    *("sandbox/warm_parent", "written/substance", "nbgrader_steps/feedback"),
-)
-# Words that checks put into their sentences, each too short to be found as a phrase.
-SHORT = (
-    *("first", "second", "third", "fourth", "fifth", "axis", "axes", "head"),
-    *("bools", "numbers", "infinity", "a {kind}", "an {kind}"),
-    *("self-attention", "cross-attention", "the new state without x"),
-    "the new state without b_x",
-)
-# Sentences that the code puts together out of several strings.
-JOINED = (
-    "This looks like {mistake}.",
-    "{name} raised {kind}: {quoted} (line {number} of its cell: {code})",
-    "{name} raised {kind} (line {number} of its cell: {code})",
-    "{name} raised {kind}: {quoted}",
-    "A tensor of yours, perhaps a mask, is on the CPU, and the input on {device}: "
-    "make it with `device=x.device`, or keep it in a buffer",
-    "{name} turns off what looks at the functions it runs.",
-    "{name} starts a process or a thread where the grader cannot see what runs.",
-    "dropout={p} is the share of {what} that becomes 0, but yours drops 1 - p of it.",
-    "dropout={p} is the share of {what} that becomes 0, but yours drops another share.",
-    "For {what} an error is promised, but none was raised.",
-    "For {what} a {kind} is promised, but none was raised.",
-    "For {what} a {kind} is promised, but a {found} was raised.",
-    "With no axes in front, {what}",
-    "With {n} axis in front, {what}",
-    "With {n} axes in front, {what}",
+# Their texts come from a student's process, where there are no phrases.
+STUDENT_SIDE = "sandbox/student_side/watching.py"
+# Calls whose first argument is a text to translate: of the grader, of its pages.
+PHRASES, TOLD = ("Phrase", "joined"), ("said", "told")
+NO_TEXT = re.compile(r"^lambda |\\[dwsS(]|\(\?|^\w+ \| \w+$|^<\w+ \w+=")
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+TOLD_IN_TEMPLATE = re.compile(
+    rf"\btold\(\s*({STRING.pattern}(?:\s*[+~]\s*{STRING.pattern})*)"
 )
 # In their messages, {name} is a field.
 WITH_FIELDS = (NOTEBOOKS, FEEDBACK, BOOK, PUBLISHED)
@@ -110,26 +80,32 @@ def quick_messages(course: Course) -> dict[str, list[Message]]:
     for unit in course.units:
         if course.checks_file(unit).is_file():
             found[unit_catalogue(FEEDBACK, unit)] = [
-                *_phrases([course.checks_file(unit)]),
+                *_messages(shown_by, [course.checks_file(unit)]),
                 *_names(course, unit),
             ]
     grader = course.root / "autograder"
-    found[CHECKING] = list(_phrases((grader / "checking").glob("*.py")))
-    found[CHECKING] += [Message(text, "a part of sentences") for text in SHORT]
-    found[CHECKING] += [Message(text, "a whole sentence") for text in JOINED]
-    found[GRADER] = list(_phrases(grader / f"{name}.py" for name in GRADER_FILES))
+    of_checks = {*(grader / "checking").glob("*.py"), *(grader / "checks").glob("*.py")}
     of_report = {path for one in REPORT_WORDS for path in grader.glob(one)}
-    said_by_pages = {*(grader / "pages").rglob("*.j2"), *grader.glob(FEEDBACK_WORDS)}
-    found[PAGES_OF_GRADER] = list(_told(said_by_pages - of_report))
-    found[REPORT] = list(_told(of_report))
+    of_pages = {*(grader / "pages").rglob("*.j2"), *grader.glob(FEEDBACK_WORDS)}
+    others = {*grader.rglob("*.py")} - of_checks - of_report
+    found[CHECKING] = list(_messages(shown_by, (grader / "checking").glob("*.py")))
+    found[GRADER] = [
+        *_messages(partial(handed_to, PHRASES), others),
+        *_messages(shown_by, grader.glob(STUDENT_SIDE)),
+    ]
+    found[PAGES_OF_GRADER] = list(_messages(told_in, of_pages - of_report, True))
+    found[REPORT] = [
+        *_messages(told_in, of_report, True),
+        *_messages(partial(handed_to, PHRASES), grader.glob(REPORT_WORDS[1]), True),
+    ]
     found[BOOK] = list(_of_book(course.root / "book"))
     public = grader / "publish"
     template = public / "templates" / "README.md"
     if template.is_file():
         sentences = [
             *markdown.messages(template.read_text("utf-8")),
-            *phrases.said_in((public / "contents.py").read_text("utf-8")),
-            *phrases.said_in((grader / UNIT_TABLE).read_text("utf-8")),
+            *handed_to(TOLD, (public / "contents.py").read_text("utf-8")),
+            *handed_to(TOLD, (grader / UNIT_TABLE).read_text("utf-8")),
         ]
         found[PUBLISHED] = [Message(text) for text in sentences]
     readme = course.root / "README.md"
@@ -139,10 +115,59 @@ def quick_messages(course: Course) -> dict[str, list[Message]]:
     return {name: _once(texts) for name, texts in found.items() if texts}
 
 
-def _phrases(paths: Iterable[Path]) -> Iterator[Message]:
+def shown_by(source: str) -> Iterator[str]:
+    """Yield the texts of a module of checks: strings of two words, and all phrases."""
+    tree = ast.parse(source)
+    phrases = {id(node) for node in _first_arguments(PHRASES, tree)}
+    skipped = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (*code.DOCUMENTED, ast.Module)) and ast.get_docstring(node):
+            skipped.add(id(node.body[0].value))  # type: ignore[attr-defined]
+        if isinstance(node, ast.JoinedStr):  # no text of the student's
+            skipped.update(map(id, ast.walk(node)))
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    for node in sorted(texts, key=lambda one: (one.lineno, one.col_offset)):
+        text = node.value
+        if not isinstance(text, str) or id(node) in skipped:
+            continue
+        if _has_two_words(text) or (id(node) in phrases and WORD.search(text)):
+            yield text
+
+
+def _has_two_words(text: str) -> bool:
+    bare = FIELD.sub("x", text).strip()
+    return bool(WORD.search(bare)) and " " in bare and not NO_TEXT.search(bare)
+
+
+def handed_to(names: Sequence[str], source: str) -> Iterator[str]:
+    """Yield the texts with words that a module hands to functions of some names."""
+    found = _first_arguments(names, ast.parse(source))
+    for node in sorted(found, key=lambda one: (one.lineno, one.col_offset)):
+        text = code.template(node)
+        if text and WORD.search(FIELD.sub("", text)):
+            yield text
+
+
+def _first_arguments(names: Sequence[str], tree: ast.Module) -> Iterator[ast.expr]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            yield from node.args[:1] if name in names else ()
+
+
+def told_in(script: str) -> Iterator[str]:
+    """Yield the texts that a script or a template hands to `told`."""
+    for match in TOLD_IN_TEMPLATE.finditer(script):
+        yield "".join(map(json.loads, STRING.findall(match[1])))
+
+
+def _messages(
+    find: Callable[[str], Iterable[str]], paths: Iterable[Path], named: bool = False
+) -> Iterator[Message]:
+    """Yield what is found in files, each with its file's name if it is `named`."""
     for path in sorted(paths):
-        for text in phrases.phrases_of(path.read_text("utf-8")):
-            yield Message(text)
+        for text in find(path.read_text("utf-8")):
+            yield Message(text, path.stem if named else "")
 
 
 def _names(course: Course, unit: Unit) -> Iterator[Message]:
@@ -155,15 +180,9 @@ def _names(course: Course, unit: Unit) -> Iterator[Message]:
                 yield Message(name, "name of an exercise")
 
 
-def _told(paths: Iterable[Path]) -> Iterator[Message]:
-    for path in sorted(paths):
-        for text in phrases.told_in(path.read_text("utf-8")):
-            yield Message(text, path.stem)
-
-
 def _of_book(folder: Path) -> Iterator[Message]:
     for path in sorted((folder / "_extensions").rglob("*.py")):
-        for text in phrases.said_in(path.read_text("utf-8")):
+        for text in handed_to(TOLD, path.read_text("utf-8")):
             yield Message(text, path.stem)
     for path in sorted((folder / "live").glob("*/*.js")):
         for text in scripts.messages(path.read_text("utf-8")):

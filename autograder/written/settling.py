@@ -19,6 +19,7 @@ from autograder.atomic_write import atomic_write
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.course import BY_HAND, SUBSTANCE, UNCOUNTED
 from autograder.gradebook import submissions_in_turn
+from autograder.phrases import Phrase, joined, restored, with_templates
 from autograder.unit import GradedUnit, written_points
 from autograder.written.reading import answers_to, handed_out_in
 from autograder.written.substance import Verdict, judge
@@ -49,8 +50,12 @@ class Settled:
         for question, verdicts in self.verdicts.items():
             for student, one in verdicts.items():
                 if not one.has_substance:
-                    like = f" It is like that of {', '.join(one.like)}."
-                    words = f"{question}: {one.why}{like if one.like else ''}"
+                    words: str = Phrase("{question}: {why}", question, one.why)
+                    if one.like:
+                        like = Phrase(
+                            "It is like that of {names}.", ", ".join(one.like)
+                        )
+                        words = joined("{one} {more}", [words, like])
                     found.setdefault(student, []).append(words)
         return found
 
@@ -58,7 +63,7 @@ class Settled:
 def how_settled(folder: ClassFolder, slug: str) -> Settled:
     """Return how a unit's written answers count in the gradebook, as last settled."""
     try:
-        kept = json.loads(_path(folder, slug).read_text(encoding="utf-8"))
+        kept = restored(json.loads(_path(folder, slug).read_text(encoding="utf-8")))
     except FileNotFoundError:
         return Settled()
     kept["verdicts"] = {
@@ -99,7 +104,8 @@ def settle(folder: ClassFolder, unit: GradedUnit) -> Settled:
         for grade in _written(gradebook, unit.slug, now):
             _settle(grade, now)
         gradebook.db.commit()
-    text = json.dumps(asdict(now), indent=1, ensure_ascii=False)
+    record = with_templates(asdict(now))
+    text = json.dumps(record, indent=1, ensure_ascii=False)
     atomic_write(_path(folder, unit.slug), text.encode())
     return now
 

@@ -25,6 +25,7 @@ import numpy as np
 from rapidfuzz.distance import Indel
 from rapidfuzz.process import cdist
 
+from autograder.phrases import Phrase
 from autograder.written import hangul
 from autograder.written.own_words import FIRST_CODE, HandedOut, sentences_of
 
@@ -33,17 +34,13 @@ IN_KOREAN = 0.75  # words of the course's own text for one of its English text
 KNOWN_WORDS, LONG = 3, 5  # words of the subject, and the letters of each
 SAME = 0.85  # share of words in common from which on two answers are one
 ROWS = 500  # answers that are compared with all others at a time
-EMPTY = "There is no answer."
-TOO_FEW = (
-    "The answer has {own} words of its own and needs {needed}: what stands in the "
-    "notebook or the chapter does not count."
-)
-TOO_FEW_DIFFERENT = "The answer says the same few words again and again."
-OFF_SUBJECT = "The answer does not use the words of the subject."
-NEIGHBOUR = (
+EMPTY = Phrase("There is no answer.")
+TOO_FEW_DIFFERENT = Phrase("The answer says the same few words again and again.")
+OFF_SUBJECT = Phrase("The answer does not use the words of the subject.")
+NEIGHBOUR = Phrase(
     "Another answer of the class has nearly the same words; your instructor sees which."
 )
-PICTURE = "The answer is a picture, which a human must look at."
+PICTURE = Phrase("The answer is a picture, which a human must look at.")
 
 
 @dataclass(frozen=True)
@@ -120,7 +117,12 @@ def alone(
     if not any(sentences_of(answer.text)):
         why = EMPTY
     elif len(own) < needed:
-        why = TOO_FEW.format(own=len(own), needed=needed)
+        why = Phrase(
+            "The answer has {own} words of its own and needs {needed}: what stands in "
+            "the notebook or the chapter does not count.",
+            len(own),
+            needed,
+        )
     elif len(set(own)) < needed / 2:
         why = TOO_FEW_DIFFERENT
     elif len(known) < KNOWN_WORDS:

@@ -15,7 +15,7 @@ from autograder.course import load_course
 from autograder.grading.points import run_checks
 from autograder.proof.judging import answer_cells
 from autograder.sandbox import LocalStudent
-from autograder.sandbox.error_words import error_words
+from autograder.sandbox.error_words import student_error
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.student_side.elsewhere import moved_away
 from autograder.unit import graded_unit
@@ -70,7 +70,7 @@ def test_mixed_devices_are_an_error_of_the_student():
 )
 def test_mixed_devices_are_explained(message, named):
     report = {"kind": "raised", "type": "RuntimeError", "message": message}
-    words = error_words(report, "attend")
+    words = student_error(report, "attend").message
     assert f"is on the CPU, and the input on {named}" in words
     assert "device=x.device" in words
 
@@ -80,7 +80,7 @@ def test_mixed_devices_are_explained(message, named):
 )
 def test_other_errors_are_not_taken_for_it(message):
     report = {"kind": "raised", "type": "ValueError", "message": message}
-    assert "A tensor of yours" not in error_words(report, "attend")
+    assert "A tensor of yours" not in student_error(report, "attend").message
 
 
 def test_the_command_grades_on_a_named_device(classroom):

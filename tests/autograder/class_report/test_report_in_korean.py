@@ -12,22 +12,38 @@ from test_report_figures import check, report_of, row
 from tiny_grading import UNIT, grade, only
 
 from autograder.class_report import gather
+from autograder.class_report.gathering import AS_GIVEN_OUT
 from autograder.class_report.page import page_of
 from autograder.class_report.report import ClassReport, Row
 from autograder.class_report.words import Words, language_of_most, words_in
 from autograder.classroom.folder import ClassFolder
 from autograder.course import ROOT
+from autograder.phrases import Phrase, joined
+from autograder.sandbox.transport import TIME
+from autograder.written.substance import OFF_SUBJECT
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 MISTAKE = "the result without the division by √d_k"
-REPAIRS = (
-    "first: found by what it defines; it was there 2 times",
-    "second: the check was missing; ours is used",
+HOW = (
+    Phrase("found by what it defines"),
+    Phrase("it was there {count} times", 2),
 )
-LIMITS = ("submission time", "second: time", "cell 3: protocol")
+REPAIRS = (
+    Phrase("{name}: {how}", "first", joined("{one}; {more}", HOW)),
+    Phrase("{name}: the check was missing; ours is used", "second"),
+)
+LIMITS = (
+    Phrase("submission time"),
+    Phrase("{name}: {limit}", "second", TIME),
+    Phrase("cell {number}: protocol", 3),
+)
+LIKE = Phrase("It is like that of {names}.", "ben")
 DOUBTS = (
-    "its answers are as they were given out",
-    "second: The answer does not use the words of the subject. It is like that of ben.",
+    AS_GIVEN_OUT,
+    joined(
+        "{one} {more}",
+        [Phrase("{question}: {why}", "second", OFF_SUBJECT), LIKE],
+    ),
 )
 IDS = ("ada", "ben", "cem", "dan", "eve", "first", "second", "01_tiny", "Tiny", "id")
 

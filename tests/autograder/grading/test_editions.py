@@ -13,13 +13,12 @@ from tiny_grading import EXPECTED, cells, grade, only, scores, submission
 from autograder.course import load_course
 from autograder.grading.editions import in_language_of, language_of
 from autograder.grading.submission import grade_submission
-from autograder.nbgrader_steps.feedback_words import put_into_words
+from autograder.nbgrader_steps.feedback_words import translate_checks
 from autograder.proof.sample_class import SampleClass
 from autograder.repair import read_submission
 from autograder.sandbox.warm_parent import WarmParent
 from autograder.translations.notebooks import translated
 from autograder.translations.pretended import pretended
-from autograder.translations.readings import Phrases
 from autograder.unit import GradedUnit, Submission, graded_unit
 
 UNIT = "01_tiny"
@@ -96,7 +95,7 @@ def test_both_editions_get_the_same_points(
             assert korean.notebook is not None
             assert language_of(korean.notebook) == "ko"
             told = [x.title for x in korean.results]
-            put_into_words(korean.notebook, Phrases({t: "말" for t in told}))
+            translate_checks(korean.notebook, {t: "말" for t in told})
             text = nbformat.writes(korean.notebook)
             assert all(title not in text for title in told)
 

@@ -12,7 +12,7 @@ from autograder.assemble.translation import translate_submissions
 from autograder.course import Unit, load_course
 from autograder.grading.editions import language_of
 from autograder.grading.submission import grade_submission
-from autograder.nbgrader_steps.feedback_words import phrases_for, put_into_words
+from autograder.nbgrader_steps.feedback_words import feedback_table, translate_checks
 from autograder.proof.sample_class import write_sample_class
 from autograder.sandbox.warm_parent import WarmParent
 from autograder.unit import Submission, graded_unit
@@ -30,7 +30,7 @@ def assert_as_in_english(
     expected = write_sample_class(slug, folder)
     translate_submissions(COURSE, COURSE.unit(slug), folder, "ko")
     unit = graded_unit(slug)
-    phrases = phrases_for(COURSE.root, "ko", slug)
+    table = feedback_table(COURSE.root, "ko", slug)
     scores = {}
     for student in some or expected.keys() - SLOW:
         path = folder / student / slug / f"{slug}.ipynb"
@@ -38,7 +38,7 @@ def assert_as_in_english(
         scores[student] = graded.score
         assert graded.notebook is not None
         assert language_of(graded.notebook) == "ko", student
-        put_into_words(graded.notebook, phrases)
+        translate_checks(graded.notebook, table)
         text = nbformat.writes(graded.notebook)
         assert "is not right: it equals" not in text
         assert "keys against queries" not in text

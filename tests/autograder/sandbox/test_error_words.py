@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.sandbox.error_words import clean, error_words, without_values
+from autograder.sandbox.error_words import clean, student_error, without_values
 
 HELPFUL = [
     "mat1 and mat2 shapes cannot be multiplied (6x4 and 5x7)",
@@ -39,10 +39,12 @@ def test_values_go(message):
 def test_an_error_says_its_kind_and_the_students_line():
     report = {"kind": "raised", "type": "ValueError", "cell": 0, "line": 2}
     cells = ["def f(x):\n    raise ValueError(x.tolist())"]
-    said = error_words({**report, "message": str(NUMBERS)}, "f", cells)
+    error = student_error({**report, "message": str(NUMBERS)}, "f", cells)
+    said = error.message
     assert said.startswith("f raised ValueError: [100, 101, ")
     assert said.endswith("(line 2 of its cell: raise ValueError(x.tolist()))")
     assert "120" not in said
+    assert said.endswith(error.place)
 
 
 def test_controls_are_blanks_on_one_line():

@@ -22,7 +22,6 @@ KOREAN = "`code`와 [링크](https://example.org)가 있는 문장."
 def course(pocket: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
     """The pocket course with a README, a catalogue of it, and a record."""
     monkeypatch.setattr("autograder.course.load_course", lambda: pocket)
-    monkeypatch.setattr("autograder.translations.sources.GRADER_FILES", ())
     (pocket.root / "README.md").write_text(README, encoding="utf-8")
     assert translations("extract", "--no-pages").exit_code == 0
     translate(pocket, KOREAN)

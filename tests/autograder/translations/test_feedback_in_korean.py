@@ -16,7 +16,7 @@ import torch
 
 from autograder.course import Unit, load_course
 from autograder.grading.points import run_checks
-from autograder.nbgrader_steps.feedback_words import phrases_for, translated
+from autograder.nbgrader_steps.feedback_words import feedback_table, translated_result
 from autograder.proof.judging import Proof, exercise_of, proof_of
 from autograder.proof.variants.registry import Variant
 from autograder.proof.variants.substitution import substitute
@@ -47,14 +47,14 @@ def english_in(korean: str) -> list[str]:
 def told(proof: Proof, variant: Variant) -> Iterator[str]:
     """Yield what a variant's own exercise says of it, in Korean."""
     unit = proof.graded
-    phrases = phrases_for(COURSE.root, "ko", unit.slug)
+    table = feedback_table(COURSE.root, "ko", unit.slug)
     sources = substitute(cells_to_run(proof.notebook), variant)
     with contextlib.redirect_stdout(io.StringIO()):
         ours = our_answers(unit.answers, proof.notebook)
         student = LocalStudent(sources, answers=ours)
         results = run_checks(unit, student, {exercise_of(unit, variant)})
     for result in results:
-        korean = translated(result, phrases)
+        korean = translated_result(result, table)
         yield from (korean.title, korean.message, korean.hint)
 
 

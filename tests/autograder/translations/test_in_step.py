@@ -17,7 +17,6 @@ from autograder.translations.pretended import pretend
 from autograder.translations.report import catalogues, fallen, faults_in, recorded
 from autograder.translations.report import states as states_of
 from autograder.translations.sources import (
-    GRADER_FILES,
     NOTEBOOKS,
     SHARED,
     quick_messages,
@@ -42,11 +41,6 @@ def test_no_translation_has_a_fault() -> None:
 
 def test_no_share_has_fallen() -> None:
     assert list(fallen(states_of(COURSE), recorded(COURSE))) == []
-
-
-def test_what_the_grader_says_is_looked_for_where_it_is() -> None:
-    for name in GRADER_FILES:
-        assert (COURSE.root / "autograder" / f"{name}.py").is_file(), name
 
 
 def test_an_outdated_catalogue_is_told_and_written(

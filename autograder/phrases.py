@@ -1,0 +1,138 @@
+"""Texts that remember what they were made of, so that they can be translated later.
+
+The grader speaks English, and a feedback page may be Korean. So what it says is a
+`Phrase`: its text is English, and it keeps the template and the values of its fields.
+A translation is looked up by the template, and each value is translated in its turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Self
+
+FIELD = re.compile(r"(?<!\{)\{(\w+)\}")
+WORD = re.compile(r"[A-Za-z]{2}")
+QUOTED = ("quoted", "code")  # fields with a student's own words: never translated
+TEMPLATES = "templates"  # where a record keeps what its texts were made of
+
+
+class Phrase(str):
+    """An English text, with its template and the values of the template's fields.
+
+    `Phrase("{what} should be {wanted}.", "the output", "a tensor")` gives each field
+    its value, in the order in which the template names them; a field that is named
+    twice has one value. A value is text: another phrase, a text of the catalogues, or
+    a name, a number or a shape, which is the same in every language.
+
+    Attributes:
+        template: the English template, the key of the catalogues.
+        fields: each field's value.
+    """
+
+    template: str
+    fields: Mapping[str, str]
+
+    def __new__(cls, template: str, *values: object) -> Self:
+        """Fill the template.
+
+        Raises:
+            ValueError: if there are more values than fields, or fewer.
+        """
+        names = dict.fromkeys(FIELD.findall(template))
+        texts = (one if isinstance(one, str) else str(one) for one in values)
+        fields = dict(zip(names, texts, strict=True))
+        text = template.format(**fields) if fields else template
+        return cls.of(text, template, fields)
+
+    @classmethod
+    def of(cls, text: str, template: str, fields: Mapping[str, str]) -> Self:
+        """Return a phrase whose text has been made already."""
+        made = super().__new__(cls, text)
+        made.template, made.fields = template, fields
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let copies, also those in another process, keep template and fields."""
+        return Phrase.of, (str(self), self.template, self.fields)
+
+
+def capitalised(text: str) -> str:
+    """Return a sentence with a capital letter where it begins with "the"."""
+    if not text.startswith("the "):
+        return text
+    made = text if isinstance(text, Phrase) else Phrase.of(text, text, {})
+    return Phrase.of(f"T{text[1:]}", made.template, made.fields)
+
+
+def joined(template: str, texts: Sequence[str]) -> str:
+    """Join the texts that are not empty by a template such as "{one} and {more}"."""
+    one, *more = [text for text in texts if text] or [""]
+    return Phrase(template, one, joined(template, more)) if more else one
+
+
+def series(texts: Sequence[str]) -> str:
+    """Return "one and two and three"."""
+    return joined("{one} and {more}", texts)
+
+
+def translated(text: str, table: Mapping[str, str]) -> str:
+    """Return a text in the language of a table: English to translation.
+
+    A template with words of its own that is not in the table stays English as a whole.
+    """
+    if not isinstance(text, Phrase):
+        return table.get(text, text)
+    template = table.get(text.template)
+    if template is None:
+        if WORD.search(FIELD.sub("", text.template)):
+            return str(text)
+        template = text.template
+    if not text.fields:
+        return template
+    values = {
+        name: value if name in QUOTED else translated(value, table)
+        for name, value in text.fields.items()
+    }
+    return template.format(**values)
+
+
+def with_templates(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record for JSON that keeps what its texts were made of."""
+    found = {
+        str(one): [one.template, {name: str(v) for name, v in one.fields.items()}]
+        for one in _phrases_in(dict(record))
+        if one.fields or one.template != one
+    }
+    return {**record, TEMPLATES: found} if found else dict(record)
+
+
+def restored(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record that was read from JSON with phrases for its texts."""
+    templates = record.get(TEMPLATES, {})
+
+    def restore(value: Any) -> Any:
+        if isinstance(value, str):
+            if value not in templates:
+                return value
+            template, fields = templates[value]
+            return Phrase.of(value, template, restore(fields))
+        if isinstance(value, Mapping):
+            return {key: restore(one) for key, one in value.items()}
+        if isinstance(value, Sequence):
+            return [restore(one) for one in value]
+        return value
+
+    return {key: restore(one) for key, one in record.items() if key != TEMPLATES}
+
+
+def _phrases_in(value: Any) -> Iterator[Phrase]:
+    """Yield the phrases of a record, and those in their fields."""
+    if isinstance(value, Phrase):
+        yield value
+        value = value.fields
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from _phrases_in(one)
