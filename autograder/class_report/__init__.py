@@ -1,8 +1,7 @@
 """The class report of a unit: what the scores, the checks and the log say together."""
 
-from autograder.class_report.exports import write_exports
 from autograder.class_report.gathering import gather
 from autograder.class_report.page import write_page
 from autograder.class_report.report import ClassReport
 
-__all__ = ["ClassReport", "gather", "write_exports", "write_page"]
+__all__ = ["ClassReport", "gather", "write_page"]

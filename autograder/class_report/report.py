@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.class_report.words import Words
 from autograder.course import ENGLISH
+from autograder.grading.feedback_table import number
 
 FEWEST = 8  # students, for a correlation to say something
 
@@ -61,6 +62,13 @@ class Row:
         """Return first and last name, as far as they are known."""
         names = (self.details.get(key, "") for key in ("first_name", "last_name"))
         return " ".join(filter(None, names))
+
+    @property
+    def final_score(self) -> str:
+        """Return the score for a platform's gradebook; "" where there is none yet."""
+        if self.score is None or self.awaits_a_human:
+            return ""
+        return number(self.score)
 
 
 @dataclass(frozen=True)

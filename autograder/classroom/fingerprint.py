@@ -28,7 +28,7 @@ DECIDING = (
 )
 NOT_DECIDING = (
     *("assemble", "class_report", "collect", "commands", "pages", "proof", "publish"),
-    *("giving_back", "houses", "translations", "written"),
+    *("platforms", "translations", "written"),
     "checks",  # but for the unit's own
     *("classroom/__init__.py", "classroom/audit_log.py", "classroom/cluster.py"),
     *("classroom/cluster_worker.py", "classroom/fingerprint.py"),
@@ -37,7 +37,7 @@ NOT_DECIDING = (
     *("classroom/workers.py", "classroom/writer.py"),
     *("__init__.py", "__main__.py", "course.py", "gradebook.py"),
     *("late_rule.py", "library_log.py", "quick_start.py"),
-    "atomic_write.py",
+    *("atomic_write.py", "return_feedback.py"),
 )
 
 

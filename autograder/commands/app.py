@@ -9,13 +9,13 @@ from autograder.commands import (
     book,
     build_all,
     collect,
-    give_back,
     grading,
     hand_grading,
-    houses,
     notebooks,
+    platforms,
     publish,
     report,
+    return_feedback,
     sample_class,
     similar,
     verify,
@@ -50,8 +50,8 @@ def course(
     """Make the notebooks of the course, and grade what comes back."""
 
 
-_MAKING = (notebooks, book, build_all, translations, verify, publish, houses)
+_MAKING = (notebooks, book, build_all, translations, verify, publish, platforms)
 _GRADING = (sample_class, collect, grading, report, similar)
-_RETURNING = (hand_grading, give_back)
+_RETURNING = (hand_grading, return_feedback)
 for _module in (*_MAKING, *_GRADING, *_RETURNING):
     _module.register(app)

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from autograder.commands.console import complain, show
-from autograder.commands.give_back import opened, renew
+from autograder.commands.return_feedback import opened, renew
 from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:

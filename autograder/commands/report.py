@@ -37,9 +37,10 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
     Scores, each exercise's pass rate and discrimination, the most common mistakes by
     name, what was repaired or refused, and the time that grading took.
     """
-    from autograder.class_report import write_exports, write_page
+    from autograder.class_report import write_page
     from autograder.course import CourseError
     from autograder.gradebook import GradebookError
+    from autograder.platforms.scores import write_scores
 
     log_warnings(course_root)
     try:
@@ -57,7 +58,7 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
         typer.echo(
             f"{awaiting} await a human: without a score in the files for the platforms."
         )
-    for path in write_exports(found, place):
+    for path in write_scores(found, place):
         typer.echo(path)
 
 

@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.commands.app import app
-from autograder.commands.give_back import by_reason
+from autograder.commands.return_feedback import by_reason
 
 pytestmark = [
     pytest.mark.integration,

@@ -12,12 +12,13 @@ from nbgrader.apps import NbGraderAPI
 from tiny_grading import EXPECTED, UNIT, grade, only, submission
 from typer.testing import CliRunner
 
-from autograder.class_report import gather, write_exports, write_page
+from autograder.class_report import gather, write_page
 from autograder.class_report.gathering import CLOCKS
 from autograder.class_report.page import page_of
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.roster import read_roster
 from autograder.commands.app import app
+from autograder.platforms.scores import write_scores
 from autograder.sandbox.safe_cells import safe_cell
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -120,7 +121,7 @@ def test_what_a_human_must_look_at_again_is_no_final_score(classroom, tmp_path):
     report = gather(ClassFolder(classroom), UNIT)
     awaiting = {row.student: row.awaits_a_human for row in report.rows}
     assert awaiting == {"perfect-one": False, "perfect-two": True}
-    path = write_exports(report, tmp_path)[0]
+    path = write_scores(report, tmp_path)[0]
     with path.open(encoding="utf-8-sig") as file:
         rows = {row["SIS Login ID"]: row[UNIT] for row in csv.DictReader(file)}
     assert (rows["perfect-one"], rows["perfect-two"]) == ("90", "")
@@ -142,7 +143,7 @@ def test_points_by_hand_for_who_handed_in_nothing_reach_the_platforms(
     rows = {one.student: one for one in report.rows}
     assert (rows["told-aloud"].status, rows["told-aloud"].score) == ("missing", 12)
     assert (rows["extended"].status, rows["extended"].score) == ("missing", None)
-    with write_exports(report, tmp_path)[0].open(encoding="utf-8-sig") as file:
+    with write_scores(report, tmp_path)[0].open(encoding="utf-8-sig") as file:
         given = {row["SIS Login ID"]: row[UNIT] for row in csv.DictReader(file)}
     assert (given["told-aloud"], given["extended"]) == ("12", "")
 
@@ -153,7 +154,7 @@ def test_an_odd_name_stops_no_report(classroom, tmp_path):
     os.makedirs(os.fsencode(classroom) + b"/submitted/b\xff/01_tiny")
     report = gather(ClassFolder(classroom), UNIT)
     assert len(report.rows) == 2
-    assert all(path.stat().st_size for path in write_exports(report, tmp_path))
+    assert all(path.stat().st_size for path in write_scores(report, tmp_path))
     write_page(report, tmp_path / "page.html")
 
 
@@ -200,9 +201,9 @@ def test_no_cell_is_a_formula(cell, expected):
 
 def test_exports_are_the_same_each_time(graded, tmp_path):
     report = gather(ClassFolder(graded), UNIT)
-    first = [path.read_bytes() for path in write_exports(report, tmp_path / "a")]
+    first = [path.read_bytes() for path in write_scores(report, tmp_path / "a")]
     again = gather(ClassFolder(graded), UNIT)
-    assert [p.read_bytes() for p in write_exports(again, tmp_path / "b")] == first
+    assert [p.read_bytes() for p in write_scores(again, tmp_path / "b")] == first
     assert page_of(report) == page_of(again)
 
 

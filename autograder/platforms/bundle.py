@@ -15,7 +15,7 @@ from autograder.assemble.imported import imported_names
 from autograder.course import TRANSLATIONS, Course, CourseError, Unit
 
 AUTOGRADER = Path(__file__).resolve().parents[1]
-BEGIN = ("houses/gradescope.py", "houses/github.py", "checks/__init__.py")
+BEGIN = ("platforms/gradescope.py", "platforms/github.py", "checks/__init__.py")
 LOADED_BY_PATH = "sandbox/student_side"
 PAGES = "pages/feedback_table"
 GRADERS_TOOLS = ("filelock", "ipykernel", "nbformat", "nh3")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from autograder.grading.feedback_table import MARKS, number, words_of
 from autograder.grading.outcome import Outcome
-from autograder.houses.alone import grade_alone, protection, what_to_see_to
+from autograder.platforms.alone import grade_alone, protection, what_to_see_to
 from autograder.sandbox.bubblewrap import kind_in_a_container
 from autograder.unit import Submission, graded_unit
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.atomic_write import atomic_write
 from autograder.course import Course, Unit
-from autograder.houses.bundle import bundle, released
+from autograder.platforms.bundle import bundle, released
 from autograder.publish.contents import students_requirements
 
 TEMPLATES = Path(__file__).with_name("templates")

@@ -1,4 +1,4 @@
-"""The commands `course gradescope` and `course classroom-github`: other houses."""
+"""The commands `course gradescope` and `course classroom-github`."""
 
 import re
 from pathlib import Path
@@ -45,7 +45,7 @@ def gradescope(
     """
     from autograder.atomic_write import atomic_write
     from autograder.course import load_course
-    from autograder.houses.package import VISIBILITY, gradescope_zip
+    from autograder.platforms.package import VISIBILITY, gradescope_zip
     from autograder.unit import graded_unit
 
     if visibility not in VISIBILITY:
@@ -84,7 +84,11 @@ def classroom_github(
     The private one holds this unit's checks and answers: give it to no student.
     """
     from autograder.course import load_course
-    from autograder.houses.package import at_each_push_file, github_files, write_files
+    from autograder.platforms.package import (
+        at_each_push_file,
+        github_files,
+        write_files,
+    )
 
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", checks):
         complain(f"--checks is OWNER/NAME, such as our-course/checks, not {checks}.")

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from autograder.commands.app import app
 from autograder.grading.outcome import Outcome
-from autograder.houses.github import add_to_table, plain
+from autograder.platforms.github import add_to_table, plain
 from autograder.unit import GradedUnit, Submission
 
 SUDO = '#!/bin/sh\nexec "$@"\n'
@@ -92,7 +92,7 @@ def checkouts(job: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_no_action_asks_for_a_node_that_runners_have_lost() -> None:
     """Node.js 20 left GitHub's runners in September 2026."""
-    templates = ROOT / "autograder" / "houses" / "templates"
+    templates = ROOT / "autograder" / "platforms" / "templates"
     workflows = [*templates.glob("*.yml"), *(ROOT / ".github" / "workflows").iterdir()]
     text = "".join(path.read_text(encoding="utf-8") for path in workflows)
     used = {(name, int(version)) for name, version in USES.findall(text)}

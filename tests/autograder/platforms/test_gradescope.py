@@ -21,10 +21,10 @@ from typer.testing import CliRunner
 from autograder.commands.app import app
 from autograder.course import Course, load_course
 from autograder.grading.outcome import Outcome
-from autograder.houses.alone import PROTECTION, protection
-from autograder.houses.bundle import requirements
-from autograder.houses.gradescope import say
-from autograder.houses.package import gradescope_zip
+from autograder.platforms.alone import PROTECTION, protection
+from autograder.platforms.bundle import requirements
+from autograder.platforms.gradescope import say
+from autograder.platforms.package import gradescope_zip
 from autograder.unit import GradedUnit, Submission
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -176,7 +176,7 @@ def test_what_is_required_can_be_had_with_the_pinned_versions() -> None:
 
 def test_the_grader_there_does_without_nbgrader() -> None:
     code = (
-        "import sys, autograder.houses.gradescope, autograder.houses.github\n"
+        "import sys, autograder.platforms.gradescope, autograder.platforms.github\n"
         "print({'nbgrader', 'sqlalchemy'} & sys.modules.keys())"
     )
     done = subprocess.run(

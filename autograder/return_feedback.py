@@ -1,19 +1,25 @@
-"""Whose feedback is ready, and what the platform called what they handed in."""
+"""Return feedback: whose page is ready, the names that a platform gave, and archives.
+
+`platforms/` writes what Moodle, Canvas, nbgrader's exchange or a mail merge takes.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 
+from autograder.atomic_write import atomic_path
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.platform_names import ANONYMOUS, CANVAS, MOODLE, match_platform
 from autograder.collect.submission_store import SubmissionStore, last_of
 
 NOT_GRADED = "no feedback page: run `course grade` first"
+NOT_FROM = "not collected from an archive of {platform}"
 
 
 @dataclass(frozen=True)
@@ -95,3 +101,33 @@ def pages_of(folder: ClassFolder, slug: str) -> Iterator[Page]:
                 getattr(known, "email", "") or "",
                 " ".join(filter(None, names)),
             )
+
+
+def write_zip(
+    pages: Iterable[Page],
+    folder: Path,
+    platform: str,
+    entry_of: Callable[[Page], tuple[str, bytes] | None],
+) -> Returned:
+    """Write an archive with an entry for each page that the platform can take."""
+    pages = list(pages)
+    done = Returned(folder / f"{pages[0].slug}-{platform.lower()}.zip")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (
+        atomic_path(done.place) as part,
+        zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        names: set[str] = set()
+        for page in pages:
+            if not page.path.is_file():
+                done.left_out[page.student] = NOT_GRADED
+            elif entry := entry_of(page):
+                if entry[0] not in names:  # else another member of the team has it
+                    archive.writestr(*entry)
+                    names.add(entry[0])
+                done.students.append(page.student)
+            else:
+                done.left_out[page.student] = NOT_FROM.format(platform=platform)
+    if not done.students:
+        done.place.unlink()
+    return done

@@ -1,4 +1,4 @@
-"""The page about other houses: its commands run, and print what it shows."""
+"""The page about other platforms: its commands run, and print what it shows."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def test_every_word_of_the_page_that_is_a_command_exists() -> None:
 
 
 def test_the_page_names_the_secrets_that_the_workflows_ask_for() -> None:
-    templates = ROOT / "autograder" / "houses" / "templates"
+    templates = ROOT / "autograder" / "platforms" / "templates"
     texts = "".join(path.read_text() for path in templates.glob("*.yml"))
     asked = set(re.findall(r"secrets\.(\w+)", texts))
     assert asked == set(re.findall(r"`([A-Z]+_[A-Z_]*TOKEN)`", PAGE))

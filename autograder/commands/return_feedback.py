@@ -11,7 +11,7 @@ from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:
     from autograder.classroom.folder import ClassFolder
-    from autograder.giving_back.returned import Page, Returned
+    from autograder.return_feedback import Page, Returned
 
 NEXT = {
     "moodle": 'In Moodle: the assignment, "Upload multiple feedback files in a zip".',
@@ -41,10 +41,10 @@ Root = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add `return` to the command `course`."""
-    app.command("return")(give_back)
+    app.command("return")(return_feedback)
 
 
-def give_back(
+def return_feedback(
     unit: OneUnit,
     moodle: Moodle = False,
     canvas: Canvas = False,
@@ -54,7 +54,7 @@ def give_back(
     to: Target = None,
     course_root: Root = Path("."),
 ) -> None:
-    """Give feedback back: files that Moodle, Canvas, the exchange or a mail merge take.
+    """Return feedback: files that Moodle, Canvas, the exchange or a mail merge take.
 
     Pages that do not show what the gradebook holds are written anew first.
 
@@ -117,7 +117,7 @@ def _pages(folder: "ClassFolder", slug: str) -> "list[Page]":
     Raises:
         Exit: with status 2 and a sentence, if nothing was handed in.
     """
-    from autograder.giving_back.returned import pages_of
+    from autograder.return_feedback import pages_of
 
     pages = list(pages_of(folder, slug))
     if not pages:
@@ -146,16 +146,16 @@ def _written(
     Raises:
         Exit: with status 2 and a sentence, if the exchange cannot be used.
     """
-    from autograder.giving_back import platforms
+    from autograder.platforms import canvas, exchange, mail_merge, moodle
 
     if way == "moodle":
-        return platforms.for_moodle(pages, place)
+        return moodle.write_feedback(pages, place)
     if way == "canvas":
-        return platforms.for_canvas(pages, place)
+        return canvas.write_feedback(pages, place)
     if way == "mail":
-        return platforms.for_mail(pages, place, subject)
+        return mail_merge.write_feedback(pages, place, subject)
     try:
-        return platforms.through_exchange(pages, folder)
+        return exchange.release_feedback(pages, folder)
     except RuntimeError as error:
         complain(f"The exchange cannot be used: {error}")
         raise typer.Exit(2) from None

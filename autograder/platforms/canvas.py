@@ -1,0 +1,69 @@
+"""Write what goes out to Canvas: feedback files, and a file of scores."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from autograder.class_report.report import ClassReport
+from autograder.grading.feedback_table import number
+from autograder.return_feedback import Page, Returned, write_zip
+
+BODY = re.compile(r"<body>(.*)</body>", re.DOTALL)
+NEEDLESS = re.compile(
+    r"</?(?:body|main)[^>]*>|<a class=\"anchor-link\".*?</a>", re.DOTALL
+)
+EMPTY_LINES = re.compile(r"\n\s*\n")
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+def write_feedback(pages: Iterable[Page], folder: Path) -> Returned:
+    """Write the zip that Canvas takes as *Upload submissions*.
+
+    Canvas finds a student by the numbers in the file's name, and keeps the name that
+    the student gave the file. A file with a notebook's name must be a notebook.
+    """
+    return write_zip(pages, folder, "Canvas", _entry)
+
+
+def _entry(page: Page) -> tuple[str, bytes] | None:
+    name = page.canvas_file
+    if not name:
+        return None
+    if name.lower().endswith(".zip"):
+        inner = io.BytesIO()
+        with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(page.path, f"{page.slug}-feedback.html")
+        return name, inner.getvalue()
+    return name, _as_notebook(page).encode()
+
+
+def _as_notebook(page: Page) -> str:
+    """Return a notebook whose one cell is the feedback page."""
+    html = page.path.read_text(encoding="utf-8")
+    found = BODY.search(html)
+    shown = NEEDLESS.sub("", found[1] if found else html)
+    # Markdown ends a block of HTML at an empty line.
+    cell = new_markdown_cell(EMPTY_LINES.sub("\n", shown), id="feedback")
+    return nbformat.writes(new_notebook(cells=[cell], metadata={"kernelspec": KERNEL}))
+
+
+def score_rows(report: ClassReport) -> Iterator[Sequence[str]]:
+    """Yield the rows of a file that Canvas's gradebook imports.
+
+    Canvas finds a student by its own number or by the login, and makes an assignment
+    of the last column's name where there is none.
+    """
+    yield "Student", "ID", "SIS Login ID", "Section", report.slug
+    yield "Points Possible", "", "", "", number(report.max_score)
+    for row in report.rows:
+        names = (row.details.get(key, "") for key in ("last_name", "first_name"))
+        name = ", ".join(filter(None, names)) or row.student
+        number_there = row.details.get("lms_user_id", "")
+        yield name, number_there, row.student, "", row.final_score

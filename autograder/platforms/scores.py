@@ -1,0 +1,25 @@
+"""Write the scores of a class as the learning platforms read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autograder.atomic_write import atomic_write
+from autograder.class_report.report import ClassReport
+from autograder.platforms import canvas, moodle
+from autograder.sandbox.safe_cells import as_csv
+
+
+def write_scores(report: ClassReport, folder: Path) -> list[Path]:
+    """Write one CSV file each for Canvas and for Moodle; return their paths.
+
+    Students with neither a graded submission nor points by hand, and those whom a human
+    must still grade, have an empty score, which both platforms leave as it is.
+    """
+    made = {
+        folder / f"{report.slug}-canvas.csv": canvas.score_rows(report),
+        folder / f"{report.slug}-moodle.csv": moodle.score_rows(report),
+    }
+    for path, rows in made.items():
+        atomic_write(path, as_csv(rows))
+    return list(made)
