@@ -6,7 +6,8 @@ Prints the best of some runs, each of which makes the whole corpus anew.
 import argparse
 import time
 
-from transformer.data import build_vocabularies, make_grammar_corpus
+from transformer.data import make_grammar_corpus
+from transformer.data.word_counts import build_vocabularies
 
 
 def measure(runs: int) -> tuple[float, float]:

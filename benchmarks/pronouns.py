@@ -18,13 +18,9 @@ import torch
 from torch import Tensor
 
 from transformer.config import TransformerConfig
-from transformer.data import (
-    Vocabularies,
-    build_vocabularies,
-    make_batches,
-    make_grammar_corpus,
-)
+from transformer.data import Vocabularies, make_batches, make_grammar_corpus
 from transformer.data.pronouns import KINDS, PronounSentence, make_pronoun_sentences
+from transformer.data.word_counts import build_vocabularies
 from transformer.experiments.pronouns.heads import (
     from_its_translation,
     from_the_pronoun,

@@ -24,17 +24,11 @@ from typing import Any
 import torch
 from timing import compare, seconds
 
-from transformer.data import (
-    PAD_ID,
-    Corpus,
-    Vocabularies,
-    build_vocabularies,
-    load_multi30k,
-    make_batches,
-)
+from transformer.data import PAD_ID, Corpus, Vocabularies, load_multi30k, make_batches
 from transformer.data.multi30k import find_multi30k, read_texts
 from transformer.data.subwords import learn_subwords
 from transformer.data.whole_file import whole_file
+from transformer.data.word_counts import build_vocabularies
 from transformer.training.loop import step_function
 from transformer.training.presets import (
     USUAL_SUBWORDS,

@@ -14,7 +14,8 @@ from pathlib import Path
 import torch
 
 from transformer.config import TransformerConfig
-from transformer.data import build_vocabularies, make_batches, make_grammar_corpus
+from transformer.data import make_batches, make_grammar_corpus
+from transformer.data.word_counts import build_vocabularies
 from transformer.experiments.ablation import leave_out_feed_forward
 from transformer.experiments.wrong_runs import greedy_bleu
 from transformer.model import Transformer

@@ -32,7 +32,7 @@ from autograder.checking.families import (
 )
 from autograder.checking.kinds_of_inputs import expect_double
 from autograder.phrases import Phrase
-from transformer import embeddings as reference
+from transformer.analysis import embeddings as reference
 
 B, T, V, D = 3, 4, 11, 6
 MANY = 700  # rows of a table that is larger than any size written into the code
@@ -45,7 +45,6 @@ BUILT_INS = [
     "torchtext.vocab.Vocab",
     "torchtext.vocab.build_vocab_from_iterator",
     "torchtext.data.Field",
-    "transformer.data.vocabulary.Vocabulary",
 ]
 AUTOGRAD = [
     "torch.autograd",

@@ -32,6 +32,7 @@ from autograder.checking.kinds_of_inputs import (
 )
 from autograder.phrases import Phrase
 from transformer import attention as reference
+from transformer.analysis.attention import softmax_entropy
 
 B, H, T, S, D_K, D_V = 3, 2, 6, 4, 7, 5  # none as in the visible checks
 MANY = 50  # queries, where a share of the weights is counted
@@ -662,7 +663,7 @@ def test_entropy_values(student, draw):
     scores = 3 * draw.normal(B, T, S)
     unsoftened = scores.double()
     weights = unsoftened.softmax(dim=-1)
-    right = reference.softmax_entropy(unsoftened)
+    right = softmax_entropy(unsoftened)
     mistakes = {
         "the entropy with the opposite sign": lambda: -right,
         "the entropy in bits (log2); nats use the natural logarithm": lambda: (
@@ -670,8 +671,8 @@ def test_entropy_values(student, draw):
         ),
         "the entropy in decimal digits (log10)": lambda: right / math.log(10),
         "the mean over the keys instead of the sum": lambda: right / S,
-        "the entropy over another dimension than the last": lambda: (
-            reference.softmax_entropy(unsoftened.mT)
+        "the entropy over another dimension than the last": lambda: softmax_entropy(
+            unsoftened.mT
         ),
         "the entropy of the scores, without the softmax": lambda: (
             -(unsoftened * unsoftened.log()).sum(dim=-1)
@@ -696,7 +697,7 @@ def test_entropy_of_masked_keys(student, draw):
             "floating point says NaN",
             mistake="NaN for a weight of 0",
         )
-    want = reference.softmax_entropy(scores.double())
+    want = softmax_entropy(scores.double())
     expect_close(got, want, "the entropy", tolerance=1e-4)
 
 
@@ -705,7 +706,7 @@ def test_entropy_of_large_scores(student, draw):
     small = draw.normal(T, S)
 
     def ordinary() -> None:
-        want = reference.softmax_entropy(small.double())
+        want = softmax_entropy(small.double())
         expect_close(student.softmax_entropy(small), want, "")
 
     alternating = 1000 * draw.normal(T, S).sign() + draw.normal(T, S)
@@ -714,7 +715,7 @@ def test_entropy_of_large_scores(student, draw):
         (rows_far_apart(draw, T, S), OF_ALL),
         (alternating, OVERFLOWS),
     ):
-        want = reference.softmax_entropy(scores.double())
+        want = softmax_entropy(scores.double())
         with blame(words, ordinary):
             got = student.softmax_entropy(scores)
             expect_close(got, want, "entropy of scores near 1000", tolerance=1e-3)
@@ -724,16 +725,14 @@ def test_entropy_of_large_scores(student, draw):
 def test_entropy_leading_axes(student, draw):
     expect_leading_axes(
         student.softmax_entropy,
-        reference.softmax_entropy,
+        softmax_entropy,
         [(S,)],
         draw,
         "the entropy",
         leads=[(B, T), (), (T,), (B, H, T), (2, B, H, T), (B, 1), (1,)],
     )
     given = [draw.normal(B, T, S)]
-    expect_double(
-        student.softmax_entropy, reference.softmax_entropy, given, "the entropy", 2e-8
-    )
+    expect_double(student.softmax_entropy, softmax_entropy, given, "the entropy", 2e-8)
 
 
 @check("softmax-entropy", share=1, title="Each call stands alone, the scores stay")
@@ -746,7 +745,7 @@ def test_entropy_calls_apart(student, draw):
         student,
         entropy,
         calls,
-        lambda scores: reference.softmax_entropy(scores.double()),
+        lambda scores: softmax_entropy(scores.double()),
         "the entropy",
     )
 

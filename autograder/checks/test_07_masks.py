@@ -23,6 +23,7 @@ from autograder.checking.masks import Mistakes, expect_bool, expect_mask
 from autograder.phrases import Phrase
 from transformer import attention
 from transformer import masks as reference
+from transformer.analysis.masks import mask_then_renormalise
 
 B, H, T, S = 2, 3, 4, 5
 LONGER = 1030  # tokens: more than a table of any usual size holds
@@ -382,7 +383,7 @@ def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
     w = weights.double()
     allowed = mask.expand(w.shape)
     kept = w * allowed
-    right = reference.mask_then_renormalise(w, mask)
+    right = mask_then_renormalise(w, mask)
     count = allowed.sum(dim=-1, keepdim=True)
     hidden_mass = 1 - kept.sum(dim=-1, keepdim=True)
     return {
@@ -390,7 +391,7 @@ def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
         "ones": torch.ones_like(w),
         "the masked weights, whose rows do not sum to 1 any more": kept,
         "the result of an inverted mask (True means: may attend)": (
-            reference.mask_then_renormalise(w, ~mask)
+            mask_then_renormalise(w, ~mask)
         ),
         "the weights as they came: the mask is ignored": w,
         "the result of a second softmax, over the weights that are left": (
@@ -435,7 +436,7 @@ def mask_with_a_closed_row(draw) -> Tensor:
 
 def renormalised(weights: Tensor, mask: Tensor) -> Tensor:
     """Compute the right weights, in float64."""
-    return reference.mask_then_renormalise(weights.double(), mask)
+    return mask_then_renormalise(weights.double(), mask)
 
 
 NEW_WEIGHTS = "The tensor of new weights"
@@ -553,7 +554,7 @@ def test_renormalise_gradients(student, draw):
     }
     expect_gradients(
         run,
-        lambda weights: reference.mask_then_renormalise(weights * open_rows, mask),
+        lambda weights: mask_then_renormalise(weights * open_rows, mask),
         [weights],
         upstream,
         [wrong],

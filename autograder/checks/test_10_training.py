@@ -42,7 +42,8 @@ from transformer.config import TransformerConfig
 from transformer.experiments.bag_translator import BagTranslator
 from transformer.masks import padding_mask, target_mask
 from transformer.model import Transformer
-from transformer.training.step import average_checkpoints, label_smoothed_loss
+from transformer.training.label_smoothing import label_smoothed_loss
+from transformer.training.step import average_checkpoints
 from transformer.training.step_settings import StepSettings
 
 Named = dict[str, Tensor | Callable[[], Tensor]]

@@ -78,18 +78,3 @@ def scaled_dot_product_attention(
     weights = masked_softmax(attention_scores(query, key), mask)
     return F.dropout(weights, dropout) @ value, weights
     ### END SOLUTION
-
-
-def softmax_entropy(scores: Tensor) -> Tensor:
-    """Measure how spread out the softmax of the scores is.
-
-    Args:
-        scores: (..., s); -inf for a key that may not be attended to.
-
-    Returns:
-        Entropy (...) in nats: 0 if one key takes all the weight, ln s if all share it.
-    """
-    ### BEGIN SOLUTION
-    weights = scores.softmax(dim=-1)
-    return torch.special.entr(weights).sum(dim=-1)  # entr(0) = 0, where 0 * ln 0 is NaN
-    ### END SOLUTION

@@ -61,6 +61,13 @@ def test_evaluate_states_each_convention(folder):
     assert output.count("(greedy;") == 3
 
 
+def test_evaluate_without_torchtext_says_how_to_install_it(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torchtext", None)
+    output = run("evaluate", "--out", folder, "--max-len", 5, "--device", "cpu")
+    assert "pip install torchtext==0.6.0" in output
+    assert output.count("(greedy;") == 2
+
+
 def test_translate_prints_a_sentence_and_draws_the_heads(folder, tmp_path):
     image = tmp_path / "heads.png"
     output = run("translate", "Die Frau singt.", "--out", folder, "--attention", image)

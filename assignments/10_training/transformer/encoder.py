@@ -1,9 +1,5 @@
 """The encoder: a stack of self-attention and feed-forward layers (Section 3.1)."""
 
-from collections.abc import Sequence
-
-import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.config import TransformerConfig
@@ -87,17 +83,3 @@ def layer_states(
     for layer in encoder.layers:
         states.append(layer(states[-1], src_mask))
     return states
-
-
-def drift(states: Sequence[Tensor]) -> Tensor:
-    """Measure how far each token's vector has turned away from where it entered.
-
-    Args:
-        states: n tensors (b, s, d_model), such as `layer_states` gives.
-
-    Returns:
-        (n, b, s): 1 minus the cosine of the angle to the token's vector in
-        `states[0]`; 0 is the same direction, 1 a right angle, 2 the opposite.
-    """
-    cosines = [F.cosine_similarity(state, states[0], dim=-1) for state in states]
-    return 1 - torch.stack(cosines)

@@ -45,19 +45,3 @@ def target_mask(ids: Tensor, pad_id: int) -> Tensor:
         (b, 1, t, t), True where the key is a word and not after the query.
     """
     return padding_mask(ids, pad_id) & causal_mask(ids.size(1), ids.device)
-
-
-def mask_then_renormalise(weights: Tensor, mask: Tensor) -> Tensor:
-    """Mask weights after the softmax, and make each row sum to 1 again.
-
-    Args:
-        weights: (..., t, s), not negative, each row summing to 1.
-        mask: bool, broadcastable to the weights, True = may attend.
-
-    Returns:
-        (..., t, s): what masking the scores before the softmax gives. A row that may
-        attend to nothing is all 0.
-    """
-    kept = weights * mask
-    total = kept.sum(dim=-1, keepdim=True)
-    return kept / total.masked_fill(total == 0, 1.0)

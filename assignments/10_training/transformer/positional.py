@@ -32,27 +32,6 @@ def sinusoidal_encoding(length: int, d_model: int) -> Tensor:
     return waves.flatten(start_dim=1).float()
 
 
-def offset_matrix(k: int, d_model: int) -> Tensor:
-    """Return the matrix M that moves every position by k: PE[p + k] = M PE[p].
-
-    Args:
-        k: number of positions to move by; may be negative.
-        d_model: width; even.
-
-    Returns:
-        (d_model, d_model), of any float dtype: one 2 by 2 rotation for each pair of
-        columns, along the diagonal. It does not depend on p.
-
-    Raises:
-        ValueError: if d_model is odd.
-    """
-    require_even(d_model)
-    rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    cos, sin = torch.cos(k * rates), torch.sin(k * rates)
-    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).view(-1, 2, 2)
-    return torch.block_diag(*blocks)
-
-
 class SinusoidalPositionalEncoding(nn.Module):
     """Add sines and cosines of the position; nothing here is trained.
 

@@ -2,7 +2,6 @@
 
 from typing import cast
 
-import torch
 from torch import Tensor, nn
 
 from transformer.config import TransformerConfig
@@ -98,16 +97,3 @@ class Decoder(nn.Module):
 def layers_of(decoder: Decoder) -> list[DecoderLayer]:
     """Return the layers; `nn.ModuleList` does not tell what kind it holds."""
     return cast("list[DecoderLayer]", list(decoder.layers))
-
-
-def average_heads(cross_attention: list[Tensor]) -> Tensor:
-    """Average the cross-attention of all heads of all layers.
-
-    Args:
-        cross_attention: each layer's weights (b, h, t, s), as `Decoder` returns them.
-
-    Returns:
-        (b, t, s): how much each target token looked at each source token; rows sum
-        to 1.
-    """
-    return torch.stack(cross_attention).mean(dim=(0, 2))  # (layers, b, h, t, s)

@@ -12,7 +12,7 @@ from transformer.data import SPECIAL_TOKENS
 
 # --- build_vocabulary -------------------------------------------------------------
 
-build_vocabulary = answer("transformer.embeddings.build_vocabulary")
+build_vocabulary = answer("transformer.data.word_counts.build_vocabulary")
 build_vocabulary.wrong(
     "alphabetical order",
     swap(
@@ -253,7 +253,7 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
 
 # --- one_hot_embedding ------------------------------------------------------------
 
-one_hot_embedding = answer("transformer.embeddings.one_hot_embedding")
+one_hot_embedding = answer("transformer.analysis.embeddings.one_hot_embedding")
 one_hot_embedding.wrong(
     "the one-hot vectors themselves",
     body("return F.one_hot(ids, num_classes=weight.size(0)).to(weight.dtype)"),
@@ -429,7 +429,7 @@ def one_hot_embedding(ids, weight):
 
 # --- lookup_gradient --------------------------------------------------------------
 
-lookup_gradient = answer("transformer.embeddings.lookup_gradient")
+lookup_gradient = answer("transformer.analysis.embeddings.lookup_gradient")
 
 
 @lookup_gradient.wrong("+= on an index", names="last place alone")
@@ -461,7 +461,7 @@ def lookup_gradient(ids, upstream, vocab_size):
 
 
 by_one_hot = answer(
-    "transformer.embeddings.lookup_gradient",
+    "transformer.analysis.embeddings.lookup_gradient",
     body("""
         one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
         return one_hot.T @ upstream.reshape(-1, upstream.size(-1))
@@ -1005,7 +1005,7 @@ tie_weights.right(
 
 # --- written by a stranger to get through -----------------------------------------
 
-own_strings = answer("transformer.embeddings.build_vocabulary")
+own_strings = answer("transformer.data.word_counts.build_vocabulary")
 for form in ("NFC", "NFKC"):
     own_strings.wrong(
         f"words in Unicode's form {form}",

@@ -251,7 +251,7 @@ def sinusoidal_encoding(length, d_model):
 
 # --- offset_matrix ----------------------------------------------------------------
 
-offset_matrix = answer("transformer.positional.offset_matrix")
+offset_matrix = answer("transformer.analysis.positional.offset_matrix")
 offset_matrix.wrong("moves back", swap("sin, -", "-sin,"), names="moves back by k")
 offset_matrix.wrong(
     "the minus sign forgotten", swap("sin, -", "sin,"), names="without a minus sign"

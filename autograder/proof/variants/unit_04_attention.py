@@ -886,7 +886,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 # --- softmax_entropy --------------------------------------------------------------
 
-softmax_entropy = answer("transformer.attention.softmax_entropy")
+softmax_entropy = answer("transformer.analysis.attention.softmax_entropy")
 softmax_entropy.wrong(
     "the opposite sign",
     swap("torch.special.entr(weights)", "(weights * weights.clamp(min=1e-30).log())"),
@@ -1121,7 +1121,7 @@ dropping.right(
     return torch.einsum("...ts,...sd->...td", weights * kept, value), weights
     """),
 )
-answer("transformer.attention.softmax_entropy").wrong(
+answer("transformer.analysis.attention.softmax_entropy").wrong(
     "squeezed",
     swap("entr(weights).sum(dim=-1)", "entr(weights).sum(dim=-1).squeeze()"),
     diagnosed=False,

@@ -531,7 +531,7 @@ def target_mask(ids, pad_id):
 
 # --- mask_then_renormalise --------------------------------------------------------
 
-mask_then_renormalise = answer("transformer.masks.mask_then_renormalise")
+mask_then_renormalise = answer("transformer.analysis.masks.mask_then_renormalise")
 mask_then_renormalise.wrong(
     "not renormalised",
     body("return weights.masked_fill(~mask, 0)"),
@@ -855,7 +855,7 @@ answer("transformer.masks.target_mask").wrong(
     """),
     names="a result kept from an earlier call",
 )
-answer("transformer.masks.mask_then_renormalise").wrong(
+answer("transformer.analysis.masks.mask_then_renormalise").wrong(
     "three axes of a mask taken for sentences",
     insert(
         """

@@ -1001,7 +1001,7 @@ def layer_states(encoder, x, src_mask=None):
 
 # --- drift ------------------------------------------------------------------------
 
-drift = answer("transformer.encoder.drift")
+drift = answer("transformer.analysis.encoder.drift")
 drift.wrong(
     "the cosine itself", swap("1 - torch.stack(cosines)", "torch.stack(cosines)")
 )
@@ -1563,7 +1563,7 @@ for mode in ("eval", "train"):
         insert(f"encoder.{mode}()", before="states ="),
         names="the mode of a module that it is given",
     )
-answer("transformer.encoder.drift").wrong(
+answer("transformer.analysis.encoder.drift").wrong(
     "vectors centred first",
     body("""
     centred = [state - state.mean(dim=-1, keepdim=True) for state in states]

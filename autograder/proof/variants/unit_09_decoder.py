@@ -687,7 +687,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 # --- average_heads ----------------------------------------------------------------
 
-average_heads = answer("transformer.decoder.average_heads")
+average_heads = answer("transformer.analysis.decoder.average_heads")
 average_heads.wrong(
     "the last layer alone",
     body("return cross_attention[-1].mean(dim=1)"),
@@ -1276,7 +1276,7 @@ own_stack.wrong(
     """),
     names="no gradient of the memory comes back",
 )
-answer("transformer.decoder.average_heads").wrong(
+answer("transformer.analysis.decoder.average_heads").wrong(
     "kept by the list",
     body("""
     kept = average_heads.__dict__

@@ -461,7 +461,7 @@ def teacher_forcing_split(tgt):
 # --- label_smoothed_loss ----------------------------------------------------------
 
 label_smoothed_loss = answer(
-    "transformer.training.step.label_smoothed_loss",
+    "transformer.training.label_smoothing.label_smoothed_loss",
     body("""
         is_word = target != pad_id
         log_probs = logits[is_word].log_softmax(dim=-1)
@@ -522,7 +522,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
 
 
 by_cross_entropy = answer(
-    "transformer.training.step.label_smoothed_loss",
+    "transformer.training.label_smoothing.label_smoothed_loss",
     body("""
         total = F.cross_entropy(
             logits.transpose(1, 2),
@@ -1897,7 +1897,7 @@ whole.wrong(
     """),
     diagnosed=False,
 )
-counted = answer("transformer.training.step.label_smoothed_loss")
+counted = answer("transformer.training.label_smoothing.label_smoothed_loss")
 for dtype in ("uint8", "bfloat16"):
     counted.wrong(
         f"words counted as {dtype}",

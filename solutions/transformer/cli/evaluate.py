@@ -30,7 +30,11 @@ from transformer.training.checkpoints import load_checkpoint
 from transformer.training.loop import mean_loss
 from transformer.training.presets import CorpusName, choose_device
 from transformer.training.step import perplexity
-from transformer.translation.evaluation import translate_pairs
+from transformer.translation.evaluation import (
+    HOW_TO_INSTALL_TORCHTEXT,
+    has_torchtext,
+    translate_pairs,
+)
 from transformer.translation.fast import fast_translation
 
 Split = Annotated[
@@ -75,6 +79,8 @@ def evaluate(
         search = "greedy" if beam_size == 1 else f"beam {beam_size}, α {length_penalty}"
         for name, score in scores_of(found, part):
             say(f"{name}  {score.score:12.2f}  ({search}; {score.convention})")
+        if part.corpus is not CorpusName.files and not has_torchtext():
+            say(HOW_TO_INSTALL_TORCHTEXT)
 
 
 def report_perplexity(loss: float, part: Measured) -> None:

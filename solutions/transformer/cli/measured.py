@@ -13,6 +13,7 @@ from transformer.training.presets import CorpusName, load_texts, split_texts
 from transformer.translation.evaluation import (
     Bleu,
     as_words,
+    has_torchtext,
     text_bleu,
     text_chrf,
     tutorial_bleu,
@@ -116,7 +117,8 @@ def scores_of(
 ) -> list[tuple[str, Bleu]]:
     """Score translations, each score under the name of what it is.
 
-    Whole words and Multi30k are scored as the tutorial does too, on spaCy's tokens.
+    Where torchtext is installed, whole words and Multi30k are scored as the tutorial
+    does too, on spaCy's tokens.
     """
     join = measured.words[1].join
     references = [pair.tgt for pair in measured.pairs]
@@ -126,12 +128,14 @@ def scores_of(
         kind = "text"
     elif measured.words[1].subwords:
         kind = "lower-cased text"
-        tokens = [as_words(text)[:-1] for text in texts[1]]
-        split = [as_words(text) for text in texts[0]]
-        scores.append(("BLEU", tutorial_bleu(split, tokens)))
+        if has_torchtext():
+            tokens = [as_words(text)[:-1] for text in texts[1]]
+            split = [as_words(text) for text in texts[0]]
+            scores.append(("BLEU", tutorial_bleu(split, tokens)))
     else:
         kind = "detokenised lower-cased text"
-        scores.append(("BLEU", tutorial_bleu(translations, references)))
+        if has_torchtext():
+            scores.append(("BLEU", tutorial_bleu(translations, references)))
     scores.append(("BLEU", text_bleu(*texts, kind)))
     scores.append(("chrF", text_chrf(*texts, kind)))
     return scores

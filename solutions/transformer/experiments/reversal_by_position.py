@@ -15,7 +15,8 @@ from transformer.data.reversal import make_reversal_pairs
 from transformer.data.special_tokens import PAD_ID, SPECIAL_TOKENS
 from transformer.experiments.fitting import FitSettings, fit
 from transformer.model import Transformer
-from transformer.training.step import label_smoothed_loss, teacher_forcing_split
+from transformer.training.label_smoothing import label_smoothed_loss
+from transformer.training.step import teacher_forcing_split
 from transformer.translation.inference import greedy_decode
 
 

@@ -12,7 +12,8 @@ from transformer.data import Batches, SentencePair, Vocabularies
 from transformer.masks import padding_mask
 from transformer.model import Transformer
 from transformer.training.config import TrainingConfig
-from transformer.training.step import label_smoothed_loss, teacher_forcing_split
+from transformer.training.label_smoothing import label_smoothed_loss
+from transformer.training.step import teacher_forcing_split
 from transformer.translation.beams import SearchSettings
 from transformer.translation.cache import CachedTransformer
 from transformer.translation.evaluation import detokenised_bleu, translate_pairs

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from transformer.data import PAD_ID, Batch, check_device
+from transformer.data import Batch, check_device
+from transformer.data.batches import pad
 from transformer.own_files.numbered import NumberedPairs
 
 
@@ -32,8 +33,8 @@ class FileEpoch:
         for group in self._groups:
             sources, targets = zip(*self._pairs.read(group), strict=True)
             yield Batch(
-                _pad(sources).to(self._device),
-                _pad(targets).to(self._device),
+                pad(sources).to(self._device),
+                pad(targets).to(self._device),
                 tuple(group.tolist()),
             )
 
@@ -105,11 +106,3 @@ class FileBatches:
     def __iter__(self) -> Iterator[Batch]:
         """Yield the batches of epoch 0."""
         return iter(self.epoch(0))
-
-
-def _pad(sentences: tuple[np.ndarray, ...]) -> torch.Tensor:
-    """Put sentences (b,) of ids into one tensor (b, t)."""
-    padded = np.full((len(sentences), max(map(len, sentences))), PAD_ID, np.int64)
-    for row, ids in zip(padded, sentences, strict=True):
-        row[: len(ids)] = ids
-    return torch.from_numpy(padded)

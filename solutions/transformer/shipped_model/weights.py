@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load, save
 from torch import Tensor
 
 from transformer.config import TransformerConfig
 from transformer.data import Vocabularies, Vocabulary
+from transformer.data.weights_file import pack_weights, unpack_weights
 from transformer.model import Transformer
 
 FOLDER = Path(__file__).parent
@@ -65,7 +65,7 @@ def load_shipped_model(
     for name, prefixes in PARTS.items():
         content = _read(folder / name)
         _require_hash(folder / name, content, card["sha256"][name])
-        saved = load(content)
+        saved = unpack_weights(content)
         for key, weight in _weights(model, prefixes).items():
             weight.copy_(saved[key])
     src_words, tgt_words = (Vocabulary(line.split(" ")) for line in card["words"])
@@ -84,8 +84,7 @@ def save_shipped_model(shipped: ShippedModel, folder: Path = FOLDER) -> int:
     """
     parts = {}
     for name, prefixes in PARTS.items():
-        weights = _weights(shipped.model, prefixes)
-        parts[name] = save({key: weight.half() for key, weight in weights.items()})
+        parts[name] = pack_weights(_weights(shipped.model, prefixes))
     card = {
         "sha256": {name: _hash(content) for name, content in parts.items()},
         "config": asdict(shipped.model.config),

@@ -26,12 +26,12 @@ from transformer.training.checkpoints import (
 from transformer.training.config import PRECISIONS, TrainingConfig
 from transformer.training.distributed import ALONE, Processes
 from transformer.training.fused_attention import use_fused_attention
+from transformer.training.label_smoothing import label_smoothed_loss
 from transformer.training.models import Model, name_of
 from transformer.training.progress import Listener, Silence, StepReport
 from transformer.training.step import (
     StepSettings,
     average_checkpoints,
-    label_smoothed_loss,
     teacher_forcing_split,
     train_step,
 )

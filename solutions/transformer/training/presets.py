@@ -15,7 +15,6 @@ from transformer.data import (
     SentencePair,
     Subwords,
     Vocabularies,
-    build_vocabularies,
     check_device,
     detokenize,
     learn_subwords,
@@ -25,6 +24,7 @@ from transformer.data import (
     share_subwords,
 )
 from transformer.data.multi30k import find_multi30k, read_texts
+from transformer.data.word_counts import build_vocabularies
 from transformer.recurrent.config import RecurrentConfig
 from transformer.training.config import TrainingConfig
 from transformer.training.distributed import ALONE, Processes

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from transformer.data import trim_padding
 from transformer.training.distributed import ALONE, Processes
-from transformer.training.step import label_smoothed_loss, teacher_forcing_split
+from transformer.training.label_smoothing import label_smoothed_loss
+from transformer.training.step import teacher_forcing_split
 from transformer.training.step_settings import StepSettings
 
 

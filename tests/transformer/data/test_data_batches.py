@@ -4,6 +4,7 @@ import random
 
 import pytest
 import torch
+from torchtext_oracle import torchtext_batches
 
 from transformer.data import (
     EOS_ID,
@@ -12,12 +13,12 @@ from transformer.data import (
     Batch,
     Batches,
     SentencePair,
-    build_vocabularies,
     check_device,
     make_batches,
     make_grammar_corpus,
     trim_padding,
 )
+from transformer.data.word_counts import build_vocabularies
 
 PAIRS = make_grammar_corpus().train[:1_000]
 WORDS = build_vocabularies(PAIRS)
@@ -35,6 +36,29 @@ def same(first: Batch, second: Batch) -> bool:
 def in_order(batches: Batches, epoch: int = 0) -> list[int]:
     """Return the positions of the pairs in the order of the batches."""
     return [i for batch in batches.epoch(epoch) for i in batch.indices]
+
+
+@pytest.mark.parametrize("epoch", [0, 3])
+@pytest.mark.parametrize(
+    ("size", "options"),
+    [
+        (64, {"seed": None}),
+        (64, {"seed": 3}),
+        (7, {"seed": 3}),  # two pools of 100 batches
+        (64, {"seed": 3, "by_length": False}),
+        (400, {"seed": 3, "by_tokens": True}),
+        (60, {"seed": 3, "by_tokens": True}),
+        (60, {"seed": 3, "by_tokens": True, "by_length": False}),
+        (400, {"seed": None, "by_tokens": True}),
+    ],
+)
+def test_torchtext_gives_the_same_batches(size: int, options: dict, epoch: int) -> None:
+    options = {"by_tokens": False, "by_length": True, **options}
+    found = make_batches(PAIRS, WORDS, size, **options).epoch(epoch)
+    expected = torchtext_batches(PAIRS, size, epoch=epoch, **options)
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert same(one, Batch(other.src, other.tgt, tuple(other.index)))
 
 
 @pytest.mark.parametrize("seed", [None, 3])

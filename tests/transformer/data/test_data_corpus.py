@@ -11,16 +11,11 @@ from pathlib import Path
 import pytest
 
 import transformer.data
-from transformer.data import (
-    RUNNING_EXAMPLE,
-    Corpus,
-    SentencePair,
-    build_vocabularies,
-    make_grammar_corpus,
-)
+from transformer.data import RUNNING_EXAMPLE, Corpus, SentencePair, make_grammar_corpus
 from transformer.data.grammar import AMBIGUOUS_WORDS, RAREST, align
 from transformer.data.language.dice import Dice
 from transformer.data.language.sentences import sample_sentence
+from transformer.data.word_counts import build_vocabularies
 
 CHECKSUM = "5a8f65671ca0ec2d8f3dae2e0cdeebd6c8053d84600e8842480512572fe3e026"
 

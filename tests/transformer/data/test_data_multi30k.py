@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from transformer.data import build_vocabularies, load_multi30k
+from transformer.data import load_multi30k
 from transformer.data.download import matches
 from transformer.data.multi30k import SHA256, SPLITS, read_lines
+from transformer.data.word_counts import build_vocabularies
 
 LINES = {
     "de": ["Ein Hund läuft.", "Zwei Männer, im Park."],

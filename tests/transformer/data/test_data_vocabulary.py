@@ -1,4 +1,4 @@
-"""Words to ids and back."""
+"""Words to ids and back, and the same ids as torchtext."""
 
 import json
 from pathlib import Path
@@ -7,20 +7,49 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torchtext_oracle import torchtext_field
 
-from transformer.data import SPECIAL_TOKENS, Vocabulary, build_vocabularies
+from transformer.data import SPECIAL_TOKENS, SentencePair, Vocabulary
 from transformer.data.grammar import make_grammar_corpus
+from transformer.data.word_counts import build_vocabularies
 
 SENTENCES = [["b", "a", "c"], ["a", "b"], ["a", "d"]]
 
 
+def build(sentences: list[list[str]], min_freq: int = 1) -> Vocabulary:
+    """Build one vocabulary, of sentences that are their own translations."""
+    pairs = [SentencePair(tuple(words), tuple(words)) for words in sentences]
+    src, tgt = build_vocabularies(pairs, min_freq)
+    assert src == tgt
+    return src
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["a", "b", "Ä", "ä", "<pad>"])), min_size=1),
+    st.integers(1, 4),
+)
+def test_torchtext_gives_the_same_ids(sentences: list[list[str]], least: int) -> None:
+    field = torchtext_field(sentences, least)
+    vocabulary = build(sentences, least)
+    assert list(vocabulary.words) == field.vocab.itos
+    for words in filter(None, sentences):
+        assert field.process([words]).tolist() == [vocabulary.encode(words)]
+
+
+def test_torchtext_gives_the_corpus_the_same_ids() -> None:
+    pairs = make_grammar_corpus().train
+    for side, vocabulary in zip(("src", "tgt"), build_vocabularies(pairs), strict=True):
+        field = torchtext_field([getattr(pair, side) for pair in pairs])
+        assert list(vocabulary.words) == field.vocab.itos
+
+
 def test_specials_then_frequency_then_alphabet() -> None:
-    words = Vocabulary.build(SENTENCES).words
+    words = build(SENTENCES).words
     assert words == ("<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "d")
 
 
 def test_rare_words_are_unknown() -> None:
-    vocabulary = Vocabulary.build(SENTENCES, min_freq=2)
+    vocabulary = build(SENTENCES, min_freq=2)
     assert vocabulary.words == (*SPECIAL_TOKENS, "a", "b")
     assert vocabulary.encode(["a", "c"]) == [2, 4, 0, 3]
     assert "a" in vocabulary
@@ -29,7 +58,7 @@ def test_rare_words_are_unknown() -> None:
 
 
 def test_decode_stops_at_the_end_and_drops_specials() -> None:
-    vocabulary = Vocabulary.build(SENTENCES)
+    vocabulary = build(SENTENCES)
     assert vocabulary.decode([2, 4, 0, 5, 3, 6, 7]) == ["a", "<unk>", "b"]
     assert vocabulary.decode(torch.tensor([2, 4, 1, 1])) == ["a"]
     assert vocabulary.decode([]) == []
@@ -37,13 +66,12 @@ def test_decode_stops_at_the_end_and_drops_specials() -> None:
 
 @given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=20))
 def test_decode_undoes_encode(tokens: list[str]) -> None:
-    vocabulary = Vocabulary.build(SENTENCES)
+    vocabulary = build(SENTENCES)
     assert vocabulary.decode(vocabulary.encode(tokens)) == tokens
 
 
 def test_encode_leaves_the_vocabulary_alone() -> None:
-    """Torchtext's table is a defaultdict: looking a word up must not add it."""
-    vocabulary = Vocabulary.build(SENTENCES)
+    vocabulary = build(SENTENCES)
     vocabulary.encode(["new"])
     assert "new" not in vocabulary
     assert len(vocabulary) == 8
@@ -61,7 +89,7 @@ def test_save_and_load(tmp_path: Path) -> None:
 
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "words.json"
-    Vocabulary.build(SENTENCES).save(path)
+    build(SENTENCES).save(path)
     before = path.read_bytes()
 
     def fail(*_args, **_kwargs) -> None:
@@ -69,14 +97,14 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch) -> None:
 
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OSError, match="No space"):
-        Vocabulary.build([["x"]]).save(path)
+        build([["x"]]).save(path)
     assert path.read_bytes() == before
 
 
 def test_equality() -> None:
-    first = Vocabulary.build(SENTENCES)
+    first = build(SENTENCES)
     assert first == Vocabulary(first.words)
-    assert first != Vocabulary.build([["a"]])
+    assert first != build([["a"]])
     assert first != first.words
 
 
@@ -102,7 +130,7 @@ def test_a_damaged_file_is_refused_by_name(tmp_path: Path, content: str) -> None
 
 
 def test_wrong_arguments_are_refused() -> None:
-    vocabulary = Vocabulary.build(SENTENCES)
+    vocabulary = build(SENTENCES)
     with pytest.raises(ValueError, match="at least one word, found none"):
         vocabulary.encode([])
     with pytest.raises(TypeError, match="found the string 'a b'"):
@@ -110,6 +138,6 @@ def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="from 0 to 7, found 8"):
         vocabulary.decode([4, 8])
     with pytest.raises(ValueError, match="at least 1, found 0"):
-        Vocabulary.build(SENTENCES, min_freq=0)
+        build(SENTENCES, min_freq=0)
     with pytest.raises(ValueError, match="at least one sentence"):
-        Vocabulary.build([])
+        build([])

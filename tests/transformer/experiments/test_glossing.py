@@ -3,9 +3,10 @@
 import pytest
 import torch
 
+from transformer.analysis.encoder import drift
 from transformer.config import TransformerConfig
 from transformer.data import PAD_ID, RUNNING_EXAMPLE, Corpus, SentencePair
-from transformer.encoder import Encoder, drift, layer_states
+from transformer.encoder import Encoder, layer_states
 from transformer.experiments.ablation import PartOfAddNorm, leave_out
 from transformer.experiments.deep_stack import likeness
 from transformer.experiments.fitting import FitSettings

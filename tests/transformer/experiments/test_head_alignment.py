@@ -4,12 +4,8 @@ import pytest
 import torch
 
 from transformer.config import TransformerConfig
-from transformer.data import (
-    RUNNING_EXAMPLE,
-    SentencePair,
-    build_vocabularies,
-    make_grammar_corpus,
-)
+from transformer.data import RUNNING_EXAMPLE, SentencePair, make_grammar_corpus
+from transformer.data.word_counts import build_vocabularies
 from transformer.experiments.complexity import alignment_error_rate
 from transformer.experiments.head_alignment import (
     attention_links,

@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from transformer.data import make_grammar_corpus
-from transformer.embeddings import TokenEmbedding, build_vocabulary
+from transformer.data.word_counts import build_vocabulary
+from transformer.embeddings import TokenEmbedding
 from transformer.experiments.fitting import FitSettings
 from transformer.experiments.reversal_by_position import (
     ReversalTask,

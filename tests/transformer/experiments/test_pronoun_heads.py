@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from transformer.config import TransformerConfig
-from transformer.data import build_vocabularies
 from transformer.data.pronouns import make_pronoun_sentences
+from transformer.data.word_counts import build_vocabularies
 from transformer.encoder import layer_states
 from transformer.experiments.pronouns.heads import (
     encoder_attention,

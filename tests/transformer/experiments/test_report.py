@@ -8,7 +8,8 @@ import sacrebleu
 import torch
 
 from transformer.config import TransformerConfig
-from transformer.data import build_vocabularies, make_batches, make_grammar_corpus
+from transformer.data import make_batches, make_grammar_corpus
+from transformer.data.word_counts import build_vocabularies
 from transformer.experiments.capstone import draw_sentences
 from transformer.experiments.report import (
     bleu_by_length,

@@ -4,13 +4,10 @@ import pytest
 import torch
 from torch import nn
 
-from transformer.data import Vocabulary, make_grammar_corpus
-from transformer.embeddings import (
-    TokenEmbedding,
-    build_vocabulary,
-    lookup_gradient,
-    tie_weights,
-)
+from transformer.analysis.embeddings import lookup_gradient
+from transformer.data import make_grammar_corpus
+from transformer.data.word_counts import build_vocabulary
+from transformer.embeddings import TokenEmbedding, tie_weights
 from transformer.experiments.fitting import FitSettings
 from transformer.experiments.word_vectors import (
     NeighbourModel,
@@ -55,13 +52,6 @@ def test_the_gradient_of_a_lookup_is_autograds():
     ids, upstream = torch.randint(6, (2, 5)), torch.randn(2, 5, 4)
     (want,) = torch.autograd.grad(table[ids], table, upstream)
     torch.testing.assert_close(lookup_gradient(ids, upstream, 9), want)
-
-
-def test_the_vocabulary_is_the_data_packages():
-    sentences = [pair.src for pair in make_grammar_corpus().train[:2000]]
-    for min_freq in (1, 3):
-        itos, _ = build_vocabulary(sentences, min_freq)
-        assert tuple(itos) == Vocabulary.build(sentences, min_freq).words
 
 
 @pytest.mark.slow

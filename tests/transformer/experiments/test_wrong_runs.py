@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from transformer.config import TransformerConfig
-from transformer.data import build_vocabularies, make_batches, make_grammar_corpus
+from transformer.data import make_batches, make_grammar_corpus
+from transformer.data.word_counts import build_vocabularies
 from transformer.experiments.bag_translator import BagTranslator
 from transformer.experiments.wrong_runs import (
     WAYS,

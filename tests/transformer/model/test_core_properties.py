@@ -10,20 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
-from transformer.attention import masked_softmax, softmax_entropy
+from transformer.analysis.attention import softmax_entropy
+from transformer.analysis.embeddings import one_hot_embedding
+from transformer.analysis.masks import mask_then_renormalise
+from transformer.analysis.positional import offset_matrix
+from transformer.attention import masked_softmax
 from transformer.config import TransformerConfig
-from transformer.embeddings import (
-    TokenEmbedding,
-    build_vocabulary,
-    one_hot_embedding,
-    tie_weights,
-)
-from transformer.masks import (
-    causal_mask,
-    mask_then_renormalise,
-    padding_mask,
-    target_mask,
-)
+from transformer.data.word_counts import build_vocabulary
+from transformer.embeddings import TokenEmbedding, tie_weights
+from transformer.masks import causal_mask, padding_mask, target_mask
 from transformer.model import Transformer
 from transformer.multi_head import (
     MultiHeadAttention,
@@ -34,7 +29,6 @@ from transformer.multi_head import (
 from transformer.positional import (
     LearnedPositionalEncoding,
     SinusoidalPositionalEncoding,
-    offset_matrix,
     sinusoidal_encoding,
 )
 

@@ -13,7 +13,7 @@ from transformer.plots.training import (
     smoothed_loss,
     smoothing_curve,
 )
-from transformer.training.step import label_smoothed_loss
+from transformer.training.label_smoothing import label_smoothed_loss
 
 
 def test_smooth_is_a_mean_of_what_came_before() -> None:

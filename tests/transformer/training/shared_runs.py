@@ -10,7 +10,8 @@ import torch
 from small_runs import CONFIG, make_trainer
 from torch import distributed
 
-from transformer.data import build_vocabularies, make_batches, make_grammar_corpus
+from transformer.data import make_batches, make_grammar_corpus
+from transformer.data.word_counts import build_vocabularies
 from transformer.recurrent.bidirectional import BidirectionalTranslator
 from transformer.recurrent.config import RecurrentConfig
 from transformer.training.config import TrainingConfig

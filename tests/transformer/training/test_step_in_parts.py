@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from transformer.config import TransformerConfig
-from transformer.data import build_vocabularies, make_batches, make_grammar_corpus
+from transformer.data import make_batches, make_grammar_corpus
+from transformer.data.word_counts import build_vocabularies
 from transformer.model import Transformer
 from transformer.training.config import TrainingConfig
 from transformer.training.loop import Trainer, TrainingData, step_function

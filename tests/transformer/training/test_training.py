@@ -8,10 +8,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from transformer.training.label_smoothing import label_smoothed_loss
 from transformer.training.step import (
     StepSettings,
     average_checkpoints,
-    label_smoothed_loss,
     perplexity,
     teacher_forcing_split,
     train_step,

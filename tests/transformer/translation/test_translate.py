@@ -7,7 +7,8 @@ import sacrebleu
 import torch
 from random_models import end_after_about, make_model
 
-from transformer.data import build_vocabularies, make_grammar_corpus
+from transformer.data import make_grammar_corpus
+from transformer.data.word_counts import build_vocabularies
 from transformer.model import Transformer
 from transformer.translation.beams import SOS_ID, SearchSettings
 from transformer.translation.evaluation import (

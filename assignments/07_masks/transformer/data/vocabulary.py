@@ -1,4 +1,4 @@
-"""Words to ids and back, on top of torchtext's `Field` and `Vocab`."""
+"""Words to ids and back."""
 
 import json
 import os
@@ -7,26 +7,32 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
-from torchtext.data import Field
-from torchtext.vocab import Vocab
 
-from .pairs import SentencePair
-from .special_tokens import EOS, EOS_ID, PAD, PAD_ID, SOS, SOS_ID, SPECIAL_TOKENS, UNK
+from .special_tokens import (
+    EOS,
+    EOS_ID,
+    PAD,
+    PAD_ID,
+    SOS,
+    SOS_ID,
+    SPECIAL_TOKENS,
+    UNK_ID,
+)
 from .subwords import Subwords
 from .tokens import detokenize, tokenize
 from .whole_file import whole_file
 
 
 class Vocabulary:
-    """Number the words of one language: specials first, then by frequency.
+    """Hold the words of one language by their ids.
 
-    `words[i]` is the word with id i. `field` is the torchtext `Field` that pads
-    and numbers batches. `subwords` splits and joins text where the words are pieces
-    of words, and is None where they are whole.
+    `words[i]` is the word with id i, and `ids` gives the id of each word. `subwords`
+    splits and joins text where the words are pieces of words, and is None where they
+    are whole.
     """
 
     def __init__(self, words: Sequence[str], subwords: Subwords | None = None) -> None:
-        """Restore a vocabulary from its words in the order of their ids.
+        """Make a vocabulary from its words in the order of their ids.
 
         Raises:
             ValueError: if the words do not begin with the four special tokens, or one
@@ -34,31 +40,7 @@ class Vocabulary:
         """
         self.words = _checked_words(words)
         self.subwords = subwords
-        vocab = Vocab(Counter(), specials=list(SPECIAL_TOKENS))
-        vocab.itos = list(self.words)
-        vocab.stoi.update({word: i for i, word in enumerate(self.words)})
-        self.field = _make_field()
-        self.field.vocab = vocab
-
-    @classmethod
-    def build(
-        cls, sentences: Iterable[Sequence[str]], min_freq: int = 1
-    ) -> "Vocabulary":
-        """Collect the words that occur at least `min_freq` times.
-
-        Frequent words come first, words of the same frequency in alphabetical order.
-
-        Raises:
-            ValueError: if `min_freq` is below 1 or there is no sentence.
-        """
-        if min_freq < 1:
-            raise ValueError(f"expected min_freq of at least 1, found {min_freq}")
-        sentences = list(sentences)
-        if not sentences:
-            raise ValueError("expected at least one sentence, found none")
-        field = _make_field()
-        field.build_vocab(sentences, min_freq=min_freq)
-        return cls(field.vocab.itos)
+        self.ids = {word: i for i, word in enumerate(self.words)}
 
     def __len__(self) -> int:
         """Return the number of words, the four special tokens included."""
@@ -66,7 +48,7 @@ class Vocabulary:
 
     def __contains__(self, word: object) -> bool:
         """Tell whether a word has an id of its own."""
-        return word in self.field.vocab.stoi
+        return word in self.ids
 
     def __eq__(self, other: object) -> bool:
         """Tell whether two vocabularies give every word the same id."""
@@ -103,8 +85,7 @@ class Vocabulary:
             raise TypeError(f"expected a list of words, found the string {tokens!r}")
         if not len(tokens):
             raise ValueError("expected a sentence of at least one word, found none")
-        vocab = self.field.vocab
-        return [SOS_ID, *(vocab[token] for token in tokens), EOS_ID]
+        return [SOS_ID, *(self.ids.get(token, UNK_ID) for token in tokens), EOS_ID]
 
     def decode(self, ids: Sequence[int] | torch.Tensor) -> list[str]:
         """Return the words up to the first <eos>, without <sos> and <pad>.
@@ -156,29 +137,6 @@ def share_subwords(subwords: Subwords) -> Vocabularies:
     """Make one vocabulary of subwords, for both sides."""
     both = Vocabulary(subwords.pieces, subwords)
     return both, both
-
-
-def build_vocabularies(
-    pairs: Sequence[SentencePair], min_freq: int = 1
-) -> Vocabularies:
-    """Build the source and the target vocabulary of the training pairs.
-
-    Raises:
-        ValueError: if `min_freq` is below 1 or there is no pair.
-    """
-    src = Vocabulary.build([pair.src for pair in pairs], min_freq)
-    return src, Vocabulary.build([pair.tgt for pair in pairs], min_freq)
-
-
-def _make_field() -> Field:
-    return Field(
-        init_token=SOS,
-        eos_token=EOS,
-        pad_token=PAD,
-        unk_token=UNK,
-        batch_first=True,
-        tokenize=str.split,
-    )
 
 
 def _checked_words(words: Sequence[str]) -> tuple[str, ...]:

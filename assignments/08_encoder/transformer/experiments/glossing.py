@@ -13,13 +13,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.config import TransformerConfig
-from transformer.data import (
-    PAD_ID,
-    Corpus,
-    SentencePair,
-    Vocabularies,
-    build_vocabularies,
-)
+from transformer.data import PAD_ID, Corpus, SentencePair, Vocabularies
+from transformer.data.word_counts import build_vocabularies
 from transformer.experiments.fitting import FitSettings, fit
 from transformer.masks import padding_mask
 from transformer.parts import InputEmbedding

@@ -3,8 +3,8 @@
 SentencePiece (Kudo & Richardson, 2018) and not `tokenizers`, because it reads plain
 text in any language: a space is a letter like others, so nothing has to know where the
 words of Korean or Japanese end, and joining the pieces gives the text back exactly.
-What it learns is the same on every run, from the same text. It needs no network,
-and torchtext brings it along.
+What it learns is the same on every run, from the same text. It needs no network.
+It is imported on first use only, because most of the course does without it.
 """
 
 import io
@@ -12,8 +12,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
-
-import sentencepiece
 
 from .special_tokens import EOS, PAD, SOS, SPECIAL_TOKENS, UNK
 
@@ -52,6 +50,8 @@ class Subwords:
         Raises:
             ValueError: if the bytes are no such model.
         """
+        import sentencepiece
+
         self.model, self.lower = model, lower
         try:
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
@@ -91,6 +91,8 @@ def learn_subwords(
     Raises:
         ValueError: if there is no sentence, or `size` is too small or too large.
     """
+    import sentencepiece
+
     if not LEAST_SIZE <= size <= MOST_SIZE:
         raise ValueError(
             f"expected from {LEAST_SIZE} to {MOST_SIZE} subwords, found {size}"

@@ -1,21 +1,24 @@
-"""Padded batches of sentence pairs, from torchtext's `BucketIterator`.
+"""Padded batches of sentence pairs, similar lengths together.
 
-The order of the batches is a function of the seed and the number of the epoch alone,
-so that a training run that was interrupted goes on as if it had not been.
+The order of the batches is a function of the seed and the number of the epoch only,
+so that an interrupted training run continues with the batches it would have had. It is
+the order in which torchtext's `BucketIterator` gives them.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 import torch
-from torchtext.data import Batch as TorchtextBatch
-from torchtext.data import BucketIterator, Dataset, Example, RawField
-from torchtext.data import Iterator as PlainIterator
 
 from .pairs import SentencePair
+from .special_tokens import PAD_ID
 from .vocabulary import Vocabularies
+
+POOL = 100  # batches whose pairs are sorted by length together
+Ids = tuple[list[int], list[int]]
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,10 @@ class Epoch:
     """Iterate over the batches of one epoch."""
 
     def __init__(
-        self, dataset: Dataset, groups: list[list[Example]], device: torch.device
+        self, ids: Sequence[Ids], groups: list[list[int]], device: torch.device
     ) -> None:
-        """Hold the examples, already grouped; tensors are made one batch at a time."""
-        self._dataset, self._groups, self._device = dataset, groups, device
+        """Hold which pairs make a batch; tensors are made one batch at a time."""
+        self._ids, self._groups, self._device = ids, groups, device
 
     def __len__(self) -> int:
         """Return the number of batches."""
@@ -71,27 +74,41 @@ class Epoch:
     def __iter__(self) -> Iterator[Batch]:
         """Yield the batches as tensors on the device."""
         for group in self._groups:
-            batch = TorchtextBatch(group, self._dataset, self._device)
-            yield Batch(batch.src, batch.tgt, tuple(batch.index))
+            src, tgt = zip(*(self._ids[i] for i in group), strict=True)
+            yield Batch(
+                pad(src).to(self._device), pad(tgt).to(self._device), tuple(group)
+            )
 
 
+@dataclass(frozen=True)
 class Batches:
-    """Group sentence pairs into batches, in another order each epoch."""
+    """Group sentence pairs into batches, in another order each epoch.
 
-    def __init__(
-        self, dataset: Dataset, iterator: BucketIterator, seed: int | None
-    ) -> None:
-        """Hold the examples and the iterator that groups them; see `make_batches`."""
-        self._dataset, self._iterator, self._seed = dataset, iterator, seed
+    `ids` are those of the source and of the target of each pair; `make_batches`
+    explains the rest, and checks it.
+    """
+
+    ids: Sequence[Ids]
+    batch_size: int
+    device: torch.device
+    seed: int | None
+    by_tokens: bool
+    by_length: bool
 
     def epoch(self, number: int) -> Epoch:
         """Return the batches of an epoch: equal seed and number, equal batches."""
-        if self._seed is not None:
-            state = random.Random(f"{self._seed}/{number}").getstate()
-            self._iterator.random_shuffler.random_state = state
-        self._iterator.init_epoch()
-        groups = [list(group) for group in self._iterator.batches]
-        return Epoch(self._dataset, groups, self._iterator.device)
+        order = range(len(self.ids))
+        if self.seed is None:
+            groups = list(self._cut(order, self.batch_size))
+            return Epoch(self.ids, groups, self.device)
+        draw, groups = random.Random(f"{self.seed}/{number}"), []
+        shuffled = draw.sample(order, len(order))
+        for pool in self._cut(shuffled, POOL * self.batch_size):
+            if self.by_length:
+                pool.sort(key=self._length)
+            cut = list(self._cut(pool, self.batch_size))
+            groups += draw.sample(cut, len(cut))
+        return Epoch(self.ids, groups, self.device)
 
     def __len__(self) -> int:
         """Return the number of batches of epoch 0."""
@@ -100,6 +117,25 @@ class Batches:
     def __iter__(self) -> Iterator[Batch]:
         """Yield the batches of epoch 0."""
         return iter(self.epoch(0))
+
+    def _length(self, pair: int) -> tuple[int, int]:
+        """Return the length of a pair's longer side, and then of its source."""
+        src, tgt = self.ids[pair]
+        return max(len(src), len(tgt)), len(src)
+
+    def _cut(self, order: Iterable[int], size: int) -> Iterator[list[int]]:
+        """Cut pairs into groups of at most `size` pairs, or of `size` padded tokens."""
+        group: list[int] = []
+        widest = 0
+        for pair in order:
+            length = self._length(pair)[0] if self.by_tokens else 1
+            widest = max(widest, length)
+            if group and (len(group) + 1) * widest > size:
+                yield group
+                group, widest = [], length
+            group.append(pair)
+        if group:
+            yield group
 
 
 def make_batches(
@@ -128,30 +164,18 @@ def make_batches(
         ValueError: for no pairs, empty sentences, too small a batch, or no such device.
     """
     _check_pairs(pairs, batch_size, by_tokens)
-    dataset = _make_dataset(pairs, vocabularies)
-    # torchtext's BucketIterator sorts even where it is not to shuffle.
-    make_iterator = PlainIterator if seed is None else BucketIterator
-    iterator = make_iterator(
-        dataset,
-        batch_size,
-        sort_key=_longer_side,
-        device=check_device(device),
-        batch_size_fn=_padded_tokens if by_tokens else None,
-        shuffle=seed is not None,
-        sort=False,
-        sort_within_batch=by_length,  # sorts pools of 100 batches before they are cut
-    )
-    return Batches(dataset, iterator, seed)
+    src, tgt = vocabularies
+    ids = [(src.encode(pair.src), tgt.encode(pair.tgt)) for pair in pairs]
+    place = check_device(device)
+    return Batches(ids, batch_size, place, seed, by_tokens, by_length)
 
 
-def _make_dataset(pairs: Sequence[SentencePair], vocabularies: Vocabularies) -> Dataset:
-    src_vocab, tgt_vocab = vocabularies
-    fields = [("src", src_vocab.field), ("tgt", tgt_vocab.field), ("index", RawField())]
-    examples = [
-        Example.fromlist([pair.src, pair.tgt, i], fields)
-        for i, pair in enumerate(pairs)
-    ]
-    return Dataset(examples, fields)
+def pad(rows: Sequence[Sequence[int] | np.ndarray]) -> torch.Tensor:
+    """Put rows of ids into one tensor (b, t), filled up with padding."""
+    padded = np.full((len(rows), max(map(len, rows))), PAD_ID, np.int64)
+    for line, ids in zip(padded, rows, strict=True):
+        line[: len(ids)] = ids
+    return torch.from_numpy(padded)
 
 
 def trim_padding(ids: torch.Tensor, pad_id: int) -> torch.Tensor:
@@ -188,23 +212,10 @@ def _check_pairs(
             raise ValueError(
                 f"pair {i}: expected at least one word in {side}, found none"
             )
-    least = max(map(_longest, pairs)) if by_tokens else 1
+    longest = max(max(len(pair.src), len(pair.tgt)) for pair in pairs)
+    least = longest + 2 if by_tokens else 1  # <sos> and <eos>
     if batch_size < least:
         unit = "tokens, to hold the longest sentence" if by_tokens else "pair"
         raise ValueError(
             f"expected a batch size of at least {least} {unit}, found {batch_size}"
         )
-
-
-def _longest(pair: SentencePair) -> int:
-    return max(len(pair.src), len(pair.tgt)) + 2  # <sos> and <eos>
-
-
-def _longer_side(example: Example) -> tuple[int, int]:
-    return max(len(example.src), len(example.tgt)), len(example.src)
-
-
-def _padded_tokens(example: Example, count: int, so_far: int) -> int:
-    """Return the size of a batch once an example has joined it (torchtext's hook)."""
-    longest = 0 if count == 1 else so_far // (count - 1)
-    return count * max(longest, _longer_side(example)[0] + 2)

@@ -1,6 +1,6 @@
 """The four special tokens and their ids, the same in every vocabulary of the course.
 
-The order is the one that a torchtext `Field` with an initial and an end token gives.
+The order is that of a torchtext `Field` with an initial and an end token.
 """
 
 UNK, PAD, SOS, EOS = SPECIAL_TOKENS = ("<unk>", "<pad>", "<sos>", "<eos>")

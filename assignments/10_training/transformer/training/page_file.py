@@ -5,11 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
-from safetensors.torch import save
 from torch import nn
 
 from transformer.config import TransformerConfig
 from transformer.data import Vocabularies
+from transformer.data.weights_file import pack_weights
 from transformer.data.whole_file import whole_file
 
 
@@ -24,15 +24,12 @@ def page_file(model: nn.Module, words: Vocabularies) -> bytes:
     Returns:
         A safetensors file; its metadata hold `config` and `words` as JSON.
     """
-    tensors = {
-        name: parameter.detach().half().contiguous()
-        for name, parameter in model.named_parameters()
-    }
     facts = {
         "config": asdict(cast(TransformerConfig, model.config)),
         "words": [list(vocabulary.words) for vocabulary in words],
     }
-    return save(tensors, {name: json.dumps(fact) for name, fact in facts.items()})
+    texts = {name: json.dumps(fact) for name, fact in facts.items()}
+    return pack_weights(dict(model.named_parameters()), texts)
 
 
 def save_page_file(model: nn.Module, words: Vocabularies, path: Path) -> int:

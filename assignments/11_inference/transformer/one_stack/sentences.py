@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.data import EOS_ID, PAD_ID, SPECIAL_TOKENS, Corpus, Vocabulary
+from transformer.data.word_counts import build_vocabulary
 
 N_SPECIAL = len(SPECIAL_TOKENS)  # the numbers below are no words
 NOT_ASKED = -100  # the number that `torch.nn.functional.cross_entropy` leaves out
@@ -42,7 +43,7 @@ def english_sentences(corpus: Corpus) -> Sentences:
     train = list(dict.fromkeys(pair.tgt for pair in corpus.train))
     known = set(train)
     test = [pair.tgt for pair in corpus.test if pair.tgt not in known]
-    vocabulary = Vocabulary.build(train)
+    vocabulary = Vocabulary(build_vocabulary(train)[0])
     return Sentences(
         numbered(train, vocabulary), numbered(test, vocabulary), vocabulary
     )

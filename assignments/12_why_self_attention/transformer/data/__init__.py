@@ -1,8 +1,8 @@
 """Sentence pairs to train on: the course's own corpus, Multi30k, and how to batch them.
 
 `make_grammar_corpus` and `load_multi30k` give a `Corpus` of `SentencePair`;
-`build_vocabularies` numbers its words, `learn_subwords` cuts them into pieces;
-`make_batches` pads it. `make_reversal_pairs` is the smallest task of all.
+`word_counts.build_vocabularies` numbers its words, `learn_subwords` cuts them into
+pieces; `make_batches` pads it. `make_reversal_pairs` is the smallest task of all.
 """
 
 from .batches import (
@@ -30,7 +30,7 @@ from .special_tokens import (
 )
 from .subwords import Subwords, learn_subwords
 from .tokens import detokenize, tokenize
-from .vocabulary import Vocabularies, Vocabulary, build_vocabularies, share_subwords
+from .vocabulary import Vocabularies, Vocabulary, share_subwords
 
 __all__ = [
     "AMBIGUOUS_WORDS",
@@ -52,7 +52,6 @@ __all__ = [
     "Subwords",
     "Vocabularies",
     "Vocabulary",
-    "build_vocabularies",
     "check_device",
     "detokenize",
     "download_multi30k",

@@ -14,11 +14,11 @@ from transformer.data import (
     Corpus,
     SentencePair,
     Vocabularies,
-    build_vocabularies,
     load_multi30k,
     make_batches,
     make_grammar_corpus,
 )
+from transformer.data.word_counts import build_vocabularies
 from transformer.model import Transformer
 from transformer.training.config import TrainingConfig
 from transformer.training.loop import LAST, Trainer, TrainingData

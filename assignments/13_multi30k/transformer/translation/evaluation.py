@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TypeVar
 
 import sacrebleu
 import torch
 from torch import Tensor, nn
-from torchtext.data.metrics import bleu_score
 
 from transformer.data import (
     EOS,
@@ -20,6 +20,10 @@ from transformer.data import (
 from transformer.model import Transformer
 from transformer.translation.beams import SearchSettings, until_end
 from transformer.translation.inference import best_translation
+
+HOW_TO_INSTALL_TORCHTEXT = (
+    "The tutorial's BLEU also needs torchtext: `pip install torchtext==0.6.0`"
+)
 
 Model = TypeVar("Model", bound=nn.Module)
 Search = Callable[[Model, Tensor, SearchSettings], Tensor]
@@ -102,6 +106,11 @@ def log_probabilities(
     return [found[place] for place in range(len(pairs))]
 
 
+def has_torchtext() -> bool:
+    """Tell whether torchtext, which only the tutorial's BLEU needs, is installed."""
+    return find_spec("torchtext") is not None
+
+
 def tutorial_bleu(
     translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
 ) -> Bleu:
@@ -111,7 +120,14 @@ def tutorial_bleu(
         translations: words as `translate_pairs` returns them; the last of each is cut,
             whether it is `<eos>` or not.
         references: words of one reference each.
+
+    Raises:
+        ModuleNotFoundError: if torchtext is not installed; it says how to.
     """
+    if not has_torchtext():
+        raise ModuleNotFoundError(HOW_TO_INSTALL_TORCHTEXT)
+    from torchtext.data.metrics import bleu_score
+
     cut = [list(words[:-1]) for words in translations]
     score = bleu_score(cut, [[list(reference)] for reference in references])
     convention = "torchtext corpus BLEU × 100, lower-cased tokens, last token cut"
