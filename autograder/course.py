@@ -22,9 +22,9 @@ COURSE_ID = "default_course"  # without one, PostgreSQL refuses an assignment
 
 
 TEXTS = {"title", "repository", "branch", "package", "torch_index", "course_id"}
-LISTS = ("private_modules", "colab", "unit")
+LISTS = ("private_modules", "packages", "unit")
 KEYS = (*sorted(TEXTS), *LISTS, "written_answers", "checks", "late")  # of course.toml
-UNIT_KEYS = ("slug", "title", "modules", "written_answers")
+UNIT_KEYS = ("slug", "title", "modules", "packages", "written_answers")
 
 
 class CourseError(ValueError):
@@ -35,13 +35,15 @@ class CourseError(ValueError):
 class Unit:
     """One unit: a chapter, a notebook and its hidden checks.
 
-    `written_answers` is one of `MODES`.
+    `packages` are what its notebook needs beyond those of every notebook, each with
+    its use. `written_answers` is one of `MODES`.
     """
 
     number: int
     slug: str
     title: str
     modules: tuple[str, ...]
+    packages: Mapping[str, str] = field(default_factory=dict, hash=False)
     written_answers: str = BY_HAND
 
     @property
@@ -64,8 +66,7 @@ class Course:
     package: str
     private_modules: tuple[str, ...]
     course_id: str
-    colab_install_alone: tuple[str, ...]
-    colab_install: tuple[str, ...]
+    packages: Mapping[str, str] = field(hash=False)  # of every notebook: name, use
     units: tuple[Unit, ...]
     late: Mapping[str, Any] = field(default_factory=dict, hash=False)
     torch_index: str = ""
@@ -75,6 +76,10 @@ class Course:
     def package_dir(self) -> Path:
         """Locate the package that holds the answers."""
         return self.root / "solutions" / self.package
+
+    def packages_of(self, unit: Unit) -> dict[str, str]:
+        """Return the packages that a notebook needs, each with its use."""
+        return {**self.packages, **unit.packages}
 
     def source_dir(self, unit: Unit) -> Path:
         """Locate the folder of the master and of the answer notebook."""
@@ -204,8 +209,7 @@ def _course(root: Path, table: dict[str, Any]) -> Course:
         package=table["package"],
         private_modules=tuple(table["private_modules"]),
         course_id=_course_id(table.get("course_id", COURSE_ID)),
-        colab_install_alone=tuple(table["colab"]["install_alone"]),
-        colab_install=tuple(table["colab"]["install"]),
+        packages=_packages("", table["packages"]),
         units=tuple(sorted(units, key=lambda unit: unit.number)),
         late=table.get("late", {}),
         torch_index=table.get("torch_index", ""),
@@ -234,7 +238,18 @@ def _unit(entry: dict[str, Any]) -> Unit:
         raise CourseError(
             f"written_answers = {mode!r} of {slug}: expected one of {', '.join(MODES)}"
         )
-    return Unit(int(number), slug, entry["title"], tuple(entry["modules"]), mode)
+    packages = _packages(f"{slug}: ", entry.get("packages", {}))
+    modules = tuple(entry["modules"])
+    return Unit(int(number), slug, entry["title"], modules, packages, mode)
+
+
+def _packages(place: str, entry: dict[str, Any]) -> dict[str, str]:
+    for name, use in entry.items():
+        if not isinstance(use, str) or '"' in use:
+            raise CourseError(
+                f"{place}packages: {name} = {use!r}: expected what it is for, in quotes"
+            )
+    return entry
 
 
 def _course_id(name: str) -> str:

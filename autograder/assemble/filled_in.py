@@ -7,7 +7,6 @@ are templates.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -74,24 +73,14 @@ def _of_exercise(name: str, cells: Sequence[Cell]) -> str:
 def fixed_source(role: str, course: Course, unit: Unit) -> str:
     """Return the source of the set-up or the hand-in cell of a unit."""
     text = (TEMPLATES / FILES[role]).read_text(encoding="utf-8")
+    packages = course.packages_of(unit).items()
+    lines = [f'    "{name}": "{use}",' for name, use in packages]
     names = {
         "unit": unit.slug,
         "repository": course.repository,
         "branch": course.branch,
         "package": course.package,
-        "install_alone": " ".join(_pinned(course, course.colab_install_alone)),
-        "install": " ".join(_pinned(course, course.colab_install)),
-        "install_imports": ", ".join(course.colab_install),
     }
     _, _, code = text.partition("\n\n")  # the docstring is for us
+    code = code.replace("    # @packages@", "\n".join(lines))
     return re.sub(r"@(\w+)@", lambda match: names[match[1]], code).strip()
-
-
-def _pinned(course: Course, packages: tuple[str, ...]) -> list[str]:
-    """Write packages as `pyproject.toml` requires them; others by their bare name."""
-    table = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))
-    required = {
-        re.split(r"[^\w.-]", one)[0]: one for one in table["project"]["dependencies"]
-    }
-    found = (required.get(name, name) for name in packages)
-    return [one if "==" in one else re.split(r"[<>=!~]", one)[0] for one in found]

@@ -78,7 +78,7 @@ def github_files(
     facts = {"unit": unit.slug, "checks": checks, "index": _index(course)}
     facts["title"] = unit.title
     begin = f"student/{unit.slug}"
-    files = released(course, unit, begin) | _beside(course, facts, begin)
+    files = released(course, unit, begin) | _beside(course, unit, facts, begin)
     for name, content in bundle(course, unit).items():
         files[f"checks/{unit.slug}/{name}"] = content
     for name in ON_GITHUB:
@@ -91,9 +91,11 @@ def github_files(
     return files
 
 
-def _beside(course: Course, facts: dict[str, str], place: str) -> dict[str, bytes]:
+def _beside(
+    course: Course, unit: Unit, facts: dict[str, str], place: str
+) -> dict[str, bytes]:
     """Return what a student needs beside a unit's notebook, to lie in `place`."""
-    needed = "\n".join([*students_requirements(course), ""])
+    needed = "\n".join([*students_requirements(course, unit), ""])
     return {
         f"{place}/README.md": filled_in("README.md", facts).encode(),
         f"{place}/requirements.txt": needed.encode(),

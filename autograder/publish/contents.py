@@ -166,13 +166,21 @@ def made_files(
     }
 
 
-def students_requirements(course: Course) -> list[str]:
-    """Return what the notebooks need, as `pyproject.toml` requires it."""
+def students_requirements(course: Course, *units: Unit) -> list[str]:
+    """Return what notebooks need, as `pyproject.toml` requires it.
+
+    These are the packages that every notebook needs, Jupyter, and those that only the
+    given units need.
+    """
     table = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))
     project = table["project"]
     extras = project.get("optional-dependencies", {}).get("course", [])
-    tools = [line for line in extras if re.split(r"[^\w-]", line)[0] in STUDENTS_TOOLS]
-    return sorted({*project["dependencies"], *(tools or STUDENTS_TOOLS)})
+    lines = {
+        re.split(r"[^\w-]", line)[0]: line for line in project["dependencies"] + extras
+    }
+    own = (name for unit in units for name in unit.packages)
+    needed = {*course.packages, *own, *STUDENTS_TOOLS}
+    return sorted(lines.get(name, name) for name in needed)
 
 
 def readme(

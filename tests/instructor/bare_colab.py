@@ -10,8 +10,8 @@ from importlib import metadata
 from pathlib import Path
 
 import nbformat
+from distributions import closure
 from nbclient import NotebookClient
-from packaging.requirements import Requirement
 
 COLAB_HAS = (
     "torch",
@@ -20,20 +20,20 @@ COLAB_HAS = (
     "ipython",
     "ipykernel",
     "spacy",
-    "safetensors",
     "requests",
     "tqdm",
     "pip",
 )
 COLAB_LACKS = (
     "torchtext",
+    "safetensors",
     "nbgrader",
     "sacrebleu",
     "sentencepiece",
     "transformer",
     "six",
 )
-TO_INSTALL = ("torchtext", "sentencepiece", "six", "sacrebleu")
+TO_INSTALL = ("sacrebleu",)
 KERNEL = "pretended-colab"
 MESSAGE = """
 import json, os
@@ -141,27 +141,6 @@ class BareColab:
             resources={"metadata": {"path": str(self.content)}},
         ).execute()
         return notebook
-
-
-def closure(names: tuple[str, ...]) -> set[str]:
-    """Return distributions and all that they need, as far as they are installed."""
-    found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop().lower().replace("_", "-")
-        if name in found:
-            continue
-        try:
-            required = metadata.requires(name) or []
-        except metadata.PackageNotFoundError:
-            continue
-        found.add(name)
-        for line in required:
-            requirement = Requirement(line)
-            marker = requirement.marker
-            if marker is None or marker.evaluate({"extra": ""}):
-                waiting.append(requirement.name)
-    return found
 
 
 def top_level(distribution: metadata.Distribution) -> set[Path]:

@@ -29,7 +29,7 @@ VERSIONS = """
 import json, platform
 from importlib import metadata
 
-named = ("torch", "numpy", "matplotlib", "spacy", "torchtext", "sacrebleu")
+named = ("torch", "numpy", "matplotlib", "spacy", "sacrebleu")
 versions = {name: metadata.version(name) for name in named}
 print(json.dumps({"python": platform.python_version(), **versions}))
 """
@@ -47,7 +47,8 @@ def make_environment(course: Course, python: Path) -> Path:
     if not made.exists():
         subprocess.run([str(python), "-m", "venv", str(home)], check=True)
     install = [str(made), "-m", "pip", "install", "--quiet"]
-    subprocess.run([*install, *students_requirements(course)], check=True)
+    needed = students_requirements(course, *course.units)
+    subprocess.run([*install, *needed], check=True)
     return made
 
 

@@ -97,7 +97,7 @@ def test_the_day(colab: BareColab, opened: nbformat.NotebookNode, tmp_path: Path
     assert f"{UNIT.slug} is set up: PyTorch " in printed(ran)
     assert "Save a copy in Drive" in printed(ran)
     assert not list(colab.content.glob("*/assignments/03_*"))
-    assert colab.has("torchtext") and not colab.has("nbgrader")
+    assert not colab.has("torchtext") and not colab.has("nbgrader")
 
     mine = SampleClass(UNIT.slug)
     filled = mine.notebook(mine.answers)

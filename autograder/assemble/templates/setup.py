@@ -4,18 +4,17 @@
 import os
 import subprocess
 import sys
+from importlib import invalidate_caches
 from importlib.util import find_spec
 
-import torch
-
 UNIT, COURSE = "@unit@", "@repository@"
+PACKAGES = {  # what this notebook needs, and for what
+    # @packages@
+}
 FETCH = f"""set -e
 [ -d {UNIT} ] || git clone -q --depth 1 --filter=blob:none --sparse -b @branch@ \\
     {COURSE} {UNIT}
-git -C {UNIT} sparse-checkout set assignments/{UNIT}
-pip="{sys.executable} -m pip install -q"
-$pip --no-deps @install_alone@
-{sys.executable} -c "import @install_imports@" || $pip @install@"""
+git -C {UNIT} sparse-checkout set assignments/{UNIT}"""
 
 on_colab = find_spec("google") and find_spec("google.colab")
 if on_colab and not os.path.isdir("@package@"):
@@ -24,11 +23,24 @@ if on_colab and not os.path.isdir("@package@"):
         raise RuntimeError(f"{fetched.stderr}\nRun this cell again; is the network up?")
     os.chdir(f"{UNIT}/assignments/{UNIT}")
     sys.path.insert(0, os.getcwd())  # Colab's own path may hold /content alone
+missing = [name for name in PACKAGES if not find_spec(name)]
+if on_colab and missing:
+    subprocess.check_call([sys.executable, "-m", "pip", "install", "-q", *missing])
+    invalidate_caches()
+elif missing:
+    uses = ", ".join(f"{name} ({PACKAGES[name]})" for name in missing)
+    raise ModuleNotFoundError(
+        f"This notebook needs {uses}. Run `%pip install {' '.join(missing)}` in a new "
+        "cell, then run this cell again."
+    )
 if not find_spec("@package@"):
     raise ModuleNotFoundError(
         f"The folder `@package@` is not beside this notebook. Get the whole folder "
         f"assignments/{UNIT} from {COURSE} and open the notebook in it."
     )
+
+import torch
+
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 print(f"{UNIT} is set up: PyTorch {torch.__version__} on {device}.")
 if on_colab:

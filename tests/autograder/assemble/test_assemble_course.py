@@ -45,7 +45,8 @@ def test_unknown_unit_names_the_nearest(pocket: Course) -> None:
         ('slug = "02_means"', 'slug = "means"', "expected two digits and a topic"),
         ('modules = ["means"]', 'modules = ["sums"]', "module given twice: sums"),
         ('package = "pocket"\n', "", "the entry 'package' is missing"),
-        ("[colab]", "[colab", r"course\.toml: "),
+        ("[packages]", "[packages", r"course\.toml: "),
+        ('torch = "computes', 'torch = 1  # "', "packages: torch = 1: expected what"),
     ],
 )
 def test_a_wrong_table_is_refused(pocket, edit, old, new, message) -> None:

@@ -1,0 +1,42 @@
+"""Which installed distributions need which, and what of them can be imported."""
+
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+
+def closure(names: tuple[str, ...]) -> set[str]:
+    """Return distributions and all that they need, as far as they are installed."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop().lower().replace("_", "-")
+        if name in found:
+            continue
+        try:
+            required = metadata.requires(name) or []
+        except metadata.PackageNotFoundError:
+            continue
+        found.add(name)
+        for line in required:
+            requirement = Requirement(line)
+            marker = requirement.marker
+            if marker is None or marker.evaluate({"extra": ""}):
+                waiting.append(requirement.name)
+    return found
+
+
+def modules_outside(names: tuple[str, ...]) -> set[str]:
+    """Name the installed top-level modules that the named distributions do not need.
+
+    Modules of which setuptools brings a copy of its own are left out.
+    """
+    allowed = closure(names)
+    copies = Path(find_spec("setuptools").origin).with_name("_vendor").glob("*")
+    return {
+        module
+        for module, owners in metadata.packages_distributions().items()
+        if not {owner.lower().replace("_", "-") for owner in owners} & allowed
+    } - {path.name for path in copies}
