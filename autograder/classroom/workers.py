@@ -2,7 +2,6 @@
 
 import contextlib
 import time
-from collections import Counter
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
@@ -23,7 +22,6 @@ from autograder.sandbox import warm_start
 from autograder.sandbox.kit import folder_files
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.parent_line import Line, NoParent
-from autograder.sandbox.student_side.processors import processors, stay_on
 from autograder.sandbox.warm_parent import WarmParent
 from autograder.unit import GradedUnit, Submission
 
@@ -54,16 +52,9 @@ class Workers(Protocol):
 class _Worker(WorkerProcess):
     """One process and the submission that it has in hand."""
 
-    def __init__(
-        self,
-        unit: GradedUnit,
-        limits: Limits,
-        line: Line | None,
-        processor: int | None,
-    ):
+    def __init__(self, unit: GradedUnit, limits: Limits, line: Line | None):
         with line.control if line else contextlib.nullcontext():
-            super().__init__(serve, unit, limits, line, processor)
-        self.processor = processor
+            super().__init__(serve, unit, limits, line)
         self._limits = limits
         self._until = 0.0
         self.submission: Submission | None = None
@@ -87,9 +78,6 @@ class Processes:
     Their parents are copies of one that has imported the unit's kit. A submission
     whose process is lost is begun once more in a new one; one that takes the process
     itself too long is refused.
-
-    Where every processor is used, each process and its children share one: they take
-    turns, and waking another processor takes longer than to go on.
     """
 
     def __init__(self, unit: GradedUnit, limits: Limits, number: int):
@@ -135,26 +123,17 @@ class Processes:
         return [worker for worker in self._workers if worker.submission is not None]
 
     def _started(self) -> _Worker:
-        processor = self._idlest_processor()
-        line = self._copied_parent(processor)
-        self._workers.append(_Worker(self.unit, self.limits, line, processor))
+        line = self._copied_parent()
+        self._workers.append(_Worker(self.unit, self.limits, line))
         return self._workers[-1]
 
-    def _idlest_processor(self) -> int | None:
-        """Return the processor that fewest processes share; None: they need not."""
-        there = sorted(processors())
-        if not there or self.number < len(there):
-            return None
-        taken = Counter(worker.processor for worker in self._workers)
-        return min(there, key=lambda one: taken[one])
-
-    def _copied_parent(self, processor: int | None) -> Line | None:
+    def _copied_parent(self) -> Line | None:
         """Copy the unit's parent for a new process; None: it must start its own."""
         try:
             if self._parent is None:
                 self._parent = WarmParent(_line_to_copy())
                 warm_up(self.unit, folder_files(self.unit.kit), self._parent)
-            return self._parent.copy(processor)
+            return self._parent.copy()
         except NoParent:
             self._close_parent()
             return None
@@ -207,14 +186,12 @@ def serve(
     unit: GradedUnit,
     limits: Limits,
     line: Line | None = None,
-    processor: int | None = None,
 ) -> None:
     """Grade what comes over `connection` until it is closed.
 
     The pre-warmed parent is at the end of `line`; without one, it is started here.
     """
     begin_working()
-    stay_on(processor)
     torch.set_num_threads(1)
     try:
         if line is not None:

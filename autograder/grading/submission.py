@@ -3,7 +3,6 @@
 import contextlib
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 import torch
 from nbformat import NotebookNode
@@ -12,7 +11,6 @@ from autograder.grading.earlier_exercises import point_to_earlier
 from autograder.grading.editions import in_language_of
 from autograder.grading.feedback_table import graded_outputs
 from autograder.grading.handed_in_at import refuse_strange_time
-from autograder.grading.late_imports import late_imports
 from autograder.grading.outcome import RECORD, Outcome, as_record
 from autograder.grading.outputs import safe_outputs
 from autograder.grading.points import nothing_run, run_checks
@@ -203,10 +201,7 @@ def shared_parent() -> WarmParent:
 def warm_up(unit: GradedUnit, files: dict[str, bytes], parent: WarmParent) -> None:
     """Have the parent import what every submission of a unit imports."""
     if parent.kit != label_of(files):
-        cells = cells_to_run(unit.released)
-        kit, late = warm_kit(unit.kit, cells, files), late_imports(unit.kit, cells)
-        foreign = [name for name in kit.foreign if name not in late]
-        parent.warm(replace(kit, foreign=foreign))
+        parent.warm(warm_kit(unit.kit, cells_to_run(unit.released), files))
 
 
 def write_results(outcome: Outcome) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from autograder.notebook_syntax import parse_cell
 
 MAX_BYTES = 32 << 20
-BY_FIRST_OPTIMIZER = "torch._dynamo"  # a second and a half, hundreds of modules
 
 
 @dataclass(frozen=True)
@@ -101,16 +100,17 @@ def _tag() -> str:
 
 
 def foreign_imports(folder: Path, cells: list[str]) -> list[str]:
-    """Return what a kit and a released notebook import that is no part of the kit."""
+    """Return what a kit and a released notebook import that is no part of the kit.
+
+    What only a function imports is left to the children that call it.
+    """
     own = {path.name.partition(".")[0] for path in folder.iterdir()}
     sources = [p.read_text(encoding="utf-8") for p in folder.rglob("*.py")]
     names: set[str] = set()
     for source in (*sources, *cells):
         tree = parse_cell(source)
-        for node in ast.walk(tree) if tree else []:
+        for node in tree.body if tree else []:
             names |= _imported(node)
-    if any("optim" in source for source in (*sources, *cells)):
-        names.add(BY_FIRST_OPTIMIZER)
     return sorted(n for n in names if n.partition(".")[0] not in {*own, "google"})
 
 

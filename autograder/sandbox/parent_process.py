@@ -128,7 +128,6 @@ def _environment(line: Line, home: Home) -> dict[str, str]:
         "TMPDIR": folder,
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
-        "LD_BIND_NOW": "1",  # else each child looks up the same functions
         "OMP_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

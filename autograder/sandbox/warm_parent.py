@@ -116,11 +116,11 @@ class WarmParent:
         self._order(order)
         self._line.kit = kit.label
 
-    def copy(self, processor: int | None = None) -> Line:
+    def copy(self) -> Line:
         """Have a copy of the parent forked, in the same sandbox; return the line to it.
 
         The copy has imported what the parent has, and shares the memory of it. It ends
-        when its line is closed. It and its children stay on a `processor`, if given.
+        when its line is closed.
 
         Raises:
             NoParent: if the parent is gone or cannot fork.
@@ -128,8 +128,7 @@ class WarmParent:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                order = {"do": "copy", "processor": processor}
-                self._order(order, [theirs.fileno()])
+                self._order({"do": "copy"}, [theirs.fileno()])
         except NoParent:
             ours.close()
             raise

@@ -8,7 +8,6 @@ import contextlib
 import gc
 import importlib
 import json
-import linecache
 import os
 import select
 import signal
@@ -16,13 +15,11 @@ import socket
 import struct
 import sys
 import time
-import types
 from typing import Any
 
 from . import kit
 from .cells import CellRunner
 from .child import run_child
-from .large_pages import use_large_pages
 from .memory import TOO_MUCH_MEMORY, Child, held_by
 from .namespaces import (
     become_account,
@@ -30,74 +27,27 @@ from .namespaces import (
     can_fork_apart,
     fork_apart,
 )
-from .processors import stay_on
 from .submission_server import before_forks, lift_limits
 
 SIZE = struct.Struct(">I")
 REAP_SECONDS, WATCH_SECONDS = 5.0, 0.1
-NAMES = 180_000
-SHAPES = "torch.fx.experimental.symbolic_shapes"  # for the device "meta": half a second
-COMPILER = "torch._dynamo"  # another second
-REHEARSAL = """
-import traceback  # which a first `torch.manual_seed` asks for the stack
-if True:
-    traceback.format_stack()
-del traceback
-"""
-WARM = ["matplotlib.pyplot", "torch.nn.functional", SHAPES]
-LAZY = ["numpy.random", "torch.utils._device"]  # which checks need
-SEEDING = ["torch.random", "torch.cuda.random", "torch.mtia", "torch.xpu.random"]
-
-
-def make_room_for_names() -> None:
-    """Let Python's table of names grow now to what no child will fill.
-
-    Imports leave it nearly full: the next names of most children would have it built
-    anew, which reads each of a hundred thousand strings and takes as long as to run a
-    notebook's cells. The table stays as large as it was when these names are gone.
-    """
-    names = [sys.intern(f"_{number}_") for number in range(NAMES)]
-    del names
+WARM = [
+    *("matplotlib.pyplot", "numpy.random", "torch.nn.functional"),
+    *("torch.utils._device", "torch.fx.experimental.symbolic_shapes"),
+    "torch._dynamo",  # an operation on the device "meta" imports it: a second
+]
 
 
 def warm_up() -> CellRunner:
     """Import what submissions import, and make the shell that children inherit."""
-    make_room_for_names()
     import torch
 
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
     os.environ["MPLBACKEND"] = "agg"
     runner = CellRunner()
-    runner.run(0, REHEARSAL)  # a cell's first steps take longer
-    import_quietly(WARM + LAZY)
-    for name in SEEDING:  # whose lines a first `torch.manual_seed` reads
-        linecache.getlines(getattr(sys.modules.get(name), "__file__", ""))
+    import_quietly(WARM)
     return runner
-
-
-def do_without_compiler() -> bool:
-    """Let no operation on the device "meta" import PyTorch's compiler in every child.
-
-    Functions that must never be compiled are wrapped, and the wrapper has the compiler
-    make itself another one at its first call, unless there is one. The function itself
-    will do, where nothing is compiled.
-
-    Returns:
-        Whether this PyTorch has such wrappers.
-    """
-    try:
-        from torch._compile import _disable_dynamo
-
-        wrapper = _disable_dynamo(do_without_compiler).__code__
-        place = wrapper.co_freevars.index("fn")
-    except (AttributeError, ImportError, ValueError):  # another version of PyTorch
-        return False
-    for found in gc.get_objects():
-        if type(found) is types.FunctionType and found.__code__ is wrapper:
-            function = (found.__closure__ or ())[place].cell_contents
-            vars(function).setdefault("__dynamo_disable", function)
-    return True
 
 
 def import_quietly(modules: list[str]) -> None:
@@ -108,8 +58,6 @@ def import_quietly(modules: list[str]) -> None:
             importlib.import_module(name)
         except Exception:  # what is missing here will be missing in a child, and said
             continue
-    if not do_without_compiler():
-        importlib.import_module(COMPILER)
     before_forks()
     gc.collect()
     gc.freeze()
@@ -142,12 +90,11 @@ class ForkServer:
                     child.forks = order["forks"]
                 self._reply({})
             elif order["do"] == "copy":
-                self._copy(descriptors[0], order["processor"])
+                self._copy(descriptors[0])
             elif order["do"] == "import":
                 import_quietly(order["modules"])
                 if "kit" in order:
                     self._take_kit(**order["kit"])
-                use_large_pages()
                 self._reply({})
             else:
                 self._end(order["key"], order["patience"])
@@ -204,7 +151,7 @@ class ForkServer:
             self._kill(order["key"])
         self._reply({"problem": problem})
 
-    def _copy(self, descriptor: int, processor: int | None) -> None:
+    def _copy(self, descriptor: int) -> None:
         """Fork a process that goes on as this one does, and obeys `descriptor`."""
         self.copies = [pid for pid in self.copies if _ended_within(pid, 0) is None]
         pid = os.fork()
@@ -218,7 +165,6 @@ class ForkServer:
         self.children, self.copies = {}, []
         self.over_memory = set()
         become_subreaper()  # the fork has not inherited it
-        stay_on(processor)
 
     def _end(self, key: int, patience: float) -> None:
         child = self.children.get(key)

@@ -13,20 +13,6 @@ NANOSECONDS = 1e9
 LAST = 19  # of `nice`: sixty of these weigh as much as one usual process
 
 
-def processors() -> set[int]:
-    """Return the processors that this process may use; none where nobody says it."""
-    if not hasattr(os, "sched_getaffinity"):
-        return set()
-    return os.sched_getaffinity(0)
-
-
-def stay_on(processor: int | None) -> None:
-    """Use one processor from now on, and so will what this process starts."""
-    if processor is not None:
-        with contextlib.suppress(OSError):  # it has been taken away meanwhile
-            os.sched_setaffinity(0, {processor})
-
-
 def seconds_waited(process: int | str = "thread-self") -> float:
     """Return how long a process's first thread has waited for a processor.
 

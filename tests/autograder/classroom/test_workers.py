@@ -1,15 +1,12 @@
 """A class is graded the same by any number of workers, in any order."""
 
 import os
-import re
 import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell
 from tiny_grading import (
     EXPECTED,
     UNIT,
@@ -24,7 +21,6 @@ from tiny_grading import (
 from autograder.classroom import workers
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.grading_run import Choice, run_through
-from autograder.sandbox.student_side.processors import processors
 from autograder.unit import graded_unit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -120,47 +116,6 @@ def test_a_submission_that_costs_two_workers_is_given_up(classroom):
         assert "ended without an answer, twice" in ended[0].reason
     finally:
         pool.close()
-
-
-@pytest.mark.skipif(not processors(), reason="nobody says here which there are")
-@pytest.mark.parametrize("is_full", [True, False], ids=["all", "fewer"])
-def test_where_all_processors_are_used_each_worker_and_its_children_share_one(
-    classroom, monkeypatch, is_full
-):
-    """The children's is told by a cell of the submission."""
-    only(classroom, "perfect-one", "perfect-two")
-    folder, there = ClassFolder(classroom), processors()
-    chosen = list(folder.submissions(UNIT))
-    for one in chosen:
-        notebook = nbformat.read(one.path, 4)
-        shows = "import os\nprint('on', sorted(os.sched_getaffinity(0)))"
-        notebook.cells.append(new_code_cell(shows))
-        nbformat.write(notebook, one.path)
-    number = len(there) if is_full else len(there) + 1
-    monkeypatch.setattr(
-        workers, "processors", lambda: there if is_full else there | {-2, -1}
-    )
-    pool = workers.Processes(graded_unit(UNIT, classroom), folder.limits, number)
-    ended, own = [], set()
-    try:
-        for one in chosen[:number]:
-            pool.give(one)
-        used = [worker.processor for worker in pool._workers]
-        while pool.is_busy():
-            own |= {tuple(os.sched_getaffinity(w.process.pid)) for w in pool._workers}
-            ended += pool.outcomes()
-            own |= {tuple(os.sched_getaffinity(w.process.pid)) for w in pool._workers}
-    finally:
-        pool.close()
-    told = {str(run.outputs) for outcome in ended for run in outcome.runs}
-    told = {found for text in told for found in re.findall(r"on (\[.*?\])", text)}
-    if is_full:
-        assert set(used) <= there and len(set(used)) == len(used)
-        assert told == {str([one]) for one in used}
-        assert {(one,) for one in used} <= own
-    else:
-        assert set(used) == {None}
-        assert told == {str(sorted(there))}
 
 
 def test_workers_end_with_the_pool(classroom):
