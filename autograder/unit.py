@@ -46,10 +46,12 @@ class OurAnswer:
     Attributes:
         place: the number of the student's cell among those that are run.
         source: ours.
+        end: how many cells are run before the exercise's check.
     """
 
     place: int
     source: str
+    end: int
 
 
 @dataclass(frozen=True)
@@ -180,16 +182,18 @@ def our_answers(
     answers: Mapping[str, str], notebook: NotebookNode
 ) -> dict[str, OurAnswer]:
     """Say where `notebook` has what stands for each of the course's `answers`."""
-    run = [_grade_id(cell) for cell in notebook.cells if is_run(cell)]
+    places: dict[str | None, int] = {}
+    ends: dict[str, int] = {}
+    count = 0
+    for cell in notebook.cells:
+        grade_id = _grade_id(cell)
+        if is_run(cell):
+            places.setdefault(grade_id, count)
+            count += 1
+        elif is_graded_code(cell):
+            ends[str(grade_id).removesuffix(CHECK_SUFFIX)] = count
     return {
-        exercise: OurAnswer(run.index(exercise), source)
+        exercise: OurAnswer(places[exercise], source, ends.get(exercise, count))
         for exercise, source in answers.items()
-        if exercise in run
+        if exercise in places
     }
-
-
-def earlier_answers(answers: Mapping[str, OurAnswer], exercise: str) -> dict[int, str]:
-    """Return our answers of the exercises before `exercise`: place to source."""
-    names = list(answers)
-    before = names[: names.index(exercise)] if exercise in names else []
-    return {answers[name].place: answers[name].source for name in before}

@@ -39,12 +39,14 @@ def point_to_earlier(
 
 
 def _told(results: list[CheckResult], blamed: list[str]) -> list[CheckResult]:
-    if any(result.mended for result in results):
+    if any(result.with_reference_answers for result in results):
         words = Phrase(
             "It passes with the course's {names} in place of yours: mend that next.",
             series(blamed) or Phrase("earlier functions"),
         )
-        return [replace(r, hint=words) if r.mended else r for r in results]
+        return [
+            replace(r, hint=words) if r.with_reference_answers else r for r in results
+        ]
     failed = [result for result in results if result.status == "failed"]
     if not blamed or not failed or any(result.mistake for result in failed):
         return results

@@ -1,10 +1,9 @@
 """Where a submission's points are decided: checks → points → caps → score.
 
 `hidden_checks.py` says which checks there are and what each is worth, `running.py` runs
-them. `run_checks` pays for what passed, and caps what was paid. Where an earlier
-exercise is not right it does so once more, with the course's answer in its place, and
-the better result counts. `score_of` adds it up. What is late loses points
-afterwards, by nbgrader's late penalty.
+them. `run_checks` decides in which processes they run, pays for what passed, and caps
+what was paid. `score_of` adds it up. What is late loses points afterwards, by
+nbgrader's late penalty.
 """
 
 from collections.abc import Collection, Sequence
@@ -12,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from autograder.grading.hidden_checks import HiddenCheck, checks_with_points
 from autograder.grading.running import (
-    Ran,
+    CheckRun,
     Status,
     Students,
-    run_beside,
+    run_as_handed_in,
     run_exercise,
 )
 from autograder.phrases import Phrase
@@ -31,8 +30,9 @@ class CheckResult:
     """What one hidden check gave.
 
     `message` says what was wrong, `hint` what to look at again; both are for the
-    student. `mistake` is the phrase that names a recognised mistake. `mended` says that
-    it failed with the student's earlier answers and passed with the course's.
+    student. `mistake` is the phrase that names a recognised mistake.
+    `with_reference_answers` says that it failed with the student's earlier answers and
+    passed with the course's.
     """
 
     exercise: str
@@ -45,7 +45,7 @@ class CheckResult:
     message: str = ""
     hint: str = ""
     mistake: str | None = None
-    mended: bool = False
+    with_reference_answers: bool = False
 
 
 def run_checks(
@@ -54,7 +54,7 @@ def run_checks(
     only: Collection[str] | None = None,
     unwritten: Collection[str] = (),
 ) -> list[CheckResult]:
-    """Run every hidden check of `unit`, exercise by exercise, and pay for it.
+    """Run every hidden check of `unit`, and pay for each exercise's best result.
 
     Args:
         unit: where the checks are and how many points each exercise has.
@@ -65,76 +65,78 @@ def run_checks(
     Returns:
         One result for each check, in the order of the notebook, whatever happens.
     """
-    checks = checks_with_points(unit)
-    results: list[CheckResult] = []
-    for exercise, carried in unit.points.items():
-        if only is not None and exercise not in only:
-            continue
-        own = [check for check in checks if check.marker.exercise == exercise]
+    checks: dict[str, list[HiddenCheck]] = {}
+    for check in checks_with_points(unit):
+        if only is None or check.marker.exercise in only:
+            checks.setdefault(check.marker.exercise, []).append(check)
+    exercises = [exercise for exercise in unit.points if exercise in checks]
+
+    # First, every exercise after all cells.
+    best: dict[str, list[CheckResult]] = {}
+    for exercise in exercises:
+        own, carried = checks[exercise], unit.points[exercise]
         if exercise in unwritten:
-            paid = _paid(carried, [Ran(one, "failed", NOT_WRITTEN) for one in own])
+            runs = [CheckRun(check, "failed", NOT_WRITTEN) for check in own]
         else:
-            may_mend = not _all_passed(results)
-            paid = _paid_once(unit, students, own, may_mend)
-        results += paid
-    return results
+            runs = run_as_handed_in(unit, students, own)
+        best[exercise] = _paid(carried, runs)
+    wrong = [exercise for exercise in exercises if not _all_passed(best[exercise])]
 
+    again = [exercise for exercise in wrong if exercise not in unwritten]
 
-def _paid_once(
-    unit: GradedUnit,
-    students: Students,
-    checks: Sequence[HiddenCheck],
-    may_mend: bool,
-) -> list[CheckResult]:
-    """Return the best of an exercise's results; what passes at once is not run again.
+    # An answer counts as it was at its own check: a later cell may have overwritten it.
+    for exercise in again:
+        own, carried = checks[exercise], unit.points[exercise]
+        runs = run_exercise(unit, students.up_to_check, own)
+        paid = _paid(carried, runs)
+        if score_of(paid) > score_of(best[exercise]):
+            best[exercise] = paid
 
-    If it `may_mend`, an earlier exercise is not right.
-    """
-    carried = unit.points[checks[0].marker.exercise]
-    beside = run_beside(unit, students, checks)
-    ran = run_exercise(unit, students, checks) if beside is None else beside
-    paid, mended = _paid(carried, ran), []
-    if may_mend and not _all_passed(paid):
-        again = run_exercise(unit, students, checks, mended=True)
-        mended = _paid(carried, again)
-    settled = _all_passed(paid) or (mended and _all_passed(mended))
-    if beside is not None and not settled:
-        paid = _paid(carried, run_exercise(unit, students, checks))
-    return _better(paid, mended) if mended else paid
+    # A mistake costs once: later exercises run with the course's earlier answers, too.
+    # The student's code can read these, so nothing is told but which checks pass.
+    for exercise in again:
+        if exercise == wrong[0] or _all_passed(best[exercise]):
+            continue
+        own, carried = checks[exercise], unit.points[exercise]
+        runs = run_exercise(unit, students.with_reference_answers, own)
+        passed = {one.name for one in _paid(carried, runs) if one.status == "passed"}
+        best[exercise] = [
+            _passed_with_reference_answers(one) if one.name in passed else one
+            for one in best[exercise]
+        ]
+    return [result for exercise in exercises for result in best[exercise]]
 
 
 def _all_passed(results: Sequence[CheckResult]) -> bool:
     return all(result.status == "passed" for result in results)
 
 
-def _better(
-    as_it_is: Sequence[CheckResult], mended: Sequence[CheckResult]
-) -> list[CheckResult]:
-    """Return the results that give more points; a mistake costs once.
-
-    Args:
-        as_it_is: an exercise's results with the student's earlier answers.
-        mended: those with the course's in their place.
-    """
-    if score_of(mended) <= score_of(as_it_is):
-        return list(as_it_is)
-    return [
-        replace(new, mended=new.status == "passed" != old.status)
-        for old, new in zip(as_it_is, mended, strict=True)
-    ]
+def _passed_with_reference_answers(result: CheckResult) -> CheckResult:
+    """Pay for a check that passes with the course's earlier answers."""
+    if result.status == "passed":
+        return result
+    return replace(
+        result,
+        status="passed",
+        points=result.max_points,
+        message="",
+        hint="",
+        mistake=None,
+        with_reference_answers=True,
+    )
 
 
 # Points: all of a check's, or none.
 
 
-def _paid(carried: float, ran: Sequence[Ran]) -> list[CheckResult]:
+def _paid(carried: float, ran: Sequence[CheckRun]) -> list[CheckResult]:
     """Pay for an exercise's checks, under every cap."""
     paid = [_pay(one) for one in ran]
     counted = _nothing_if_banned(ran, _unless_values_are_wrong(ran, paid))
     return _nothing_above(carried, counted)
 
 
-def _pay(ran: Ran) -> CheckResult:
+def _pay(ran: CheckRun) -> CheckResult:
     marker, passed = ran.check.marker, ran.status == "passed"
     return CheckResult(
         exercise=marker.exercise,
@@ -153,7 +155,7 @@ def _pay(ran: Ran) -> CheckResult:
 def nothing_run(unit: GradedUnit) -> list[CheckResult]:
     """Return the results of a submission that the grader could not run: no points."""
     return [
-        replace(_pay(Ran(check, "not run", NOTHING_RUN)), hint="")
+        replace(_pay(CheckRun(check, "not run", NOTHING_RUN)), hint="")
         for check in checks_with_points(unit)
     ]
 
@@ -162,7 +164,7 @@ def nothing_run(unit: GradedUnit) -> list[CheckResult]:
 
 
 def _unless_values_are_wrong(
-    ran: Sequence[Ran], paid: Sequence[CheckResult]
+    ran: Sequence[CheckRun], paid: Sequence[CheckResult]
 ) -> list[CheckResult]:
     """Pay for outward form, and for what was only read, where some values are right."""
     if any(one.status == "passed" and _sees_values(one) for one in ran):
@@ -175,16 +177,16 @@ def _unless_values_are_wrong(
     ]
 
 
-def _sees_values(ran: Ran) -> bool:
+def _sees_values(ran: CheckRun) -> bool:
     """Say whether a check called student's code and looked at more than its form."""
     return ran.calls > 0 and not ran.check.marker.form
 
 
 def _nothing_if_banned(
-    ran: Sequence[Ran], paid: Sequence[CheckResult]
+    ran: Sequence[CheckRun], paid: Sequence[CheckResult]
 ) -> list[CheckResult]:
     """Pay nothing for an exercise that uses what is banned: it would be the answer."""
-    titles = [one.check.marker.title for one in ran if one.forfeits]
+    titles = [one.check.marker.title for one in ran if one.disqualifies]
     if not titles:
         return list(paid)
     words = Phrase(

@@ -1,18 +1,14 @@
 """Run an exercise's hidden checks on a student's code, and say what happened.
 
-Exercises are checked in one process, one after the other, as long as they pass. What
-does not pass may be the fault of what ran there before, so it runs again where nothing
-has: that is what counts.
-
 A check that looks at what the code runs (`expect_no_call`) watches it. Code that looks
 for the watch could do something else in that check alone. So where such a check fails
 and finds nothing banned, those that passed unwatched must pass while watched, too.
 """
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from autograder.checking.failures import (
@@ -28,33 +24,34 @@ from autograder.sandbox.student import Student
 from autograder.unit import GradedUnit
 
 Status = Literal["passed", "failed", "not run"]
+GivenStudent = AbstractContextManager[Student]
 NOT_FORESEEN = Phrase(
     "What your code returned is not of the kind that the exercise asks for."
 )
 
 
 class Students(Protocol):
-    """Give each exercise a student to look at."""
+    """Give each exercise a student to look at; None where there is no such student."""
 
-    def fresh(
-        self, exercise: str, mended: bool = False
-    ) -> AbstractContextManager[Student]:
-        """Return a context manager whose value is the exercise's student.
+    def fresh(self, exercise: str) -> GivenStudent:
+        """Return the student of a process in which all cells have run, and no check."""
 
-        With `mended`, the course's answers of the exercises before it have taken the
-        place of the student's.
-        """
+    def still_there(self) -> GivenStudent | None:
+        """Return the student of the exercise before, where it was checked."""
 
-    def still_there(self) -> AbstractContextManager[Student] | None:
-        """Return the student of the exercise before, where it was checked, if there."""
+    def up_to_check(self, exercise: str) -> GivenStudent | None:
+        """Return the student of a process with the cells before its check."""
+
+    def with_reference_answers(self, exercise: str) -> GivenStudent | None:
+        """Return that student with the course's answers of the exercises before."""
 
 
 @dataclass(frozen=True)
-class Ran:
+class CheckRun:
     """What happened to one hidden check, and how often it called student's code.
 
-    One that `forfeits` takes all of its exercise's points away. `watched` says that it
-    looked at what the code runs.
+    One that `disqualifies` takes all of its exercise's points away. `watched` says that
+    it looked at what the code runs.
     """
 
     check: HiddenCheck
@@ -62,79 +59,79 @@ class Ran:
     message: str = ""
     mistake: str | None = None
     calls: int = 0
-    forfeits: bool = False
+    disqualifies: bool = False
     watched: bool = False
 
 
-# Checks
+def run_as_handed_in(
+    unit: GradedUnit, students: Students, checks: Sequence[HiddenCheck]
+) -> list[CheckRun]:
+    """Run an exercise's checks after all cells.
+
+    They run where the exercise before was checked. What does not pass there may be the
+    fault of what ran there before, so it runs again where nothing has: that counts.
+    """
+    there = students.still_there()
+    if there is not None:
+        runs = _run_in_turn(unit, there, checks)
+        if all(one.status == "passed" for one in runs):
+            return runs
+    return run_exercise(unit, students.fresh, checks)
 
 
 def run_exercise(
     unit: GradedUnit,
-    students: Students,
+    student_for: Callable[[str], GivenStudent | None],
     checks: Sequence[HiddenCheck],
-    mended: bool = False,
-) -> list[Ran]:
-    """Run an exercise's checks; those behind one that ends the student are not run."""
-    exercise = checks[0].marker.exercise
-    ran = _run_through(unit, students.fresh(exercise, mended), checks)
-    passed = [one.check for one in ran if one.status == "passed"]
-    if not passed or not any(_fails_watched(one) for one in ran):
-        return ran
-    anew = students.fresh(exercise, mended)
-    again = _run_through(unit, anew, passed, watched=True)
-    worse = {one.check.name: one for one in again if one.status != "passed"}
-    return [worse.get(one.check.name, one) for one in ran]
+) -> list[CheckRun]:
+    """Run an exercise's checks on its student; nothing if there is no such student.
 
-
-def run_beside(
-    unit: GradedUnit, students: Students, checks: Sequence[HiddenCheck]
-) -> list[Ran] | None:
-    """Run an exercise's checks where the one before it was checked; None: not there.
-
-    Only what passes can be believed.
+    The checks behind one that ends the student are not run. If one fails that watches,
+    the others must pass while watched.
     """
-    given = students.still_there()
-    return None if given is None else _run_through(unit, given, checks)
+    exercise = checks[0].marker.exercise
+    student = student_for(exercise)
+    runs = [] if student is None else _run_in_turn(unit, student, checks)
+    passed = [one.check for one in runs if one.status == "passed"]
+    anew = student_for(exercise) if passed and any(map(_fails_watched, runs)) else None
+    if anew is None:
+        return runs
+    again = _run_in_turn(unit, anew, passed, watched=True)
+    worse = {one.check.name: one for one in again if one.status != "passed"}
+    return [worse.get(one.check.name, one) for one in runs]
 
 
-def _fails_watched(ran: Ran) -> bool:
+def _fails_watched(run: CheckRun) -> bool:
     """Say whether a check failed that watches, and found nothing banned."""
-    return ran.watched and ran.status != "passed" and not ran.forfeits
+    return run.watched and run.status != "passed" and not run.disqualifies
 
 
-def _run_through(
+def _run_in_turn(
     unit: GradedUnit,
-    given: AbstractContextManager[Student],
+    given: GivenStudent,
     checks: Sequence[HiddenCheck],
     watched: bool = False,
-) -> list[Ran]:
-    """Run checks one after the other on the student that is `given`.
-
-    The watch is on all of them if `watched`.
-    """
-    ran: list[Ran] = []
-    is_watched = False  # by the check that is being run
+) -> list[CheckRun]:
+    """Run checks one after the other; the watch is on all of them if `watched`."""
+    runs: list[CheckRun] = []
+    was_watched = False
     try:
         with given as student:
             for check in checks:
                 draw = Draw(unit.slug, check.name, unit.draw_number)
-                is_watched = False
                 try:
                     with student.watched() if watched else contextlib.nullcontext():
-                        ran.append(_run_check(check, student, draw))
+                        runs.append(_run_check(check, student, draw))
                 finally:
-                    is_watched = student.was_watched
+                    was_watched = student.was_watched
     except StudentGone as gone:
         words = Phrase("Not run: {reason}.", gone.reason)
-        left = checks[len(ran) :]
-        ran += [Ran(check, "not run", words) for check in left]
-        if left and is_watched:
-            ran[-len(left)] = replace(ran[-len(left)], watched=True)
-    return ran
+        left = checks[len(runs) :]
+        runs += [CheckRun(one, "not run", words, watched=was_watched) for one in left]
+    return runs
 
 
-def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> Ran:
+def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> CheckRun:
     """Run one check.
 
     Raises:
@@ -145,14 +142,18 @@ def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> Ran:
     try:
         check.function(**{name: fixtures[name] for name in fixtures_of(check.function)})
     except CheckFailed as failed:
-        forfeits = isinstance(failed, BannedCall)
-        words = failed.message
-        watched = student.was_watched
-        return Ran(check, "failed", words, failed.mistake, 0, forfeits, watched)
+        return CheckRun(
+            check,
+            "failed",
+            failed.message,
+            failed.mistake,
+            disqualifies=isinstance(failed, BannedCall),
+            watched=student.was_watched,
+        )
     except StudentError as error:
-        return Ran(check, "failed", error.message, watched=student.was_watched)
+        return CheckRun(check, "failed", error.message, watched=student.was_watched)
     except StudentGone:
         raise
     except Exception:  # what came back was of a kind that the check did not foresee
-        return Ran(check, "failed", NOT_FORESEEN)
-    return Ran(check, "passed", calls=student.calls)
+        return CheckRun(check, "failed", NOT_FORESEEN)
+    return CheckRun(check, "passed", calls=student.calls)

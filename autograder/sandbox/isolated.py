@@ -14,6 +14,11 @@ from autograder.checking.failures import StudentGone
 from autograder.phrases import Phrase
 from autograder.sandbox.kit import label_of
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.second_runs import (
+    NumberedCell,
+    cells_up_to_check,
+    cells_with_reference_answers,
+)
 from autograder.sandbox.slow_cells import SLOW, is_needed_again
 from autograder.sandbox.student import Student
 from autograder.sandbox.student_side.messages import (
@@ -25,7 +30,7 @@ from autograder.sandbox.student_side.processors import seconds_waited
 from autograder.sandbox.student_side.values import Encoder
 from autograder.sandbox.transport import TIME, CellRun, RemoteTransport, read_run
 from autograder.sandbox.warm_parent import Child, WarmParent, how_it_ended
-from autograder.unit import OurAnswer, earlier_answers
+from autograder.unit import OurAnswer
 
 MAX_OUTPUTS = 50  # of one cell
 PATIENCE = 0.5  # seconds between a closed channel and the end of its process
@@ -86,23 +91,17 @@ class RemoteStudents:
         return status
 
     @contextlib.contextmanager
-    def fresh(self, exercise: str, mended: bool = False) -> Iterator[Student]:
-        """Give the student that lives in a new child, in which the cells have run.
+    def fresh(self, exercise: str) -> Iterator[Student]:
+        """Give the student of a process in which all cells have run, and no check.
 
         A cell that has been stopped or ended its process is left out afterwards.
-
-        Args:
-            exercise: what is going to be checked.
-            mended: let our answers of the exercises before it take the student's place.
 
         Raises:
             StudentGone: if the child ends, hangs or breaks the protocol.
         """
-        ours = earlier_answers(self.answers, exercise) if mended else {}
-        child = self._child_with_cells(ours) if ours else self._child()
-        seconds = self.limits.exercise_seconds
+        child = self._child()
         try:
-            with self._student_in(child, seconds, list(ours.values())) as student:
+            with self._student_in(child, self.limits.exercise_seconds) as student:
                 yield student
         except StudentGone as gone:
             self.limits_hit.append(Phrase("{name}: {limit}", exercise, gone.limit))
@@ -128,23 +127,69 @@ class RemoteStudents:
         finally:
             self._deadline += time.monotonic() - started
 
+    def up_to_check(self, exercise: str) -> AbstractContextManager[Student] | None:
+        """Return the student of the cells before an exercise's check.
+
+        None if there are no others.
+        """
+        cells = cells_up_to_check(self.cells, self.answers, exercise)
+        return None if cells is None else self._student_of(cells, exercise)
+
+    def with_reference_answers(
+        self, exercise: str
+    ) -> AbstractContextManager[Student] | None:
+        """Return that student with the course's earlier answers; None without any.
+
+        The student's cells can read our answers there. So a caller must tell nothing
+        of this student but which checks pass.
+        """
+        cells = cells_with_reference_answers(self.cells, self.answers, exercise)
+        return None if cells is None else self._student_of(cells, exercise)
+
+    @contextlib.contextmanager
+    def _student_of(
+        self, cells: Sequence[NumberedCell], exercise: str
+    ) -> Iterator[Student]:
+        """Give the student of a child in which some cells have run.
+
+        What these cells print is not kept, and nothing is noted of what ends them.
+
+        Raises:
+            StudentGone: if the child ends, hangs or breaks the protocol.
+        """
+        ran_out = f"{exercise}: {TIME}" in self.limits_hit
+        seconds = (SOON if ran_out else 1) * self.limits.exercise_seconds
+        self._end_kept()  # its memory counts too
+        child = self._fork()
+        try:
+            self._send_files(child)
+            for number, source in cells:
+                known = self.runs[number] if number < len(self.runs) else CellRun()
+                if not (known.stopped or known.once):
+                    self._run_cell(child, number, source)
+        except (TimeoutError, ChannelClosed, ProtocolError) as error:
+            self._end(child)
+            raise StudentGone("a cell did not end") from error
+        except BaseException:
+            self._end(child)
+            raise
+        with self._student_in(child, seconds, cells) as student:
+            yield student
+        self._end(child)
+
     @contextlib.contextmanager
     def _student_in(
-        self, child: Child, seconds: float, ours: Sequence[str] = ()
+        self, child: Child, seconds: float, cells: Sequence[NumberedCell] | None = None
     ) -> Iterator[Student]:
         """Give the student that lives in a child, and end the child if that fails."""
         deadline = min(time.monotonic() + seconds, self._deadline)
         words = Phrase("stopped after {seconds} s without an end", f"{seconds:g}")
         transport = RemoteTransport(
-            child.channel,
-            deadline,
-            words,
-            lambda error: self._gone(error, child),
-            is_mended=bool(ours),
+            child.channel, deadline, words, lambda error: self._gone(error, child)
         )
         try:
-            yield Student(transport, self.cells, ours)
-            transport.settle()
+            ran = enumerate(self.cells) if cells is None else cells
+            yield Student(transport, [source for _, source in sorted(ran)])
         except BaseException:
             if child is self._kept:
                 self._kept = None
@@ -170,7 +215,7 @@ class RemoteStudents:
             self._has_fork = True
             return self._kept
         self._end_kept()
-        child = self._child_with_cells({})
+        child = self._child_with_cells()
         if self._forks:
             self.parent.note_fork(child)  # before there is one to be held back
             self._has_fork = self._is_forked(child)
@@ -201,11 +246,8 @@ class RemoteStudents:
             self._end(self._kept)
             self._kept = None
 
-    def _child_with_cells(self, ours: Mapping[int, str]) -> Child:
-        """Fork a child in which every cell has run that can be run.
-
-        `ours` is run too, each behind the cell of its number.
-        """
+    def _child_with_cells(self) -> Child:
+        """Fork a child in which every cell has run that can be run."""
         while True:
             if time.monotonic() >= self._deadline:
                 self.limits_hit.append(Phrase("submission time"))
@@ -214,7 +256,7 @@ class RemoteStudents:
                     Phrase("the notebook took more than {seconds} s", seconds), TIME
                 )
             child = self._fork()
-            if self._run_cells(child, ours):
+            if self._run_cells(child):
                 return child
 
     def _fork(self) -> Child:
@@ -226,7 +268,7 @@ class RemoteStudents:
         self._deadline += seconds
         return child
 
-    def _run_cells(self, child: Child, ours: Mapping[int, str]) -> bool:
+    def _run_cells(self, child: Child) -> bool:
         """Run the cells; False if one of them cost the child its life."""
         number = -1
         try:
@@ -240,8 +282,6 @@ class RemoteStudents:
                     self.runs.append(run)
                 elif not (known.stopped or known.once):
                     self._run_cell(child, number, source)
-                if number in ours:
-                    self._run_cell(child, len(self.cells) + number, ours[number])
             return True
         except (TimeoutError, ChannelClosed, ProtocolError) as error:
             patience = PATIENCE if isinstance(error, ChannelClosed) else 0.0

@@ -38,16 +38,10 @@ class Student(WatchedCalls):
     the tensors; `student["load"]` reaches a name that is also a method here.
     """
 
-    def __init__(
-        self, transport: Transport, cells: Sequence[str], ours: Sequence[str] = ()
-    ):
-        """Talk through `transport` to a notebook with these code cells.
-
-        `ours` are answers of the course that stand in place of the student's.
-        """
+    def __init__(self, transport: Transport, cells: Sequence[str]):
+        """Talk through `transport` to a notebook with these code cells."""
         self._transport = transport
         self._cells = list(cells)
-        self._ours = list(ours)
         self._program: Program | None = None
         self._lent = Lent()
         self._ran: set[str] | None = None  # what has run, while the calls are watched
@@ -141,7 +135,7 @@ class Student(WatchedCalls):
     def program(self) -> Program:
         """Return the notebook's cells as syntax."""
         if self._program is None:
-            self._program = read_program([*self._cells, *self._ours])
+            self._program = read_program(self._cells)
         return self._program
 
     def source(self, name: str) -> str:

@@ -3,15 +3,21 @@
 import contextlib
 import linecache
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.checking.failures import StudentGone
+from autograder.sandbox.second_runs import (
+    NumberedCell,
+    cells_up_to_check,
+    cells_with_reference_answers,
+)
 from autograder.sandbox.student import Answer, Student
 from autograder.sandbox.student_side.messages import Message
 from autograder.sandbox.student_side.requests import Session
-from autograder.unit import OurAnswer, earlier_answers
+from autograder.unit import OurAnswer
 
 
 class NeverReturns(BaseException):
@@ -36,46 +42,60 @@ class LocalStudent(Student):
         self.cell_errors: list[BaseException | None] = []
         for number, source in enumerate(cells):
             self.cell_errors.append(_execute(source, number, self._namespace))
-        super().__init__(LocalTransport(self._namespace, device), cells)
+        self._local = LocalTransport(self._namespace, device)
+        super().__init__(self._local, cells)
 
     @contextlib.contextmanager
-    def fresh(self, exercise: str, mended: bool = False) -> Iterator[Student]:
-        """Give the student of one exercise: the same one, unless it is `mended`."""
-        yield self._mended(exercise) if mended else self
+    def fresh(self, exercise: str) -> Iterator[Student]:
+        """Give the student, which is the same one for every exercise."""
+        self._local.gone = None
+        yield self
 
     def still_there(self) -> None:
         """Return none: there is only one process, and `fresh` gives its student."""
 
-    def _mended(self, exercise: str) -> "LocalStudent":
-        """Run the cells anew, with our answers of the exercises before this one."""
-        ours = earlier_answers(self._answers, exercise)
-        cells = [
-            source
-            for number, cell in enumerate(self._cells)
-            for source in (cell, *([ours[number]] if number in ours else []))
-        ]
-        return LocalStudent(cells, self._device)
+    def up_to_check(self, exercise: str) -> AbstractContextManager[Student] | None:
+        """Return the student of the cells before an exercise's check."""
+        return self._of(cells_up_to_check(self._cells, self._answers, exercise))
+
+    def with_reference_answers(
+        self, exercise: str
+    ) -> AbstractContextManager[Student] | None:
+        """Return that student with the course's earlier answers."""
+        answers = self._answers
+        return self._of(cells_with_reference_answers(self._cells, answers, exercise))
+
+    def _of(
+        self, cells: list[NumberedCell] | None
+    ) -> AbstractContextManager[Student] | None:
+        if cells is None:
+            return None
+        sources = [source for _, source in cells]
+        return contextlib.nullcontext(LocalStudent(sources, self._device))
 
 
 class LocalTransport:
-    """Answer requests in this process."""
+    """Answer requests in this process.
+
+    `gone` says why there are no answers any more, until it is set to None.
+    """
 
     def __init__(self, namespace: dict[str, Any], device: str = "cpu"):
         """Serve the names of `namespace`."""
         self._answer: Answer | None = None
         self._session = Session(namespace, self._ask_back, device)
-        self._gone: str | None = None
+        self.gone: str | None = None
 
     def ask(self, request: Message, answer: Answer) -> Message:
-        """Dispatch one request; a variant that never returns is gone for good."""
-        if self._gone:
-            raise StudentGone(self._gone)
+        """Dispatch one request; a variant that never returns is gone."""
+        if self.gone:
+            raise StudentGone(self.gone)
         self._answer = answer
         reply = self._session.answer(request)
         error = reply.body.get("error")
         if error and {"type": NeverReturns.__name__} == _type_of(error):
-            self._gone = "it did not come back"
-            raise StudentGone(self._gone, "time")
+            self.gone = "it did not come back"
+            raise StudentGone(self.gone, "time")
         return reply
 
     def _ask_back(self, question: Message) -> Message:

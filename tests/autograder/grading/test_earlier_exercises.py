@@ -77,7 +77,7 @@ def test_an_answer_that_is_no_python_blames_nobody() -> None:
 
 
 def test_what_passed_with_our_answers_says_so() -> None:
-    passed = replace(result("quadruple", "passed"), mended=True)
+    passed = replace(result("quadruple", "passed"), with_reference_answers=True)
     words = "It passes with the course's double in place of yours: mend that next."
     assert hints(result("double", "failed"), passed) == ["", words]
     other = [result("triple", "failed"), passed]

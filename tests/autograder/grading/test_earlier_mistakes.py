@@ -47,7 +47,7 @@ def test_a_right_later_answer_keeps_its_points(results_of, mistake):
     scores = scores_of(results)
     assert scores["quadruple"] == 10
     assert scores["double"] < 20
-    assert [r.mended for r in results] == [False, False, True]
+    assert [r.with_reference_answers for r in results] == [False, False, True]
 
 
 def test_an_earlier_exercise_that_is_not_written_costs_once(results_of):
@@ -59,14 +59,14 @@ def test_a_wrong_later_answer_stays_wrong(results_of):
     wrong = "def quadruple(x):\n    return 3 * double(x)\n"
     results = results_of(WRONG["square"], wrong)
     assert scores_of(results)["quadruple"] == 0
-    assert not any(result.mended for result in results)
+    assert not any(result.with_reference_answers for result in results)
 
 
 def test_an_answer_that_makes_up_for_an_own_mistake_keeps_its_points(results_of):
     results = results_of("def double(x):\n    return 3 * x\n", "def quadruple(x):\n"
                          "    return double(x) + x\n")  # fmt: skip
     assert scores_of(results)["quadruple"] == 10
-    assert not any(result.mended for result in results)
+    assert not any(result.with_reference_answers for result in results)
 
 
 def test_a_helper_in_an_earlier_answer_stays(results_of):

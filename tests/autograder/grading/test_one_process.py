@@ -86,7 +86,7 @@ def test_what_an_earlier_check_has_spoiled_is_checked_anew(check, forks, then):
     assert scores_of(results) == FULL
     assert forks == [True, True]
     assert students.limits_hit == []
-    assert not any(result.mended for result in results)
+    assert not any(result.with_reference_answers for result in results)
 
 
 def test_what_hangs_behind_others_has_all_its_time_alone(check, forks):

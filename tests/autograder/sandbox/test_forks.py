@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from programs import require
 
-from autograder.checking.failures import StudentError, StudentGone
+from autograder.checking.failures import StudentGone
 from autograder.sandbox.isolated import RemoteStudents
 from autograder.unit import OurAnswer
 
@@ -192,25 +192,18 @@ def wait():
         assert students._kept is not None
 
 
-def test_two_children_of_one_submission_share_its_memory(
+def test_a_second_run_begins_when_the_first_has_ended(
     remote: Callable[..., RemoteStudents],
 ) -> None:
-    """The one with the course's earlier answers does not get as much again.
-
-    It waits until it is ended; on a crowded machine nobody looks for a while.
-    """
-    hold = "import time, torch\nheld = torch.ones(90_000_000)\ndef first(): pass"
-    with remote(hold, "def second(): pass") as students:
-        students.answers = {
-            "a": OurAnswer(0, "time.sleep(60)"),
-            "b": OurAnswer(1, ""),
-        }
-        students.limits = replace(students.limits, total_bytes=560 << 20)
-        with students.fresh("b"):
-            assert students._kept is not None and not students.limits_hit
-        with students.fresh("b", mended=True):
-            assert students.limits_hit == ["cell 0: exit"]
-    assert "too much memory together" in str(students.runs[0].stopped)
+    """The child with the course's earlier answers does not get as much memory again."""
+    with remote("def first(): return 1", "def second(): return first()") as students:
+        students.answers = {"a": OurAnswer(0, "pass", 1), "b": OurAnswer(1, "", 2)}
+        assert asked(students, "b", "second") == 1
+        assert students._kept is not None
+        given = students.with_reference_answers("b")
+        assert given is not None
+        with given as student:
+            assert students._kept is None and student.second() == 1
 
 
 def test_a_fork_weighs_as_much_as_another_submission(
@@ -230,22 +223,3 @@ def weight():
     with remote(cell) as students:
         assert [asked(students, name, "weight") for name in "ab"] == [os.nice(0)] * 2
         assert students._kept is not None
-
-
-def test_a_mended_run_quotes_nothing(parents: Callable) -> None:
-    """What an error of it says could be the course's own answer."""
-    cells = [
-        "def first():\n    return 1",
-        "import inspect\ndef second():\n"
-        "    raise RuntimeError(inspect.getsource(first))",
-    ]
-    answer = OurAnswer(0, "def first():\n    return 'ours'\n")
-    ours = {"first": answer, "second": OurAnswer(1, "")}
-    students = RemoteStudents(parents("none"), cells, {}, answers=ours)
-    with (
-        students.fresh("second", mended=True) as student,
-        pytest.raises(StudentError) as raised,
-    ):
-        student.second()
-    assert raised.value.message.startswith("second raised RuntimeError (line 3 of")
-    assert "ours" not in raised.value.message

@@ -1,0 +1,65 @@
+"""Choose the cells for an exercise that has lost points after all cells have run.
+
+A later cell may have given another value to the answer, or to what the answer uses. An
+earlier answer may be wrong, which costs points once.
+
+A cell is a pair of its number in the notebook and its source. What is no cell of the
+notebook has a higher number than those.
+"""
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from autograder.notebook_syntax import parse_cell
+from autograder.unit import OurAnswer
+
+NumberedCell = tuple[int, str]
+
+
+def cells_up_to_check(
+    cells: Sequence[str], answers: Mapping[str, OurAnswer], exercise: str
+) -> list[NumberedCell] | None:
+    """Return the cells before an exercise's check; None if there are no others."""
+    answer = answers.get(exercise)
+    if answer is None or answer.end >= len(cells):
+        return None
+    return _cells_before_check(cells, answer, [])
+
+
+def cells_with_reference_answers(
+    cells: Sequence[str], answers: Mapping[str, OurAnswer], exercise: str
+) -> list[NumberedCell] | None:
+    """Return the same, with the course's earlier answers before the student's answer.
+
+    None if no exercise comes before.
+    """
+    if exercise not in answers:
+        return None
+    earlier = list(answers)[: list(answers).index(exercise)]
+    ours = [answers[name].source for name in earlier]
+    return _cells_before_check(cells, answers[exercise], ours) if ours else None
+
+
+def _cells_before_check(
+    cells: Sequence[str], answer: OurAnswer, ours: Sequence[str]
+) -> list[NumberedCell]:
+    """Return the cells before a check; before the answer, run imports anew and `ours`.
+
+    A cell may have stored something else under a name such as `math` or `F`.
+    """
+    numbered = list(enumerate(cells))[: answer.end]
+    before, answer_and_after = numbered[: answer.place], numbered[answer.place :]
+    added = [_imports_of([source for _, source in before]), *ours]
+    return [*before, *enumerate(added, len(cells)), *answer_and_after]
+
+
+def _imports_of(sources: Sequence[str]) -> str:
+    """Return the imports that are statements of their own in some cells."""
+    trees = [tree for source in sources if (tree := parse_cell(source)) is not None]
+    return "\n".join(
+        ast.unparse(node)
+        for tree in trees
+        for node in tree.body
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        and getattr(node, "module", "") != "__future__"
+    )
