@@ -128,10 +128,7 @@ class RemoteStudents:
             self._deadline += time.monotonic() - started
 
     def up_to_check(self, exercise: str) -> AbstractContextManager[Student] | None:
-        """Return the student of the cells before an exercise's check.
-
-        None if there are no others.
-        """
+        """Return the student of the cells before an exercise's check."""
         cells = cells_up_to_check(self.cells, self.answers, exercise)
         return None if cells is None else self._student_of(cells, exercise)
 

@@ -1,14 +1,19 @@
-"""The line to a pre-warmed parent: orders go there as JSON, its reports come back."""
+"""The line to a pre-warmed parent: orders go there, and its reports come back."""
 
-import json
 import socket
-import struct
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from autograder.phrases import Phrase
+from autograder.sandbox.student_side.messages import (
+    Channel,
+    ChannelClosed,
+    Message,
+    ProtocolError,
+)
 
-SIZE = struct.Struct(">I")
 START_SECONDS = 180  # it takes 3, but for a machine that is busy otherwise
 ORDER_SECONDS = 20
 
@@ -46,21 +51,24 @@ class Line:
         return self.sandbox in ("root", "user")
 
     def order(
-        self, order: dict[str, Any], descriptors: list[int] | None = None
+        self,
+        order: dict[str, Any],
+        descriptors: Sequence[int] = (),
+        contents: bytearray | None = None,
     ) -> dict[str, Any]:
-        """Send an order, and open files with it; return the parent's report.
+        """Send an order, with open files and contents of files; return the report.
 
         Raises:
             NoParent: if the parent is gone or does not report in time.
         """
-        text = json.dumps(order).encode()
+        channel = Channel(self.control)
+        is_long = order["do"] == "import"  # of whole libraries
+        deadline = time.monotonic() + (START_SECONDS if is_long else ORDER_SECONDS)
+        message = Message(order, contents or bytearray(), 0, list(descriptors))
         try:
-            self.control.settimeout(_patience(order))
-            head = [SIZE.pack(len(text))]
-            socket.send_fds(self.control, head, descriptors or [])
-            self.control.sendall(text)
-            return self._receive()
-        except OSError as error:
+            channel.send(message, deadline)
+            return channel.receive(deadline).body
+        except (OSError, ChannelClosed, ProtocolError) as error:
             raise NoParent(
                 Phrase("the pre-warmed parent is gone: {error}", error)
             ) from error
@@ -69,30 +77,14 @@ class Line:
         """Wait until a parent that was just started says that it takes orders.
 
         Raises:
-            NoParent: if it ends before.
-            OSError: if it does not say so in time.
+            NoParent: if it ends before, or does not say so in time.
         """
-        self.control.settimeout(START_SECONDS)
-        self._receive()
+        try:
+            Channel(self.control).receive(time.monotonic() + START_SECONDS)
+        except (OSError, ChannelClosed, ProtocolError) as error:
+            words = Phrase("the pre-warmed parent closed its channel")
+            raise NoParent(words) from error
 
     def close(self) -> None:
         """Close this end: the parent ends, and so does every child of it."""
         self.control.close()
-
-    def _receive(self) -> dict[str, Any]:
-        (size,) = SIZE.unpack(self._exactly(SIZE.size))
-        return json.loads(self._exactly(size))
-
-    def _exactly(self, size: int) -> bytes:
-        text = b""
-        while len(text) < size:
-            part = self.control.recv(size - len(text))
-            if not part:
-                raise NoParent(Phrase("the pre-warmed parent closed its channel"))
-            text += part
-        return text
-
-
-def _patience(order: dict[str, Any]) -> float:
-    """Return how long an order may take: imports of whole libraries are slow."""
-    return START_SECONDS if order["do"] == "import" else ORDER_SECONDS

@@ -81,14 +81,13 @@ class ParentProcess:
         """Wait until it has imported what it imports before it takes orders.
 
         Raises:
-            NoParent: if it ends before.
-            OSError: if it is not ready in time.
+            NoParent: if it ends before, or is not ready in time.
         """
         if self._is_ready:
             return
         try:
             self.line.wait_for_first_report()
-        except (OSError, NoParent):
+        except NoParent:
             self._is_ready = True  # as ready as it will ever be
             raise
         self._is_ready = True

@@ -19,11 +19,9 @@ NumberedCell = tuple[int, str]
 def cells_up_to_check(
     cells: Sequence[str], answers: Mapping[str, OurAnswer], exercise: str
 ) -> list[NumberedCell] | None:
-    """Return the cells before an exercise's check; None if there are no others."""
+    """Return the cells before an exercise's check; None if nobody knows which."""
     answer = answers.get(exercise)
-    if answer is None or answer.end >= len(cells):
-        return None
-    return _cells_before_check(cells, answer, [])
+    return None if answer is None else _cells_before_check(cells, answer, [])
 
 
 def cells_with_reference_answers(

@@ -15,13 +15,7 @@ from autograder.sandbox.student_side.messages import (
 )
 from autograder.sandbox.student_side.values import Decoder
 
-<<<<<<< HEAD
 TIME = Phrase("time")
-LONG = 60  # characters of what may be a name
-NAMELESS = {"type": str(Phrase("an error")), "message": ""}
-=======
-TIME = "time"
->>>>>>> 79f42ea (Run exercises after all cells, then again only where points are lost)
 TOLD_OF_ERRORS, MAX_WORDS = ("type", "message", "line", "code"), 2_000
 
 
@@ -57,26 +51,6 @@ class RemoteTransport:
                 if "callback" not in reply.body:
                     return reply
                 self.channel.send(answer(reply), self.deadline)
-<<<<<<< HEAD
-
-    def settle(self) -> None:
-        """Read what has not been read."""
-        with self._told():
-            self._catch_up()
-
-    def _catch_up(self) -> None:
-        while self._unread:
-            self._unread -= 1
-            if "ok" not in self.channel.receive(self.deadline).body:
-                raise ProtocolError(Phrase("a check could not begin"))
-
-    @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say what became of a child that does not answer."""
-        try:
-            yield
-=======
->>>>>>> 79f42ea (Run exercises after all cells, then again only where points are lost)
         except TimeoutError as error:
             raise StudentGone(self.reason, TIME) from error
         except (ChannelClosed, ProtocolError) as error:

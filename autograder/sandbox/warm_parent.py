@@ -5,7 +5,7 @@ import shutil
 import socket
 import tempfile
 import warnings
-from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +80,7 @@ class WarmParent:
             return
         try:
             self._process.wait_until_ready()
-        except (OSError, NoParent) as error:
+        except NoParent as error:
             said = self._home.said()
             self.close()
             raise NoParent(
@@ -110,10 +110,12 @@ class WarmParent:
         """
         self._hold_no_other(kit.label)
         order: dict[str, Any] = {"do": "import", "modules": kit.foreign}
+        contents = bytearray()
         if self.is_protected:
-            files = {k: b64encode(v).decode() for k, v in kit.files.items()}
-            order |= {"kit": {"files": files, "modules": kit.own}}
-        self._order(order)
+            sizes = [[name, len(content)] for name, content in kit.files.items()]
+            order |= {"files": sizes, "own": kit.own}
+            contents = bytearray().join(kit.files.values())
+        self._order(order, contents=contents)
         self._line.kit = kit.label
 
     def copy(self) -> Line:
@@ -229,10 +231,13 @@ class WarmParent:
         }
 
     def _order(
-        self, order: dict[str, Any], descriptors: list[int] | None = None
+        self,
+        order: dict[str, Any],
+        descriptors: Sequence[int] = (),
+        contents: bytearray | None = None,
     ) -> dict[str, Any]:
         self.wait_until_ready()
-        return self._line.order(order, descriptors)
+        return self._line.order(order, descriptors, contents)
 
 
 def start_parent(sandbox: str | None = None, wait: bool = True) -> WarmParent:

@@ -7,12 +7,10 @@ when it is forked.
 import contextlib
 import gc
 import importlib
-import json
 import os
 import select
 import signal
 import socket
-import struct
 import sys
 import time
 from typing import Any
@@ -21,6 +19,7 @@ from . import kit
 from .cells import CellRunner
 from .child import run_child
 from .memory import TOO_MUCH_MEMORY, Child, held_by
+from .messages import Channel, ChannelClosed, Message
 from .namespaces import (
     become_account,
     become_subreaper,
@@ -29,7 +28,6 @@ from .namespaces import (
 )
 from .submission_server import before_forks, lift_limits
 
-SIZE = struct.Struct(">I")
 REAP_SECONDS, WATCH_SECONDS = 5.0, 0.1
 WARM = [
     *("matplotlib.pyplot", "numpy.random", "torch.nn.functional"),
@@ -69,7 +67,7 @@ class ForkServer:
 
     def __init__(self, control: socket.socket, runner: CellRunner):
         """Take orders from `control`; children start with `runner`'s shell."""
-        self.control = control
+        self.channel = Channel(control, takes_descriptors=True)
         self.runner = runner
         self.children: dict[int, Child] = {}
         self.over_memory: set[int] = set()
@@ -77,25 +75,29 @@ class ForkServer:
 
     def run(self) -> None:
         """Carry out orders until the grader is gone."""
-        self._reply({"ready": os.getpid()})
+        self._report({"ready": os.getpid()})
         while True:
             self._watch_until_ordered()
-            order, descriptors = self._receive()
-            if order is None:
+            try:
+                message = self.channel.receive()
+            except ChannelClosed:
                 break
+            order = message.body
             if order["do"] == "fork":
-                self._fork(order, descriptors[0])
+                self._fork(order, message.descriptors[0])
             elif order["do"] == "forked":
                 if child := self.children.get(order["key"]):
                     child.forks = order["forks"]
-                self._reply({})
+                self._report({})
             elif order["do"] == "copy":
-                self._copy(descriptors[0])
+                self._copy(message.descriptors[0])
             elif order["do"] == "import":
                 import_quietly(order["modules"])
-                if "kit" in order:
-                    self._take_kit(**order["kit"])
-                self._reply({})
+                if "files" in order:
+                    kit.write(kit.FOLDER, order["files"], message.blob)
+                    with kit.importable():
+                        import_quietly(order["own"])
+                self._report({})
             else:
                 self._end(order["key"], order["patience"])
         for key in list(self.children):
@@ -115,13 +117,7 @@ class ForkServer:
 
     def _is_ordered_within(self, seconds: float) -> bool:
         waits = seconds if sys.platform == "linux" else None  # only there it can watch
-        return bool(select.select([self.control], [], [], waits)[0])
-
-    def _take_kit(self, files: dict[str, str], modules: list[str]) -> None:
-        """Import the kit of the unit that is graded; there was none before."""
-        kit.write(files)
-        with kit.importable():
-            import_quietly(modules)
+        return bool(select.select([self.channel.connection], [], [], waits)[0])
 
     def _fork(self, order: dict[str, Any], descriptor: int) -> None:
         """Fork a child that serves on `descriptor`; report how that went."""
@@ -131,7 +127,7 @@ class ForkServer:
             middle = os.fork()
             if middle == 0:
                 os.close(read_end)
-                self.control.close()
+                self.channel.close()
                 run_child(order, descriptor, write_end, self.runner)
         os.close(descriptor)
         os.close(write_end)
@@ -149,7 +145,7 @@ class ForkServer:
         )
         if problem:
             self._kill(order["key"])
-        self._reply({"problem": problem})
+        self._report({"problem": problem})
 
     def _copy(self, descriptor: int) -> None:
         """Fork a process that goes on as this one does, and obeys `descriptor`."""
@@ -158,10 +154,10 @@ class ForkServer:
         if pid:
             os.close(descriptor)
             self.copies.append(pid)
-            self._reply({})
+            self._report({})
             return
-        self.control.close()
-        self.control = socket.socket(fileno=descriptor)
+        self.channel.close()
+        self.channel = Channel(socket.socket(fileno=descriptor), None, True)
         self.children, self.copies = {}, []
         self.over_memory = set()
         become_subreaper()  # the fork has not inherited it
@@ -173,7 +169,7 @@ class ForkServer:
         if key in self.over_memory:
             self.over_memory.remove(key)
             status = TOO_MUCH_MEMORY
-        self._reply({"status": status, "waited": waited})
+        self._report({"status": status, "waited": waited})
 
     def _kill(self, key: int, patience: float = 0.0) -> int | None:
         """Kill a child with all that it started; return how it had ended, if it had.
@@ -195,22 +191,8 @@ class ForkServer:
         _ended_within(pid, REAP_SECONDS)
         return None
 
-    def _receive(self) -> tuple[dict[str, Any] | None, list[int]]:
-        head, descriptors, _, _ = socket.recv_fds(self.control, SIZE.size, 1)
-        if len(head) < SIZE.size:
-            return None, []
-        (size,) = SIZE.unpack(head)
-        text = b""
-        while len(text) < size:
-            part = self.control.recv(size - len(text))
-            if not part:
-                return None, []
-            text += part
-        return json.loads(text), list(descriptors)
-
-    def _reply(self, report: dict[str, Any]) -> None:
-        text = json.dumps(report).encode()
-        self.control.sendall(SIZE.pack(len(text)) + text)
+    def _report(self, report: dict[str, Any]) -> None:
+        self.channel.send(Message(report))
 
 
 def _ended_within(pid: int, seconds: float) -> int | None:

@@ -4,7 +4,6 @@ The kit is the course's own code, not the student's: it may be imported before a
 is there. A child finds the same files in the same place, in a folder of its own.
 """
 
-import base64
 import contextlib
 import importlib
 import os
@@ -14,13 +13,15 @@ from collections.abc import Iterator
 FOLDER = "/student"
 
 
-def write(files: dict[str, str]) -> None:
-    """Write the kit's files; each is coded in base 64."""
-    for name, coded in files.items():
-        path = os.path.join(FOLDER, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(coded))
+def write(folder: str, sizes: list[tuple[str, int]], contents: bytearray) -> None:
+    """Write files into a folder; `contents` are theirs, one after another."""
+    left = memoryview(contents)
+    for home in {os.path.dirname(name) for name, _ in sizes}:
+        os.makedirs(os.path.join(folder, home), exist_ok=True)
+    for name, size in sizes:
+        with open(os.path.join(folder, name), "wb", buffering=0) as file:
+            file.write(left[:size])
+        left = left[size:]
 
 
 @contextlib.contextmanager

@@ -1,4 +1,7 @@
-"""Send and receive messages: a JSON header and raw tensor bytes, never pickle."""
+"""Send and receive messages: a JSON header and raw bytes, never pickle.
+
+The grader speaks so to the pre-warmed parent and to each child.
+"""
 
 import json
 import socket
@@ -22,14 +25,16 @@ class ChannelClosed(Exception):
 
 @dataclass
 class Message:
-    """One message: what JSON can hold, and the bytes that its tensors refer to.
+    """One message: what JSON can hold, and the bytes of its tensors or files.
 
-    `size` is how many bytes came, if it was received.
+    `size` is how many bytes came, if it was received, and `descriptors` are the open
+    files that came with it.
     """
 
     body: dict[str, Any]
     blob: bytearray = field(default_factory=bytearray)
     size: int = 0
+    descriptors: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -43,10 +48,20 @@ class FrameLimits:
 class Channel:
     """Exchange messages over a connected socket."""
 
-    def __init__(self, connection: socket.socket, limits: FrameLimits | None = None):
-        """Take over `connection`; received messages must keep to `limits`."""
+    def __init__(
+        self,
+        connection: socket.socket,
+        limits: FrameLimits | None = None,
+        takes_descriptors: bool = False,
+    ):
+        """Take over `connection`; received messages must keep to `limits`.
+
+        Open files are received only where it `takes_descriptors`.
+        """
         self.connection = connection
         self.limits = limits or FrameLimits()
+        self.takes_descriptors = takes_descriptors
+        self._descriptors: list[int] = []
 
     def send(self, message: Message, deadline: float | None = None) -> None:
         """Send one message whole.
@@ -60,6 +75,9 @@ class Channel:
         self._set_timeout(deadline)
         begin = header + text
         try:
+            if message.descriptors:
+                socket.send_fds(self.connection, [begin[:1]], message.descriptors)
+                begin = begin[1:]
             if len(message.blob) <= CHUNK:  # in one piece: the other side wakes once
                 self.connection.sendall(begin + message.blob)
             else:
@@ -91,7 +109,8 @@ class Channel:
             raise ProtocolError("the message's header is not JSON") from error
         if not isinstance(body, dict):
             raise ProtocolError("the message's header is not a JSON object")
-        return Message(body, blob, json_size + blob_size)
+        descriptors, self._descriptors = self._descriptors, []
+        return Message(body, blob, json_size + blob_size, descriptors)
 
     def close(self) -> None:
         """Close the connection."""
@@ -102,13 +121,20 @@ class Channel:
         while len(parts) < size:
             self._set_timeout(deadline)
             try:
-                part = self.connection.recv(min(size - len(parts), CHUNK))
+                part = self._receive(min(size - len(parts), CHUNK))
             except ConnectionError as error:
                 raise ChannelClosed(str(error)) from error
             if not part:
                 raise ChannelClosed("the other side closed the channel")
             parts += part
         return parts
+
+    def _receive(self, size: int) -> bytes:
+        if not self.takes_descriptors:
+            return self.connection.recv(size)
+        part, descriptors, _, _ = socket.recv_fds(self.connection, size, 1)
+        self._descriptors += descriptors
+        return part
 
     def _set_timeout(self, deadline: float | None) -> None:
         if deadline is None:

@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
+from . import kit
 from .cells import CellRunner, quiet_environment
-from .kit import FOLDER
 from .memory import OF_SIGNAL
 from .messages import Channel, ChannelClosed, Message
 from .namespaces import die_with_parent
@@ -20,7 +20,11 @@ from .requests import Session
 from .values import Decoder, Encoder, Reference
 
 PRIVATE = ("autograder", "nbgrader_config")
-OWN = ("/scratch", "/dev/shm", "/tmp")  # what a child in a sandbox has, beside FOLDER
+OWN = (
+    "/scratch",
+    "/dev/shm",
+    "/tmp",
+)  # a child in a sandbox has them, too
 AS_ASKED = 99  # the exit code of a fork that was asked to end
 
 
@@ -101,17 +105,6 @@ def compute_exactly() -> None:
     torch.backends.cudnn.allow_tf32 = False
 
 
-def write_files(folder: str, sizes: list[tuple[str, int]], contents: bytearray) -> None:
-    """Write files into the working folder; `contents` are theirs, one after another."""
-    left = memoryview(contents)
-    for home in {os.path.dirname(name) for name, _ in sizes}:
-        os.makedirs(os.path.join(folder, home), exist_ok=True)
-    for name, size in sizes:
-        with open(os.path.join(folder, name), "wb", buffering=0) as file:
-            file.write(left[:size])
-        left = left[size:]
-
-
 class Forks:
     """Fork this process for one exercise after another, each as the cells left it.
 
@@ -167,7 +160,7 @@ class Forks:
 def _is_ours(place: str, folder: str) -> bool:
     """Say whether a place is this child's own: in a sandbox, and mounted for it."""
     try:
-        return folder == FOLDER and os.stat(place).st_uid == os.getuid()
+        return folder == kit.FOLDER and os.stat(place).st_uid == os.getuid()
     except OSError:
         return False
 
@@ -224,7 +217,7 @@ def serve(channel: Channel, runner: CellRunner, folder: str, device: str) -> Non
         if "cell" in request.body:
             channel.send(_run_cell(request, runner))
         elif "files" in request.body:
-            write_files(folder, request.body["files"], request.blob)
+            kit.write(folder, request.body["files"], request.blob)
             channel.send(Message({"ok": None}))
         elif "fork" in request.body:
             fork.go_on_in_one(channel)
