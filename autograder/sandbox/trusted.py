@@ -9,11 +9,7 @@ from typing import Any
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.checking.failures import StudentGone
-from autograder.sandbox.second_runs import (
-    NumberedCell,
-    cells_up_to_check,
-    cells_with_reference_answers,
-)
+from autograder.sandbox.second_runs import cells_with_reference_answers
 from autograder.sandbox.student import Answer, Student
 from autograder.sandbox.student_side.messages import Message
 from autograder.sandbox.student_side.requests import Session
@@ -54,20 +50,14 @@ class LocalStudent(Student):
     def still_there(self) -> None:
         """Return none: there is only one process, and `fresh` gives its student."""
 
-    def up_to_check(self, exercise: str) -> AbstractContextManager[Student] | None:
-        """Return the student of the cells before an exercise's check."""
-        return self._of(cells_up_to_check(self._cells, self._answers, exercise))
+    def up_to_check(self, exercise: str) -> None:
+        """Return none: no later cell of ours overwrites an answer."""
 
     def with_reference_answers(
         self, exercise: str
     ) -> AbstractContextManager[Student] | None:
-        """Return that student with the course's earlier answers."""
-        answers = self._answers
-        return self._of(cells_with_reference_answers(self._cells, answers, exercise))
-
-    def _of(
-        self, cells: list[NumberedCell] | None
-    ) -> AbstractContextManager[Student] | None:
+        """Return a student with the course's earlier answers; None without any."""
+        cells = cells_with_reference_answers(self._cells, self._answers, exercise)
         if cells is None:
             return None
         sources = [source for _, source in cells]
