@@ -40,7 +40,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-UNPROTECTED = "ignore::autograder.sandbox.warm_parent.Unprotected"
+UNPROTECTED = "ignore::autograder.sandbox.fork_server_client.Unprotected"
 
 
 class FailuresAtOnce:

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.checking.random_inputs import Draw
 from autograder.course import load_course
-from autograder.sandbox import LocalStudent, Student
+from autograder.sandbox import LocalStudent, SubmissionProxy
 from autograder.unit import cells_to_run
 
 
@@ -19,7 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def notebook_under_check(request: pytest.FixtureRequest) -> Student:
+def notebook_under_check(request: pytest.FixtureRequest) -> SubmissionProxy:
     """Run the notebook's cells once."""
     path = request.config.getoption("--student")
     if path is None:
@@ -35,7 +35,7 @@ def draw(request: pytest.FixtureRequest) -> Draw:
 
 
 @pytest.fixture
-def student(notebook_under_check: Student, draw: Draw) -> Any:
+def student(notebook_under_check: SubmissionProxy, draw: Draw) -> Any:
     """Give the check its student."""
     notebook_under_check.begin(draw.seed)
     return notebook_under_check

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.prestart import processes
 from autograder.sandbox.student_side.namespaces import die_with_parent
-from autograder.sandbox.warm_start import processes
 
 PATIENCE = 5  # seconds in which an idle process must end
 TOO_SLOW = (

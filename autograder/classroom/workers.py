@@ -18,11 +18,11 @@ from autograder.classroom.worker_process import (
 )
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import grade_submission, shared_parent, warm_up
-from autograder.sandbox import warm_start
+from autograder.sandbox import prestart
+from autograder.sandbox.control_channel import ControlChannel, NoParent
+from autograder.sandbox.fork_server_client import ForkServerClient
 from autograder.sandbox.kit import folder_files
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.parent_line import Line, NoParent
-from autograder.sandbox.warm_parent import WarmParent
 from autograder.unit import GradedUnit, Submission
 
 ATTEMPTS = 2
@@ -52,7 +52,7 @@ class Workers(Protocol):
 class _Worker(WorkerProcess):
     """One process and the submission that it has in hand."""
 
-    def __init__(self, unit: GradedUnit, limits: Limits, line: Line | None):
+    def __init__(self, unit: GradedUnit, limits: Limits, line: ControlChannel | None):
         with line.control if line else contextlib.nullcontext():
             super().__init__(serve, unit, limits, line)
         self._limits = limits
@@ -85,7 +85,7 @@ class Processes:
         self.unit, self.limits, self.number = unit, limits, number
         self._workers: list[_Worker] = []
         self._attempts: dict[Submission, int] = {}
-        self._parent: WarmParent | None = None
+        self._parent: ForkServerClient | None = None
 
     def has_room(self) -> bool:
         """Say whether a process is idle or may still be started."""
@@ -127,11 +127,11 @@ class Processes:
         self._workers.append(_Worker(self.unit, self.limits, line))
         return self._workers[-1]
 
-    def _copied_parent(self) -> Line | None:
+    def _copied_parent(self) -> ControlChannel | None:
         """Copy the unit's parent for a new process; None: it must start its own."""
         try:
             if self._parent is None:
-                self._parent = WarmParent(_line_to_copy())
+                self._parent = ForkServerClient(_line_to_copy())
                 warm_up(self.unit, folder_files(self.unit.kit), self._parent)
             return self._parent.copy()
         except NoParent:
@@ -168,7 +168,7 @@ class Processes:
         return []
 
 
-def _line_to_copy() -> Line:
+def _line_to_copy() -> ControlChannel:
     """Copy this process's parent; one that cannot be copied is given up.
 
     Raises:
@@ -177,7 +177,7 @@ def _line_to_copy() -> Line:
     try:
         return shared_parent().copy()
     except NoParent:
-        warm_start.end()
+        prestart.end()
         raise
 
 
@@ -185,7 +185,7 @@ def serve(
     connection: Connection,
     unit: GradedUnit,
     limits: Limits,
-    line: Line | None = None,
+    line: ControlChannel | None = None,
 ) -> None:
     """Grade what comes over `connection` until it is closed.
 
@@ -195,7 +195,7 @@ def serve(
     torch.set_num_threads(1)
     try:
         if line is not None:
-            warm_start.take_over(line)
+            prestart.take_over(line)
         while True:
             submission = connection.recv()
             with limited(limits):
@@ -205,4 +205,4 @@ def serve(
         pass  # the class is done, or its process is gone
     finally:
         connection.close()
-        warm_start.end()
+        prestart.end()

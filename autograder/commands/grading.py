@@ -81,7 +81,7 @@ def grade(
 
     The exit status is 1 if one was refused or failed, 2 if nothing was graded.
     """
-    from autograder.sandbox.warm_start import prepare_for
+    from autograder.sandbox.prestart import prepare_for
 
     log_warnings(course_root)
     if scheduler is None and course_root.is_dir():
@@ -214,7 +214,7 @@ def _grade_unit(
     """Grade one unit with a progress bar."""
     from autograder.classroom.grading_run import run_through
     from autograder.course import BY_HAND
-    from autograder.sandbox.warm_start import prepare
+    from autograder.sandbox.prestart import prepare
     from autograder.unit import graded_unit
 
     unit = graded_unit(slug, folder.root)

@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 
 from autograder.grading.points import CheckResult, max_score_of, score_of, scores_of
 from autograder.phrases import restored, with_templates
-from autograder.sandbox.isolated import CellRun
+from autograder.sandbox.submission_runner import CellRun
 from autograder.unit import Submission
 
 RECORD = "course_grading"  # where a notebook's metadata has it

@@ -11,8 +11,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from autograder.sandbox.error_words import clean
-from autograder.sandbox.isolated import CellRun
 from autograder.sandbox.safe_html import safe_html
+from autograder.sandbox.submission_runner import CellRun
 
 MAX_TEXT = 64_000
 CONTROL = re.compile(

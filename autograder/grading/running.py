@@ -20,11 +20,11 @@ from autograder.checking.failures import (
 from autograder.checking.random_inputs import Draw
 from autograder.grading.hidden_checks import HiddenCheck, fixtures_of
 from autograder.phrases import Phrase
-from autograder.sandbox.student import Student
+from autograder.sandbox.submission_proxy import SubmissionProxy
 from autograder.unit import GradedUnit
 
 Status = Literal["passed", "failed", "not run"]
-GivenStudent = AbstractContextManager[Student]
+GivenStudent = AbstractContextManager[SubmissionProxy]
 NOT_FORESEEN = Phrase(
     "What your code returned is not of the kind that the exercise asks for."
 )
@@ -131,7 +131,7 @@ def _run_in_turn(
     return runs
 
 
-def _run_check(check: HiddenCheck, student: Student, draw: Draw) -> CheckRun:
+def _run_check(check: HiddenCheck, student: SubmissionProxy, draw: Draw) -> CheckRun:
     """Run one check.
 
     Raises:

@@ -17,12 +17,12 @@ from autograder.grading.points import nothing_run, run_checks
 from autograder.grading.student_names import refuse_unsafe_name
 from autograder.phrases import Phrase
 from autograder.repair import Refused, SubmittedCell, read_submission, rebuild
-from autograder.sandbox.isolated import RemoteStudents
+from autograder.sandbox.control_channel import NoParent
+from autograder.sandbox.fork_server_client import ForkServerClient
 from autograder.sandbox.kit import folder_files, label_of, warm_kit
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.parent_line import NoParent
-from autograder.sandbox.warm_parent import WarmParent
-from autograder.sandbox.warm_start import own_parent
+from autograder.sandbox.prestart import own_parent
+from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import (
     CHECK_SUFFIX,
     GradedUnit,
@@ -41,7 +41,7 @@ def grade_submission(
     unit: GradedUnit,
     submission: Submission,
     limits: Limits | None = None,
-    parent: WarmParent | None = None,
+    parent: ForkServerClient | None = None,
 ) -> Outcome:
     """Read, repair, run and check one submission; nothing is written anywhere.
 
@@ -136,7 +136,7 @@ def _has_others_exercises(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> b
 def check(
     unit: GradedUnit,
     outcome: Outcome,
-    parent: WarmParent,
+    parent: ForkServerClient,
     limits: Limits | None = None,
 ) -> None:
     """Run the hidden checks of `unit` on a repaired submission.
@@ -163,7 +163,7 @@ def check(
 def _run(
     unit: GradedUnit,
     outcome: Outcome,
-    parent: WarmParent,
+    parent: ForkServerClient,
     limits: Limits | None,
 ) -> None:
     """Run the cells in children and check what they define.
@@ -173,7 +173,7 @@ def _run(
     """
     notebook, files = notebook_of(outcome), folder_files(unit.kit)
     ours = our_answers(unit.answers, notebook)
-    students = RemoteStudents(parent, cells_to_run(notebook), files, limits, ours)
+    students = SubmissionRunner(parent, cells_to_run(notebook), files, limits, ours)
     warm_up(unit, files, parent)
     with students:
         results = run_checks(unit, students, unwritten=outcome.unwritten)
@@ -188,7 +188,7 @@ def fail(unit: GradedUnit, outcome: Outcome, problem: str) -> None:
     outcome.results, outcome.runs, outcome.limits_hit = nothing_run(unit), [], []
 
 
-def shared_parent() -> WarmParent:
+def shared_parent() -> ForkServerClient:
     """Return this process's pre-warmed parent; it ends with the process.
 
     Raises:
@@ -198,7 +198,9 @@ def shared_parent() -> WarmParent:
     return own_parent()
 
 
-def warm_up(unit: GradedUnit, files: dict[str, bytes], parent: WarmParent) -> None:
+def warm_up(
+    unit: GradedUnit, files: dict[str, bytes], parent: ForkServerClient
+) -> None:
     """Have the parent import what every submission of a unit imports."""
     if parent.kit != label_of(files):
         parent.warm(warm_kit(unit.kit, cells_to_run(unit.released), files))

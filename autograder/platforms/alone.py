@@ -5,7 +5,7 @@ from pathlib import Path
 from autograder.classroom.workers import Processes
 from autograder.grading.outcome import Outcome
 from autograder.repair.finding import find_notebook
-from autograder.sandbox import warm_start
+from autograder.sandbox import prestart
 from autograder.sandbox.error_words import clean
 from autograder.sandbox.limits import Limits
 from autograder.unit import GradedUnit, Submission
@@ -48,7 +48,7 @@ def grade_alone(
     submission = Submission(folder.name, unit.slug, path)
     if not path.is_file() and not path.is_symlink():
         return Outcome(submission, "refused", _not_found(unit, folder))
-    warm_start.begin(sandbox)
+    prestart.begin(sandbox)
     workers = Processes(unit, limits or Limits(), 1)
     try:
         workers.give(submission)
@@ -57,7 +57,7 @@ def grade_alone(
                 return outcome
     finally:
         workers.close()
-        warm_start.end()
+        prestart.end()
     raise AssertionError("the processes have ended without an outcome")
 
 

@@ -15,7 +15,7 @@ from autograder.grading.points import run_checks
 from autograder.proof.judging import answer_cells
 from autograder.proof.mutants import Mutant, make_mutants
 from autograder.sandbox import LocalStudent
-from autograder.sandbox.trusted import NeverReturns
+from autograder.sandbox.in_process import NeverReturns
 from autograder.unit import GradedUnit, graded_unit
 
 SECONDS = 10  # a mutant that takes longer will never come back

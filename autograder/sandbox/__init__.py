@@ -1,12 +1,13 @@
 """The wall around a student's code: a check drives it without seeing its objects.
 
-Outside, with the checks: `student`, which asks, and `handles` of what stays inside.
-A student is `trusted` (our own answers, in this process) or `isolated`: cells run in a
-child. `warm_start` begins this process's parent, `warm_parent` gives it orders and gets
-children from it, `parent_process` starts it within `bubblewrap`.
+Outside, with the checks: `submission_proxy`, which a check calls its `student`, and
+`handles` of what stays inside. `submission_runner` runs cells in child processes;
+`in_process` runs our own answers here. `prestart` starts this process's pre-warmed
+parent, `parent_process` starts it within `bubblewrap`, and `fork_server_client` sends
+it orders over its `control_channel` and gets children from it.
 
 Inside: `student_side`, loaded by its path. `fork_server` forks a locked-up child, in
-which `submission_server` runs the cells and answers what `student` asks. Both sides
+which `submission_server` runs the cells and answers what a check asks. Both sides
 share `messages` and `values`.
 """
 
@@ -15,11 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autograder.sandbox.handles import Gradients, Handle, Name
-    from autograder.sandbox.student import Student
-    from autograder.sandbox.trusted import LocalStudent, NeverReturns
+    from autograder.sandbox.in_process import LocalStudent, NeverReturns
+    from autograder.sandbox.submission_proxy import SubmissionProxy
 
-__all__ = ["Gradients", "Handle", "LocalStudent", "Name", "NeverReturns", "Student"]
-_MODULES = {"LocalStudent": "trusted", "NeverReturns": "trusted", "Student": "student"}
+__all__ = [
+    "Gradients",
+    "Handle",
+    "LocalStudent",
+    "Name",
+    "NeverReturns",
+    "SubmissionProxy",
+]
+_MODULES = {
+    "LocalStudent": "in_process",
+    "NeverReturns": "in_process",
+    "SubmissionProxy": "submission_proxy",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,13 +14,13 @@ from typing import NamedTuple
 from filelock import FileLock, Timeout
 
 from autograder.sandbox.bubblewrap import CHILD, SCRATCH, sandbox_command
-from autograder.sandbox.parent_line import START_SECONDS, Line, NoParent
+from autograder.sandbox.control_channel import START_SECONDS, ControlChannel, NoParent
 
 END_SECONDS = 5
 HOME, LOCK, SAID = "course-grader-", "in-use.lock", "said.txt"
 
 
-class Home(NamedTuple):
+class LockedTempDir(NamedTuple):
     """A temporary folder, and the lock that is held as long as it is in use."""
 
     folder: str
@@ -39,7 +39,7 @@ class Home(NamedTuple):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def make_home() -> Home:
+def make_locked_temp_dir() -> LockedTempDir:
     """Make a temporary folder and lock it; remove those that killed runs have left."""
     for left in Path(tempfile.gettempdir()).glob(f"{HOME}*"):
         lock = FileLock(left / LOCK)
@@ -48,7 +48,7 @@ def make_home() -> Home:
     folder = tempfile.mkdtemp(prefix=HOME)
     lock = FileLock(Path(folder, LOCK))
     lock.acquire()
-    return Home(folder, lock)
+    return LockedTempDir(folder, lock)
 
 
 class ParentProcess:
@@ -63,9 +63,9 @@ class ParentProcess:
     def __init__(self, sandbox: str):
         """Start it in a sandbox of that kind, and do not wait for it."""
         self._is_ready = False
-        self.home = make_home()
+        self.home = make_locked_temp_dir()
         ours, theirs = socket.socketpair()
-        self.line = Line(ours, sandbox)
+        self.line = ControlChannel(ours, sandbox)
         with theirs, Path(self.home.folder, SAID).open("wb") as errors:
             self.popen = subprocess.Popen(
                 _command(self.line, self.home, theirs.fileno()),
@@ -105,7 +105,7 @@ class ParentProcess:
             threading.Thread(target=_end, args=ending, daemon=True).start()
 
 
-def _command(line: Line, home: Home, descriptor: int) -> list[str]:
+def _command(line: ControlChannel, home: LockedTempDir, descriptor: int) -> list[str]:
     python = [sys.executable, "-I"]
     if not line.is_protected:
         return [*python, str(CHILD / "__main__.py"), str(descriptor)]
@@ -118,7 +118,7 @@ def _command(line: Line, home: Home, descriptor: int) -> list[str]:
     return [*here, *python, "/grader/__main__.py", str(descriptor)]
 
 
-def _environment(line: Line, home: Home) -> dict[str, str]:
+def _environment(line: ControlChannel, home: LockedTempDir) -> dict[str, str]:
     folder = SCRATCH if line.is_protected else home.folder
     return {
         "HOME": folder,

@@ -6,7 +6,6 @@ from typing import Any, NoReturn
 
 from autograder.checking.failures import StudentGone
 from autograder.phrases import Phrase
-from autograder.sandbox.student import Answer
 from autograder.sandbox.student_side.messages import (
     Channel,
     ChannelClosed,
@@ -14,6 +13,7 @@ from autograder.sandbox.student_side.messages import (
     ProtocolError,
 )
 from autograder.sandbox.student_side.values import Decoder
+from autograder.sandbox.submission_proxy import Answer
 
 TIME = Phrase("time")
 TOLD_OF_ERRORS, MAX_WORDS = ("type", "message", "line", "code"), 2_000

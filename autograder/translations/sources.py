@@ -30,7 +30,7 @@ UNITS = re.compile(
     r"<!-- units:.*?<!-- end of units -->", re.DOTALL
 )  # a table of facts
 # Their texts come from a student's process, where there are no phrases.
-STUDENT_SIDE = "sandbox/student_side/watching.py"
+STUDENT_SIDE = "sandbox/student_side/side_effects.py"
 # Calls whose first argument is a text to translate: of the grader, of its pages.
 PHRASES, TOLD = ("Phrase", "joined"), ("said", "told")
 NO_TEXT = re.compile(r"^lambda |\\[dwsS(]|\(\?|^\w+ \| \w+$|^<\w+ \w+=")

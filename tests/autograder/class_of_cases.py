@@ -21,7 +21,7 @@ from autograder.classroom.grading_run import Choice, run_through
 from autograder.commands.console import problems_table
 from autograder.commands.grading import line_of, remark_on
 from autograder.grading.outcome import Outcome
-from autograder.sandbox import warm_start
+from autograder.sandbox import prestart
 from autograder.sandbox.limits import crowding
 from autograder.unit import graded_unit
 
@@ -126,7 +126,7 @@ def grade_class(root: Path, students: dict[str, str], feedback: bool) -> GradedC
     with Gradebook(folder.db_url) as gradebook:
         rows = gradebook.assignment_submissions(UNIT)
         made.scores = {row.student.id: row.score for row in rows}
-    warm_start.end()  # it is kept for the next class, with a folder of its own
+    prestart.end()  # it is kept for the next class, with a folder of its own
     after = traces(root, known)
     made.left = {kind: after[kind] - before[kind] for kind in after}
     return made

@@ -14,9 +14,13 @@ from autograder.assemble import assemble
 from autograder.course import Course, load_course
 from autograder.proof.sample_class import write_sample_class
 from autograder.sandbox import LocalStudent
-from autograder.sandbox.isolated import RemoteStudents
+from autograder.sandbox.fork_server_client import (
+    ForkServerClient,
+    Unprotected,
+    start_parent,
+)
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.warm_parent import Unprotected, WarmParent, start_parent
+from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import GradedUnit, graded_unit
 
 collect_ignore = ["tiny_course", "pocket_course"]
@@ -81,11 +85,11 @@ def tiny_unit(tiny_root: Path) -> GradedUnit:
 
 
 @pytest.fixture(scope="session")
-def parents() -> Iterator[Callable[[str], WarmParent]]:
+def parents() -> Iterator[Callable[[str], ForkServerClient]]:
     """Start pre-warmed parents when they are asked for: "sandbox" or "none"."""
-    made: dict[str, WarmParent] = {}
+    made: dict[str, ForkServerClient] = {}
 
-    def parent_of(kind: str) -> WarmParent:
+    def parent_of(kind: str) -> ForkServerClient:
         if kind == "sandbox":
             require("bubblewrap")
         if kind not in made:
@@ -100,22 +104,22 @@ def parents() -> Iterator[Callable[[str], WarmParent]]:
 
 
 @pytest.fixture(params=["sandbox", "none"])
-def parent(request: pytest.FixtureRequest, parents: Callable) -> WarmParent:
+def parent(request: pytest.FixtureRequest, parents: Callable) -> ForkServerClient:
     """Return a pre-warmed parent, in the sandbox and without one."""
     return parents(request.param)
 
 
 @pytest.fixture
-def remote(parent: WarmParent) -> Callable[..., RemoteStudents]:
+def remote(parent: ForkServerClient) -> Callable[..., SubmissionRunner]:
     """Make students of code cells that run in children."""
     return functools.partial(make_students, parent)
 
 
 def make_students(
-    parent: WarmParent, *cells: str, limits: Limits = PATIENT, **files: bytes
-) -> RemoteStudents:
+    parent: ForkServerClient, *cells: str, limits: Limits = PATIENT, **files: bytes
+) -> SubmissionRunner:
     """Make students of code cells that run in children of `parent`."""
-    return RemoteStudents(parent, list(cells), files, limits)
+    return SubmissionRunner(parent, list(cells), files, limits)
 
 
 @pytest.fixture(params=["local", "sandbox", "none"])

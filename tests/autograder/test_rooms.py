@@ -90,7 +90,13 @@ def loaded_after(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-GRADES = {"checking", "grading", "proof", "sandbox.student", "sandbox.warm_parent"}
+GRADES = {
+    "checking",
+    "grading",
+    "proof",
+    "sandbox.submission_proxy",
+    "sandbox.fork_server_client",
+}
 
 
 @pytest.mark.parametrize(

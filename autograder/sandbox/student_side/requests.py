@@ -16,17 +16,17 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from .call_tracer import tracing
 from .errors import MissingName, error_report
 from .messages import Message
-from .operators import watching
+from .side_effects import SideEffects, callable_of, set_seed, usual_settings
 from .values import Decoder, Encoder, Reference
-from .watching import Watching, callable_of, set_seed, usual_settings
 
 Ask = Callable[[Message], Message]
 AskBack = Callable[[int, str, tuple, dict], Any]
 
 
-class Session(Watching):
+class Session(SideEffects):
     """Hold the notebook's names and the objects that checks made of them."""
 
     def __init__(self, namespace: dict[str, Any], ask: Ask, device: str = "cpu"):
@@ -53,7 +53,7 @@ class Session(Watching):
         try:
             operation = getattr(self, f"do_{decoder.part('do')}")
             arguments = decoder.part("with", {})
-            with watching(ran) if is_watched else contextlib.nullcontext():
+            with tracing(ran) if is_watched else contextlib.nullcontext():
                 result = operation(**arguments)
             answer = Encoder(self._refer).message(ok=result)
         except BaseException as error:

@@ -17,7 +17,7 @@ from autograder.proof.judging import answer_cells
 from autograder.sandbox import LocalStudent
 from autograder.sandbox.error_words import student_error
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.student_side.elsewhere import moved_away
+from autograder.sandbox.student_side.meta_device import moved_away
 from autograder.unit import graded_unit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -44,10 +44,10 @@ def test_what_is_handed_over_goes_to_the_device():
 
 
 def test_in_a_child_too(parent):
-    from autograder.sandbox.isolated import RemoteStudents
+    from autograder.sandbox.submission_runner import SubmissionRunner
 
     limits = Limits(cell_seconds=60, exercise_seconds=60, device="meta")
-    with RemoteStudents(parent, CELLS, {}, limits).fresh("any") as student:
+    with SubmissionRunner(parent, CELLS, {}, limits).fresh("any") as student:
         assert student.where(torch.ones(2)) == "meta"
         assert student.Layer().place() == "meta"
 
@@ -129,10 +129,10 @@ def test_tied_parameters_stay_tied_on_the_other_device():
 
 
 def test_two_devices_are_found_without_a_gpu_in_a_child_too(parent):
-    from autograder.sandbox.isolated import RemoteStudents
+    from autograder.sandbox.submission_runner import SubmissionRunner
 
     x, limits = torch.ones(2), Limits(cell_seconds=60, exercise_seconds=60)
-    with RemoteStudents(parent, CELLS, {}, limits).fresh("any") as student:
+    with SubmissionRunner(parent, CELLS, {}, limits).fresh("any") as student:
         expect_same_device(student, student.load("torch.exp"), x, what="the output")
         with pytest.raises(CheckFailed, match="two devices"):
             expect_same_device(student, student.add_own, x, what="the output")

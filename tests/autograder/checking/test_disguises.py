@@ -12,9 +12,9 @@ from autograder.course import load_course
 from autograder.grading.points import run_checks, score_of, scores_of
 from autograder.grading.submission import grade_submission
 from autograder.sandbox import LocalStudent
-from autograder.sandbox.isolated import RemoteStudents
+from autograder.sandbox.fork_server_client import ForkServerClient
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.warm_parent import WarmParent
+from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import Submission, graded_unit
 
 PATIENT = Limits(cell_seconds=60, exercise_seconds=60, submission_seconds=300)
@@ -78,8 +78,8 @@ def local(*cells: str) -> LocalStudent:
     return LocalStudent(cells)
 
 
-def in_a_child_of(parent: WarmParent):
-    return lambda *cells: RemoteStudents(parent, list(cells), {}, PATIENT)
+def in_a_child_of(parent: ForkServerClient):
+    return lambda *cells: SubmissionRunner(parent, list(cells), {}, PATIENT)
 
 
 def is_by_you(result) -> bool:

@@ -15,7 +15,7 @@ from autograder.course import load_course
 from autograder.grading.points import run_checks
 from autograder.proof.judging import answer_cells
 from autograder.sandbox import LocalStudent
-from autograder.sandbox.student import Student
+from autograder.sandbox.submission_proxy import SubmissionProxy
 from autograder.unit import graded_unit
 
 COURSE = load_course()
@@ -47,14 +47,16 @@ def test_no_check_hands_over_an_expanded_tensor(
     slug: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[tuple[str, tuple[int, ...]]] = []
-    request = Student._request
+    request = SubmissionProxy._request
 
-    def watched(self: Student, operation: str, *about: Any, **parts: Any) -> Any:
+    def watched(
+        self: SubmissionProxy, operation: str, *about: Any, **parts: Any
+    ) -> Any:
         sent = [one for one in tensors_in(parts) if shares_places(one)]
         found.extend((operation, tuple(one.shape)) for one in sent)
         return request(self, operation, *about, **parts)
 
-    monkeypatch.setattr(Student, "_request", watched)
+    monkeypatch.setattr(SubmissionProxy, "_request", watched)
     unit = COURSE.unit(slug)
     student = LocalStudent(answer_cells(COURSE, unit))
     results = run_checks(graded_unit(slug, COURSE.root), student)

@@ -183,12 +183,13 @@ def test_a_checker_that_does_not_start_gives_nothing_and_says_so(
     classroom, monkeypatch
 ):
     only(classroom, "perfect-one")
-    from autograder.sandbox import warm_parent
+
+    from autograder.sandbox import fork_server_client
 
     def broken(self, limits, kit=""):
-        raise warm_parent.NoParent("no child could be made")
+        raise fork_server_client.NoParent("no child could be made")
 
-    monkeypatch.setattr(warm_parent.WarmParent, "fork", broken)
+    monkeypatch.setattr(fork_server_client.ForkServerClient, "fork", broken)
     folder = ClassFolder(classroom)
     folder.register(UNIT)
     (chosen,) = folder.submissions(UNIT)

@@ -20,7 +20,7 @@ from autograder.commands import error_handler
 from autograder.commands.app import app
 from autograder.gradebook import GradebookError, require_gradebook
 from autograder.library_log import log_of, log_warnings
-from autograder.sandbox import warm_start
+from autograder.sandbox import prestart
 
 CLASS_COMMANDS = {"grade": ["04"], "report": ["04"], "similar": ["04"]}
 NOTEBOOK = "Ada Lovelace - 04_attention.ipynb"
@@ -290,13 +290,13 @@ def test_a_whole_gradebook_is_no_problem(tmp_path: Path) -> None:
 
 def test_what_is_started_beside_does_not_hear_ctrl_c(monkeypatch) -> None:
     heard = []
-    monkeypatch.setattr(warm_start, "begin", lambda: None)
+    monkeypatch.setattr(prestart, "begin", lambda: None)
     monkeypatch.setattr(
-        warm_start.forkserver,
+        prestart.forkserver,
         "ensure_running",
         lambda: heard.append(signal.getsignal(signal.SIGINT)),
     )
     before = signal.getsignal(signal.SIGINT)
-    warm_start.prepare()
+    prestart.prepare()
     assert heard == [signal.SIG_IGN]
     assert signal.getsignal(signal.SIGINT) == before

@@ -8,7 +8,7 @@ from tiny_grading import filled_in
 
 from autograder.grading.points import run_checks, scores_of
 from autograder.sandbox import LocalStudent
-from autograder.sandbox.isolated import RemoteStudents
+from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import GradedUnit, cells_to_run, our_answers
 
 WRONG = {
@@ -32,7 +32,7 @@ def results_of(request, tiny_unit: GradedUnit):
             student = LocalStudent(cells, answers=ours)
         else:
             parent = request.getfixturevalue("parents")("none")
-            student = RemoteStudents(parent, cells, {}, answers=ours)
+            student = SubmissionRunner(parent, cells, {}, answers=ours)
         forks = request.param == "in forks"
         with student if forks else contextlib.nullcontext():
             only = {"double", "quadruple"}

@@ -16,7 +16,7 @@ from autograder.grading.submission import grade_submission
 from autograder.nbgrader_steps.feedback_words import translate_checks
 from autograder.proof.sample_class import SampleClass
 from autograder.repair import read_submission
-from autograder.sandbox.warm_parent import WarmParent
+from autograder.sandbox.fork_server_client import ForkServerClient
 from autograder.translations.notebooks import translated
 from autograder.translations.pretended import pretended
 from autograder.unit import GradedUnit, Submission, graded_unit
@@ -74,7 +74,7 @@ def test_without_a_korean_edition_there_is_one(tiny_unit: GradedUnit) -> None:
 
 @pytest.mark.integration
 def test_both_editions_get_the_same_points(
-    unit: GradedUnit, tiny_class: Path, tmp_path: Path, parent: WarmParent
+    unit: GradedUnit, tiny_class: Path, tmp_path: Path, parent: ForkServerClient
 ) -> None:
     samples = SampleClass(UNIT, tiny_class)
     for sample in samples.samples():

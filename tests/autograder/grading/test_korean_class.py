@@ -14,7 +14,7 @@ from autograder.grading.editions import language_of
 from autograder.grading.submission import grade_submission
 from autograder.nbgrader_steps.feedback_words import feedback_table, translate_checks
 from autograder.proof.sample_class import write_sample_class
-from autograder.sandbox.warm_parent import WarmParent
+from autograder.sandbox.fork_server_client import ForkServerClient
 from autograder.unit import Submission, graded_unit
 
 WHOLE = "04_attention"  # of the other units, those who differ by the notebook's words
@@ -24,7 +24,10 @@ COURSE = load_course()
 
 
 def assert_as_in_english(
-    slug: str, folder: Path, parent: WarmParent | None, some: set[str] | None = None
+    slug: str,
+    folder: Path,
+    parent: ForkServerClient | None,
+    some: set[str] | None = None,
 ) -> dict[str, float]:
     """Grade a class of Korean notebooks, whole or in part; return the scores."""
     expected = write_sample_class(slug, folder)
@@ -48,7 +51,7 @@ def assert_as_in_english(
 
 @pytest.mark.slow
 def test_a_class_with_korean_notebooks_gets_the_scores_of_english_ones(
-    tmp_path: Path, parent: WarmParent
+    tmp_path: Path, parent: ForkServerClient
 ) -> None:
     scores = assert_as_in_english(WHOLE, tmp_path, parent)
     assert len(scores) == 11 and len(set(scores.values())) > 4

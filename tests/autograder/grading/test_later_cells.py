@@ -7,7 +7,7 @@ from nbformat.v4 import new_code_cell
 from tiny_grading import filled_in
 
 from autograder.grading.points import run_checks, scores_of
-from autograder.sandbox.isolated import RemoteStudents
+from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import GradedUnit, cells_to_run, our_answers
 
 FULL = {"double": 20, "quadruple": 10, "scaler": 40}
@@ -44,7 +44,7 @@ def scores(tiny_unit: GradedUnit, parents: Callable) -> Callable[..., dict]:
         names = [c.metadata.get("nbgrader", {}).get("grade_id") for c in notebook.cells]
         notebook.cells.insert(names.index(behind) + 1, new_code_cell(cell))
         ours = our_answers({**tiny_unit.answers, "double": DOUBLED}, notebook)
-        students = RemoteStudents(
+        students = SubmissionRunner(
             parents("none"), cells_to_run(notebook), {}, answers=ours
         )
         with students:

@@ -12,8 +12,8 @@ from tiny_grading import filled_in
 
 from autograder.grading.earlier_exercises import point_to_earlier
 from autograder.grading.points import run_checks
-from autograder.sandbox.isolated import RemoteStudents
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import GradedUnit, cells_to_run, our_answers
 
 # The hook sees the source of each cell before it runs, ours among them.
@@ -52,7 +52,7 @@ def told(unit: GradedUnit, parent: object, secret: str, quadruple: str) -> list:
     answers = {**unit.answers, "double": COURSE.format(secret=secret)}
     ours = our_answers(answers, notebook)
     cells = cells_to_run(notebook)
-    students = RemoteStudents(parent, cells, {}, LIMITS, ours)
+    students = SubmissionRunner(parent, cells, {}, LIMITS, ours)
     with students:
         results = run_checks(unit, students, only={"double", "quadruple"})
     runs = [(run.outputs, run.error, run.stopped) for run in students.runs]

@@ -9,8 +9,8 @@ from tiny_grading import filled_in
 
 from autograder.grading.points import CheckResult, run_checks, scores_of
 from autograder.proof.sample_class import SampleClass
-from autograder.sandbox.isolated import RemoteStudents
 from autograder.sandbox.kit import folder_files
+from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import GradedUnit, cells_to_run, graded_unit, our_answers
 
 FULL = {"double": 20, "quadruple": 10, "scaler": 40}
@@ -36,20 +36,20 @@ def quadruple(x):
 def forks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Return a list to which each fork of a child is added."""
     made: list[bool] = []
-    is_forked = RemoteStudents._is_forked
+    is_forked = SubmissionRunner._is_forked
 
     def watched(*arguments) -> bool:
         made.append(is_forked(*arguments))
         return made[-1]
 
-    monkeypatch.setattr(RemoteStudents, "_is_forked", watched)
+    monkeypatch.setattr(SubmissionRunner, "_is_forked", watched)
     return made
 
 
 @pytest.fixture
 def check(
     tiny_unit: GradedUnit, parents: Callable
-) -> Callable[..., tuple[list[CheckResult], RemoteStudents]]:
+) -> Callable[..., tuple[list[CheckResult], SubmissionRunner]]:
     """Check answers in forks; return the results and the students that gave them."""
 
     def checked(double=DOUBLE, quadruple=QUADRUPLE, scaler=SCALER, seconds=60.0):
@@ -57,7 +57,7 @@ def check(
         notebook = filled_in(tiny_unit, **answers)
         ours = our_answers(tiny_unit.answers, notebook)
         cells = cells_to_run(notebook)
-        students = RemoteStudents(parents("none"), cells, {}, answers=ours)
+        students = SubmissionRunner(parents("none"), cells, {}, answers=ours)
         students.limits = replace(students.limits, exercise_seconds=seconds)
         with students:
             return run_checks(tiny_unit, students), students
@@ -128,7 +128,7 @@ def test_all_is_judged_as_in_processes_of_their_own(
     made = SampleClass(unit)
     graded, alone = graded_unit(made.unit.slug), lambda _: None
     together = dict(judged(made, graded, parents("none")))
-    monkeypatch.setattr(RemoteStudents, "still_there", alone)
+    monkeypatch.setattr(SubmissionRunner, "still_there", alone)
     assert together == dict(judged(made, graded, parents("none")))
     assert len(set(map(repr, together.values()))) > 5
 
@@ -142,6 +142,8 @@ def judged(
             notebook = made.notebook(sample.answers)
             ours = our_answers(unit.answers, notebook)
             cells = cells_to_run(notebook)
-            students = RemoteStudents(parent, cells, folder_files(unit.kit), None, ours)
+            students = SubmissionRunner(
+                parent, cells, folder_files(unit.kit), None, ours
+            )
             with students:
                 yield sample.student, run_checks(unit, students)

@@ -11,7 +11,7 @@ from traitlets.config import Config
 from autograder.grading.outputs import safe_outputs
 from autograder.nbgrader_steps.feedback import FeedbackExporter
 from autograder.nbgrader_steps.settings import configure
-from autograder.sandbox.isolated import CellRun
+from autograder.sandbox.submission_runner import CellRun
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 OVER = "position:fixed;inset:0;z-index:99999;background:red"

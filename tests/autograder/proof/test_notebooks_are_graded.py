@@ -10,8 +10,8 @@ from autograder.course import Unit, load_course
 from autograder.grading.hidden_checks import checks_with_points
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import grade_submission
+from autograder.sandbox.fork_server_client import ForkServerClient, start_parent
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.warm_parent import WarmParent, start_parent
 from autograder.unit import GradedUnit, Submission, graded_unit
 
 COURSE = load_course()
@@ -20,7 +20,7 @@ PATIENT = Limits(cell_seconds=600, exercise_seconds=600, submission_seconds=3600
 
 
 @pytest.fixture(scope="module")
-def parent() -> Iterator[WarmParent]:
+def parent() -> Iterator[ForkServerClient]:
     warm = start_parent()
     yield warm
     warm.close()
@@ -31,13 +31,13 @@ def unit(request: pytest.FixtureRequest) -> Unit:
     return request.param
 
 
-def graded(unit: GradedUnit, path: Path, parent: WarmParent) -> Outcome:
+def graded(unit: GradedUnit, path: Path, parent: ForkServerClient) -> Outcome:
     submission = Submission("somebody", unit.slug, path)
     return grade_submission(unit, submission, PATIENT, parent)
 
 
 @pytest.fixture(scope="module", params=WRITTEN, ids=lambda unit: unit.slug)
-def answers(request: pytest.FixtureRequest, parent: WarmParent) -> Outcome:
+def answers(request: pytest.FixtureRequest, parent: ForkServerClient) -> Outcome:
     """Grade a unit's answer notebook once."""
     unit = request.param
     return graded(graded_unit(unit.slug), COURSE.answer_notebook(unit), parent)
@@ -51,7 +51,9 @@ def test_the_answers_earn_everything(answers: Outcome) -> None:
 
 
 @pytest.mark.integration
-def test_the_released_notebook_earns_nothing(unit: Unit, parent: WarmParent) -> None:
+def test_the_released_notebook_earns_nothing(
+    unit: Unit, parent: ForkServerClient
+) -> None:
     result = graded(graded_unit(unit.slug), COURSE.release_notebook(unit), parent)
     assert result.score == 0
     assert all(r.status in ("failed", "not run") for r in result.results)

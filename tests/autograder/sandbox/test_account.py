@@ -11,11 +11,11 @@ import pytest
 from open_python import open_python
 
 from autograder.checking.failures import StudentError
-from autograder.sandbox import accounts, bubblewrap
-from autograder.sandbox.accounts import FIRST_USER, USERS
-from autograder.sandbox.isolated import RemoteStudents
+from autograder.sandbox import bubblewrap, uid_leases
+from autograder.sandbox.fork_server_client import ForkServerClient, start_parent
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.warm_parent import WarmParent, start_parent
+from autograder.sandbox.submission_runner import SubmissionRunner
+from autograder.sandbox.uid_leases import FIRST_USER, USERS
 
 LIMITS = Limits(cell_seconds=60, exercise_seconds=60, submission_seconds=300)
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def parent() -> Iterator[WarmParent]:
+def parent() -> Iterator[ForkServerClient]:
     with pytest.MonkeyPatch.context() as patch, open_python() as python:
         patch.setattr(sys, "executable", str(python))
         made = start_parent("account")
@@ -34,12 +34,12 @@ def parent() -> Iterator[WarmParent]:
 
 
 @pytest.fixture
-def tried(parent: WarmParent) -> Callable[[str], object]:
+def tried(parent: ForkServerClient) -> Callable[[str], object]:
     """Return what an expression gives in a child, after a cell of its own."""
 
     def value(expression: str, cell: str = "") -> object:
         cells = ["import os, socket", cell, f"def tried(): return {expression}"]
-        with RemoteStudents(parent, cells, {}, LIMITS).fresh("e") as student:
+        with SubmissionRunner(parent, cells, {}, LIMITS).fresh("e") as student:
             return student.tried()
 
     return value
@@ -116,11 +116,11 @@ if os.fork() == 0:
         time.sleep(0.1)
 
 
-def test_two_graders_at_once_share_no_account(parent: WarmParent) -> None:
+def test_two_graders_at_once_share_no_account(parent: ForkServerClient) -> None:
     """The end of a child kills its whole account: another's child must not be in it."""
     cells = ["import os", "def tried(): return os.getuid()"]
-    copies = [WarmParent(parent.copy()) for _ in range(2)]  # both count from one
-    first, second = (RemoteStudents(copy, cells, {}, LIMITS) for copy in copies)
+    copies = [ForkServerClient(parent.copy()) for _ in range(2)]  # both count from one
+    first, second = (SubmissionRunner(copy, cells, {}, LIMITS) for copy in copies)
     with second.fresh("e") as stays:
         with first.fresh("e") as ends:
             assert ends.tried() != stays.tried()
@@ -130,8 +130,8 @@ def test_two_graders_at_once_share_no_account(parent: WarmParent) -> None:
 
 
 def test_an_account_is_free_again_when_it_was_released() -> None:
-    wanted = accounts.USERS - 2  # the numbers go round
-    taken = [accounts.Account(wanted) for _ in range(5)]
+    wanted = uid_leases.USERS - 2  # the numbers go round
+    taken = [uid_leases.UidLease(wanted) for _ in range(5)]
     users = [account.user for account in taken]
     assert len(set(users)) == 5
     assert min(users) >= 61184 and max(users) < 61184 + 4096
@@ -141,7 +141,7 @@ def test_an_account_is_free_again_when_it_was_released() -> None:
         os._exit(0)
     taken[0].release()
     taken[0].release()
-    again = accounts.Account(users[0] - 61184)
+    again = uid_leases.UidLease(users[0] - 61184)
     os.kill(pid, 9)
     os.waitpid(pid, 0)
     assert again.user == users[0]
@@ -150,12 +150,12 @@ def test_an_account_is_free_again_when_it_was_released() -> None:
 def test_a_submission_cannot_prepare_the_locks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    theirs = tmp_path / accounts.NAME
+    theirs = tmp_path / uid_leases.NAME
     theirs.mkdir()
     os.chown(theirs, 61184, 61184)
-    monkeypatch.setattr(accounts, "PLACES", (str(tmp_path),))
+    monkeypatch.setattr(uid_leases, "PLACES", (str(tmp_path),))
     with pytest.raises(OSError, match="takes a folder"):
-        accounts.Account(1)
+        uid_leases.UidLease(1)
 
 
 def _runs(words: str) -> bool:
@@ -169,12 +169,12 @@ def _runs(words: str) -> bool:
 
 
 def test_no_child_in_a_sandbox_has_the_number_of_an_account(
-    parent: WarmParent,
+    parent: ForkServerClient,
 ) -> None:
     """All processes of an account are killed at its end, wherever they live."""
     taken = range(FIRST_USER, FIRST_USER + USERS)
     for sandbox in ("root", "user"):
-        other = WarmParent(replace(parent._line, sandbox=sandbox))
+        other = ForkServerClient(replace(parent._line, sandbox=sandbox))
         for key in range(0, 3 * USERS, 97):
             other._last_key = key
             assert other._fork_order(LIMITS, None, None)["user"] not in taken

@@ -11,7 +11,7 @@ import torch
 from students_in_children import DEFINES, printed, run
 
 from autograder.checking.failures import StudentGone
-from autograder.sandbox import isolated
+from autograder.sandbox import submission_runner
 from autograder.sandbox.limits import Limits
 
 PATIENCE = 30  # seconds by which a crowded machine may be late
@@ -21,7 +21,7 @@ QUICK = Limits(cell_seconds=3, exercise_seconds=3, submission_seconds=60)
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """Wait longer for a child that has closed its channel: how it ends is asked."""
-    monkeypatch.setattr(isolated, "PATIENCE", PATIENCE / 3)
+    monkeypatch.setattr(submission_runner, "PATIENCE", PATIENCE / 3)
 
 
 def test_outputs_of_cells_are_kept_and_errors_stop_no_other_cell(remote):

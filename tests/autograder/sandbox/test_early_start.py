@@ -11,11 +11,11 @@ from tiny_grading import UNIT, only
 
 from autograder.classroom import workers
 from autograder.classroom.folder import ClassFolder
-from autograder.sandbox import warm_start
-from autograder.sandbox.isolated import RemoteStudents
+from autograder.sandbox import prestart
+from autograder.sandbox.control_channel import NoParent
+from autograder.sandbox.fork_server_client import ForkServerClient, start_parent
 from autograder.sandbox.kit import WarmKit, label_of
-from autograder.sandbox.parent_line import NoParent
-from autograder.sandbox.warm_parent import WarmParent, start_parent
+from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import graded_unit
 
 pytestmark = pytest.mark.integration
@@ -24,9 +24,9 @@ USES_KIT = "import transformer\n\ndef times(x):\n    return transformer.NUMBER *
 WAIT_SECONDS = 60
 
 
-def times(parent: WarmParent, files: dict[str, bytes] = KIT) -> torch.Tensor:
+def times(parent: ForkServerClient, files: dict[str, bytes] = KIT) -> torch.Tensor:
     """Call the student's function in a child of `parent`."""
-    students = RemoteStudents(parent, [USES_KIT], files)
+    students = SubmissionRunner(parent, [USES_KIT], files)
     with students.fresh("any") as student:
         student.begin(0)
         return student.times(torch.ones(2))
@@ -55,7 +55,7 @@ def alive(pids: set[int]) -> set[int]:
 
 
 @pytest.fixture
-def fresh_parent(parent: WarmParent) -> WarmParent:
+def fresh_parent(parent: ForkServerClient) -> ForkServerClient:
     """Return a parent that holds no kit, of each kind of sandbox in turn."""
     if parent.kit:
         parent.restart()
@@ -87,7 +87,7 @@ RIGHT = {"perfect-one": ("graded", 70.0), "mistake-1": ("graded", 56.67)}
 
 def test_it_starts_before_anything_heavy_is_imported():
     asks = (
-        "import sys, autograder.sandbox.warm_start, autograder.commands.grading\n"
+        "import sys, autograder.sandbox.prestart, autograder.commands.grading\n"
         "print({'torch', 'nbgrader', 'IPython', 'nbformat'} & set(sys.modules))"
     )
     done = subprocess.run(
@@ -101,10 +101,10 @@ def test_it_starts_before_anything_heavy_is_imported():
 )
 def test_only_what_the_class_needs_is_begun(students, expected, tmp_path, monkeypatch):
     begun = []
-    monkeypatch.setattr(warm_start, "prepare", lambda: begun.append("begun"))
+    monkeypatch.setattr(prestart, "prepare", lambda: begun.append("begun"))
     for number in range(students):
         (tmp_path / "submitted" / f"student-{number}" / UNIT).mkdir(parents=True)
-    warm_start.prepare_for(tmp_path)
+    prestart.prepare_for(tmp_path)
     assert begun == expected
 
 
@@ -112,7 +112,7 @@ def test_a_copy_holds_the_kit_and_outlives_no_line(fresh_parent):
     kit = WarmKit(label_of(KIT), KIT, [], ["transformer"])
     fresh_parent.warm(kit)
     before = below(fresh_parent._process.popen.pid)
-    copy = WarmParent(fresh_parent.copy())
+    copy = ForkServerClient(fresh_parent.copy())
     assert copy.kit == kit.label
     added = below(fresh_parent._process.popen.pid) - before
     if sys.platform == "linux":
@@ -131,7 +131,7 @@ def test_a_copy_holds_the_kit_and_outlives_no_line(fresh_parent):
 
 def test_a_copy_that_gets_another_kit_starts_anew(fresh_parent):
     fresh_parent.warm(WarmKit(label_of(KIT), KIT, [], ["transformer"]))
-    copy = WarmParent(fresh_parent.copy())
+    copy = ForkServerClient(fresh_parent.copy())
     other = {"transformer/__init__.py": b"NUMBER = 9"}
     try:
         copy.warm(WarmKit(label_of(other), other, [], ["transformer"]))
@@ -141,7 +141,7 @@ def test_a_copy_that_gets_another_kit_starts_anew(fresh_parent):
         copy.close()
 
 
-@pytest.mark.filterwarnings("ignore::autograder.sandbox.warm_parent.Unprotected")
+@pytest.mark.filterwarnings("ignore::autograder.sandbox.fork_server_client.Unprotected")
 def test_a_parent_that_is_not_waited_for_is_there_when_it_is_needed(parent):
     early = start_parent(parent.sandbox, wait=False)
     try:
@@ -151,7 +151,7 @@ def test_a_parent_that_is_not_waited_for_is_there_when_it_is_needed(parent):
 
 
 @pytest.mark.parametrize("seconds", [0, 0.1])
-@pytest.mark.filterwarnings("ignore::autograder.sandbox.warm_parent.Unprotected")
+@pytest.mark.filterwarnings("ignore::autograder.sandbox.fork_server_client.Unprotected")
 def test_a_parent_that_is_not_needed_ends_by_itself(parent, seconds):
     early = start_parent(parent.sandbox, wait=False)
     time.sleep(seconds)
@@ -172,7 +172,7 @@ def test_workers_start_no_parent_of_their_own(pool, classroom):
 
 def test_workers_whose_parents_are_lost_start_their_own(pool, classroom):
     assert graded(pool, classroom) == RIGHT
-    warm_start.own_parent()._process.popen.kill()
+    prestart.own_parent()._process.popen.kill()
     assert graded(pool, classroom) == RIGHT
 
 
@@ -180,6 +180,6 @@ def test_a_parent_that_cannot_be_copied_is_given_up(pool, classroom, monkeypatch
     def broken(self):
         raise NoParent("it cannot be copied")
 
-    monkeypatch.setattr(WarmParent, "copy", broken)
+    monkeypatch.setattr(ForkServerClient, "copy", broken)
     assert graded(pool, classroom) == RIGHT
-    assert not warm_start._held
+    assert not prestart._held

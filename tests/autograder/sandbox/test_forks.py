@@ -9,7 +9,7 @@ import pytest
 from programs import require
 
 from autograder.checking.failures import StudentGone
-from autograder.sandbox.isolated import RemoteStudents
+from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import OurAnswer
 
 RAN = """
@@ -38,12 +38,16 @@ def forever():
 """
 
 
-def asked(students: RemoteStudents, exercise: str, name: str, *args: object) -> object:
+def asked(
+    students: SubmissionRunner, exercise: str, name: str, *args: object
+) -> object:
     with students.fresh(exercise) as student:
         return student[name](*args)
 
 
-def test_exercises_do_not_see_each_other(remote: Callable[..., RemoteStudents]) -> None:
+def test_exercises_do_not_see_each_other(
+    remote: Callable[..., SubmissionRunner],
+) -> None:
     with remote(RAN) as students:
         for exercise in ("a", "b", "c"):
             assert asked(students, exercise, "note", exercise) == [exercise]
@@ -53,7 +57,7 @@ def test_exercises_do_not_see_each_other(remote: Callable[..., RemoteStudents]) 
 
 
 def test_a_check_can_begin_while_it_is_watched(
-    remote: Callable[..., RemoteStudents],
+    remote: Callable[..., SubmissionRunner],
 ) -> None:
     with remote(RAN) as students, students.fresh("a") as student:
         with student.watched() as names:
@@ -63,12 +67,12 @@ def test_a_check_can_begin_while_it_is_watched(
 
 
 def test_cells_run_once(
-    remote: Callable[..., RemoteStudents], monkeypatch: pytest.MonkeyPatch
+    remote: Callable[..., SubmissionRunner], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran = []
-    run = RemoteStudents._run_cell
+    run = SubmissionRunner._run_cell
     monkeypatch.setattr(
-        RemoteStudents, "_run_cell", lambda *a: (ran.append(a[3]), run(*a))[1]
+        SubmissionRunner, "_run_cell", lambda *a: (ran.append(a[3]), run(*a))[1]
     )
     cells = ["import time", "first = 1", "second = 2"]
     with remote(*cells) as students:
@@ -79,7 +83,7 @@ def test_cells_run_once(
 
 
 def test_a_file_of_one_exercise_is_not_there_in_the_next(
-    remote: Callable[..., RemoteStudents],
+    remote: Callable[..., SubmissionRunner],
 ) -> None:
     with remote(RAN) as students:
         asked(students, "a", "write")
@@ -92,7 +96,7 @@ def test_a_file_of_one_exercise_is_not_there_in_the_next(
     [("leave", r"exit code 7"), ("crash", "signal 11"), ("forever", "without an end")],
 )
 def test_the_end_of_a_fork_is_told_and_the_next_exercise_goes_on(
-    remote: Callable[..., RemoteStudents], name: str, words: str
+    remote: Callable[..., SubmissionRunner], name: str, words: str
 ) -> None:
     with remote(RAN) as students:
         students.limits = replace(students.limits, exercise_seconds=3)
@@ -115,7 +119,7 @@ def test_the_end_of_a_fork_is_told_and_the_next_exercise_goes_on(
     ids=["thread", "open file", "process", "shared memory", "alarm"],
 )
 def test_what_a_fork_would_lack_or_share_is_made_anew(
-    remote: Callable[..., RemoteStudents], cell: str
+    remote: Callable[..., SubmissionRunner], cell: str
 ) -> None:
     with remote(RAN, cell) as students:
         for exercise in "ab":
@@ -124,7 +128,7 @@ def test_what_a_fork_would_lack_or_share_is_made_anew(
 
 
 def test_after_pytorch_has_computed_the_cells_still_run_once(
-    remote: Callable[..., RemoteStudents],
+    remote: Callable[..., SubmissionRunner],
 ) -> None:
     cell = """
 import torch
@@ -153,14 +157,14 @@ def write(place):
 def is_there(place):
     return os.path.exists(place + "/left")
 """
-    with RemoteStudents(parents("sandbox"), [cell], {}) as students:
+    with SubmissionRunner(parents("sandbox"), [cell], {}) as students:
         for place in ("/tmp", "/dev/shm", "/scratch", "/student"):
             if asked(students, "a", "write", place):
                 assert asked(students, "b", "is_there", place) is False
 
 
 def test_where_no_process_more_is_allowed_none_is_forked(
-    remote: Callable[..., RemoteStudents],
+    remote: Callable[..., SubmissionRunner],
 ) -> None:
     cell = """
 import os
@@ -176,7 +180,7 @@ def one():
 
 
 def test_memory_of_the_cells_is_counted_once(
-    remote: Callable[..., RemoteStudents],
+    remote: Callable[..., SubmissionRunner],
 ) -> None:
     """The one that waits and its fork hold it together."""
     cell = """
@@ -193,7 +197,7 @@ def wait():
 
 
 def test_a_second_run_begins_when_the_first_has_ended(
-    remote: Callable[..., RemoteStudents],
+    remote: Callable[..., SubmissionRunner],
 ) -> None:
     """The child with the course's earlier answers does not get as much memory again."""
     with remote("def first(): return 1", "def second(): return first()") as students:
@@ -207,12 +211,12 @@ def test_a_second_run_begins_when_the_first_has_ended(
 
 
 def test_a_fork_weighs_as_much_as_another_submission(
-    remote: Callable[..., RemoteStudents], monkeypatch: pytest.MonkeyPatch
+    remote: Callable[..., SubmissionRunner], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From its first moment, also where the grader has to wait for a processor."""
-    is_forked = RemoteStudents._is_forked
+    is_forked = SubmissionRunner._is_forked
     monkeypatch.setattr(
-        RemoteStudents, "_is_forked", lambda *a: (is_forked(*a), time.sleep(0.5))[0]
+        SubmissionRunner, "_is_forked", lambda *a: (is_forked(*a), time.sleep(0.5))[0]
     )
     cell = """
 import os, time

@@ -11,11 +11,11 @@ import torch
 
 from autograder.checking.expect import Callback
 from autograder.checking.failures import StudentError, StudentGone
-from autograder.sandbox import Student
-from autograder.sandbox.isolated import RemoteStudents
+from autograder.sandbox import SubmissionProxy
 from autograder.sandbox.parent_process import HOME, make_home
 from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
+from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.sandbox.transport import read_run
 
 CELLS = ["\n\ndef double(x):\n    return x @ 0.25", "second = 2"]
@@ -32,8 +32,8 @@ class Forger:
         return self.reply
 
 
-def forged(**parts) -> Student:
-    return Student(Forger(**parts), CELLS)
+def forged(**parts) -> SubmissionProxy:
+    return SubmissionProxy(Forger(**parts), CELLS)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,9 @@ def test_a_question_that_is_too_large_is_no_question():
         student._answer(Message({}, size=17 << 20))  # of texts and lists
 
 
-def asking(target, *arguments, methods=("__call__",)) -> tuple[Student, Message]:
+def asking(
+    target, *arguments, methods=("__call__",)
+) -> tuple[SubmissionProxy, Message]:
     """Return a student who was given `target`, and a question to it."""
     student = forged(ok=None)
     student._refer(Callback(target, methods))
@@ -212,14 +214,16 @@ def test_a_number_that_is_too_large_breaks_the_protocol():
 def test_whatever_goes_wrong_with_a_cell_its_process_is_ended(parents, monkeypatch):
     parent = parents("none")
     ended = []
-    monkeypatch.setattr("autograder.sandbox.isolated.read_run", lambda reply: 1 // 0)
+    monkeypatch.setattr(
+        "autograder.sandbox.submission_runner.read_run", lambda reply: 1 // 0
+    )
     monkeypatch.setattr(
         parent, "end", lambda child, *rest: ended.append(child) or end(child, *rest)
     )
     end = type(parent).end.__get__(parent)
     with (
         pytest.raises(ZeroDivisionError),
-        RemoteStudents(parent, CELLS, {}).fresh("any"),
+        SubmissionRunner(parent, CELLS, {}).fresh("any"),
     ):
         pass
     assert len(ended) == 1

@@ -3,8 +3,8 @@
 import pytest
 
 from autograder.sandbox import bubblewrap
-from autograder.sandbox.isolated import RemoteStudents
-from autograder.sandbox.warm_parent import start_parent
+from autograder.sandbox.fork_server_client import start_parent
+from autograder.sandbox.submission_runner import SubmissionRunner
 
 
 @pytest.mark.parametrize("package", ["autograder", "transformer"])
@@ -33,7 +33,7 @@ def test_a_hidden_place_is_empty_in_a_child(monkeypatch):
     parent = start_parent()
     try:
         look = f"import os\nprint(os.listdir({str(hidden)!r}))"
-        students = RemoteStudents(parent, [look], {})
+        students = SubmissionRunner(parent, [look], {})
         with students.fresh("any") as student:
             student.begin(0)
         assert students.runs[0].outputs[0]["text"] == "[]\n"

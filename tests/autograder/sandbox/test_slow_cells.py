@@ -4,7 +4,7 @@ import pytest
 from students_in_children import DEFINES, run
 
 from autograder.checking.failures import StudentError
-from autograder.sandbox import isolated
+from autograder.sandbox import submission_runner
 from autograder.sandbox.slow_cells import is_needed_again
 
 ANSWER = """
@@ -56,7 +56,7 @@ def test_what_an_answer_may_use_is_needed_again(slow):
 
 
 def test_a_slow_cell_runs_once_and_a_needed_one_each_time(remote, monkeypatch):
-    monkeypatch.setattr(isolated, "SLOW", 0.2)
+    monkeypatch.setattr(submission_runner, "SLOW", 0.2)
     wait = "import time\ntime.sleep(0.3)\n"
     students = remote(f"{wait}mine = 1", f"{wait}needed = 2", "needed", DEFINES)
     with students.fresh("one") as student:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox import bubblewrap
+from autograder.sandbox.control_channel import NoParent
+from autograder.sandbox.fork_server_client import Unprotected, start_parent
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.parent_line import NoParent
-from autograder.sandbox.warm_parent import Unprotected, start_parent
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_a_parent_without_a_sandbox_says_so(without_bubblewrap) -> None:
         parent.close()
 
 
-@pytest.mark.filterwarnings("ignore::autograder.sandbox.warm_parent.Unprotected")
+@pytest.mark.filterwarnings("ignore::autograder.sandbox.fork_server_client.Unprotected")
 def test_a_parent_that_is_gone_is_not_taken_for_a_missing_notebook() -> None:
     parent = start_parent("none", wait=False)
     parent.close()

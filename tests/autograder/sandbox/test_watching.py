@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from autograder.checking.failures import StudentError, StudentGone
-from autograder.sandbox.student import Student
 from autograder.sandbox.student_side.messages import Message
+from autograder.sandbox.submission_proxy import SubmissionProxy
 
 CELLS = """
 import sys
@@ -130,6 +130,6 @@ def test_a_process_that_does_not_say_what_ran_is_gone(told):
         def ask(self, request, answer):
             return Message({"ok": None} if told is None else {"ok": None, "ran": told})
 
-    student = Student(Silent(), [])
+    student = SubmissionProxy(Silent(), [])
     with student.watched(), pytest.raises(StudentGone, match="what has run"):
         student.value("x")

@@ -10,9 +10,9 @@ from autograder.checking.failures import StudentError, StudentGone
 from autograder.checking.random_inputs import seed_of
 from autograder.notebook_syntax import Program, read_program
 from autograder.phrases import Phrase
+from autograder.sandbox.callbacks import Callbacks
 from autograder.sandbox.error_words import student_error, without_values
 from autograder.sandbox.handles import Gradients, Handle, Name
-from autograder.sandbox.lent import Lent
 from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
 from autograder.sandbox.watched_calls import WatchedCalls
@@ -31,7 +31,7 @@ class Transport(Protocol):
         """
 
 
-class Student(WatchedCalls):
+class SubmissionProxy(WatchedCalls):
     """Stand for everything that the student's notebook defines.
 
     `student.attention_scores(query, key)` calls the student's function with copies of
@@ -43,7 +43,7 @@ class Student(WatchedCalls):
         self._transport = transport
         self._cells = list(cells)
         self._program: Program | None = None
-        self._lent = Lent()
+        self._callbacks = Callbacks()
         self._ran: set[str] | None = None  # what has run, while the calls are watched
         self.calls = 0
         self.was_watched = False  # since the check began
@@ -79,7 +79,7 @@ class Student(WatchedCalls):
 
         The seed there is another: what the check draws cannot be drawn there again.
         """
-        self._lent.forget()
+        self._callbacks.forget()
         try:
             self._request("begin", seed=seed_of("student", seed))
         except StudentError as error:  # no code of the student's has been asked yet
@@ -185,16 +185,20 @@ class Student(WatchedCalls):
         raise student_error(report, name, self._cells)
 
     def _refer(self, value: Any) -> Reference:
-        return value._reference if isinstance(value, Name) else self._lent.refer(value)
+        return (
+            value._reference
+            if isinstance(value, Name)
+            else self._callbacks.refer(value)
+        )
 
     def _resolve(self, reference: Reference) -> Any:
         if reference.kind == "handle" and isinstance(reference.key, int):
             details = without_values(reference.details, 60)
             return Handle(self, Reference("handle", reference.key, details))
         if reference.kind == "callback" and isinstance(reference.key, int):
-            return self._lent[reference.key].target
+            return self._callbacks[reference.key].target
         raise ProtocolError(Phrase("a reference to something of the grader's"))
 
     def _answer(self, question: Message) -> Message:
         """Serve one call of the student's code to an object of the grader."""
-        return self._lent.answer(question, self._refer, self._resolve)
+        return self._callbacks.answer(question, self._refer, self._resolve)

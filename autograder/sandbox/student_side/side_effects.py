@@ -15,7 +15,7 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from .elsewhere import devices_of_call, tensors_in
+from .meta_device import devices_of_call, tensors_in
 
 
 @functools.cache
@@ -46,7 +46,7 @@ def usual_settings() -> None:
         torch.use_deterministic_algorithms(False)
 
 
-class Watching:
+class SideEffects:
     """Requests about a call; a part of the session."""
 
     def do_calls_in_turn(self, target: Any, calls: Sequence[tuple]) -> list[tuple]:

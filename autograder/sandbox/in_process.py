@@ -10,9 +10,9 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.checking.failures import StudentGone
 from autograder.sandbox.second_runs import cells_with_reference_answers
-from autograder.sandbox.student import Answer, Student
 from autograder.sandbox.student_side.messages import Message
 from autograder.sandbox.student_side.requests import Session
+from autograder.sandbox.submission_proxy import Answer, SubmissionProxy
 from autograder.unit import OurAnswer
 
 
@@ -20,7 +20,7 @@ class NeverReturns(BaseException):
     """Stand, in a trusted variant, for code that never comes back."""
 
 
-class LocalStudent(Student):
+class LocalStudent(SubmissionProxy):
     """Drive trusted code that runs in this process, with the same answers as remote."""
 
     def __init__(
@@ -42,7 +42,7 @@ class LocalStudent(Student):
         super().__init__(self._local, cells)
 
     @contextlib.contextmanager
-    def fresh(self, exercise: str) -> Iterator[Student]:
+    def fresh(self, exercise: str) -> Iterator[SubmissionProxy]:
         """Give the student, which is the same one for every exercise."""
         self._local.gone = None
         yield self
@@ -55,7 +55,7 @@ class LocalStudent(Student):
 
     def with_reference_answers(
         self, exercise: str
-    ) -> AbstractContextManager[Student] | None:
+    ) -> AbstractContextManager[SubmissionProxy] | None:
         """Return a student with the course's earlier answers; None without any."""
         cells = cells_with_reference_answers(self._cells, self._answers, exercise)
         if cells is None:

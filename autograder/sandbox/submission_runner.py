@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from autograder.checking.failures import StudentGone
 from autograder.phrases import Phrase
+from autograder.sandbox.fork_server_client import Child, ForkServerClient, how_it_ended
 from autograder.sandbox.kit import label_of
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.second_runs import (
@@ -20,7 +21,6 @@ from autograder.sandbox.second_runs import (
     cells_with_reference_answers,
 )
 from autograder.sandbox.slow_cells import SLOW, is_needed_again
-from autograder.sandbox.student import Student
 from autograder.sandbox.student_side.messages import (
     ChannelClosed,
     Message,
@@ -28,8 +28,8 @@ from autograder.sandbox.student_side.messages import (
 )
 from autograder.sandbox.student_side.processors import seconds_waited
 from autograder.sandbox.student_side.values import Encoder
+from autograder.sandbox.submission_proxy import SubmissionProxy
 from autograder.sandbox.transport import TIME, CellRun, RemoteTransport, read_run
-from autograder.sandbox.warm_parent import Child, WarmParent, how_it_ended
 from autograder.unit import OurAnswer
 
 MAX_OUTPUTS = 50  # of one cell
@@ -38,12 +38,12 @@ SOON = 0.25  # of an exercise's time, where another one was checked before it
 HELD_UP = 0.2  # share of the time for which others had the processors
 
 
-class RemoteStudents:
+class SubmissionRunner:
     """Give each exercise of one submission a student in a child process."""
 
     def __init__(
         self,
-        parent: WarmParent,
+        parent: ForkServerClient,
         cells: list[str],
         files: Mapping[str, bytes],
         limits: Limits | None = None,
@@ -91,7 +91,7 @@ class RemoteStudents:
         return status
 
     @contextlib.contextmanager
-    def fresh(self, exercise: str) -> Iterator[Student]:
+    def fresh(self, exercise: str) -> Iterator[SubmissionProxy]:
         """Give the student of a process in which all cells have run, and no check.
 
         A cell that has been stopped or ended its process is left out afterwards.
@@ -109,12 +109,12 @@ class RemoteStudents:
         if child is not self._kept:
             self._end(child)
 
-    def still_there(self) -> AbstractContextManager[Student] | None:
+    def still_there(self) -> AbstractContextManager[SubmissionProxy] | None:
         """Return the student of the exercise before, if its fork is still there."""
         return self._going_on(self._kept) if self._kept and self._has_fork else None
 
     @contextlib.contextmanager
-    def _going_on(self, child: Child) -> Iterator[Student]:
+    def _going_on(self, child: Child) -> Iterator[SubmissionProxy]:
         """Give the student of a fork some more time, which is not counted.
 
         Raises:
@@ -127,14 +127,16 @@ class RemoteStudents:
         finally:
             self._deadline += time.monotonic() - started
 
-    def up_to_check(self, exercise: str) -> AbstractContextManager[Student] | None:
+    def up_to_check(
+        self, exercise: str
+    ) -> AbstractContextManager[SubmissionProxy] | None:
         """Return the student of the cells before an exercise's check."""
         cells = cells_up_to_check(self.cells, self.answers, exercise)
         return None if cells is None else self._student_of(cells, exercise)
 
     def with_reference_answers(
         self, exercise: str
-    ) -> AbstractContextManager[Student] | None:
+    ) -> AbstractContextManager[SubmissionProxy] | None:
         """Return that student with the course's earlier answers; None without any.
 
         The student's cells can read our answers there. So a caller must tell nothing
@@ -146,7 +148,7 @@ class RemoteStudents:
     @contextlib.contextmanager
     def _student_of(
         self, cells: Sequence[NumberedCell], exercise: str
-    ) -> Iterator[Student]:
+    ) -> Iterator[SubmissionProxy]:
         """Give the student of a child in which some cells have run.
 
         What these cells print is not kept, and nothing is noted of what ends them.
@@ -177,7 +179,7 @@ class RemoteStudents:
     @contextlib.contextmanager
     def _student_in(
         self, child: Child, seconds: float, cells: Sequence[NumberedCell] | None = None
-    ) -> Iterator[Student]:
+    ) -> Iterator[SubmissionProxy]:
         """Give the student that lives in a child, and end the child if that fails."""
         deadline = min(time.monotonic() + seconds, self._deadline)
         words = Phrase("stopped after {seconds} s without an end", f"{seconds:g}")
@@ -186,7 +188,7 @@ class RemoteStudents:
         )
         try:
             ran = enumerate(self.cells) if cells is None else cells
-            yield Student(transport, [source for _, source in sorted(ran)])
+            yield SubmissionProxy(transport, [source for _, source in sorted(ran)])
         except BaseException:
             if child is self._kept:
                 self._kept = None

@@ -14,8 +14,8 @@ from multiprocessing import forkserver
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.sandbox.parent_line import Line, NoParent
-from autograder.sandbox.warm_parent import WarmParent, start_parent
+from autograder.sandbox.control_channel import ControlChannel, NoParent
+from autograder.sandbox.fork_server_client import ForkServerClient, start_parent
 
 if TYPE_CHECKING:  # Windows has no ForkServerContext
     from multiprocessing.context import ForkServerContext, SpawnContext
@@ -25,7 +25,7 @@ HELPERS = [
     "autograder.classroom.workers",
     "autograder.classroom.writer",
 ]
-_held: list[WarmParent] = []
+_held: list[ForkServerClient] = []
 
 
 def begin(sandbox: str | None = None) -> None:
@@ -37,7 +37,7 @@ def begin(sandbox: str | None = None) -> None:
         _held.append(start_parent(sandbox, wait=False))
 
 
-def own_parent() -> WarmParent:
+def own_parent() -> ForkServerClient:
     """Return this process's pre-warmed parent; it ends with the process.
 
     Raises:
@@ -52,10 +52,10 @@ def own_parent() -> WarmParent:
     return _held[0]
 
 
-def take_over(line: Line) -> None:
+def take_over(line: ControlChannel) -> None:
     """Let the copy at the end of `line` be this process's parent."""
     end()
-    _held.append(WarmParent(line))
+    _held.append(ForkServerClient(line))
 
 
 def end() -> None:

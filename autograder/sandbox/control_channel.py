@@ -32,7 +32,7 @@ class NoParent(Exception):
 
 
 @dataclass
-class Line:
+class ControlChannel:
     """The line to a parent or to a copy of one; it can be handed to another process.
 
     Attributes:

@@ -42,7 +42,7 @@ LAST = "aten::zeros"  # the operator that is run last, to see whether it is note
 
 
 @contextlib.contextmanager
-def watching(ran: set[str]) -> Iterator[None]:
+def tracing(ran: set[str]) -> Iterator[None]:
     """Add to `ran` the name of everything that runs inside, in every thread."""
     with _operators(ran), _functions(ran):
         yield

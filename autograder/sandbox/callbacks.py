@@ -15,7 +15,7 @@ MAX_QUESTIONS = 16 << 20  # bytes, of an exercise: an object may keep what it is
 MAX_PRODUCT = 1 << 22  # numbers that two tensors of a question can be spread to
 
 
-class Lent:
+class Callbacks:
     """The objects that the checks of an exercise have handed over."""
 
     def __init__(self) -> None:

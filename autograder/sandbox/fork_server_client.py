@@ -11,14 +11,14 @@ from typing import Any
 
 from autograder.checking.failures import StudentGone
 from autograder.phrases import Phrase
-from autograder.sandbox.accounts import FIRST_IN_A_SANDBOX, USERS, Account
 from autograder.sandbox.bubblewrap import FOLDER, NO_SANDBOX, sandbox_kind
+from autograder.sandbox.control_channel import ControlChannel, NoParent
 from autograder.sandbox.kit import WarmKit
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.parent_line import Line, NoParent
-from autograder.sandbox.parent_process import ParentProcess, make_home
+from autograder.sandbox.parent_process import ParentProcess, make_locked_temp_dir
 from autograder.sandbox.student_side.memory import OF_SIGNAL, TOO_MUCH_MEMORY
 from autograder.sandbox.student_side.messages import Channel, FrameLimits
+from autograder.sandbox.uid_leases import FIRST_IN_A_SANDBOX, USERS, UidLease
 
 
 class Unprotected(UserWarning):
@@ -36,14 +36,14 @@ class Child:
     channel: Channel
     key: int
     folder: str | None
-    account: Account | None = None
+    account: UidLease | None = None
     waited: float = 0.0
 
 
-class WarmParent:
+class ForkServerClient:
     """One pre-warmed parent, which forks one child at a time or several."""
 
-    def __init__(self, line: Line, process: ParentProcess | None = None):
+    def __init__(self, line: ControlChannel, process: ParentProcess | None = None):
         """Take the parent at the end of `line`.
 
         Args:
@@ -52,7 +52,7 @@ class WarmParent:
         """
         self._line = line
         self._process = process
-        self._home = process.home if process is not None else make_home()
+        self._home = process.home if process is not None else make_locked_temp_dir()
         self._last_key = 0
 
     @property
@@ -118,7 +118,7 @@ class WarmParent:
         self._order(order, contents=contents)
         self._line.kit = kit.label
 
-    def copy(self) -> Line:
+    def copy(self) -> ControlChannel:
         """Have a copy of the parent forked, in the same sandbox; return the line to it.
 
         The copy has imported what the parent has, and shares the memory of it. It ends
@@ -134,7 +134,7 @@ class WarmParent:
         except NoParent:
             ours.close()
             raise
-        return Line(ours, self.sandbox, self.kit)
+        return ControlChannel(ours, self.sandbox, self.kit)
 
     def fork(self, limits: Limits, kit: str = "") -> Child:
         """Get a fresh child, for the files whose label is `kit`.
@@ -204,18 +204,18 @@ class WarmParent:
         except FileNotFoundError as error:  # it went with the parent
             raise NoParent(Phrase("the pre-warmed parent is gone")) from error
 
-    def _account(self) -> Account | None:
+    def _account(self) -> UidLease | None:
         if self.sandbox != "account":
             return None
         try:
-            return Account(os.getpid() + self._last_key)
+            return UidLease(os.getpid() + self._last_key)
         except OSError as error:
             raise NoParent(
                 Phrase("no child could have an account: {error}", error)
             ) from error
 
     def _fork_order(
-        self, limits: Limits, folder: str | None, account: Account | None
+        self, limits: Limits, folder: str | None, account: UidLease | None
     ) -> dict[str, Any]:
         some = FIRST_IN_A_SANDBOX + (os.getpid() + self._last_key) % USERS
         return {
@@ -240,7 +240,7 @@ class WarmParent:
         return self._line.order(order, descriptors, contents)
 
 
-def start_parent(sandbox: str | None = None, wait: bool = True) -> WarmParent:
+def start_parent(sandbox: str | None = None, wait: bool = True) -> ForkServerClient:
     """Start a parent in the best sandbox there is, or in the one asked for.
 
     Without `wait` it may still be starting; the first order waits for it.
@@ -252,7 +252,7 @@ def start_parent(sandbox: str | None = None, wait: bool = True) -> WarmParent:
     if kind == "none":
         warnings.warn(NO_SANDBOX, Unprotected, stacklevel=2)
     process = ParentProcess(kind)
-    parent = WarmParent(process.line, process)
+    parent = ForkServerClient(process.line, process)
     if wait:
         parent.wait_until_ready()
     return parent

@@ -12,7 +12,7 @@ FIRST_IN_A_SANDBOX = FIRST_USER + USERS  # as many more, for children that bwrap
 PLACES, NAME = ("/run", tempfile.gettempdir()), "transformer-course-accounts"
 
 
-class Account:
+class UidLease:
     """The number of an account that no other grader's child has.
 
     At a child's end all processes of its account are killed. If two children had the
