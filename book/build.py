@@ -35,14 +35,11 @@ def build(
     quiet: bool = False,
     language: str = SOURCE,
 ) -> int:
-    """Copy MathJax into the book, build it, and return the exit status.
+    """Build a book; return the exit status.
 
     A translation is built apart, with what the chapters of the English book have
     computed; then it lies in a folder of that book.
     """
-    copied = subprocess.run([sys.executable, BOOK / "mathjax.py"])
-    if copied.returncode:
-        return copied.returncode
     output = OUTPUT[edition] if book == BOOK else book
     site, settings = output / "_build" / "html", {"COURSE_EDITION": edition}
     if language == SOURCE:

@@ -33,7 +33,6 @@ BOOK_TOOLS = (
     "_templates",
     "AUTHORS.md",
     "build.py",
-    "mathjax.py",
     "guide_pictures",
     "locale",  # what hidden checks say is in there too
     "skeleton.md",

@@ -31,12 +31,6 @@ def builder() -> ModuleType:
     return load_script("build")
 
 
-@pytest.fixture
-def mathjax() -> ModuleType:
-    """The script `book/mathjax.py`."""
-    return load_script("mathjax")
-
-
 def build_once(builder: ModuleType, language: str) -> Path:
     """Build what changed of the public book, and return its folder.
 

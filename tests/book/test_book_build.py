@@ -4,7 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from course_book import MATHJAX, join_streams, require_mathjax
+from course_book import join_streams, mathjax, provide_mathjax
 from course_book.editions import add_instructor_part, instructor_part
 from course_book.freshness import closure, digest, imported
 from jupyter_cache.executors.utils import single_nb_execution
@@ -91,40 +91,36 @@ def test_a_page_is_stale_when_a_result_that_it_shows_has_changed(package, tmp_pa
     assert len(set(digests)) == 4
 
 
-def test_mathjax_comes_from_its_package_with_its_licence(mathjax, tmp_path):
+def test_mathjax_comes_from_its_package_with_its_licence(tmp_path):
     copied = mathjax.copy_mathjax(tmp_path)
     assert mathjax.digest_of(copied) == mathjax.SHA256
-    assert "Apache License" in (mathjax.TARGET / "LICENSE").read_text(encoding="utf-8")
+    licence = BOOK / mathjax.FOLDER / "LICENSE"
+    assert "Apache License" in licence.read_text(encoding="utf-8")
 
 
-def test_a_damaged_mathjax_is_replaced(mathjax, tmp_path):
-    (tmp_path / mathjax.FILE).write_text("half a fi")
+def test_a_damaged_mathjax_is_replaced(tmp_path):
+    damaged = tmp_path / mathjax.FOLDER / mathjax.FILE
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text("half a fi")
     assert mathjax.digest_of(mathjax.copy_mathjax(tmp_path)) == mathjax.SHA256
 
 
-def test_another_release_of_mathjax_is_refused(mathjax, tmp_path, monkeypatch):
+def test_another_release_of_mathjax_is_refused(tmp_path, monkeypatch):
     other = tmp_path / "other.js"
     other.write_text("another release")
     monkeypatch.setattr(mathjax, "installed_file", lambda: other)
     with pytest.raises(mathjax.MathJaxError, match=r"constraints\.txt"):
-        mathjax.copy_mathjax(tmp_path / "mathjax")
-    assert not (tmp_path / "mathjax").exists()
+        mathjax.copy_mathjax(tmp_path)
+    assert not (tmp_path / mathjax.FOLDER).exists()
 
 
-def test_without_the_package_the_error_says_what_to_install(mathjax, monkeypatch):
+def test_a_build_without_the_package_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(mathjax, "PACKAGE", "a-package-that-nobody-has")
-    with pytest.raises(mathjax.MathJaxError, match="make setup"):
-        mathjax.installed_file()
-
-
-def test_a_build_without_mathjax_says_how_to_get_it(tmp_path):
-    app = SimpleNamespace(srcdir=tmp_path)
-    config = SimpleNamespace(html_extra_path=["_vendor"], language="en")
-    with pytest.raises(ExtensionError, match=r"mathjax\.py"):
-        require_mathjax(app, config)
-    (tmp_path / "_vendor" / MATHJAX).parent.mkdir(parents=True)
-    (tmp_path / "_vendor" / MATHJAX).touch()
-    require_mathjax(app, config)
+    app, config = SimpleNamespace(srcdir=tmp_path), SimpleNamespace(language="en")
+    with pytest.raises(ExtensionError, match="make setup"):
+        provide_mathjax(app, config)
+    config.language = "ko"  # a translation uses the English book's
+    provide_mathjax(app, config)
 
 
 def test_the_public_edition_reads_no_private_file():

@@ -21,13 +21,12 @@ from .everyone import describe, mend
 from .excerpts import write_excerpts
 from .freshness import find_outdated
 from .live import LiveTranslator, add_to_page, write_live_files
+from .mathjax import MathJaxError, copy_mathjax
 from .narrow_figures import show_narrow_figures
 from .numbering import number_by_unit
 from .side_by_side import execute_chapters
 from .translated import SOURCE
 from .way import WayThrough
-
-MATHJAX = Path("mathjax") / "tex-svg-full.js"
 
 
 def apply_facts(app: Sphinx, config: Config) -> None:
@@ -49,15 +48,17 @@ def apply_facts(app: Sphinx, config: Config) -> None:
         config.nb_execution_cache_path = str(cache)
 
 
-def require_mathjax(app: Sphinx, config: Config) -> None:
-    """Raise ExtensionError where MathJax has not been copied into the book."""
-    folders = [Path(app.srcdir) / path for path in config.html_extra_path]
-    shared = config.language != SOURCE  # a translation uses the English book's
-    if not shared and not any((folder / MATHJAX).is_file() for folder in folders):
-        raise ExtensionError(
-            f"expected {MATHJAX.as_posix()} in one of {config.html_extra_path}, found "
-            "none. Run `python book/mathjax.py` once."
-        )
+def provide_mathjax(app: Sphinx, config: Config) -> None:
+    """Copy MathJax into the book; a translation uses the English book's.
+
+    Raises:
+        ExtensionError: if MathJax is not installed.
+    """
+    if config.language == SOURCE:
+        try:
+            copy_mathjax(Path(app.srcdir))
+        except MathJaxError as error:
+            raise ExtensionError(str(error)) from error
 
 
 def mark_edition(app: Sphinx) -> None:
@@ -108,7 +109,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_directive("way-through", WayThrough)
     app.add_directive("live-translator", LiveTranslator)
     app.connect("config-inited", apply_facts, priority=100)
-    app.connect("config-inited", require_mathjax)
+    app.connect("config-inited", provide_mathjax)
     app.connect("builder-inited", mark_edition)
     app.connect("builder-inited", write_live_files)
     app.connect("source-read", add_instructor_part)

@@ -1,18 +1,17 @@
-"""Copy MathJax from its PyPI package into the book: formulas need no network."""
+"""Copy MathJax from its PyPI package into a book: formulas need no network."""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
-import sys
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
-PACKAGE = "sphinx-mathjax-offline"  # holds MathJax 3.2.2; its licence is in TARGET
+PACKAGE = "sphinx-mathjax-offline"  # holds MathJax 3.2.2
 # The full file holds every TeX extension and the glyphs: it never loads another file.
 FILE = "tex-svg-full.js"
 SHA256 = "a4354ff94fd868aea0cc6eaaa79a57fda0588646fc46ee3700a349ee0a11cbe6"
-TARGET = Path(__file__).resolve().parent / "_vendor" / "mathjax"
+FOLDER = Path("_vendor") / "mathjax"  # of a book; holds the licence of MathJax too
 
 
 class MathJaxError(RuntimeError):
@@ -37,13 +36,13 @@ def installed_file() -> Path:
     return Path(str(found[0].locate()))
 
 
-def copy_mathjax(target: Path = TARGET) -> Path:
-    """Copy MathJax into `target` where it is missing or damaged; return its path.
+def copy_mathjax(book: Path) -> Path:
+    """Copy MathJax into `book` where it is missing or damaged; return its path.
 
     Raises:
         MathJaxError: if the package is missing or holds another release.
     """
-    copied = target / FILE
+    copied = book / FOLDER / FILE
     if copied.is_file() and digest_of(copied) == SHA256:
         return copied
     source = installed_file()
@@ -52,7 +51,7 @@ def copy_mathjax(target: Path = TARGET) -> Path:
             f"expected the SHA-256 {SHA256} for {FILE} of {PACKAGE}, found "
             f"{digest_of(source)}. Install the version in constraints.txt."
         )
-    target.mkdir(parents=True, exist_ok=True)
+    copied.parent.mkdir(parents=True, exist_ok=True)
     new = copied.with_suffix(".new")
     shutil.copyfile(source, new)
     new.replace(copied)  # a build that is stopped leaves no half of a file
@@ -62,10 +61,3 @@ def copy_mathjax(target: Path = TARGET) -> Path:
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal digits."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-if __name__ == "__main__":
-    try:
-        copy_mathjax()
-    except MathJaxError as error:
-        sys.exit(str(error))
