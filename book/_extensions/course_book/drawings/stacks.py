@@ -230,17 +230,18 @@ def decoder(canvas: Canvas, cx: float, y: float, whole: bool = True) -> Decoder:
 def ending(column: Column) -> Box:
     """Draw what makes words of the decoder's vectors; return the box of the choice."""
     canvas = column.canvas
-    thin(canvas, column.box(26), OUTPUT, "Linear")
+    linear = column.box(26)
+    thin(canvas, linear, OUTPUT, "Linear")
     column.y += 26
     column.down(12, head=False)
-    softmax = column.box(26)
-    thin(canvas, softmax, OUTPUT, "Softmax")
+    thin(canvas, column.box(26), OUTPUT, "Softmax")
     column.y += 26
     column.down(30)
     choice = column.box(44)
     titled(canvas, choice, SEARCH, ("Choose a word", "greedily, or with a beam"))
     loss = Box(column.cx - ASIDE - 38, choice.y, 76, 44)
-    canvas.arrow([(softmax.x, softmax.cy), (loss.cx, softmax.cy), (loss.cx, loss.y)])
+    # The loss takes the logits: a softmax before the cross-entropy would be a bug.
+    canvas.arrow([(linear.x, linear.cy), (loss.cx, linear.cy), (loss.cx, loss.y)])
     with canvas.part(LOSS, "plain"):
         canvas.rect(loss.grown(5), "halo", 9)
         canvas.rect(loss, "box")
