@@ -12,7 +12,7 @@ import torch
 from autograder.checking.expect import Callback
 from autograder.checking.failures import StudentError, StudentGone
 from autograder.sandbox import SubmissionProxy
-from autograder.sandbox.parent_process import HOME, make_home
+from autograder.sandbox.parent_process import HOME, make_locked_temp_dir
 from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
 from autograder.sandbox.submission_runner import SubmissionRunner
@@ -163,8 +163,8 @@ def test_folders_of_killed_runs_are_removed(tmp_path, monkeypatch):
     code = (
         "import os, sys, tempfile\n"
         f"tempfile.tempdir = {str(tmp_path)!r}\n"
-        "from autograder.sandbox.parent_process import make_home\n"
-        "home, lock = make_home()\nprint(home, flush=True)\nos.kill(os.getpid(), 9)\n"
+        "from autograder.sandbox.parent_process import make_locked_temp_dir\n"
+        "home, lock = make_locked_temp_dir()\nprint(home, flush=True)\nos.kill(os.getpid(), 9)\n"
     )
     paths = os.pathsep.join(path for path in sys.path if path)
     killed = subprocess.run(
@@ -175,8 +175,8 @@ def test_folders_of_killed_runs_are_removed(tmp_path, monkeypatch):
     )
     left = Path(killed.stdout.strip())
     assert left.parent == tmp_path and left.is_dir(), killed.stderr
-    first, lock = make_home()
-    second, other = make_home()
+    first, lock = make_locked_temp_dir()
+    second, other = make_locked_temp_dir()
     try:
         assert not left.exists()
         assert {path.name[: len(HOME)] for path in tmp_path.iterdir()} == {HOME}
