@@ -40,7 +40,7 @@ class Phrase(str):
             ValueError: if there are more values than fields, or fewer.
         """
         names = dict.fromkeys(FIELD.findall(template))
-        texts = (one if isinstance(one, str) else str(one) for one in values)
+        texts = (one if isinstance(one, str) else f"{one}" for one in values)
         fields = dict(zip(names, texts, strict=True))
         text = template.format(**fields) if fields else template
         return cls.of(text, template, fields)

@@ -11,7 +11,7 @@ from torch import Tensor
 from autograder.checking.behaviour import blame, expect_dtype, looks_like
 from autograder.checking.expect import check, expect_close, expect_shape, fail
 from autograder.checking.failures import StudentError
-from autograder.checking.families import (
+from autograder.checking.generic_checks import (
     ZEROS,
     expect_each_call_anew,
     expect_no_seed,

@@ -16,7 +16,7 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
-from autograder.checking.families import (
+from autograder.checking.generic_checks import (
     expect_calls_apart,
     expect_no_seed,
     expect_raises,

@@ -19,7 +19,7 @@ from autograder.checking.expect import (
     fail,
 )
 from autograder.checking.failures import CheckFailed, StudentError
-from autograder.checking.families import (
+from autograder.checking.generic_checks import (
     expect_calls_apart,
     expect_checkpointed,
     expect_gradients_of_two_calls,

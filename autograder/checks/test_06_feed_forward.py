@@ -22,7 +22,7 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
-from autograder.checking.families import (
+from autograder.checking.generic_checks import (
     expect_each_call_anew,
     expect_no_seed,
     expect_no_traces,

@@ -8,7 +8,7 @@ from torch import Tensor
 from autograder.checking.behaviour import blame, expect_dtype, expect_gradients
 from autograder.checking.compare import name_of_mistake
 from autograder.checking.expect import check, expect_close, expect_shape, fail
-from autograder.checking.families import (
+from autograder.checking.generic_checks import (
     MADE_ON_CPU,
     expect_each_call_anew,
     expect_no_traces,

@@ -13,7 +13,7 @@ from autograder.checking.compare import describe
 from autograder.checking.expect import check, expect_equal, expect_shape, fail
 from autograder.checking.expect import expect_close as expect_number
 from autograder.checking.failures import StudentError
-from autograder.checking.families import FIXED, KEPT, expect_no_traces
+from autograder.checking.generic_checks import FIXED, KEPT, expect_no_traces
 from autograder.checking.masks import (
     Mistakes,
     expect_bool,

@@ -28,14 +28,14 @@ from autograder.checking.expect import (
     expect_shape,
     fail,
 )
-from autograder.checking.families import (
+from autograder.checking.generic_checks import (
     FIXED,
     KEPT,
     ONE_BUFFER,
     expect_each_call_anew,
     expect_no_traces,
 )
-from autograder.checking.families import WRITTEN as CHANGED
+from autograder.checking.generic_checks import WRITTEN as CHANGED
 from autograder.checking.random_inputs import Draw
 from autograder.phrases import Phrase
 from transformer.config import TransformerConfig

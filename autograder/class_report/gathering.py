@@ -22,7 +22,7 @@ from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.collect.import_report import sent_instead
 from autograder.collect.submission_store import SubmissionStore
 from autograder.course import ENGLISH, UNCOUNTED
-from autograder.grading.editions import language_of
+from autograder.grading.language import language_of
 from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
 from autograder.marks import Marks, marks_of

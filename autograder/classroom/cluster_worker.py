@@ -14,7 +14,7 @@ from distributed import Worker, WorkerPlugin
 
 from autograder.classroom.fingerprint import fingerprint_of_code, versions
 from autograder.classroom.worker_process import limited
-from autograder.grading.editions import edition_files
+from autograder.grading.language import translated_notebooks
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import grade_submission
 from autograder.sandbox.kit import folder_files
@@ -60,9 +60,9 @@ class UnitPlugin(WorkerPlugin):
         kit = folder_files(unit.kit)
         self.slug = unit.slug
         self.released = nbformat.writes(unit.released)
-        self.editions = {
+        self.translated_notebooks = {
             f"{path.parents[1].name}/{path.parent.name}/{path.name}": path.read_bytes()
-            for path in edition_files(unit)
+            for path in translated_notebooks(unit)
         }
         self.checks = (unit.checks_file.name, unit.checks_file.read_bytes())
         self.kit = {n: kit[n] for n in sorted(kit) if "__pycache__" not in n}
@@ -78,7 +78,11 @@ class UnitPlugin(WorkerPlugin):
     def unpack(self, place: Path) -> GradedUnit:
         """Write the unit's files under `place`."""
         name, checks = self.checks
-        files = {f"checks/{name}": checks, **self.editions, **self._kit_files()}
+        files = {
+            f"checks/{name}": checks,
+            **self.translated_notebooks,
+            **self._kit_files(),
+        }
         for path, content in files.items():
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             (place / path).write_bytes(content)

@@ -8,9 +8,9 @@ import torch
 from nbformat import NotebookNode
 
 from autograder.grading.earlier_exercises import point_to_earlier
-from autograder.grading.editions import in_language_of
 from autograder.grading.feedback_table import graded_outputs
 from autograder.grading.handed_in_at import refuse_strange_time
+from autograder.grading.language import in_language_of
 from autograder.grading.outcome import RECORD, Outcome, as_record
 from autograder.grading.outputs import safe_outputs
 from autograder.grading.points import nothing_run, run_checks

@@ -20,8 +20,8 @@ from sqlalchemy.orm import Session
 from autograder.atomic_write import atomic_path
 from autograder.course import BY_HAND, ENGLISH, SUBSTANCE, UNCOUNTED
 from autograder.gradebook import open_session
-from autograder.grading.editions import language_of
 from autograder.grading.feedback_table import COLOURS, number, with_code
+from autograder.grading.language import language_of
 from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
 from autograder.marks import find_submission

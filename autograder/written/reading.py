@@ -13,7 +13,7 @@ import nbformat
 
 from autograder.classroom.folder import ClassFolder
 from autograder.course import Course
-from autograder.grading.editions import edition_files
+from autograder.grading.language import translated_notebooks
 from autograder.translations.catalogue import translations
 from autograder.translations.sources import PAGES, locale_dir
 from autograder.unit import GradedUnit
@@ -28,7 +28,7 @@ Cells = list[dict[str, Any]]
 def handed_out_in(course: Course, unit: GradedUnit) -> HandedOut:
     """Return the texts that everybody has: the unit's notebook, and every chapter.
 
-    Those of all editions: a Korean answer may be copied from the English ones too.
+    Those of all languages: a Korean answer may be copied from the English ones too.
     """
     chapters = sorted((course.root / "book").glob(f"{CHAPTER}.md"))
     translated = sorted(locale_dir(course).glob(f"{PAGES}/{CHAPTER}.po"))
@@ -42,10 +42,12 @@ def handed_out_in(course: Course, unit: GradedUnit) -> HandedOut:
 
 
 def _cells_handed_out(unit: GradedUnit) -> list[str]:
-    """Return the cells of a unit's notebook, of all editions."""
-    editions = [unit.released]
-    editions += [nbformat.read(path, as_version=4) for path in edition_files(unit)]
-    return [cell.source for notebook in editions for cell in notebook.cells]
+    """Return the cells of a unit's notebook, in all languages."""
+    notebooks = [unit.released]
+    notebooks += [
+        nbformat.read(path, as_version=4) for path in translated_notebooks(unit)
+    ]
+    return [cell.source for notebook in notebooks for cell in notebook.cells]
 
 
 def answers_to(

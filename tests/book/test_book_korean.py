@@ -11,7 +11,7 @@ from axe import barriers
 from book_readers import NARROW, WIDE, Reader, unfold, whole_page_faults, window
 from bs4 import BeautifulSoup, Comment, Doctype, Tag
 
-from autograder.translations.pretended import pretend
+from autograder.translations.pseudolocalize import pseudolocalize
 
 ROOT = Path(__file__).resolve().parents[2]
 # What stays English: code, outputs, drawings, formulas, names of works and people.
@@ -40,15 +40,15 @@ HITS = """[...document.querySelectorAll("#search-results li > a")]
 
 
 @pytest.fixture(scope="module")
-def pretended(
+def pseudolocalized(
     builder: ModuleType, site: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """A Korean book in which every message is translated, into words that are none.
 
     It is built after the English one, from the same executions.
     """
-    folder = tmp_path_factory.mktemp("pretended")
-    pretend(ROOT / "book" / "locale" / "ko", folder / "locale" / "ko")
+    folder = tmp_path_factory.mktemp("pseudolocalized")
+    pseudolocalize(ROOT / "book" / "locale" / "ko", folder / "locale" / "ko")
     config = builder.translated_config(builder.BOOK, folder, "ko", folder / "locale")
     how, edition = ["--config", str(config)], {"COURSE_EDITION": "public"}
     assert builder.run(builder.BOOK, folder, how, edition, quiet=True) == 0
@@ -95,25 +95,27 @@ def sentences(texts: list[str]) -> list[str]:
 
 
 @pytest.mark.slow
-def test_every_sentence_is_in_a_catalogue(pretended: Path) -> None:
+def test_every_sentence_is_in_a_catalogue(pseudolocalized: Path) -> None:
     left = {
         page.name: found
-        for page in sorted(pretended.glob("*.html"))
+        for page in sorted(pseudolocalized.glob("*.html"))
         if page.name != "references.html" and (found := english_in(page))
     }
     assert left == {}
 
 
 @pytest.mark.slow
-def test_the_korean_book_is_korean(pretended: Path) -> None:
-    page = (pretended / "04_attention.html").read_text("utf-8")
+def test_the_korean_book_is_korean(pseudolocalized: Path) -> None:
+    page = (pseudolocalized / "04_attention.html").read_text("utf-8")
     assert '<html lang="ko"' in page and "코드 보기" in page and "그림 4" in page
     assert "Vaswani 등 [" in page and "et al." not in page
-    assert "Press·Wolf [" in (pretended / "02_embeddings.html").read_text("utf-8")
+    assert "Press·Wolf [" in (pseudolocalized / "02_embeddings.html").read_text("utf-8")
     assert "../../mathjax/tex-svg-full.js" in page
-    assert not (pretended / "mathjax").exists()
-    assert "Korean words" not in (pretended / "glossary.html").read_text("utf-8")
-    assert "stemWord" in (pretended / "_static" / "language_data.js").read_text("utf-8")
+    assert not (pseudolocalized / "mathjax").exists()
+    assert "Korean words" not in (pseudolocalized / "glossary.html").read_text("utf-8")
+    assert "stemWord" in (pseudolocalized / "_static" / "language_data.js").read_text(
+        "utf-8"
+    )
 
 
 @pytest.mark.slow

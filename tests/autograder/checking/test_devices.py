@@ -9,7 +9,7 @@ import torch
 from tiny_grading import EXPECTED, UNIT, grade, only, scores
 
 from autograder.checking.failures import CheckFailed, StudentError
-from autograder.checking.families import expect_no_traces, expect_same_device
+from autograder.checking.generic_checks import expect_no_traces, expect_same_device
 from autograder.classroom.folder import ClassFolder
 from autograder.course import load_course
 from autograder.grading.points import run_checks

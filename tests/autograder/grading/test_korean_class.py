@@ -10,7 +10,7 @@ from course_units import one_unit_or_all
 
 from autograder.assemble.translation import translate_submissions
 from autograder.course import Unit, load_course
-from autograder.grading.editions import language_of
+from autograder.grading.language import language_of
 from autograder.grading.submission import grade_submission
 from autograder.nbgrader_steps.feedback_words import feedback_table, translate_checks
 from autograder.proof.sample_class import write_sample_class

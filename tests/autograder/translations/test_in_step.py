@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from autograder.course import Course, Unit, load_course
 from autograder.translations import notebooks
 from autograder.translations.catalogue import Message, translations
-from autograder.translations.pretended import pretend
+from autograder.translations.pseudolocalize import pseudolocalize
 from autograder.translations.report import catalogues, fallen, faults_in, recorded
 from autograder.translations.report import states as states_of
 from autograder.translations.sources import (
@@ -57,10 +57,10 @@ def test_an_outdated_catalogue_is_told_and_written(
 
 
 @pytest.fixture(scope="module")
-def pretended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def pseudolocalized(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All catalogues, translated into words that are none."""
-    folder = tmp_path_factory.mktemp("pretended") / "ko"
-    pretend(COURSE.root / "book" / "locale" / "ko", folder)
+    folder = tmp_path_factory.mktemp("pseudolocalized") / "ko"
+    pseudolocalize(COURSE.root / "book" / "locale" / "ko", folder)
     return folder
 
 
@@ -90,8 +90,10 @@ def without_words(source: str) -> str:
 
 
 @pytest.mark.parametrize("unit", COURSE.units, ids=lambda unit: unit.slug)
-def test_a_notebook_in_other_words_is_the_same(unit: Unit, pretended: Path) -> None:
-    english, made = in_korean(unit, pretended)
+def test_a_notebook_in_other_words_is_the_same(
+    unit: Unit, pseudolocalized: Path
+) -> None:
+    english, made = in_korean(unit, pseudolocalized)
     assert [cell.id for cell in made.cells] == [cell.id for cell in english.cells]
     changed = 0
     for one, other in zip(english.cells, made.cells, strict=True):

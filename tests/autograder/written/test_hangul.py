@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from autograder.course import load_course
-from autograder.grading.editions import edition_files
+from autograder.grading.language import translated_notebooks
 from autograder.translations.catalogue import translations
 from autograder.translations.sources import PAGES, locale_dir
 from autograder.unit import graded_unit
@@ -92,7 +92,7 @@ def of_chapter(slug: str) -> str:
 
 def of_notebook(slug: str) -> str:
     """Return the question's cell in the Korean notebook."""
-    path = next(edition_files(graded_unit(slug)))
+    path = next(translated_notebooks(graded_unit(slug)))
     cells = [x.source for x in nbformat.read(path, 4).cells if x.cell_type != "code"]
     return max(cells, key=len)
 

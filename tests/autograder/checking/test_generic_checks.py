@@ -5,10 +5,10 @@ from functools import partial
 import pytest
 import torch
 
-from autograder.checking import families
+from autograder.checking import generic_checks
 from autograder.checking.expect import CheckFailed
 from autograder.checking.failures import StudentError
-from autograder.checking.families import (
+from autograder.checking.generic_checks import (
     expect_checkpointed,
     expect_each_call_anew,
     expect_gradients_of_two_calls,
@@ -174,9 +174,9 @@ def test_what_is_kept_for_the_next_call_is_found(student):
 
     run("double")
     run("pair", part=0)
-    assert mistake_of(partial(run, "keeps")) == families.KEPT
-    assert mistake_of(partial(run, "fixed")) == families.FIXED
-    assert mistake_of(partial(run, "one_buffer")) == families.ONE_BUFFER
+    assert mistake_of(partial(run, "keeps")) == generic_checks.KEPT
+    assert mistake_of(partial(run, "fixed")) == generic_checks.FIXED
+    assert mistake_of(partial(run, "one_buffer")) == generic_checks.ONE_BUFFER
     assert mistake_of(partial(run, "on_cpu")) is None  # wrong, and nothing is kept
     assert mistake_of(partial(run, "double", part=0)) is None
 
@@ -184,7 +184,7 @@ def test_what_is_kept_for_the_next_call_is_found(student):
 @pytest.mark.parametrize("name", ["writes", "writes_data", "grows"])
 def test_writing_into_an_input_is_found_even_if_put_back(student, name):
     run = partial(expect_no_traces, student, getattr(student, name), X, MASK)
-    assert mistake_of(run) == families.WRITTEN
+    assert mistake_of(run) == generic_checks.WRITTEN
     assert torch.equal(
         expect_no_traces(student, student.reads, X, MASK), torch.tensor([0.0, 4.0, 0.0])
     )
@@ -221,18 +221,18 @@ def test_a_seed_in_the_code_is_found(student):
     expect_no_seed(student, student.dropped, many, draws=True)
     expect_no_seed(student, student.double, many)
     run = partial(expect_no_seed, student, student.seeded, many)
-    assert mistake_of(run) == families.FIXED_SEED
+    assert mistake_of(run) == generic_checks.FIXED_SEED
     run = partial(expect_no_seed, student, student.own_generator, many, draws=True)
-    assert mistake_of(run) == families.SAME_DRAWS
+    assert mistake_of(run) == generic_checks.SAME_DRAWS
 
 
 @pytest.mark.parametrize(
     ("name", "mistake"),
     [
-        ("on_cpu", families.MADE_ON_CPU),
-        ("a_mask_on_cpu", families.MADE_ON_CPU),
-        ("result_on_cpu", families.MADE_ON_CPU),
-        ("by_numpy", families.BY_NUMPY),
+        ("on_cpu", generic_checks.MADE_ON_CPU),
+        ("a_mask_on_cpu", generic_checks.MADE_ON_CPU),
+        ("result_on_cpu", generic_checks.MADE_ON_CPU),
+        ("by_numpy", generic_checks.BY_NUMPY),
     ],
 )
 def test_tensors_on_the_cpu_are_found_without_a_gpu(student, name, mistake):
@@ -253,7 +253,7 @@ def test_a_module_is_moved_with_its_buffers(student):
     expect_same_device(student, layer, SQUARE, what="the output")
     lost = method_of(student, layer, "lost")
     run = partial(expect_same_device, student, lost, SQUARE, what="the output")
-    assert mistake_of(run) == families.MADE_ON_CPU
+    assert mistake_of(run) == generic_checks.MADE_ON_CPU
     assert layer(SQUARE).device.type == "cpu"  # the layer itself has stayed
 
 
@@ -274,9 +274,9 @@ def test_a_promised_error_that_does_not_come_is_found(student):
     expect_raises(student, student.checked, X, wide, **promise)
     expect_raises(student, student.checked, X, wide, kind="Exception", what="widths")
     run = partial(expect_raises, student, student.unchecked, X, wide, **promise)
-    assert mistake_of(run) == families.NO_ERROR
+    assert mistake_of(run) == generic_checks.NO_ERROR
     run = partial(expect_raises, student, student.unlike, X, wide, **promise)
-    assert mistake_of(run) == families.OTHER_ERROR
+    assert mistake_of(run) == generic_checks.OTHER_ERROR
     with pytest.raises(StudentError, match="not written"):
         expect_raises(student, student.unwritten, X, wide, **promise)
 

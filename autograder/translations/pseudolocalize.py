@@ -1,4 +1,4 @@
-"""Pretend that everything is translated, to see what no translation would reach.
+"""Replace every word of the messages, to see which texts no translation reaches.
 
 Every word of a message becomes a Korean one; what must stay stays. English that shows
 then is in no catalogue.
@@ -30,7 +30,7 @@ def word_for(english: str) -> str:
     return "".join(chr(FIRST + letter) for letter in letters)
 
 
-def pretended(english: str, with_fields: bool) -> str:
+def pseudolocalized(english: str, with_fields: bool) -> str:
     """Return a message with each of its words replaced."""
     english = SHOWN.sub(_shown, english)
     held: list[str] = []
@@ -54,7 +54,7 @@ def _shown(role: re.Match[str]) -> str:
     return f"{role[1]}`{word_for(target)} <{target}>`"
 
 
-def pretend(locale: Path, target: Path) -> None:
+def pseudolocalize(locale: Path, target: Path) -> None:
     """Write the catalogues of a language to another folder, all of it translated."""
     shutil.copytree(locale, target)
     for name, path in catalogues_in(target):
@@ -62,5 +62,5 @@ def pretend(locale: Path, target: Path) -> None:
         for entry in entries(catalog):
             if not (name.endswith("sphinx.po") and entry.string):
                 entry.flags.discard("fuzzy")
-                entry.string = pretended(str(entry.id), has_fields(name))
+                entry.string = pseudolocalized(str(entry.id), has_fields(name))
         path.write_text(written(catalog), encoding="utf-8")

@@ -11,14 +11,14 @@ from nbformat import NotebookNode
 from tiny_grading import EXPECTED, cells, grade, only, scores, submission
 
 from autograder.course import load_course
-from autograder.grading.editions import in_language_of, language_of
+from autograder.grading.language import in_language_of, language_of
 from autograder.grading.submission import grade_submission
 from autograder.nbgrader_steps.feedback_words import translate_checks
 from autograder.proof.sample_class import SampleClass
 from autograder.repair import read_submission
 from autograder.sandbox.fork_server_client import ForkServerClient
 from autograder.translations.notebooks import translated
-from autograder.translations.pretended import pretended
+from autograder.translations.pseudolocalize import pseudolocalized
 from autograder.unit import GradedUnit, Submission, graded_unit
 
 UNIT = "01_tiny"
@@ -28,15 +28,15 @@ class Everything(dict[str, str]):
     """A catalogue that has everything."""
 
     def get(self, text: str, default: object = None) -> str:  # type: ignore[override]
-        return pretended(text, with_fields=True)
+        return pseudolocalized(text, with_fields=True)
 
 
 def in_korean(notebook: NotebookNode) -> NotebookNode:
     return translated(notebook, UNIT, Everything(), Everything())
 
 
-def with_edition(root: Path) -> GradedUnit:
-    """Give the tiny course's unit a Korean edition."""
+def with_translation(root: Path) -> GradedUnit:
+    """Give the tiny course's unit a Korean notebook."""
     course = load_course(root)
     path = course.translated_notebook(course.unit(UNIT), "ko")
     path.parent.mkdir(parents=True)
@@ -46,8 +46,8 @@ def with_edition(root: Path) -> GradedUnit:
 
 @pytest.fixture
 def unit(tiny_class: Path) -> GradedUnit:
-    """The tiny course's unit, which has a Korean edition."""
-    return with_edition(tiny_class)
+    """The tiny course's unit, which has a Korean notebook."""
+    return with_translation(tiny_class)
 
 
 def hand_in(notebook: NotebookNode, folder: Path, student: str) -> Submission:
@@ -113,7 +113,7 @@ def test_without_the_korean_notebook_the_english_one_does(
 def test_what_was_handed_out_in_korean_stays_korean_when_nbgrader_grades(
     classroom: Path,
 ) -> None:
-    unit = with_edition(classroom)
+    unit = with_translation(classroom)
     only(classroom, "untouched", "mistake-1")
     for student in ("untouched", "mistake-1"):
         path = submission(classroom, student)

@@ -1,4 +1,4 @@
-"""Tell in which language the notebook was that a student has filled in."""
+"""Find the language of the notebook that a student filled in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autograder.repair.slots import squeezed
 from autograder.unit import GradedUnit
 
 
-def edition_files(unit: GradedUnit) -> Iterator[Path]:
+def translated_notebooks(unit: GradedUnit) -> Iterator[Path]:
     """Yield the released notebooks of a unit in other languages than English."""
     for language in TRANSLATIONS:
         for folder in (unit.kit.parent, ROOT / "assignments"):
@@ -27,20 +27,22 @@ def edition_files(unit: GradedUnit) -> Iterator[Path]:
 
 
 def in_language_of(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> GradedUnit:
-    """Return the unit with the released notebook of the edition that was filled in.
+    """Return the unit with the released notebook of the submission's language.
 
-    It is the one more of whose cells stand in the submission as they were handed out;
-    the English one if they are as many. Both have the same exercises and points.
+    It is the notebook with the most cells that are in the submission unchanged; of two
+    with as many, the English one. Both have the same exercises and points.
     """
     given = {squeezed(cell.source) for cell in cells}
-    others = [_read(path, path.stat().st_mtime_ns) for path in edition_files(unit)]
-    editions = [unit.released, *others]
-    released = max(editions, key=lambda notebook: _kept(notebook, given))
+    others = [
+        _read(path, path.stat().st_mtime_ns) for path in translated_notebooks(unit)
+    ]
+    notebooks = [unit.released, *others]
+    released = max(notebooks, key=lambda notebook: _kept(notebook, given))
     return unit if released is unit.released else replace(unit, released=released)
 
 
 def language_of(notebook: NotebookNode) -> str | None:
-    """Return the language of a notebook of another edition than the English one."""
+    """Return the language of a translated notebook, or None if it is English."""
     found = notebook.metadata.get(LANGUAGE_KEY)
     return found if found in TRANSLATIONS else None
 
