@@ -88,5 +88,5 @@ def test_github_runs_everything_without_them() -> None:
     path = ROOT / ".github" / "workflows" / "ci.yml"
     jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
     commands = [step.get("run") for step in jobs["bare"]["steps"]]
-    assert ".ci/without-programs make course test" in commands
+    assert ".ci/without-programs make course test test-slow" in commands
     assert "bare" in jobs["pages"]["needs"]
