@@ -79,6 +79,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Parts(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
+# Fixtures that start a grader or a browser, grade a class or build the book.
+OF_INTEGRATION = {"parents", "make_classroom", "chromium", "site"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that uses such a fixture, so that `make test-fast` is fast."""
+    for item in items:
+        if OF_INTEGRATION.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.integration)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what needs a program that is not here; let every test draw the same numbers.

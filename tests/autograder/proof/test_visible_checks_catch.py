@@ -18,6 +18,8 @@ from autograder.proof.variants.substitution import substitute
 COURSE = load_course()
 KNOWN = tomllib.loads(Path(__file__).with_name("visible_mistakes.toml").read_text())
 
+pytestmark = pytest.mark.integration
+
 
 def cases(kind: str) -> list[tuple[str, str, list[str]]]:
     """List unit, exercise and variants: that `fail`, are `told_apart`, or `pass`."""
