@@ -26,6 +26,7 @@ course:  ## notebooks, book, graded sample class: then look where it says
 test: setup style  ## what a change is likely to break: under 12 minutes on two cores
 	@$(PYTEST) -m "not slow"
 
+test-fast: WORKERS = auto
 test-fast: setup style  ## style and unit tests: under 2 minutes
 	@$(PYTEST) -m "not slow and not integration"
 

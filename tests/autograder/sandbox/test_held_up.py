@@ -17,7 +17,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.student_side.processors import seconds_waited
 
 pytestmark = [
-    pytest.mark.integration,
+    pytest.mark.slow,
     pytest.mark.skipif(
         seconds_waited("self") == 0.0 and not os.path.exists("/proc/self/schedstat"),
         reason="nobody counts here how long a process waits for a processor",
