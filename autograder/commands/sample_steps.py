@@ -114,7 +114,7 @@ class SampleClass:
         with Job(progress, "grade", command) as job:
             job.wait(doing, fine=(0, 1))  # 1: some are refused, as they must be
         doing()
-        self._compare(progress)
+        self.compare(progress)
         if sandbox_kind() == "none":
             progress.say(f"{INDENT}{UNPROTECTED}")
         report = course_command("report", self.slugs[0], "--course-root", self.root)
@@ -133,7 +133,7 @@ class SampleClass:
                     f"{INDENT}{line['unit']:<24} {len(unit)} graded{_left(left)}"
                 )
 
-    def _compare(self, progress: ProgressLog) -> None:
+    def compare(self, progress: ProgressLog) -> None:
         """Compare the scores in the gradebook with those known.
 
         Raises:

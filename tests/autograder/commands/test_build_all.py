@@ -74,7 +74,7 @@ def run_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
             monkeypatch.setattr(module, "course_command", command)
         if "grade" not in really:
             (build / "sample-class").mkdir(parents=True)
-            monkeypatch.setattr(SampleClass, "_compare", lambda self, progress: None)
+            monkeypatch.setattr(SampleClass, "compare", lambda self, progress: None)
         build_all.build_all(list(units), every_unit=every)
 
     return run
@@ -185,5 +185,5 @@ def test_a_wrong_score_is_named(tmp_path, monkeypatch) -> None:
         lambda address, slug: {"ada": 7.0, "emmy": 8.5},
     )
     with pytest.raises(sample_steps.StepFailed) as failed:
-        sample._compare(None)
+        sample.compare(None)
     assert failed.value.lines == ["01_tiny, emmy: expected 8, found 8.5"]
