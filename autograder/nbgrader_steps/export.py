@@ -9,7 +9,7 @@ from nbgrader.plugins import CsvExportPlugin
 from autograder.sandbox.safe_cells import safe_cell
 
 
-class Cell(str):
+class CsvCell(str):
     """A text that is written as a cell of a CSV file: quoted, and no formula."""
 
     def __format__(self, specification: str) -> str:
@@ -34,7 +34,7 @@ class SafeGradebook:
         """Return the students with what the export writes of them."""
         fields = ("id", "first_name", "last_name", "email")
         return [
-            SimpleNamespace(**{key: Cell(getattr(one, key) or "") for key in fields})
+            SimpleNamespace(**{key: CsvCell(getattr(one, key) or "") for key in fields})
             for one in self._gradebook.students
         ]
 

@@ -8,7 +8,7 @@ from autograder.assemble.release import configure_release
 from autograder.course import CourseError
 from autograder.late_rule import late_rule_of
 from autograder.nbgrader_steps.highlighting import configure_highlighting
-from autograder.nbgrader_steps.safe_markdown import NBGRADERS_PAGES, configure_pages
+from autograder.nbgrader_steps.safe_pages import NBGRADERS_PAGES, configure_pages
 from autograder.unit import course_of
 
 # Our steps are named: what only reads the settings need not import all that grades.

@@ -1,4 +1,4 @@
-"""Turn Markdown into HTML in which no script of a student's runs.
+"""Show nothing of a student's as active HTML: no script in Markdown or in a name.
 
 nbconvert hands raw HTML in Markdown on as it is, to the feedback pages that students
 open and to formgrader, where an instructor is logged in.
@@ -16,9 +16,10 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from mistune import HTMLRenderer
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode
 from traitlets.config import Config
 
-from autograder.nbgrader_steps.escaped_names import EscapeNames
 from autograder.nbgrader_steps.formulas import mathml
 from autograder.sandbox.safe_html import (
     ATTACHMENT,
@@ -37,6 +38,7 @@ SHOWN = 200_000
 MAX_DEPTH = 100
 VOID = {"br", "hr", "img", "input", "wbr", "col", "area"}
 SPENT = "seconds_of_markdown"
+NAMES = ("student", "first_name", "last_name", "notebook_path", "filename")
 
 
 @pass_context
@@ -123,6 +125,28 @@ class PlainRenderer(IPythonRenderer):
         if url.startswith(("http://", "https://")):
             where = f'<a href="{where}">{where}</a>'
         return f"<em>(A picture that is not in the notebook: {where})</em>"
+
+
+class EscapeNames(Preprocessor):
+    """Escape names before formgrader's page of a submission is made of them.
+
+    First and last names are free text. An id that could act is refused
+    (`grading/student_names.py`).
+    """
+
+    enabled = True
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Return the notebook as it is, and resources with escaped names."""
+        names = {
+            key: escape(resources[key])
+            for key in NAMES
+            if isinstance(resources.get(key), str)
+        }
+        resources.update(names)
+        return nb, resources
 
 
 def our_file(name: str) -> str:
