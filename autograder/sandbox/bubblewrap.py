@@ -83,6 +83,7 @@ def sandbox_command(kind: str) -> list[str]:
         elif Path(path).exists():
             command += ["--ro-bind", path, path]
     command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    command += ["--dev-bind", "/dev/null", "/dev/zero"]  # a map of it is shared memory
     for root in python_roots():
         for folder in reversed(root.parents[:-1]):
             command += ["--perms", "0755", "--dir", str(folder)]

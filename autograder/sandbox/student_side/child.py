@@ -67,7 +67,7 @@ def _take_account(user: int, folder: str) -> None:
     become_account(user)
     die_with_parent()  # a change of account has made the kernel forget it
     give_up_rights()
-    forbid_calls(network=True)
+    forbid_calls()
 
 
 def _serve_and_exit(order: dict[str, Any], descriptor: int, runner: CellRunner) -> None:

@@ -1,20 +1,23 @@
 """Take system calls away from a child for good, by a filter in the kernel (Linux only).
 
 What is taken away holds memory that is counted nowhere, or opens parts of the kernel
-that no submission needs. A call that is not there answers "not implemented". Where a
-child has no network of its own, every network can be taken away too.
+that no submission needs. A call that is not there answers "not implemented". Sockets
+are left only within the machine, and memory that processes share only in files.
 """
 
 import ctypes
 import errno
+import mmap
 import os
 import socket
 import struct
 
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
-LOAD, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
-NUMBER_AT, MACHINE_AT, FIRST_ARGUMENT_AT = 0, 4, 16  # offsets in struct seccomp_data
+LOAD, AND, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
+NUMBER_AT, MACHINE_AT = 0, 4  # offsets in struct seccomp_data
+FIRST_ARGUMENT_AT, FOURTH_ARGUMENT_AT = 16, 40
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+SHARED_AND_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
 X32_CALLS = 0x40000000  # x86-64's second set of numbers for the same calls
 
 CALLS = {  # of x86-64 and of arm64, from Linux's tables
@@ -33,7 +36,7 @@ CALLS = {  # of x86-64 and of arm64, from Linux's tables
     "request_key": (249, 218),
     "keyctl": (250, 219),
 }
-SOCKET = (41, 198)
+SOCKET, MMAP = (41, 198), (9, 222)
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 
@@ -41,14 +44,11 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
-def forbid_calls(network: bool = False) -> None:
-    """Take `CALLS` away from this process and all that it starts.
+def forbid_calls() -> None:
+    """Take `CALLS`, networks and shared memory from this process and all it starts.
 
     It must have given up its rights before. Machines other than x86-64 and arm64 keep
     the calls.
-
-    Args:
-        network: whether sockets are taken away too, but for those of one machine.
 
     Raises:
         OSError: if the kernel refuses.
@@ -56,7 +56,7 @@ def forbid_calls(network: bool = False) -> None:
     machine = os.uname().machine
     if machine not in MACHINES:
         return
-    code = _filter(*MACHINES[machine], network)
+    code = _filter(*MACHINES[machine])
     program = _Program(len(code) // 8, code)
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0):
@@ -64,7 +64,7 @@ def forbid_calls(network: bool = False) -> None:
         raise OSError(number, f"seccomp: {os.strerror(number)}")
 
 
-def _filter(column: int, machine: int, network: bool) -> bytes:
+def _filter(column: int, machine: int) -> bytes:
     """Return the filter's instructions: code, steps if true, steps if false, value."""
     numbers = [both[column] for both in CALLS.values()]
     steps = [
@@ -74,15 +74,19 @@ def _filter(column: int, machine: int, network: bool) -> bytes:
         (LOAD, 0, 0, NUMBER_AT),
         (JUMP_AT_LEAST, 0, 1, X32_CALLS),
         (RETURN, 0, 0, KILL),
+        (JUMP_EQUAL, 0, 4, SOCKET[column]),
+        (LOAD, 0, 0, FIRST_ARGUMENT_AT),
+        (JUMP_EQUAL, 0, 1, socket.AF_UNIX),
+        (RETURN, 0, 0, ALLOW),
+        (RETURN, 0, 0, ERROR | errno.EACCES),
+        # The limit of memory counts mapped pages, and this memory stays unmapped.
+        (JUMP_EQUAL, 0, 5, MMAP[column]),
+        (LOAD, 0, 0, FOURTH_ARGUMENT_AT),
+        (AND, 0, 0, SHARED_AND_ANONYMOUS),
+        (JUMP_EQUAL, 0, 1, SHARED_AND_ANONYMOUS),
+        (RETURN, 0, 0, ERROR | errno.EPERM),
+        (RETURN, 0, 0, ALLOW),
     ]
-    if network:
-        steps += [
-            (JUMP_EQUAL, 0, 4, SOCKET[column]),
-            (LOAD, 0, 0, FIRST_ARGUMENT_AT),
-            (JUMP_EQUAL, 0, 1, socket.AF_UNIX),
-            (RETURN, 0, 0, ALLOW),
-            (RETURN, 0, 0, ERROR | errno.EACCES),
-        ]
     for left, number in zip(range(len(numbers), 0, -1), numbers, strict=True):
         steps.append((JUMP_EQUAL, left, 0, number))
     steps += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, ERROR | errno.ENOSYS)]

@@ -113,7 +113,8 @@ def test_the_end_of_a_fork_is_told_and_the_next_exercise_goes_on(
         "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
         "kept = open('ran.txt')",
         "import subprocess; kept = subprocess.Popen(['sleep', '60'])",
-        "import mmap; kept = mmap.mmap(-1, 4096)",
+        "import mmap; file = open('shared', 'w+b'); file.write(bytes(4096))\n"
+        "kept = mmap.mmap(file.fileno(), 4096); file.close()",
         "import signal; signal.alarm(600)",
     ],
     ids=["thread", "open file", "process", "shared memory", "alarm"],

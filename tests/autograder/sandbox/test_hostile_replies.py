@@ -164,7 +164,8 @@ def test_folders_of_killed_runs_are_removed(tmp_path, monkeypatch):
         "import os, sys, tempfile\n"
         f"tempfile.tempdir = {str(tmp_path)!r}\n"
         "from autograder.sandbox.parent_process import make_locked_temp_dir\n"
-        "home, lock = make_locked_temp_dir()\nprint(home, flush=True)\nos.kill(os.getpid(), 9)\n"
+        "home, lock = make_locked_temp_dir()\nprint(home, flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
     )
     paths = os.pathsep.join(path for path in sys.path if path)
     killed = subprocess.run(

@@ -39,3 +39,39 @@ def test_a_hidden_place_is_empty_in_a_child(monkeypatch):
         assert students.runs[0].outputs[0]["text"] == "[]\n"
     finally:
         parent.close()
+
+
+TRIES = """
+import mmap, socket
+def tried(what):
+    try:
+        what()
+    except OSError as error:
+        return type(error).__name__
+    except ValueError as error:  # of a map of a file that has no bytes
+        return type(error).__name__
+    return "got it"
+def zeros():
+    with open("/dev/zero", "r+b") as file:
+        mmap.mmap(file.fileno(), 4096)
+print(tried(lambda: mmap.mmap(-1, 4096)), tried(zeros))
+print(tried(lambda: mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)))
+print(tried(lambda: socket.socket(40)), tried(lambda: socket.socket(socket.AF_INET)))
+print(tried(lambda: socket.socket(socket.AF_UNIX)), tried(socket.socketpair))
+"""
+
+
+@pytest.mark.needs("bubblewrap")
+def test_no_memory_is_shared_unseen_and_no_socket_leads_out(parents):
+    """What is written to such memory and no longer mapped is counted for nobody.
+
+    The family 40 is AF_VSOCK: it leads out of a virtual machine.
+    """
+    students = SubmissionRunner(parents("sandbox"), [TRIES], {})
+    with students.fresh("any"):
+        (shown,) = students.runs[0].outputs
+    shared, private, out, within = shown["text"].splitlines()
+    assert shared.startswith("PermissionError ") and "got it" not in shared
+    assert private == "got it"
+    assert out == "PermissionError PermissionError"
+    assert within == "got it got it"
