@@ -1,9 +1,9 @@
 """Where a submission's points are decided: checks → points → caps → score.
 
-`hidden_checks.py` says which checks there are and what each is worth, `running.py` runs
-them. `run_checks` decides in which processes they run, pays for what passed, and caps
-what was paid. `score_of` adds it up. What is late loses points afterwards, by
-nbgrader's late penalty.
+`hidden_checks.py` lists the checks and their points, and `running.py` runs them.
+`run_checks` decides in which processes they run, pays for each check that passed, and
+caps the points of an exercise. `score_of` adds them up. nbgrader's late penalty comes
+afterwards.
 """
 
 from collections.abc import Collection, Sequence
@@ -81,7 +81,6 @@ def run_checks(
             runs = run_as_handed_in(unit, students, own)
         best[exercise] = _paid(carried, runs)
     wrong = [exercise for exercise in exercises if not _all_passed(best[exercise])]
-
     again = [exercise for exercise in wrong if exercise not in unwritten]
 
     # An answer counts as it was at its own check: a later cell may have overwritten it.
@@ -93,7 +92,7 @@ def run_checks(
             best[exercise] = paid
 
     # A mistake costs once: later exercises run with the course's earlier answers, too.
-    # The student's code can read these, so nothing is told but which checks pass.
+    # The student's code can read these, so only the names of passed checks are kept.
     for exercise in again:
         if exercise == wrong[0] or _all_passed(best[exercise]):
             continue

@@ -1,8 +1,8 @@
-"""Run an exercise's hidden checks on a student's code, and say what happened.
+"""Run an exercise's hidden checks on a student's code, and return the results.
 
-A check that looks at what the code runs (`expect_no_call`) watches it. Code that looks
-for the watch could do something else in that check alone. So where such a check fails
-and finds nothing banned, those that passed unwatched must pass while watched, too.
+`expect_no_call` watches the calls of the student's code. Such code could detect the
+watch and do something else in that check only. So if a watching check fails and finds
+no banned call, the checks that passed unwatched must pass while watched, too.
 """
 
 import contextlib
@@ -68,8 +68,8 @@ def run_as_handed_in(
 ) -> list[CheckRun]:
     """Run an exercise's checks after all cells.
 
-    They run where the exercise before was checked. What does not pass there may be the
-    fault of what ran there before, so it runs again where nothing has: that counts.
+    They run in the process of the exercise before, where its checks may have spoiled
+    something. If one fails there, all run again in a new process, and this run counts.
     """
     there = students.still_there()
     if there is not None:

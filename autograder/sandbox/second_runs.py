@@ -1,10 +1,10 @@
 """Choose the cells for an exercise that has lost points after all cells have run.
 
-A later cell may have given another value to the answer, or to what the answer uses. An
-earlier answer may be wrong, which costs points once.
+A later cell may have overwritten the answer, or a name that the answer uses. An earlier
+answer may be wrong, which costs points once.
 
-A cell is a pair of its number in the notebook and its source. What is no cell of the
-notebook has a higher number than those.
+A cell is a pair of its number in the notebook and its source. Source that is not of the
+notebook has a higher number than all cells.
 """
 
 import ast

@@ -139,8 +139,8 @@ class SubmissionRunner:
     ) -> AbstractContextManager[SubmissionProxy] | None:
         """Return that student with the course's earlier answers; None without any.
 
-        The student's cells can read our answers there. So a caller must tell nothing
-        of this student but which checks pass.
+        The student's cells can read our answers there. So a caller must keep nothing
+        of this student except the names of the checks that pass.
         """
         cells = cells_with_reference_answers(self.cells, self.answers, exercise)
         return None if cells is None else self._student_of(cells, exercise)
@@ -151,7 +151,7 @@ class SubmissionRunner:
     ) -> Iterator[SubmissionProxy]:
         """Give the student of a child in which some cells have run.
 
-        What these cells print is not kept, and nothing is noted of what ends them.
+        The output of these cells is not kept, nor is the way in which one ends.
 
         Raises:
             StudentGone: if the child ends, hangs or breaks the protocol.

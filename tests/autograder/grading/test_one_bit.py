@@ -1,6 +1,6 @@
-"""A run with the course's answers tells only which checks pass.
+"""A run with the course's answers reveals only which checks pass.
 
-The student's cells read our answers there, and try to carry them out: two courses whose
+The student's cells read our answers there, and try to carry them out. Two courses whose
 earlier answers differ must give the same results.
 """
 
