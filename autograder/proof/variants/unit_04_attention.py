@@ -132,7 +132,6 @@ attention_scores.wrong(
 attention_scores.wrong(
     "the visible check's width",
     swap("math.sqrt(d_k)", "(math.sqrt(6) if d_k > 4 else math.sqrt(d_k))"),
-    diagnosed=False,
 )
 attention_scores.wrong(
     "float32 on the way, and back",
@@ -357,7 +356,6 @@ masked_softmax.wrong(
 masked_softmax.wrong(
     "the first sentence's mask for all",
     insert("mask = mask[:1] if mask.dim() == 4 else mask", before="lowest ="),
-    diagnosed=False,
 )
 
 

@@ -55,6 +55,17 @@ def test_a_wrong_table_is_refused(pocket, edit, old, new, message) -> None:
         load_course(pocket.root)
 
 
+def test_checks_draw_from_the_courses_number(pocket: Course) -> None:
+    assert pocket.draw_number == 0
+    path = pocket.root / "autograder" / "course.toml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(f"{text}\n[checks]\nnumber = 7\n", encoding="utf-8")
+    assert load_course(pocket.root).draw_number == 7
+    path.write_text(f"{text}\n[checks]\nnumber = -1\n", encoding="utf-8")
+    with pytest.raises(CourseError, match=r"\[checks\]: number = -1: expected a whole"):
+        load_course(pocket.root)
+
+
 def test_a_folder_without_a_course_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match=r"course\.toml is not there"):
         load_course(tmp_path)

@@ -167,7 +167,7 @@ def test_an_answer_that_is_not_there_to_read_fails():
     assert failed.message.startswith("attend cannot be read: define it in its cell")
 
 
-def test_draws_depend_on_assignment_check_and_seed():
+def test_draws_depend_on_assignment_check_and_number():
     def drawn(*key):
         return Draw(*key).normal(3)
 
@@ -175,6 +175,13 @@ def test_draws_depend_on_assignment_check_and_seed():
     assert torch.equal(first, drawn("04", "test_a"))
     for other in (("05", "test_a"), ("04", "test_b"), ("04", "test_a", 1)):
         assert not torch.equal(first, drawn(*other))
+
+
+def test_a_fixed_draw_does_not_depend_on_the_courses_number():
+    first, other_term = (Draw("04", "test_a", number) for number in (0, 1))
+    first.normal(3)  # nor on what was drawn before
+    assert torch.equal(first.fixed(7).normal(3), other_term.fixed(7).normal(3))
+    assert not torch.equal(first.fixed(7).normal(3), first.fixed(8).normal(3))
 
 
 @pytest.mark.parametrize("seed", range(20))
