@@ -1,6 +1,6 @@
 """Write the public repository: what students get, and nothing else.
 
-`contents.py` says what goes in, `audit.py` looks for what must not be in it, and
+`contents.py` says what goes in, `refusals.py` holds everything that is refused, and
 `repository.py` makes the commit and puts the folder in place in one step.
 """
 
@@ -10,18 +10,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.assemble import Problem, assemble
 from autograder.course import Course, CourseError, Unit
-from autograder.publish.audit import audit_public
 from autograder.publish.contents import write_contents
-from autograder.publish.problems import PublishError
-from autograder.publish.repository import (
-    SUBJECT,
-    add_own_words,
-    commit,
-    start,
-    swap,
-)
+from autograder.publish.refusals import SUBJECT, PublishError, refuse_contents
+from autograder.publish.repository import add_own_words, commit, start, swap
 
 __all__ = ["PublishError", "Published", "publish"]
 
@@ -67,9 +59,7 @@ def publish(
         start(course, staged, target)
         write_contents(course, units, staged, site=site, guide=guide, language=language)
         add_own_words(staged, target)
-        problems = [*audit_public(course, staged), *_outdated(course, units)]
-        if problems:
-            raise PublishError(problems)
+        refuse_contents(course, units, staged)
         made = commit(staged, f"{SUBJECT} {units[-1].number:02}")
         if made:
             swap(staged, target)
@@ -91,11 +81,3 @@ def chosen_units(course: Course, until: str | None = None) -> tuple[Unit, ...]:
     if not units:
         raise CourseError("no notebook is released yet: run `make notebooks`")
     return units
-
-
-def _outdated(course: Course, units: tuple[Unit, ...]) -> list[Problem]:
-    what = "differs from what its master makes"
-    return [
-        Problem(path, what, "run `make notebooks`")
-        for path in assemble(course, units, install=False).changed
-    ]

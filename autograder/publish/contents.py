@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from autograder.course import ENGLISH, GITHUB, TRANSLATIONS, Course, Unit
-from autograder.publish.problems import refuse
+from autograder.publish.refusals import require_built_site, require_file
 from autograder.publish.site import (
     GUIDE_SOURCES,
     as_published,
@@ -69,7 +69,7 @@ def write_contents(
         left_out = (*BOOK_TOOLS, *private)
         copy_tree(course.root / "book", folder / "book", without=left_out)
     if site:
-        copy_tree(built_site(course, language), folder / SITE)
+        copy_tree(require_built_site(course, language), folder / SITE)
         (folder / SITE / ".nojekyll").touch()
         later = [unit for unit in course.units if unit not in units]
         make_students(folder / SITE, course, later, guide)
@@ -96,36 +96,9 @@ def write_unit(course: Course, unit: Unit, folder: Path, language: str) -> None:
     """Write what students get of a unit: its notebook in a language, and its kit."""
     copy_tree(course.release_dir(unit), folder)
     if language != ENGLISH:
-        notebook = translated_notebook(course, unit, language)
+        notebook = require_file(course.translated_notebook(unit, language))
         text = as_published(notebook.read_text(encoding="utf-8"), language)
         (folder / notebook.name).write_text(text, encoding="utf-8")
-
-
-def translated_notebook(course: Course, unit: Unit, language: str) -> Path:
-    """Locate the notebook of a unit in another language.
-
-    Raises:
-        PublishError: if there is none.
-    """
-    path = course.translated_notebook(unit, language)
-    if not path.is_file():
-        raise refuse(path, "is not there", "run `make notebooks`")
-    return path
-
-
-def built_site(course: Course, language: str = ENGLISH) -> Path:
-    """Locate the built public book; its translations lie in it.
-
-    Raises:
-        PublishError: if it is not built.
-    """
-    site = course.root / "book" / "_build" / "html"
-    if not (site / "index.html").is_file():
-        raise refuse(site, "the book is not built", "run `make book`, or add --no-site")
-    if language != ENGLISH and not (site / language).is_dir():
-        remedy = f"run `make book LANGUAGE={language}`, or add --no-site"
-        raise refuse(site / language, "the book is not built", remedy)
-    return site
 
 
 def copy_tree(source: Path, target: Path, without: Sequence[str] = ()) -> None:
@@ -135,11 +108,9 @@ def copy_tree(source: Path, target: Path, without: Sequence[str] = ()) -> None:
         PublishError: at a link: what it leads to may be private.
     """
     for path in _files(source, without):
-        if path.is_symlink():
-            raise refuse(path, "is a link", "put the file itself there, or remove it")
         copy = target / path.relative_to(source)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
+        shutil.copyfile(require_file(path), copy)
 
 
 def _files(source: Path, without: Sequence[str]) -> Iterator[Path]:

@@ -33,7 +33,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Publish units up to 04, and push them to a local remote."""
     home = tmp_path_factory.mktemp("published")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("autograder.publish._outdated", lambda *_: [])
+        patch.setattr("autograder.publish.refusals.outdated", lambda *_: [])
         publish(COURSE, home / "public", "04", site=False)
     git(home, "init", "-q", "--bare", "-b", COURSE.branch, "remote.git")
     git(home / "remote.git", "config", "uploadpack.allowFilter", "true")

@@ -148,7 +148,7 @@ def test_the_command(course: Course, tmp_path: Path) -> None:
 def test_the_sources_of_the_real_book_and_kits_are_clean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autograder.publish._outdated", lambda *_: [])
+    monkeypatch.setattr("autograder.publish.refusals.outdated", lambda *_: [])
     publish(load_course(ROOT), tmp_path / "public", "05", site=False)
     clone = ["git", "clone", "-q", str(tmp_path / "public"), str(tmp_path / "clone")]
     subprocess.run(clone, check=True)

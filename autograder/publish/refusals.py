@@ -1,0 +1,322 @@
+"""Everything that `course publish` refuses: the target, and what is about to go out.
+
+Nothing has been published when one of these functions raises `PublishError`.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import nbformat
+
+from autograder.assemble import Problem, assemble
+from autograder.assemble.kit import kit_files
+from autograder.assemble.private_text import (
+    FORBIDDEN,
+    Secret,
+    gives_away,
+    secret_answers,
+    secret_checks,
+    secret_texts,
+    shown_lines,
+    telling_lines,
+)
+from autograder.course import ENGLISH, Course, Unit
+
+SUBJECT = "Publish the course up to unit"  # of each commit that publishing makes
+README = "README.md"
+OWN_WORDS = "<!-- Words of your own: "  # the last line of ours in the README begins so
+NEW_FOLDER = "name a new folder: publishing makes it"
+REMEDY = "take it out, then publish again"
+PRIVATE_PATH = re.compile(
+    r"(^|/)(solutions|autograder|submitted|autograded|feedback|grading|collected)/"
+    r"|(^|/)(nbgrader_config\.py|gradebook\.db|expected\w*\.json|audit\.jsonl)$"
+    r"|(^|/)test_\d\d_\w+\.py$|\.(db|sqlite3?|pem|key|zip|tar|t?gz|whl)$"
+)
+# A line of its own: a page may explain a marker in a sentence or a list.
+MARKER = re.compile(
+    r"^\s*(###|<!--)\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\b", re.MULTILINE
+)
+MASTER = re.compile(r"^:(answer|exercise|check|hand-in):", re.MULTILINE)
+FOUND_INSIDE = {
+    "a gradebook or another database": re.compile(r"\ASQLite format 3\0"),
+    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+    "an access token": re.compile(r"\b(ghp_\w{36}|github_pat_\w{30,})"),
+    # the head of a table; the search index of the book has these words, too
+    "students' scores": re.compile(r'\A[\w ,;"\t]*\bstudent_id\b[\w ,;"\t]*\bscore\b'),
+}
+TAG = re.compile(r"<[^>]*>")
+
+
+class PublishError(ValueError):
+    """The course cannot be published; `problems` lists every reason found."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        """Make one message of all problems."""
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in problems))
+
+
+def refuse(where: object, what: str, remedy: str) -> PublishError:
+    """Make the error of a single problem."""
+    return PublishError([Problem(str(where), what, remedy)])
+
+
+def refuse_target(course: Course, target: Path, places: Sequence[str]) -> None:
+    """Refuse a folder that publishing could harm, or that holds anything private.
+
+    Args:
+        course: the course.
+        target: where the course is to be published; it need not be there yet.
+        places: git's paths of all that publishing writes anew.
+
+    Raises:
+        PublishError: if the target is the course itself, is no repository, has
+            changes of its own, or has anything private in its history.
+    """
+    _refuse_own_folder(course, target)
+    if is_new(target):
+        return
+    if not (target / ".git").is_dir():
+        raise refuse(target, "is there, and is no git repository", NEW_FOLDER)
+    if git(target, "status", "--porcelain"):
+        what = "has changes that are not committed"
+        raise refuse(target, what, "commit them, or undo them")
+    _refuse_private_history(course, target)
+    _refuse_changed_by_hand(target, places)
+
+
+def is_new(target: Path) -> bool:
+    """Say whether a folder is not there yet, or empty."""
+    return not target.exists() or (target.is_dir() and not any(target.iterdir()))
+
+
+def _refuse_own_folder(course: Course, target: Path) -> None:
+    root, target = course.root, target.resolve()
+    if target == root or target in root.parents:
+        raise refuse(target, "holds the private course", NEW_FOLDER)
+    if root in target.parents and root / "build" not in target.parents:
+        what = "lies inside the private course"
+        raise refuse(target, what, "name a folder elsewhere, or under build/")
+
+
+def _refuse_private_history(course: Course, target: Path) -> None:
+    """Refuse a repository that has, or once had, something private."""
+    names = git(target, "log", "--all", "--format=", "--name-only").splitlines()
+    private = sorted(name for name in set(names) if PRIVATE_PATH.search(name))
+    if private:
+        what = f"has {private[0]} in its history"
+        raise refuse(target, what, NEW_FOLDER)
+    pattern = "^[[:space:]]*### (BEGIN|END) SOLUTION"
+    marked = git(
+        target, "log", "--all", "--format=%h", "--extended-regexp", "-G", pattern
+    )
+    if marked:
+        what = f"has a solution marker in the history: commit {marked.split()[0]}"
+        raise refuse(target, what, NEW_FOLDER)
+    if (course.root / ".git").exists() and _roots(course.root) & _roots(target):
+        what = "shares its history with the private course"
+        raise refuse(target, what, NEW_FOLDER)
+
+
+def _roots(repository: Path) -> set[str]:
+    return set(git(repository, "rev-list", "--max-parents=0", "--all").split())
+
+
+def _refuse_changed_by_hand(target: Path, places: Sequence[str]) -> None:
+    """Refuse to undo what somebody changed in what was published.
+
+    Below its last line of ours, the README is theirs.
+    """
+    found = git(target, "log", "--format=%h %s").splitlines()
+    ours = [line.split()[0] for line in found if SUBJECT in line]
+    if not ours:
+        return
+    names = git(target, "diff", "--name-only", ours[0], "HEAD", "--", *places)
+    for name in names.splitlines():
+        if name == README and _same_readme(target, ours[0]):
+            continue
+        what = "was changed here since it was published, and that would be lost"
+        remedy = "change it in the private course; here, "
+        remedy += f"`git checkout {ours[0]} -- {name}`, and commit"
+        if name == README:
+            remedy += f". Words of your own stay below the line {OWN_WORDS!r}"
+        raise refuse(target / name, what, remedy)
+
+
+def _same_readme(target: Path, published: str) -> bool:
+    before = git(target, "show", f"{published}:{README}")
+    now = git(target, "show", f"HEAD:{README}")
+    return parts_of_readme(before)[0].strip() == parts_of_readme(now)[0].strip()
+
+
+def parts_of_readme(readme: str) -> tuple[str, str]:
+    """Return our part of a README, with its last line, and theirs."""
+    head, mark, rest = readme.partition(OWN_WORDS)
+    line, end, own = rest.partition("\n")
+    return head + mark + line + end, own
+
+
+def require_built_site(course: Course, language: str) -> Path:
+    """Return the folder of the built public book; its translations are in it.
+
+    Raises:
+        PublishError: if it is not built.
+    """
+    site = course.root / "book" / "_build" / "html"
+    if not (site / "index.html").is_file():
+        raise refuse(site, "the book is not built", "run `make book`, or add --no-site")
+    if language != ENGLISH and not (site / language).is_dir():
+        remedy = f"run `make book LANGUAGE={language}`, or add --no-site"
+        raise refuse(site / language, "the book is not built", remedy)
+    return site
+
+
+def require_file(path: Path) -> Path:
+    """Return a file that is to be copied.
+
+    Raises:
+        PublishError: if it is not there, or is a link: its target may be private.
+    """
+    if path.is_symlink():
+        raise refuse(path, "is a link", "put the file itself there, or remove it")
+    if not path.is_file():
+        raise refuse(path, "is not there", "run `make notebooks`")
+    return path
+
+
+def refuse_contents(course: Course, units: Sequence[Unit], folder: Path) -> None:
+    """Refuse what is about to go out if it is private or outdated.
+
+    Raises:
+        PublishError: listing everything private, and every outdated notebook.
+    """
+    problems = [*private_things(course, folder), *outdated(course, units)]
+    if problems:
+        raise PublishError(problems)
+
+
+def outdated(course: Course, units: Sequence[Unit]) -> list[Problem]:
+    """List the notebooks that differ from what their masters make."""
+    what = "differs from what its master makes"
+    return [
+        Problem(path, what, "run `make notebooks`")
+        for path in assemble(course, units, install=False).changed
+    ]
+
+
+def private_things(course: Course, folder: Path) -> list[Problem]:
+    """List everything under `folder` that must not become public."""
+    secrets = _secrets(course)
+    published = {path.name for path in folder.glob("assignments/*")}
+    kits = {u.slug: kit_files(course, u) for u in course.units if u.slug in published}
+    problems: list[Problem] = []
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_dir() or name.startswith(".git/"):
+            continue
+        slug = _unit_of(course, name)
+        found = list(_found(course, path, name, secrets[slug]))
+        inside = name.removeprefix(f"assignments/{slug}/")
+        if slug and inside != f"{slug}.ipynb" and inside not in kits[slug]:
+            found.append("is neither the notebook nor a part of the kit of this unit")
+        problems += [Problem(_source(name), what, REMEDY) for what in found]
+    return problems
+
+
+def _secrets(course: Course) -> dict[str, list[Secret]]:
+    """Return what must not be told: in a unit's folder, and under "" anywhere else."""
+    common = list(secret_checks(course))
+    for unit in course.units:
+        common += secret_texts(course, unit)
+    later = {
+        unit.slug: [*secret_answers(course, unit), *common] for unit in course.units
+    }
+    return {"": later[course.units[0].slug], **later}
+
+
+def _unit_of(course: Course, name: str) -> str:
+    """Return the unit in whose folder under assignments/ a file lies, or ""."""
+    top, _, rest = name.partition("/")
+    slug = rest.partition("/")[0]
+    known = top == "assignments" and slug in {unit.slug for unit in course.units}
+    return slug if known else ""
+
+
+def _source(name: str) -> str:
+    """Name the file where its author finds it."""
+    return re.sub(r"^docs/", "book/_build/html/", name)
+
+
+def _found(
+    course: Course, path: Path, name: str, secrets: Sequence[Secret]
+) -> Iterator[str]:
+    """Yield what a file holds, or is, that must not become public."""
+    if path.is_symlink():
+        yield "is a link"
+        return
+    if PRIVATE_PATH.search(name):
+        yield "has a name that only private files have"
+    text = path.read_bytes().decode("utf-8", errors="replace")
+    for what, pattern in FOUND_INSIDE.items():
+        if pattern.search(text):
+            yield f"holds {what}"
+    if str(course.root) in text:
+        yield f"names a folder of this machine: {course.root}"
+    lines = _lines(path, text)
+    yield from _marks(name, "\n".join(lines))
+    shown = telling_lines(lines)
+    yield from (f"gives away {s.name}" for s in secrets if gives_away(shown, s))
+    if path.suffix == ".ipynb" and _has_outputs(text):
+        yield "holds the outputs of a run"
+
+
+def _lines(path: Path, text: str) -> list[str]:
+    """Return the lines that somebody reads in a file."""
+    if path.suffix in (".html", ".svg"):
+        return html.unescape(TAG.sub("", text)).split("\n")
+    try:
+        return shown_lines(path, text)
+    except nbformat.reader.NotJSONError:
+        return text.split("\n")
+
+
+def _marks(name: str, text: str) -> Iterator[str]:
+    """Yield the markers of answers, and the fields of masters."""
+    if name.startswith("assignments/"):
+        marks = {mark for mark in FORBIDDEN if mark in text}
+    else:
+        marks = {match[0].strip() for match in MARKER.finditer(text)}
+    yield from (f"contains '{mark}'" for mark in sorted(marks))
+    if match := MASTER.search(text):
+        yield f"is a master, or a part of one: it contains '{match[0]}'"
+
+
+def _has_outputs(text: str) -> bool:
+    try:
+        cells = nbformat.reads(text, as_version=4).cells
+    except nbformat.reader.NotJSONError:
+        return False
+    return any(cell.get("outputs") for cell in cells)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git in a folder; return what it prints.
+
+    Raises:
+        PublishError: with git's own words, if it fails.
+    """
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    command = ["git", "-c", "core.quotePath=false", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True
+    )
+    if done.returncode:
+        what = f"`git {arguments[0]}` fails: {done.stderr.strip()}"
+        raise refuse(folder, what, "see what git says")
+    return done.stdout.strip()
