@@ -23,11 +23,11 @@ course:  ## notebooks, book, graded sample class: then look where it says
 	@began=$$(date +%s) && $(PYTHON) autograder/commands/set_up.py --began $$began && \
 	  $(BIN)/course all --began $$began
 
-test: setup style  ## what a change is likely to break: under 12 minutes on two cores
+test: setup style  ## what a change is likely to break (target: 12 minutes on two cores)
 	@$(PYTEST) -m "not slow"
 
 test-fast: WORKERS = auto
-test-fast: setup style  ## style and unit tests: under 2 minutes
+test-fast: setup style  ## style and unit tests (target: 2 minutes)
 	@$(PYTEST) -m "not slow and not integration"
 
 test-slow: setup  ## the rest: every attack, every page, clusters, large classes
