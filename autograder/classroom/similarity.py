@@ -22,7 +22,9 @@ from autograder.repair.slots import top_names
 
 FEWEST_TOKENS = 40  # fewer say nothing: there are not many ways to write them
 PLAIN = set(dir(builtins)) | {"self", "torch", "nn", "F", "math", "np", "Tensor"}
-Answers = dict[str, str]
+MAX_TOKENS = 20_000  # of an answer: a pair of longer ones takes minutes to compare
+CHARACTERS = 0x10FF00  # one for each kind of token
+Tokens = dict[str, list[str]]
 
 
 @dataclass(frozen=True)
@@ -55,17 +57,14 @@ class _Agreement:
     tokens: int
 
 
-def similar_pairs(
-    answers: dict[str, Answers], handed_out: Answers, least: float
-) -> list[Pair]:
+def similar_pairs(answers: dict[str, Tokens], least: float) -> list[Pair]:
     """Return the pairs of students who agree `least` or more, the closest first.
 
     Args:
-        answers: student to exercise to the source of the answer.
-        handed_out: exercise to the source that everybody was given.
+        answers: student to exercise to the tokens of the answer.
         least: the share of agreement beyond the class's, 0 to 1.
     """
-    texts = _encoded(answers, handed_out)
+    texts = _encoded(answers)
     found: dict[tuple[str, str], list[_Agreement]] = {}
     for exercise, of in texts.items():
         shares = {
@@ -96,19 +95,15 @@ def _pair(students: tuple[str, str], exercises: list[_Agreement]) -> Pair:
     )
 
 
-def _encoded(
-    answers: dict[str, Answers], handed_out: Answers
-) -> dict[str, dict[str, str]]:
+def _encoded(answers: dict[str, Tokens]) -> dict[str, dict[str, str]]:
     """Return exercise to student to tokens, a character each; short ones left out."""
-    codes: dict[str, str] = {}
+    codes: dict[str, int] = {}
     found: dict[str, dict[str, str]] = {}
-    for exercise, given in handed_out.items():
-        for student, own in answers.items():
-            tokens = tokens_of(own.get(exercise, ""), given)
+    for student, own in answers.items():
+        for exercise, tokens in own.items():
             if len(tokens) >= FEWEST_TOKENS:
-                text = "".join(
-                    codes.setdefault(token, chr(0x100 + len(codes))) for token in tokens
-                )
+                numbers = (codes.setdefault(one, len(codes)) for one in tokens)
+                text = "".join(chr(0x100 + n % CHARACTERS) for n in numbers)
                 found.setdefault(exercise, {})[student] = text
     return found
 

@@ -1,7 +1,5 @@
 """The command `course similar`: whose answers agree more than the exercise explains."""
 
-import contextlib
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,11 +11,10 @@ from autograder.commands.console import add_row, complain, show
 from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:
-    from nbformat import NotebookNode
+    from collections.abc import Mapping, Sized
 
-    from autograder.classroom.folder import ClassFolder
+    from autograder.classroom.similar_answers import ReadAnswers
     from autograder.classroom.similarity import Pair
-    from autograder.unit import GradedUnit
 
 HINT = (
     "A hint for a human, no proof: short exercises have few right answers, people who "
@@ -49,6 +46,7 @@ def similar(
     students, before you conclude anything.
     """
     from autograder.classroom.folder import ClassFolder, require_class
+    from autograder.classroom.similar_answers import read_answers
     from autograder.classroom.similarity import similar_pairs
     from autograder.course import CourseError
     from autograder.unit import graded_unit
@@ -61,47 +59,28 @@ def similar(
     except (CourseError, FileNotFoundError) as error:
         complain(error)
         raise typer.Exit(2) from None
-    answers, left_out = answers_of(folder, graded)
-    about = _about(answers, left_out)
+    read = read_answers(graded, folder.submissions(graded.slug))
+    answers = {who: own for who, own in read.items() if not own.failure}
+    about = _about(answers, {who: own.failure for who, own in read.items()})
     if len(answers) < 2:
         words = "first, or name the class's folder with --course-root."
         complain(f"{about} Two are needed: collect {graded.slug} {words}")
         raise typer.Exit(2)
-    same = identical_files(folder, graded.slug)
-    given = answers_in(graded.released, graded)
-    pairs = similar_pairs(_one_of_each(answers, same), given, least)
-    _tell(graded.slug, as_given_out(folder, graded.slug), same, pairs, least, about)
-
-
-def _one_of_each(
-    answers: dict[str, dict[str, str]], same: list[list[str]]
-) -> dict[str, dict[str, str]]:
-    """Return the answers without the copies of a file."""
+    blank = {who for who, own in answers.items() if own.is_untouched}
+    same = identical_files(answers)
     copies = {student for students in same for student in students[1:]}
-    return {who: own for who, own in answers.items() if who not in copies}
+    tokens = {who: own.tokens for who, own in answers.items() if who not in copies}
+    pairs = similar_pairs(tokens, least)
+    _tell(graded.slug, blank, same, pairs, least, about)
 
 
-def identical_files(folder: "ClassFolder", slug: str) -> list[list[str]]:
+def identical_files(answers: "Mapping[str, ReadAnswers]") -> list[list[str]]:
     """Return the groups of students whose files are the same, the largest first."""
     groups: dict[str, list[str]] = {}
-    for submission in folder.submissions(slug):
-        with contextlib.suppress(OSError):
-            digest = hashlib.sha256(submission.path.read_bytes()).hexdigest()
-            groups.setdefault(digest, []).append(submission.student)
+    for student, own in answers.items():
+        groups.setdefault(own.digest, []).append(student)
     several = [students for students in groups.values() if len(students) > 1]
     return sorted(several, key=lambda one: (-len(one), one))
-
-
-def as_given_out(folder: "ClassFolder", slug: str) -> set[str]:
-    """Return the students whose answers are as they were given out."""
-    from autograder.collect.detect_unit import UnitDetector
-
-    detector, unit, blank = UnitDetector(folder.course), folder.course.unit(slug), set()
-    for submission in folder.submissions(slug):
-        with contextlib.suppress(OSError):
-            if detector.is_untouched(submission.path.read_bytes(), unit):
-                blank.add(submission.student)
-    return blank
 
 
 def _tell(
@@ -132,32 +111,6 @@ def _tell(
         )
 
 
-def answers_of(
-    folder: "ClassFolder", unit: "GradedUnit"
-) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Return each student's answers, and the students whose file cannot be read."""
-    from autograder.repair import Refused, read_submission, rebuild
-
-    answers, left_out = {}, []
-    for submission in folder.submissions(unit.slug):
-        try:
-            repaired = rebuild(unit, read_submission(submission.path))
-        except (Refused, OSError):
-            left_out.append(submission.student)
-            continue
-        answers[submission.student] = answers_in(repaired.notebook, unit)
-    return answers, left_out
-
-
-def answers_in(notebook: "NotebookNode", unit: "GradedUnit") -> dict[str, str]:
-    """Return the source of each exercise's answer in a notebook."""
-    return {
-        cell.metadata.nbgrader.grade_id: cell.source
-        for cell in notebook.cells
-        if cell.metadata.get("nbgrader", {}).get("grade_id") in unit.points
-    }
-
-
 def _table(slug: str, pairs: "list[Pair]") -> Table:
     from autograder.sandbox.error_words import clean
 
@@ -170,10 +123,13 @@ def _table(slug: str, pairs: "list[Pair]") -> Table:
     return table
 
 
-def _about(answers: dict[str, dict[str, str]], left_out: list[str]) -> str:
+def _about(answers: "Sized", failures: "Mapping[str, str]") -> str:
     from autograder.sandbox.error_words import clean
 
     words = f"{len(answers)} submissions were compared."
-    if left_out:
-        words += f" Not read: {', '.join(clean(name, 60) for name in left_out)}."
-    return words
+    failed = [
+        f"{clean(name, 60)} ({clean(why, 150)})"
+        for name, why in failures.items()
+        if why
+    ]
+    return f"{words} Not read: {', '.join(failed)}." if failed else words

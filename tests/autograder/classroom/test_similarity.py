@@ -1,13 +1,21 @@
 """Copied answers are found under other names; honest ones are not listed."""
 
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 from tiny_grading import UNIT, only, submission
 from typer.testing import CliRunner
 
+from autograder.classroom import similar_answers
+from autograder.classroom.similar_answers import read_answers
 from autograder.classroom.similarity import similar_pairs, tokens_of
 from autograder.commands.app import app
+from autograder.unit import Submission
 
 GIVEN = '''def attend(q, k, v, mask=None):
     """Attend."""
@@ -66,18 +74,21 @@ OTHERS = [
 ]
 
 
-def class_of(*sources: str) -> dict[str, dict[str, str]]:
-    return {f"student-{n}": {"attend": source} for n, source in enumerate(sources)}
+def class_of(*sources: str) -> dict[str, dict[str, list[str]]]:
+    return {
+        f"student-{n}": {"attend": tokens_of(source, GIVEN)}
+        for n, source in enumerate(sources)
+    }
 
 
 def test_a_copy_under_other_names_is_found_and_nothing_else():
     answers = class_of(ONE, *OTHERS, COPIED)
-    (pair,) = similar_pairs(answers, {"attend": GIVEN}, 0.8)
+    (pair,) = similar_pairs(answers, 0.8)
     assert pair.students == ("student-0", "student-4")
     assert pair.agreement == pair.beyond == 1
     assert pair.usual < 0.7
     assert pair.exercises == ("attend",)
-    everyone = similar_pairs(answers, {"attend": GIVEN}, 0)
+    everyone = similar_pairs(answers, 0)
     assert len(everyone) == 10
     assert everyone[1].beyond < 0.6
 
@@ -99,25 +110,25 @@ def test_attributes_of_self_may_have_other_names():
 def test_what_was_handed_out_says_nothing():
     given = ONE.replace("torch.nan_to_num(weights)", "None")
     assert len(tokens_of(ONE, given)) < len(tokens_of(ONE)) / 4
-    assert similar_pairs(class_of(GIVEN, GIVEN, GIVEN), {"attend": GIVEN}, 0) == []
+    assert similar_pairs(class_of(GIVEN, GIVEN, GIVEN), 0) == []
     assert tokens_of("def attend(:", GIVEN) == []
 
 
 def test_an_answer_nested_too_deeply_does_not_stop_the_class():
     deep = ONE.replace("return torch", "return " + "+".join(["v"] * 2500) + "+ torch")
     assert tokens_of(deep, GIVEN) == tokens_of(ONE, deep) == []
-    (pair,) = similar_pairs(class_of(ONE, deep, COPIED), {"attend": GIVEN}, 0.8)
+    (pair,) = similar_pairs(class_of(ONE, deep, COPIED), 0.8)
     assert pair.students == ("student-0", "student-2")
 
 
 def test_what_the_whole_class_writes_is_taken_off():
-    same = similar_pairs(class_of(*[ONE] * 4), {"attend": GIVEN}, 0.1)
+    same = similar_pairs(class_of(*[ONE] * 4), 0.1)
     assert same == []
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_tiny_classes_are_compared_as_they_are(count):
-    pairs = similar_pairs(class_of(*[ONE, COPIED][:count]), {"attend": GIVEN}, 0.8)
+    pairs = similar_pairs(class_of(*[ONE, COPIED][:count]), 0.8)
     assert len(pairs) == count - 1
 
 
@@ -141,7 +152,7 @@ def test_the_command_lists_pairs_and_says_that_it_is_no_proof(classroom):
     (row,) = [line for line in done.output.splitlines() if "100%" in line]
     assert "half-done" in row and "perfect-two" in row and "double" in row
     assert "no proof" in done.output
-    assert "Not read: looping." in done.output.replace("\n", " ")
+    assert "Not read: looping (it is empty" in done.output.replace("\n", " ")
     said = runner.invoke(app, ["similar", "--help"]).output
     assert "no proof" in " ".join(said.replace("│", " ").split())
     assert runner.invoke(app, ["similar", "nonsense"]).exit_code == 2
@@ -173,3 +184,64 @@ def test_who_wrote_nothing_has_copied_nothing(classroom):
     first = done.output.splitlines()[0]
     assert first == f"{UNIT}: as it was given out: half-done, untouched"
     assert "the very same file" not in done.output
+
+
+def huge_number(notebook):
+    """Write a number whose digits Python refuses to print."""
+    answer = f"def double(x):\n    return x + 0x{'f' * 6000}\n"
+    next(cell for cell in notebook.cells if cell.id == "double").source = answer
+
+
+def huge_answer(notebook):
+    """Write an answer which takes minutes to compare with another such one."""
+    answer = "def double(x):\n" + "    x = x + 1\n" * 30_000 + "    return x\n"
+    next(cell for cell in notebook.cells if cell.id == "double").source = answer
+
+
+def test_hostile_submissions_are_listed_and_stop_nobody(classroom):
+    """A queue that nobody fills, an endless device, and numbers without an end."""
+    names = ("perfect-one", "perfect-two", "half-done", "mistake-1", "untouched")
+    only(classroom, *names)
+    for name, spoil in (("half-done", huge_number), ("mistake-1", huge_answer)):
+        notebook = nbformat.read(submission(classroom, name), 4)
+        spoil(notebook)
+        nbformat.write(notebook, submission(classroom, name))
+    submission(classroom, "perfect-two").unlink()
+    os.mkfifo(submission(classroom, "perfect-two"))
+    for name, device in (("zero", "/dev/zero"), ("random", "/dev/urandom")):
+        path = submission(classroom, name)
+        path.parent.mkdir(parents=True)
+        path.symlink_to(device)
+    arguments = ["similar", UNIT, "--course-root", str(classroom)]
+    done = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    assert done.exit_code == 0, done.output
+    told = " ".join(done.output.split())
+    assert "3 submissions were compared." in told
+    assert "perfect-two (it is not a file)" in told
+    assert "mistake-1 (its answer to double is too long to compare)" in told
+    assert told.count("(it is a link, not a file") == 2
+    assert "half-done (" not in told
+
+
+@pytest.mark.parametrize("how", ["hangs", "dies"])
+def test_what_a_process_cannot_read_costs_one_submission(
+    classroom, tiny_unit, monkeypatch, how
+):
+    """The patience is short here; each submission that fails has an own process."""
+    names = ("perfect-one", "perfect-two")
+    only(classroom, *names)
+    given = [Submission(one, UNIT, submission(classroom, one)) for one in names]
+    spoilt = replace(given[0], path=Path(f"/{how}"))
+    monkeypatch.setattr(similar_answers, "_serve", serve_or_fail)
+    found = read_answers(tiny_unit, [spoilt, given[1]], patience=3)
+    assert found["perfect-one"].failure == similar_answers.TOO_LONG
+    assert found["perfect-two"].failure == ""
+
+
+def serve_or_fail(connection, unit):
+    submission = connection.recv()
+    if submission.path == Path("/hangs"):
+        time.sleep(60)
+    if submission.path.parent == Path("/"):
+        os._exit(1)
+    connection.send(similar_answers.ReadAnswers())
