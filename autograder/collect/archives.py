@@ -21,9 +21,11 @@ from autograder.collect.incoming import (
     take_or_leave,
     too_large,
 )
-from autograder.repair.reading import BROKEN_ARCHIVE, MAX_BYTES
+from autograder.repair.reading import BROKEN_ARCHIVE, MAX_BYTES, count_of_entries
 
-MAX_FILES = 20_000  # notebooks in one archive
+MAX_FILES = 20_000  # that may be notebooks, in one archive
+MAX_ENTRIES = 200_000  # of all kinds: each costs memory, whatever it holds
+MAX_ENTRIES_OF_A_STUDENT = 50_000
 MAX_TOTAL = 4 << 30  # bytes of notebooks that an archive says it holds
 MAX_OF_A_STUDENT = 256 << 20  # bytes that archives within an archive say they hold
 MAX_DEPTH = 4  # archives within each other
@@ -39,6 +41,19 @@ class Allowance:
 
     size: int
     files: int
+    entries: int
+
+    def open(self, content: bytes) -> zipfile.ZipFile:
+        """Open an archive, unless it has too many entries.
+
+        Raises:
+            CollectError: if it has; nothing is read then.
+        """
+        count = count_of_entries(content)
+        if count > self.entries:
+            raise CollectError(f"holds {count} files; {self.entries} are allowed")
+        self.entries -= count
+        return zipfile.ZipFile(io.BytesIO(content))
 
     def take(self, infos: list[zipfile.ZipInfo]) -> None:
         """Take entries off.
@@ -49,7 +64,8 @@ class Allowance:
         size = sum(info.file_size for info in infos)
         if len(infos) > self.files:
             raise CollectError(
-                f"holds {len(infos)} notebooks; {self.files} are allowed"
+                f"holds {len(infos)} files that may be notebooks; {self.files} are "
+                "allowed"
             )
         if size > self.size:
             raise CollectError(f"unpacks to more than {self.size >> 20} MiB")
@@ -79,23 +95,28 @@ def read_archive(
     Raises:
         CollectError: if all of it is broken, empty or too much; nothing is taken then.
     """
+    own = allowance or Allowance(MAX_TOTAL, MAX_FILES, MAX_ENTRIES)
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with own.open(content) as archive:
             if parents and all(info.is_dir() for info in archive.infolist()):
                 raise CollectError("is an archive with nothing in it")
             left_out: list[LeftOut] = []
             found = list(_wanted(archive, parents, left_out, depth))
             infos = [info for info, _ in found]
-            (allowance or Allowance(MAX_TOTAL, MAX_FILES)).take(infos)
+            own.take(infos)
             reading.left_out += left_out
-            inner = allowance if depth > 1 else None
             for info, parts in found:
-                budget = inner or Allowance(MAX_OF_A_STUDENT, MAX_FILES)
+                budget = own if depth > 1 else of_a_student()
                 _read_entry(archive, info, parts, when, reading, budget, depth)
     except CollectError:
         raise
     except BROKEN_ARCHIVE as error:
         raise CollectError(f"is a broken archive: {error}") from error
+
+
+def of_a_student() -> Allowance:
+    """Return what may be read of an archive that one student sent."""
+    return Allowance(MAX_OF_A_STUDENT, MAX_FILES, MAX_ENTRIES_OF_A_STUDENT)
 
 
 def _wanted(

@@ -27,6 +27,10 @@ MAX_TEXT = 4 << 20
 MAX_LINES = 50_000
 MAX_PICTURES = 4 << 20  # characters, of one cell
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+MAX_ENTRIES = 10_000  # of a zip archive with one notebook
+END_OF_ARCHIVE, MARK_OF_ENTRY = b"PK\5\6", b"PK\1\2"
+LOCATOR_OF_ZIP64, END_OF_ZIP64 = b"PK\6\7", b"PK\6\6"
+ZIP64 = 76  # bytes of the longer end of a large archive
 INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 INDENTED = re.compile("^[ \t]*\xa0[ \t\xa0]*", re.MULTILINE)
 MAX_PROBLEM = 80  # characters of Python's own words
@@ -124,8 +128,29 @@ def _content(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def count_of_entries(content: bytes) -> int:
+    """Return how many files a zip archive lists, before `zipfile` keeps each of them.
+
+    It counts the marks in the list at the archive's end, which is found as `zipfile`
+    finds it; a mark may also be part of a name, so there may be fewer files.
+    """
+    end = len(content) - 22
+    if content[end : end + 4] != END_OF_ARCHIVE or content[-2:] != b"\0\0":
+        end = content.rfind(END_OF_ARCHIVE, -(1 << 16) - 22)
+    if end < 0:
+        return 0
+    size = int.from_bytes(content[end + 12 : end + 16], "little")
+    if content[end - 20 : end - 16] == LOCATOR_OF_ZIP64:
+        longer = content[end - ZIP64 : end]
+        is_there = longer[:4] == END_OF_ZIP64
+        size = int.from_bytes(longer[40:48], "little") if is_there else end
+    return content.count(MARK_OF_ENTRY, max(end - size - ZIP64, 0), end)
+
+
 def _only_notebook(content: bytes) -> bytes:
     """Return the one notebook of a zip archive."""
+    if (count := count_of_entries(content)) > MAX_ENTRIES:
+        raise Refused(f"it is a zip archive of {count} files: hand the notebook in")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = [n for n in archive.namelist() if _is_notebook(n)]

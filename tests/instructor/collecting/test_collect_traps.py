@@ -1,16 +1,21 @@
 """`course collect` refuses what leads out, links, bombs and lies, and says so."""
 
+import io
+import time
+import tracemalloc
 import zipfile
 
 import pytest
 from collected import beside, problems, taken
-from lms_archives import UNIT, archive
+from lms_archives import UNIT, archive, zipped
 from typer.testing import CliRunner
 
 from autograder.class_report import gather
 from autograder.class_report.page import page_of
 from autograder.collect import CollectError, collect
 from autograder.commands.app import app
+from autograder.repair import Refused
+from autograder.repair.reading import count_of_entries, read_content
 
 TRAPS = {
     "../../gradebook.db.ipynb": "leads out of the archive",
@@ -90,13 +95,66 @@ def test_archives_of_too_much_are_refused(
     with pytest.raises(CollectError, match="unpacks to more than"):
         collect(many, folder)
     monkeypatch.setattr("autograder.collect.archives.MAX_FILES", 1)
-    with pytest.raises(CollectError, match="holds 2 notebooks"):
+    with pytest.raises(CollectError, match="holds 2 files that may be notebooks"):
         collect(many, folder)
     cut = tmp_path / "cut.zip"
     cut.write_bytes(many.read_bytes()[:-40])
     with pytest.raises(CollectError, match="is a broken archive, perhaps cut off"):
         collect(cut, folder)
     assert taken(root) == {}
+
+
+def of_many(count: int) -> bytes:
+    """Return an archive of many empty entries, made from one of them."""
+    one = zipped("a.txt", b"")
+    begin = one.index(b"PK\1\2")
+    end = one.rindex(b"PK\5\6")
+    listed = one[begin:end] * count
+    sizes = len(listed).to_bytes(4, "little") + begin.to_bytes(4, "little")
+    counts = min(count, 65535).to_bytes(2, "little") * 2
+    return one[:begin] + listed + b"PK\5\6" + b"\0" * 4 + counts + sizes + b"\0\0"
+
+
+@pytest.mark.parametrize("count", [60_000, 600_000])
+def test_the_entries_of_an_archive_are_counted_first(
+    folder, root, numbered, tmp_path, count
+):
+    """Each costs memory, although all of them are a few hundred bytes when packed."""
+    many = of_many(count)
+    assert count_of_entries(many) == count
+    path = archive(
+        tmp_path / "a.zip",
+        ("Ada Lovelace/01_tiny.ipynb", numbered(1)),
+        ("Niels Abel/many.zip", many),
+    )
+    began = time.process_time()
+    tracemalloc.start()
+    done = collect(path, folder)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert problems(done) == [
+        ("Niels Abel/many.zip", f"holds {count} files; 50000 are allowed")
+    ]
+    assert taken(root) == {"ada-lovelace": numbered(1)}
+    assert most < 4 * len(many) + (30 << 20)
+    assert time.process_time() - began < 30
+    path.write_bytes(of_many(600_000))
+    with pytest.raises(CollectError, match="holds 600000 files; 200000 are allowed"):
+        collect(path, folder)
+
+
+def test_a_submission_of_many_entries_is_refused():
+    with pytest.raises(Refused, match="a zip archive of 60000 files"):
+        read_content(of_many(60_000))
+
+
+def test_a_large_archive_is_counted_too():
+    """Beyond 65,535 entries the end of an archive has a longer form."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as many:
+        for number in range(66_000):
+            many.writestr(f"{number}", b"")
+    assert count_of_entries(made.getvalue()) == 66_000
 
 
 def test_a_new_folder_is_made_for_a_class(numbered, tmp_path):
