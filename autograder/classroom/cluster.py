@@ -34,6 +34,7 @@ from autograder.classroom.cluster_worker import (
 )
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import MAX_REASON, grade_submission
+from autograder.repair.finding import other_notebooks
 from autograder.repair.reading import MAX_BYTES
 from autograder.sandbox.limits import Limits
 from autograder.unit import GradedUnit, Submission
@@ -104,6 +105,7 @@ class Cluster:
             content,
             self.limits,
             self._facts,
+            _others(submission),
         )
         future = self.client.submit(open_parcel, parcel, pure=False)
         self._futures[future] = submission
@@ -199,6 +201,13 @@ class Cluster:
 def our_facts() -> dict[str, str]:
     """Return the versions that every worker must have."""
     return facts()
+
+
+def _others(submission: Submission) -> tuple[tuple[str, bytes], ...]:
+    """Return the notebooks next to the one that is sent, the last one first."""
+    paths = other_notebooks(submission.path)
+    contents = [(path.name, _content(replace(submission, path=path))) for path in paths]
+    return tuple((name, found) for name, found in contents if found is not None)
 
 
 def _content(submission: Submission) -> bytes | None:

@@ -1,6 +1,7 @@
 """What runs on a worker of a dask.distributed cluster."""
 
 import hashlib
+import os
 import tempfile
 import threading
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ class Parcel:
         content: what was handed in.
         limits: what it may use.
         facts: the versions that it is to be graded with.
+        others: the notebooks next to it, the last one first.
     """
 
     unit: str
@@ -50,6 +52,7 @@ class Parcel:
     content: bytes
     limits: Limits
     facts: dict[str, str]
+    others: tuple[tuple[str, bytes], ...] = ()
 
 
 class UnitPlugin(WorkerPlugin):
@@ -108,6 +111,10 @@ def open_parcel(parcel: Parcel) -> Outcome:
         raise OtherVersions(f"the worker {difference(facts(), parcel.facts)}")
     with _one_at_a_time, tempfile.TemporaryDirectory(prefix="course-") as folder:
         path = Path(folder, parcel.name)
+        for seconds, (name, content) in enumerate(reversed(parcel.others)):
+            other = Path(folder, name)
+            other.write_bytes(content)
+            os.utime(other, (seconds, seconds))  # the last one is the youngest
         path.write_bytes(parcel.content)
         unit = _unit(parcel.unit)
         submission = Submission(parcel.student, unit.slug, path)

@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.classroom.folder import SETTINGS, ClassFolder
+from autograder.repair.finding import other_notebooks
 from autograder.repair.reading import MAX_BYTES
 from autograder.sandbox.kit import folder_files
 from autograder.unit import GradedUnit, Submission
@@ -33,7 +34,8 @@ NOT_DECIDING = (
     *("classroom/__init__.py", "classroom/audit_log.py", "classroom/cluster.py"),
     *("classroom/cluster_worker.py", "classroom/fingerprint.py"),
     *("classroom/grading_run.py", "classroom/on_drive.py", "classroom/records.py"),
-    *("classroom/similarity.py", "classroom/worker_process.py"),
+    *("classroom/similar_answers.py", "classroom/similarity.py"),
+    "classroom/worker_process.py",
     *("classroom/workers.py", "classroom/writer.py"),
     *("__init__.py", "__main__.py", "course.py", "gradebook.py"),
     *("late_rule.py", "library_log.py", "quick_start.py"),
@@ -94,7 +96,8 @@ def fingerprint_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
 def fingerprint_of_submission(submission: Submission) -> str:
     """Return a hash of what was handed in: the notebook, and when."""
     place, digest = submission.path.parent, hashlib.sha256()
-    for path in (submission.path, place / "timestamp.txt"):
+    others = sorted(other_notebooks(submission.path))
+    for path in (submission.path, place / "timestamp.txt", *others):
         try:
             status = path.lstat()
             is_read = stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES

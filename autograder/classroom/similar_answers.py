@@ -102,7 +102,7 @@ def _read(unit: GradedUnit, path: Path, given: dict[str, str]) -> ReadAnswers:
         tokens = {name: tokens_of(sources[name], given[name]) for name in sources}
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except Refused as refused:
-        return ReadAnswers(failure=str(refused))
+        return ReadAnswers(failure=refused.reason)
     except MemoryError:
         return ReadAnswers(failure=NO_MEMORY)
     except Exception as error:  # one student's file must not stop the others'

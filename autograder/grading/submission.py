@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from nbformat import NotebookNode
@@ -17,6 +18,7 @@ from autograder.grading.points import nothing_run, run_checks
 from autograder.grading.student_names import refuse_unsafe_name
 from autograder.phrases import Phrase
 from autograder.repair import Refused, SubmittedCell, read_submission, rebuild
+from autograder.repair.finding import other_notebooks
 from autograder.sandbox.control_channel import NoParent
 from autograder.sandbox.fork_server_client import ForkServerClient
 from autograder.sandbox.kit import folder_files, label_of, warm_kit
@@ -56,7 +58,7 @@ def grade_submission(
     """
     started = time.monotonic()
     try:
-        outcome = repair(unit, submission, _read(submission))
+        outcome = read_and_repair(unit, submission)
         check(unit, outcome, parent or shared_parent(), limits)
     except Refused as refused:
         outcome = Outcome(submission, "refused", refused.reason)
@@ -78,6 +80,43 @@ def grade_submission(
     return outcome
 
 
+def read_and_repair(unit: GradedUnit, submission: Submission) -> Outcome:
+    """Repair what was handed in; of several notebooks, the one that is written.
+
+    The notebook with the unit's name counts. Where it is as it was given out or cannot
+    be read, the last other notebook with answers counts, and a note says so.
+
+    Raises:
+        Refused: if there is none that can be graded.
+    """
+    own = submission.path.name
+    refused: Refused | None = None
+    try:
+        outcome = repair(unit, submission, _read(submission))
+        if not set(unit.points) <= outcome.unwritten:
+            return outcome
+    except Refused as error:
+        refused = error
+    for path in other_notebooks(submission.path):
+        with contextlib.suppress(Refused, OSError):
+            cells = _read(replace(submission, path=path))
+            note = (
+                Phrase("{copy} counts, because {own} cannot be read", path.name, own)
+                if refused
+                else Phrase(
+                    "{copy} counts, because {own} is as it was given out",
+                    path.name,
+                    own,
+                )
+            )
+            other = repair(unit, submission, cells, [note])
+            if not set(unit.points) <= other.unwritten:
+                return other
+    if refused is not None:
+        raise refused
+    return outcome
+
+
 def _read(submission: Submission) -> list[SubmittedCell]:
     """Read the cells of what was handed in.
 
@@ -92,9 +131,14 @@ def _read(submission: Submission) -> list[SubmittedCell]:
 
 
 def repair(
-    unit: GradedUnit, submission: Submission, cells: Sequence[SubmittedCell]
+    unit: GradedUnit,
+    submission: Submission,
+    cells: Sequence[SubmittedCell],
+    notes: Sequence[str] = (),
 ) -> Outcome:
     """Rebuild a submission on the notebook released in its language; nothing is run.
+
+    The `notes` say what else was done to it before.
 
     Raises:
         Refused: if none of the unit's answers is there, or all are another unit's.
@@ -111,7 +155,7 @@ def repair(
     outcome = Outcome(
         submission,
         notebook=repaired.notebook,
-        notes=repaired.notes,
+        notes=[*notes, *repaired.notes],
         doubtful=repaired.doubtful,
         unwritten=repaired.unwritten,
     )

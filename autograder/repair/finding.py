@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+MOST_OTHERS = 5  # notebooks next to the unit's own that are looked at
 # A browser may add an ending; JSON is looked at only where nothing else is there.
 ENDINGS = (".ipynb", (".ipynb.txt", ".ipynb.json"), ".zip", ".json")
 
@@ -28,6 +29,23 @@ def find_notebook(folder: Path, slug: str) -> Path:
             if len(candidates) == 1:
                 return candidates[0]
     return expected
+
+
+def other_notebooks(path: Path) -> list[Path]:
+    """Return the notebooks next to a unit's own, such as `04_attention-Copy1.ipynb`.
+
+    Only the youngest are returned, the last one first: there may be thousands.
+    """
+    folder = path.parent
+    if path.name.lower().endswith(".zip") or folder.is_symlink() or not folder.is_dir():
+        return []
+    found = [
+        one
+        for one in folder.glob("*.[iI][pP][yY][nN][bB]")
+        if one != path and _counts(one, folder)
+    ]
+    youngest = sorted(found, key=lambda one: (one.stat().st_mtime, one.name))
+    return youngest[: -MOST_OTHERS - 1 : -1]
 
 
 def _counts(path: Path, folder: Path) -> bool:

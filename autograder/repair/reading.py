@@ -150,7 +150,9 @@ def count_of_entries(content: bytes) -> int:
 def _only_notebook(content: bytes) -> bytes:
     """Return the one notebook of a zip archive."""
     if (count := count_of_entries(content)) > MAX_ENTRIES:
-        raise Refused(f"it is a zip archive of {count} files: hand the notebook in")
+        raise Refused(
+            Phrase("it is a zip archive of {count} files: hand the notebook in", count)
+        )
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = [n for n in archive.namelist() if _is_notebook(n)]
