@@ -10,6 +10,7 @@ from statistics import correlation, fmean, median, pstdev
 from typing import Any
 
 from autograder.class_report.words import Words
+from autograder.collect.name_cleaning import full_name
 from autograder.course import ENGLISH
 from autograder.grading.feedback_table import number
 
@@ -59,9 +60,9 @@ class Row:
 
     @property
     def name(self) -> str:
-        """Return first and last name, as far as they are known."""
-        names = (self.details.get(key, "") for key in ("first_name", "last_name"))
-        return " ".join(filter(None, names))
+        """Return the whole name, as far as it is known: Ada Lovelace, but 김민준."""
+        details = self.details
+        return full_name(details.get("first_name", ""), details.get("last_name", ""))
 
     @property
     def final_score(self) -> str:

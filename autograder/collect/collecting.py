@@ -21,12 +21,17 @@ from autograder.collect.import_report import (
     sent_instead,
 )
 from autograder.collect.incoming import CLONE, IncomingFiles, IncomingNotebook, LeftOut
-from autograder.collect.match_students import StudentMatcher, students_in_gradebook
+from autograder.collect.match_students import StudentMatcher
 from autograder.collect.merge_rosters import as_csv, join
 from autograder.collect.platform_names import ParsedName
 from autograder.collect.quarantine import Quarantine
 from autograder.collect.rename_students import is_graded, move, moves_of
-from autograder.collect.roster import Roster, Student, read_roster
+from autograder.collect.roster import (
+    Roster,
+    Student,
+    read_roster,
+    students_in_gradebook,
+)
 from autograder.collect.sorting import SortedNotebook, Sorter
 from autograder.collect.sources import read_incoming, refuse_inside
 from autograder.collect.submission_store import (
@@ -121,10 +126,11 @@ def collect(
     before = read_roster(kept) if kept.is_file() else None
     when = read_times(times, folder.course) if times else Times([])
     reading = read_incoming(path)
+    warnings = [(roster.name, words) for words in given.warnings] if given else []
+    warnings += [(times.name, words) for words in when.warnings] if times else []
     with FileLock(grading_folder(folder.root) / "collect.lock"):
-        run = _Collecting(
-            folder, (before, given), when, sorting, not is_from_quarantine
-        )
+        run = _Collecting(folder, (before, given), when, sorting, is_from_quarantine)
+        run.done.warnings += warnings
         done = run.run(reading)
         if given:
             atomic_write(kept, as_csv(run.roster))
@@ -141,20 +147,20 @@ class _Collecting:
         rosters: tuple[Roster | None, Roster | None],
         times: Times,
         sorting: Sorter,
-        keeps: bool,
+        is_from_quarantine: bool,
     ) -> None:
         """Begin with the roster of before and the new one, or None.
 
-        `keeps` says whether what is put aside is kept: it may have been before.
+        From the quarantine nothing is put there again.
         """
-        self.quarantine, self.keeps = Quarantine(folder.root), keeps
+        self.quarantine, self.keeps = Quarantine(folder.root), not is_from_quarantine
         self.folder, self.times = folder, times
         self.sorting = sorting
         self.submitted = folder.root / folder.coursedir.submitted_directory
         before, given = rosters
         self.given = given or before
         self.roster = self.given or Roster(students_in_gradebook(folder))
-        self.matcher = StudentMatcher(folder.root, self.roster)
+        self.matcher = StudentMatcher(folder.root, self.roster, is_from_quarantine)
         self.done = Collected()
         if given:
             self._join(given, before)
@@ -183,6 +189,10 @@ class _Collecting:
             result = self._put_aside(incoming, result, reading)
             self.done.report.results.append(result)
         units = found.by_unit()
+        placed = {one for item in found.taken for one in item.students}
+        known = self.roster.students
+        new = [Student(one) for one in placed if one not in known]
+        self.times.match(Roster([*known.values(), *new]))
         if self.sorting.wanted:
             units.setdefault(self.sorting.wanted.slug, {})
         for slug in sorted(units):
@@ -248,7 +258,7 @@ class _Collecting:
             place.keep_what_is_there()
             new = [place.keep(self._record(item), item.incoming.content)
                    for item in sorted(items, key=_order)]  # fmt: skip
-            if when := self.times.of(self._details(student), slug):
+            if when := self.times.of(student, slug):
                 place.note_time(when)
             last = installed[student] = place.install(due)
             kept = len(place.records())
@@ -261,9 +271,6 @@ class _Collecting:
         grace = late_rule_of(self.folder.course).minutes_of_grace
         last_ones = list(installed.values())
         self.done.warnings += warnings_about_times(slug, last_ones, due, grace)
-
-    def _details(self, student: str) -> Student:
-        return self.roster.students.get(student) or Student(student)
 
     def _account(
         self,

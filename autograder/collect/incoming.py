@@ -11,9 +11,13 @@ from pathlib import PurePosixPath
 from autograder.collect.name_cleaning import stem_of
 from autograder.collect.platform_names import (
     BRANCH,
+    BRIGHTSPACE,
+    GRADESCOPE_LIST,
     ParsedName,
+    match_platform,
     parse_path,
     parse_repository_path,
+    time_of_brightspace,
 )
 from autograder.repair.reading import MAX_BYTES
 
@@ -22,6 +26,7 @@ SKIPPED = ("__MACOSX", ".ipynb_checkpoints", "__pycache__")
 BY_PRODUCT = "is what an operating system or Jupyter adds"
 HIDDEN = "is hidden: its name, or its folder's, begins with a point"
 OF_GIT = "is Git's own"
+OF_A_PLATFORM = "is the platform's list of submissions"
 OF_LFS = b"version https://git-lfs.github.com/spec/"
 NOT_FETCHED = "is Git LFS's note about a notebook: fetch it with `git lfs pull`"
 ADDED = (".DS_Store",)
@@ -110,19 +115,35 @@ class IncomingFiles:
         notebooks: what is one, or looks like one.
         left_out: what is none, or cannot be read.
         clones: the folders that are students' repositories.
+        lists: Gradescope's lists of submissions, wherever they were found.
+        submissions: folders that such a list explains, and whose they are.
+        times: folders of one submission, and when a platform says that it came.
     """
 
     notebooks: list[IncomingNotebook] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     clones: set[tuple[str, ...]] = field(default_factory=set)
+    lists: list[IncomingNotebook] = field(default_factory=list)
+    submissions: dict[tuple[str, ...], ParsedName] = field(default_factory=dict)
+    times: dict[tuple[str, ...], datetime] = field(default_factory=dict)
 
     def named(self, parts: tuple[str, ...], slugs: tuple[str, ...]) -> ParsedName:
-        """Return what a path says; without a platform the outermost clone counts."""
+        """Return what a path says: the outermost folder that names a student counts.
+
+        What a student calls the files in it says nothing about whose they are.
+        """
         found = parse_path(parts, slugs)
-        if found.platform in ("files", "nbgrader"):
-            for depth in range(1, len(parts)):
-                if parts[:depth] in self.clones:
-                    return parse_repository_path(parts, depth, slugs)
+        is_of_a_platform = found.platform not in ("files", "nbgrader")
+        for depth in range(1, len(parts)):
+            if is_of_a_platform and depth >= len(found.home):
+                break
+            if told := self.submissions.get(parts[:depth]):
+                stem, version = stem_of(parts[-1])
+                inner = parse_path(parts[depth:], slugs)
+                home = parts[:depth]
+                return replace(told, stem=stem, version=version, inner=inner, home=home)
+            if parts[:depth] in self.clones:
+                return parse_repository_path(parts, depth, slugs)
         return found
 
     def has_work(self, clone: tuple[str, ...]) -> bool:
@@ -150,6 +171,33 @@ class IncomingFiles:
         beside = Counter(clone[:-1] for clone in clones)
         self.clones = {one for one in clones if len(one) == 1 or beside[one[:-1]] > 1}
         self.clones |= {clone for one in self.notebooks if (clone := _of_github(one))}
+
+    def note_platforms(self) -> None:
+        """Note the times that platforms tell, and the lists that they add."""
+        folders = {
+            one.parts[:n] for one in self.notebooks for n in range(1, len(one.parts))
+        }
+        for folder in folders:
+            if when := time_of_brightspace(folder[-1]):
+                self.times.setdefault(folder, when)
+        self.notebooks = [self._at_its_time(one) for one in self.notebooks]
+        of_brightspace = {
+            folder[:-1]
+            for folder in folders
+            if (found := match_platform(folder[-1])) and found.re is BRIGHTSPACE
+        }
+        self.left_out = [
+            replace(item, why=OF_A_PLATFORM, may_be_work=False, is_by_product=True)
+            if item.parts[-1] == "index.html" and item.parts[:-1] in of_brightspace
+            else item
+            for item in self.left_out
+        ]
+
+    def _at_its_time(self, incoming: IncomingNotebook) -> IncomingNotebook:
+        parts = incoming.parts
+        told = (self.times.get(parts[:depth]) for depth in range(1, len(parts)))
+        when = next(filter(None, told), None)
+        return replace(incoming, when=when, is_timed=True) if when else incoming
 
     def refuse(self, parts: Sequence[str], why: object) -> None:
         """Note a file that is work, or may be, and cannot be taken."""
@@ -202,11 +250,18 @@ def may_be_notebook(name: str) -> bool:
     """Say whether a name is a notebook's, or what a browser makes of one."""
     plain = name.lower()
     kind = PurePosixPath(plain).suffix
-    return ".ipynb" in plain or kind in (".json", ".txt", "")
+    is_list = name == GRADESCOPE_LIST
+    return ".ipynb" in plain or kind in (".json", ".txt", "") or is_list
 
 
 def take_or_leave(incoming: IncomingNotebook, reading: IncomingFiles) -> None:
     """Take a file as a notebook: by its name, or by what is in it."""
+    if incoming.parts[-1] == GRADESCOPE_LIST:
+        reading.lists.append(incoming)
+        reading.left_out.append(
+            LeftOut(incoming.parts, OF_A_PLATFORM, False, is_by_product=True)
+        )
+        return
     is_named_so = incoming.parts[-1].lower().endswith(".ipynb")
     if is_named_so and incoming.content.startswith(OF_LFS):
         reading.refuse(incoming.parts, NOT_FETCHED)

@@ -1,4 +1,4 @@
-"""Give each student one folder, and the same one every time."""
+"""Find the student of a file, and give each student the same folder every time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.atomic_write import atomic_write
-from autograder.classroom.folder import ClassFolder
 from autograder.collect.incoming import IncomingNotebook
-from autograder.collect.name_cleaning import folder_name, is_filling, letters
+from autograder.collect.name_cleaning import fold_id, folder_name, is_filling, letters
 from autograder.collect.platform_names import ParsedName
-from autograder.collect.roster import Roster, Student
+from autograder.collect.roster import Roster, Student, are_one_name, words_of
 from autograder.collect.submission_store import STORE
 
 IDENTITIES = "students.json"
@@ -36,12 +35,19 @@ class Match:
 
 
 class StudentMatcher:
-    """Give each student the same folder every time."""
+    """Find the student of each file, and give new students a folder."""
 
-    def __init__(self, root: Path, roster: Roster) -> None:
-        """Read which folders earlier runs gave."""
+    def __init__(
+        self, root: Path, roster: Roster, is_from_quarantine: bool = False
+    ) -> None:
+        """Read which folders earlier runs gave.
+
+        Only in the quarantine an id in front of a file's name, as in `al1815 - …`, is
+        the instructor's word. Anywhere else a student may have written it.
+        """
         self.path = root / STORE / IDENTITIES
         self.roster = roster
+        self.is_from_quarantine = is_from_quarantine
         self.known: dict[str, str] = {}
         if self.path.is_file():
             self.known = json.loads(self.path.read_text(encoding="utf-8"))
@@ -50,9 +56,10 @@ class StudentMatcher:
     def match(
         self, named: ParsedName, is_twin: bool = False, may_be_new: bool = True
     ) -> Match:
-        """Say whose a file is: by number, then by id, then by name.
+        """Say whose a file is, by all that its name says.
 
-        An id that an instructor has put in front, as in `al1815 - …`, comes before all.
+        A file counts for a student only if nothing in its name contradicts it. A key
+        that several students share leaves the decision to the name.
 
         Args:
             named: what its path says.
@@ -60,35 +67,93 @@ class StudentMatcher:
             may_be_new: whether a student whom nobody knows gets a folder.
         """
         roster = self.roster
-        if put_there := roster.by_whole_id(named.front):
-            return Match((put_there,))
-        if team := roster.team(named.people):
-            return Match(tuple(one.id for one in team))
-        if one := roster.by_number(named.user):
-            return Match((one.id,))
-        ids = roster.by_id(named.texts)
+        if self.is_from_quarantine and (meant := roster.by_key(named.front)):
+            return _only(meant, named.front)
+        if named.submitters:
+            return self._team_of(named.submitters, may_be_new)
         people = [
-            form for one in named.people for form in (one, roster.without_ids(one))
+            form for one in named.people for form in (one, roster.without_keys(one))
         ]
-        meant = roster.by_name(people, named.platform, named.user)
-        if one := _of_participant(meant, named.participant):
-            return Match((one.id,))
-        names = [student.id for student in meant]
-        if len(ids) > 1:
-            return Match(why=f"names several students: {', '.join(ids)}")
-        if ids and names and ids[0] not in names:
-            return Match(why=f"has the id {ids[0]}, but the name of {', '.join(names)}")
-        if ids:
-            return Match((ids[0],))
+        keys = self._keys(named)
+        if team := roster.team(named.people):
+            return _unless_another(team, named, [*keys.values()], roster)
+        number = self._number(named)
+        if numbered := roster.by_number(number):
+            if len(numbered) == 1:
+                return _unless_another_name(numbered[0], people, named, roster)
+            keys[number] = numbered
+        meant = roster.by_name(people, named.platform, number)
+        if own := _of_participant(meant, named.participant):
+            keys[named.participant] = own
+        sure = {one.id: key for key, (one, *more) in keys.items() if not more}
+        if len(sure) > 1:
+            return Match(why=f"names several students: {', '.join(sure)}")
+        if sure:
+            ((own, key),) = sure.items()
+            others = [found for found in (*keys.values(), meant) if found]
+            against = [found for found in others if own not in _ids(found)]
+            if not against:
+                return Match((own,))
+            theirs = " or ".join(_ids(against[0]))
+            if against[0] is meant:
+                return Match(why=f"has the id {own}, but the name of {theirs}")
+            return Match(why=f"has {key}, which is {own}'s, and a key of {theirs}")
+        return self._by_name(named, meant, keys, is_twin, may_be_new)
+
+    def _number(self, named: ParsedName) -> str:
+        """Return the number of a student that a roster may have: Canvas's.
+
+        Without a roster the numbers in the gradebook are those of earlier files.
+        """
+        is_known = named.platform == "canvas" or not self.roster.is_given
+        return named.user if is_known else ""
+
+    def _keys(self, named: ParsedName) -> dict[str, list[Student]]:
+        """Return the ids, addresses and logins of a name, and whom each means.
+
+        A repository is named by a login. Where that is another student's id, it means
+        either.
+        """
+        keys = self.roster.keys_in(named.texts)
+        if named.platform == "git":
+            for text in keys:
+                both = (*keys[text], *self.roster.by_login(text))
+                keys[text] = list({one.id: one for one in both}.values())
+        return keys
+
+    def _by_name(
+        self,
+        named: ParsedName,
+        meant: list[Student],
+        shared: Mapping[str, list[Student]],
+        is_twin: bool,
+        may_be_new: bool,
+    ) -> Match:
+        """Say whose a file is of which no key is one student's."""
+        for key, students in shared.items():
+            both = [one for one in meant if one.id in _ids(students)]
+            if not both:
+                owners = " and ".join(_ids(students))
+                but = f", but the name of {' or '.join(_ids(meant))}" if meant else ""
+                return Match(why=f"has {key}, which {owners} share{but}")
+            meant = both
+        names = _ids(meant)
         has_full_name = bool(meant) and bool(meant[0].last)
         is_sure = not is_twin or (named.platform == "files" and has_full_name)
         if len(names) == 1 and is_sure:
             return Match((names[0],))
-        if is_twin and (roster.is_given or named.platform != "canvas"):
+        if is_twin and (self.roster.is_given or not named.user):
             return Match(why=TWINS)
         if len(names) > 1:
             return Match(why=f"is of {' or '.join(names)}, who have one name")
         return self._not_in_roster(named, may_be_new)
+
+    def _team_of(self, submitters: Sequence[ParsedName], may_be_new: bool) -> Match:
+        """Return all who handed a file in together, if each of them is known."""
+        found = [self.match(one, may_be_new=may_be_new) for one in submitters]
+        if bad := next((one for one in found if not one.students), None):
+            return bad
+        return Match(tuple(dict.fromkeys(one.students[0] for one in found)))
 
     def _not_in_roster(self, named: ParsedName, may_be_new: bool) -> Match:
         """Return a folder made for whom no roster knows; none if a roster is given."""
@@ -96,8 +161,7 @@ class StudentMatcher:
             return Match(why=NOBODY)
         if self.roster.is_given and not named.is_anonymous:
             return Match(why=f"is of {named.people[0]}, who is not in the roster")
-        name = f"name:{letters(named.people[0])}"
-        key = f"{named.platform}:{named.user}" if named.user else name
+        key = self._key_of_new(named)
         if key not in self.known:
             if not may_be_new:
                 return Match(why=NOBODY)
@@ -105,6 +169,17 @@ class StudentMatcher:
         if may_be_new:
             self.created.add(self.known[key])
         return Match((self.known[key],))
+
+    def _key_of_new(self, named: ParsedName) -> str:
+        """Return the key under which a student without a roster is remembered."""
+        if number := named.user or named.account:
+            return f"{named.platform}:{number}"
+        words = words_of(named.people[0])
+        for key in self.known:
+            kind, _, name = key.partition(":")
+            if kind == "name" and are_one_name(tuple(name.split()), words):
+                return key
+        return f"name:{' '.join(words)}"
 
     def holder(self, named: ParsedName) -> str:
         """Return the known student in whose folder it lies, the outermost; else ""."""
@@ -125,12 +200,12 @@ class StudentMatcher:
             inner = inner.inner
 
     def _new_name(self, named: ParsedName) -> str:
-        taken = {*self.known.values(), *self.roster.students, ""}
+        taken = {fold_id(one) for one in (*self.known.values(), *self.roster.students)}
         name = folder_name(named.people[0])
         if name in taken and named.user:
             name = f"{name}-{folder_name(named.user)}"
         number = 2
-        while name in taken:
+        while not name or fold_id(name) in taken:
             name, number = f"{folder_name(named.people[0])}-{number}", number + 1
         return name
 
@@ -145,10 +220,52 @@ class StudentMatcher:
         atomic_write(self.path.with_name(".gitignore"), b"*\n")
 
 
-def _of_participant(meant: Iterable[Student], participant: str) -> Student | None:
-    """Return the one of namesakes who has Moodle's number, if the roster tells it."""
-    fits = (one for one in meant if participant and one.participant == participant)
-    return next(fits, None)
+def _ids(students: Iterable[Student]) -> list[str]:
+    return [one.id for one in students]
+
+
+def _only(students: list[Student], key: str) -> Match:
+    """Return the one student whom a key means; none if several share it."""
+    if len(students) == 1:
+        return Match((students[0].id,))
+    return Match(why=f"has {key}, which {' and '.join(_ids(students))} share")
+
+
+def _of_participant(meant: list[Student], participant: str) -> list[Student]:
+    """Return those of namesakes who have Moodle's number, if the roster tells it."""
+    return [one for one in meant if participant and one.participant == participant]
+
+
+def _unless_another(
+    team: list[Student],
+    named: ParsedName,
+    keys: Iterable[list[Student]],
+    roster: Roster,
+) -> Match:
+    """Return a team, unless the file's name means somebody outside of it."""
+    number = named.user if named.platform == "canvas" else ""
+    found = [roster.by_number(number), *keys]
+    found.append(roster.by_name(named.people, named.platform, number))
+    outside = [one for one in found if one and not set(_ids(one)) & set(_ids(team))]
+    if outside:
+        theirs = " or ".join(_ids(outside[0]))
+        return Match(why=f"names a team, and {theirs}, who is not in it")
+    return Match(tuple(_ids(team)))
+
+
+def _unless_another_name(
+    student: Student, people: list[str], named: ParsedName, roster: Roster
+) -> Match:
+    """Return the student of a platform's number, unless the name is another's."""
+    if not (student.first or student.last):
+        return Match((student.id,))
+    meant = roster.by_name(people, named.platform)
+    own = set().union(*student.forms())
+    is_own = any(are_one_name(form, words_of(one)) for form in own for one in people)
+    if meant and not is_own and student.id not in _ids(meant):
+        theirs = " or ".join(_ids(meant))
+        return Match(why=f"has the number of {student.id}, but the name of {theirs}")
+    return Match((student.id,))
 
 
 def twins_of_a_platform(all_named: Iterable[ParsedName]) -> set[Name]:
@@ -193,19 +310,3 @@ def _are_in_one_folder(files: list[tuple[IncomingNotebook, ParsedName, str]]) ->
     paths = [incoming.parts for incoming, _, _ in files]
     homes = {named.home for _, named, _ in files}
     return len(homes) == 1 and homes.isdisjoint(paths) and len({*paths}) == len(paths)
-
-
-def students_in_gradebook(folder: ClassFolder) -> Iterator[Student]:
-    """Yield whom the gradebook knows; none if there is no gradebook yet."""
-    path = folder.db_url.removeprefix("sqlite:///")
-    if "sqlite" in folder.db_url and not Path(path).is_file():
-        return
-    with folder.open_gradebook() as gradebook:
-        for one in gradebook.students:
-            yield Student(
-                one.id,
-                one.first_name or "",
-                one.last_name or "",
-                one.email or "",
-                one.lms_user_id or "",
-            )

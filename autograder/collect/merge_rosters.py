@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from autograder.collect.name_cleaning import letters
+from autograder.collect.name_cleaning import fold_id, letters
 from autograder.collect.roster import Roster, Student
 
 FIELDS = {
@@ -61,9 +61,10 @@ def join(given: Roster, before: Roster, is_graded: Callable[[str], bool]) -> Joi
         if old := same.get(one.id):
             unsaid = set(FIELDS.values()) - _said(given.columns) - {"id"}
             new = replace(one, **{field: getattr(old, field) for field in unsaid})
-            if old.id != one.id and one.has_own_id:
+            is_same_id = fold_id(old.id) == fold_id(one.id)
+            if one.has_own_id and not is_same_id:
                 (graded if is_graded(old.id) else moves)[old.id] = one.id
-            stays = old.id in graded or not one.has_own_id
+            stays = old.id in graded or not one.has_own_id or is_same_id
             students.append(replace(new, id=old.id) if stays else new)
         else:
             students.append(one)
@@ -91,9 +92,10 @@ def _same(given: Roster, before: Roster) -> dict[str, Student]:
     By the id, then by the platform's number and by the address. By the name only for
     whom the new one has no id of the instructor's, or where it has other ids for all.
     """
-    pairs = {one: before.students[one] for one in given.students
-             if one in before.students}  # fmt: skip
-    taken, is_renumbered = set(pairs), not pairs
+    olds_by_id = {fold_id(one.id): one for one in before.students.values()}
+    pairs = {one: olds_by_id[fold_id(one)] for one in given.students
+             if fold_id(one) in olds_by_id}  # fmt: skip
+    taken, is_renumbered = {old.id for old in pairs.values()}, not pairs
     for key in (_number, _address, _name):
         olds, news = _single(before, key), _single(given, key)
         for value in olds.keys() & news.keys():

@@ -16,6 +16,8 @@ COUNTED = re.compile(
     r"|(?P<word>[ _-]+(?:copy|kopie)(?:[ _](?P<nth>\d+))?))$",
     re.I,
 )
+# How nbgitpuller keeps a student's file, next to a new one from the instructor.
+PULLED = re.compile(r"__20\d{12}$")
 DASHED = re.compile(r"-(\d{1,2})$")  # Canvas's way to count
 ENDINGS = re.compile(
     r"(\.(?:ipynb|zip|txt|json|pdf|html?|rar|7z|gz|tar|docx?|odt|md|py|png|jpe?g))+$",
@@ -31,6 +33,7 @@ update updated upload uploads v version week work zip
 NOISE = frozenset(FILLING.split())
 NUMBERED = re.compile(r"v\d+[a-z]?|\S*\d{8}t\d{6}z\S*|\d{4}-\d\d-\d\d")
 NUMBER_OF_A_STUDENT = re.compile(r"\d{5,}")
+EAST_ASIAN = ("HANGUL SYLLABLE", "CJK UNIFIED", "HIRAGANA", "KATAKANA")
 ACCENT = 200  # Unicode's class of marks above and below; vowel signs have lower ones
 
 
@@ -50,6 +53,8 @@ def stem_of(name: str, dashed: bool = False) -> tuple[str, int]:
             stem = stem[: found.start()]
         elif found := COUNTED.search(stem):
             version = max(version, int(found["brackets"] or found["nth"] or 1))
+            stem = stem[: found.start()]
+        elif found := PULLED.search(stem):
             stem = stem[: found.start()]
         elif dashed and (found := DASHED.search(stem)):
             version = max(version, int(found[1]))
@@ -107,8 +112,32 @@ def letters(text: str) -> str:
 
     The signs of vowels stay: without them many names of Asia would be the same.
     """
-    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = unicodedata.normalize("NFKD", fold_id(text))
     return "".join(one for one in plain if one.isalnum() or _is_part(one))
+
+
+def fold_id(text: str) -> str:
+    """Return an id, an address or a login as it is compared, without case.
+
+    Turkish has two letters I, and capitals do not tell which of them was meant.
+    """
+    plain = unicodedata.normalize("NFKC", text.strip()).replace("\u0130", "i")
+    return plain.casefold().replace("\u0131", "i")
+
+
+def family_name_comes_first(name: str) -> bool:
+    """Say whether a name is written in Hangul, Han or Kana: 김민준, 王伟."""
+    plain = unicodedata.normalize("NFC", "".join(name.split()))
+    return bool(plain) and all(
+        unicodedata.name(one, "").startswith(EAST_ASIAN) for one in plain
+    )
+
+
+def full_name(first: str, last: str) -> str:
+    """Return a name as it is written: Ada Lovelace, but 김민준."""
+    if first and last and family_name_comes_first(f"{last}{first}"):
+        return f"{last}{first}"
+    return " ".join(filter(None, (first, last)))
 
 
 def _is_part(one: str) -> bool:

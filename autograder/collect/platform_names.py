@@ -1,11 +1,14 @@
-"""Take apart the names that learning platforms give to submitted files.
+"""Parse the names that learning platforms give to submitted files.
 
 Canvas: `lastfirst_LATE_USER_FILE_04_attention-1.ipynb`, in one flat archive; LATE
 only where it is, and `-1` where the same name was uploaded before. Where marking is
-anonymous: `LATE_anon_aB3dE_FILE_04_attention.ipynb`.
+anonymous: `LATE_anon_aB3dE_FILE_04_attention.ipynb`. A text or a link that was entered
+has no number of a file: `lastfirst_USER_text.html`.
 Moodle: `First Last_NUMBER_assignsubmission_file_/04_attention.ipynb`, or the same in
 one flat name; the number is another one in each assignment. Where marking is blind:
 `Participant_NUMBER_assignsubmission_file_`; where teams hand in, `Team 1-First Last`.
+Brightspace: a folder for each attempt, `USER-ITEM - First Last - Nov 2, 2026 1015 PM`.
+Gradescope: `submission_NUMBER/`; `submission_metadata.yml` says whose (gradescope.py).
 Google Classroom and Drive: `First Last - 04_attention.ipynb`, `Copy of 04_…`,
 `04_… (1).ipynb`; the student's name is in the file's name or in a folder's.
 Git: each student's repository is a folder, `04-attention-ada` or `ada`; what lies in
@@ -17,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from autograder.collect.name_cleaning import (
     may_be_a_name,
@@ -27,9 +31,13 @@ from autograder.collect.name_cleaning import (
 )
 
 CANVAS = re.compile(
-    r"(?P<name>\d*[^\W\d_].*?)_(?:(?P<late>LATE)_)?(?P<user>\d{1,18})_"
+    r"(?P<name>|\d*[^\W\d_].*?)_(?:(?P<late>LATE)_)?(?P<user>\d{1,18})_"
     r"(?P<file>\d{1,18})_(?P<rest>.+)",
     re.DOTALL,
+)
+CANVAS_ENTRY = re.compile(
+    r"(?P<name>|\d*[^\W\d_].*?)_(?:(?P<late>LATE)_)?(?P<user>\d{1,18})_"
+    r"(?P<rest>(?:text|link|url)\.html)"
 )
 ANONYMOUS = re.compile(
     r"(?:(?P<late>LATE)_)?(?P<name>anon_(?P<user>[A-Za-z0-9]{1,12}))_"
@@ -38,6 +46,11 @@ ANONYMOUS = re.compile(
 )
 MOODLE = re.compile(
     r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)",
+    re.DOTALL,
+)
+BRIGHTSPACE = re.compile(
+    r"(?P<user>\d+)-\d+ ?- (?P<name>.+?) ?- (?P<when>[^-]*\b20\d\d\b[^-]*?)"
+    r"(?: - (?P<rest>.+))?",
     re.DOTALL,
 )
 # What Moodle calls whom it does not name, in the languages that it speaks most.
@@ -49,6 +62,8 @@ PARTICIPANT = re.compile(
 TEAM = re.compile(
     r".*\d.*|.*\b(?:group|team|gruppe|groupe|grupo|gruppo|equipo)\b.*", re.I
 )
+GRADESCOPE_LIST = "submission_metadata.yml"
+PLATFORMS = (ANONYMOUS, MOODLE, BRIGHTSPACE, CANVAS, CANVAS_ENTRY)
 BRANCH = re.compile(r"(?<=\w)-(?:main|master)$")  # as GitHub's zip of a repository ends
 INNER_LEVELS = 4  # names within names that are looked at
 
@@ -58,10 +73,12 @@ class ParsedName:
     """What a path says about a submission.
 
     Attributes:
-        platform: "canvas", "moodle", "nbgrader", "git" or "files".
+        platform: "canvas", "moodle", "brightspace", "gradescope", "nbgrader", "git" or
+            "files".
         people: what may be the student's name, the likeliest first.
         stem: the file's own name, without platform, copies and suffix.
         user: the platform's number of the student, for the whole course.
+        account: the id or the address that Gradescope has of the student.
         participant: Moodle's number of the student, in this assignment.
         file: the platform's number of the file: later ones are greater.
         version: how often the name was used before: "(2)", "-2".
@@ -72,6 +89,7 @@ class ParsedName:
         home: the part of the path that names the student, and all before it.
         around: what may be names in the folders around that name, the outermost first.
         inner: what the rest says, which the student wrote: never whose it is.
+        submitters: each of a team, where the platform names them one by one.
     """
 
     platform: str
@@ -82,12 +100,14 @@ class ParsedName:
     version: int = 0
     late: bool = False
     participant: str = ""
+    account: str = ""
     is_anonymous: bool = False
     texts: tuple[str, ...] = ()
     front: str = ""
     home: tuple[str, ...] = ()
     around: tuple[str, ...] = ()
     inner: ParsedName | None = None
+    submitters: tuple[ParsedName, ...] = ()
 
     @property
     def number(self) -> str:
@@ -106,7 +126,7 @@ def parse_path(
         if found := match_platform(part):
             named = _named(found, index, parts)
             around = _names_of_folders(parts[:index], slugs)
-            inside = (found["rest"], *parts[index + 1 :])
+            inside = (found["rest"] or "", *parts[index + 1 :])
             inner = parse_path(inside, slugs, levels - 1) if levels else None
             home = parts[: index + 1]
             return replace(named, around=around, inner=inner, home=home)
@@ -140,7 +160,7 @@ def parse_repository_path(
 
 def match_platform(part: str) -> re.Match[str] | None:
     """Return what a platform wrote: of two readings the one with the shorter name."""
-    found = [pattern.fullmatch(part) for pattern in (ANONYMOUS, MOODLE, CANVAS)]
+    found = [pattern.fullmatch(part) for pattern in PLATFORMS]
     return min(filter(None, found), key=lambda one: one.end("name"), default=None)
 
 
@@ -150,18 +170,47 @@ def _named(found: re.Match[str], index: int, parts: tuple[str, ...]) -> ParsedNa
     own = rest if index == len(parts) - 1 else parts[-1]
     if found.re is MOODLE:
         return _of_moodle(spaced(found["name"]), found["user"], own)
+    if found.re is BRIGHTSPACE:
+        return _of_brightspace(found, own or parts[-1])
     is_anonymous = found.re is ANONYMOUS
     return ParsedName(
         "canvas",
-        (found["name"],),
+        (found["name"],) if found["name"] else (),
         stem_of(own, dashed=True)[0],
         user=found["user"],
-        file=int(found["file"]),
+        file=None if found.re is CANVAS_ENTRY else int(found["file"]),
         version=stem_of(rest, dashed=True)[1],
         late=bool(found["late"] or (is_anonymous and found["late_too"])),
         is_anonymous=is_anonymous,
-        texts=() if is_anonymous else (found["name"],),
+        texts=() if is_anonymous or not found["name"] else (found["name"],),
     )
+
+
+def _of_brightspace(found: re.Match[str], own: str) -> ParsedName:
+    """Return what Brightspace says; before a name an id may stand, as `N01 - `."""
+    stem, version = stem_of(own)
+    before, _, last = found["name"].rpartition(" - ")
+    name = spaced(last)
+    return ParsedName(
+        "brightspace",
+        (name,),
+        stem,
+        user=found["user"],
+        version=version,
+        texts=tuple(filter(None, (name, before.strip()))),
+    )
+
+
+def time_of_brightspace(part: str) -> datetime | None:
+    """Return the time in a folder's name, which is one of this machine's zone."""
+    found = match_platform(part)
+    if found is None or found.re is not BRIGHTSPACE:
+        return None
+    try:
+        moment = datetime.strptime(found["when"].strip(), "%b %d, %Y %I%M %p")
+    except ValueError:
+        return None
+    return moment.astimezone(UTC)
 
 
 def _of_moodle(name: str, number: str, own: str) -> ParsedName:

@@ -74,11 +74,13 @@ def _meant(key: str, old: str, roster: Roster, twins: set[str]) -> Student | Non
         roster: the one that is given now.
         twins: the folders of namesakes, whom no name tells apart.
     """
-    platform, _, number = key.partition(":")
-    number = "" if platform == "name" else number  # a name is no platform's number
-    if one := roster.by_number(number):
-        return one
-    found = [] if old in twins else roster.by_name([old], platform, number)
+    platform, _, written = key.partition(":")
+    number = written if platform == "canvas" else ""
+    found = roster.by_number(number)
+    if platform == "gradescope":
+        found = roster.by_key(written)
+    if not found and old not in twins:
+        found = roster.by_name([old.replace("-", " ")], platform, number)
     return found[0] if len(found) == 1 else None
 
 
@@ -94,10 +96,16 @@ def move(folder: ClassFolder, submitted: Path, moves: Mapping[str, str]) -> None
                 record = Record(**one)
                 place.keep(record, (records.parent / record.name).read_bytes())
             place.install()
-        for gone in (submitted / old, folder.root / STORE / old):
-            shutil.rmtree(gone, ignore_errors=True)
+        for home in (submitted, folder.root / STORE):
+            if not _are_one_folder(home / old, home / new):
+                shutil.rmtree(home / old, ignore_errors=True)
         with folder.open_gradebook() as book, contextlib.suppress(MissingEntry):
             _move_in_gradebook(book, old, new)
+
+
+def _are_one_folder(one: Path, other: Path) -> bool:
+    """Say whether two names are one folder's, as `Ada` and `ada` are on some disks."""
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 def _move_in_gradebook(book: Gradebook, old: str, new: str) -> None:

@@ -2,45 +2,38 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.atomic_write import text_of_table
+from autograder.classroom.folder import ClassFolder
 from autograder.collect.incoming import CollectError
-from autograder.collect.name_cleaning import folder_name, letters
+from autograder.collect.name_cleaning import (
+    family_name_comes_first,
+    fold_id,
+    folder_name,
+    letters,
+)
+from autograder.collect.tables import (
+    HEADINGS,
+    ID_BY_HAND,
+    Table,
+    read_table,
+    refuse_shortened,
+)
 
-# What columns are called by nbgrader, Canvas, Moodle, Google Classroom and by hand.
-COLUMNS = {
-    "id": ("id", "student_id", "username", "sis login id", "login", "id number"),
-    "lms": ("lms_user_id", "canvas_id", "user id", "lms id"),
-    "first": ("first_name", "first name", "firstname", "given name", "vorname"),
-    "last": (
-        "last_name",
-        "last name",
-        "surname",
-        "lastname",
-        "family name",
-        "nachname",
-    ),
-    "name": ("name", "student", "full name", "fullname", "student name"),
-    "email": ("email", "email address", "e-mail", "mail"),
-    "github": ("github_username", "github username", "github", "git"),
-    "participant": ("identifier",),  # of Moodle's grading worksheet
-    "team": ("team", "group", "group_name", "group name", "team name", "gruppe"),
-}
-OWN_IDS = ("id", "student_id")  # what the instructor's own column of ids is called
 LONG_ID = 4  # characters of an id that is found among other words
 NOT_STUDENTS = ("points possible", "student, test")
+NAMING = ("id", "name", "email", "last")  # columns that name a student
+EMAIL, LOGIN, NUMBER = "address", "login", "platform's number"
 
 
 @dataclass(frozen=True)
 class Student:
-    """One student: the folder's name, and what is known beside it."""
+    """One student: the folder's name, and the other facts about this student."""
 
     id: str
     first: str = ""
@@ -51,6 +44,7 @@ class Student:
     participant: str = ""
     github: str = ""
     has_own_id: bool = True  # no platform's, nor made of the address or the name
+    row: int = field(default=0, compare=False)  # of the table, as a spreadsheet counts
 
     def details(self) -> dict[str, str]:
         """Return what the gradebook has columns for."""
@@ -62,75 +56,135 @@ class Student:
         }
         return {key: value for key, value in found.items() if value}
 
-    def forms(self) -> tuple[set[str], set[str], set[str]]:
-        """Return ways to write the name, as letters alone.
+    def forms(self) -> tuple[set[Words], set[Words], set[Words]]:
+        """Return ways to write the name, as words of letters.
 
         Returns:
             First name first; last name first; and all others, the id among them.
         """
-        words = f"{self.first} {self.last}".split()
-        others = {"".join(words[cut:] + words[:cut]) for cut in range(len(words))}
-        others |= {self.id, self.email.partition("@")[0], self.github}
-        plain = (
-            {letters(f"{self.first}{self.last}")},
-            {letters(f"{self.last}{self.first}")},
-        )
-        return *plain, {letters(one) for one in others}
+        first, last = words_of(self.first), words_of(self.last)
+        both = first + last
+        others = {both[cut:] + both[:cut] for cut in range(len(both))}
+        others |= {
+            words_of(one)
+            for one in (self.id, self.email.partition("@")[0], self.github)
+        }
+        return {both} - {()}, {last + first} - {()}, others - {()}
+
+
+Words = tuple[str, ...]
+
+
+def words_of(text: str) -> Words:
+    """Return the words of a name, each as its letters."""
+    return tuple(filter(None, map(letters, re.split(r"[\s._-]+", text))))
+
+
+def are_one_name(one: Words, other: Words) -> bool:
+    """Say whether one name is the other, perhaps with fewer blanks.
+
+    `Kim Minjun` is `Kim Min Jun`, and `annalee` may be anybody's of these letters, but
+    `Anna Lee` is not `Ann Alee`.
+    """
+    cuts, others = _cuts(one), _cuts(other)
+    return "".join(one) == "".join(other) and (cuts <= others or others <= cuts)
+
+
+def _cuts(words: Words) -> set[int]:
+    """Return the places between the words."""
+    lengths = [len(word) for word in words]
+    return {sum(lengths[:n]) for n in range(1, len(words))}
 
 
 class Roster:
-    """Find students by number, id, name or team."""
+    """Find students by number, id, address, login, name or team.
+
+    Ids, addresses, logins and numbers are separate. A text that is somebody's own id
+    means this student. Of an address, a login or a number that several students share,
+    all of them are returned, so that it decides nothing.
+    """
 
     def __init__(
         self,
         students: Iterable[Student],
         is_given: bool = False,
-        columns: Iterable[str] = COLUMNS,
+        columns: Iterable[str] = HEADINGS,
     ) -> None:
         """Keep the students by their ids, and by everything that names one.
 
         Args:
             students: those that are known.
             is_given: whether an instructor says that there are no others.
-            columns: what the file says of each, even that there is none; see COLUMNS.
+            columns: what the file says of each, even that there is none.
         """
         self.is_given, self.columns = is_given, frozenset(columns)
         self.students = {student.id: student for student in students}
-        self._by_lms = {s.lms: s for s in self.students.values() if s.lms}
-        self._ids: dict[str, str] = {}
-        self._forms: tuple[dict[str, list[Student]], ...] = ({}, {}, {})
-        self._teams: dict[str, list[Student]] = {}
+        self.warnings: list[str] = []
+        self._ids: dict[str, list[Student]] = defaultdict(list)
+        self._numbers: dict[str, list[Student]] = defaultdict(list)
+        self._addresses: dict[str, list[Student]] = defaultdict(list)
+        self._logins: dict[str, list[Student]] = defaultdict(list)
+        self._teams: dict[str, list[Student]] = defaultdict(list)
+        self._forms = tuple(defaultdict[str, list[tuple[Words, Student]]](list)
+                            for _ in range(3))  # fmt: skip
         for student in self.students.values():
-            for written in filter(None, (student.id, student.email, student.github)):
-                self._ids[_plain(written)] = student.id
-            for found, forms in zip(self._forms, student.forms(), strict=True):
-                for form in filter(None, forms):
-                    found.setdefault(form, []).append(student)
-            if student.team:
-                self._teams.setdefault(letters(student.team), []).append(student)
+            for found, key in (
+                (self._ids, fold_id(student.id)),
+                (self._numbers, student.lms),
+                (self._addresses, fold_id(student.email)),
+                (self._logins, fold_id(student.github)),
+                (self._teams, letters(student.team)),
+            ):
+                if key:
+                    found[key].append(student)
+            for by_letters, forms in zip(self._forms, student.forms(), strict=True):
+                for form in forms:
+                    by_letters["".join(form)].append((form, student))
 
-    def by_number(self, lms: str) -> Student | None:
-        """Find the student of a platform's number."""
-        return self._by_lms.get(lms)
+    def by_number(self, lms: str) -> list[Student]:
+        """Find the students of a platform's number: several, if they share it."""
+        return self._numbers.get(lms, [])
 
-    def by_whole_id(self, text: str) -> str:
-        """Return the id that a text is; "" if it is none."""
-        return self._ids.get(_plain(text), "")
+    def by_key(self, text: str) -> list[Student]:
+        """Find the student whose own id a text is, or else whose address or login.
 
-    def by_id(self, texts: Iterable[str]) -> list[str]:
-        """Return the ids that stand in texts; short ones must be all of a text."""
-        found: dict[str, None] = {}
+        Several are found, if they share it.
+        """
+        if text in self.students:
+            return [self.students[text]]
+        key = fold_id(text)
+        if found := self._ids.get(key):
+            return found
+        both = (*self._addresses.get(key, ()), *self._logins.get(key, ()))
+        return list({one.id: one for one in both}.values())
+
+    def by_login(self, text: str) -> list[Student]:
+        """Find the students who have a login."""
+        return self._logins.get(fold_id(text), [])
+
+    def by_address(self, text: str) -> list[Student]:
+        """Find the students who have an address."""
+        return self._addresses.get(fold_id(text), [])
+
+    def keys_in(self, texts: Iterable[str]) -> dict[str, list[Student]]:
+        """Return the ids, addresses and logins in texts, and whom each means.
+
+        Short ones must be all of a text: `kim` is a name too.
+        """
+        found = {}
         for text in texts:
             words = re.split(r"[\s,;()\[\]_]+", text) + re.split(r"[^\w@.]+|_", text)
             long = (one.strip("-.") for one in words if _is_long_id(one))
-            ids = (self._ids.get(_plain(one)) for one in (text.strip(), *long))
-            found |= dict.fromkeys(one for one in ids if one)
-        return list(found)
+            for key in (text.strip(), *long):
+                if students := self.by_key(key):
+                    found[key] = students
+        return found
 
-    def without_ids(self, person: str) -> str:
-        """Return a name without the ids beside it."""
+    def without_keys(self, person: str) -> str:
+        """Return a name without the ids among its words."""
         words = person.split()
-        return " ".join(w for w in words if w == person or not self.by_id([w]))
+        keys = {w for w in words if w != person and _is_long_id(w) and self.by_key(w)}
+        return " ".join(w for w in words if w not in keys)
 
     def by_name(
         self, people: Iterable[str], platform: str = "", lms: str = ""
@@ -143,10 +197,16 @@ class Roster:
         first, last, others = self._forms
         order = (last, first, others) if platform == "canvas" else (first, last, others)
         for person in people:
-            for forms in order:
-                found = forms.get(letters(person), [])
-                if found := [one for one in found if not (lms and one.lms)]:
-                    return found
+            words = words_of(person)
+            for by_letters in order:
+                found = {
+                    student.id: student
+                    for form, student in by_letters.get("".join(words), [])
+                    if are_one_name(form, words)
+                    and not (lms and student.lms and student.lms != lms)
+                }
+                if found:
+                    return list(found.values())
         return []
 
     def team(self, people: Iterable[str]) -> list[Student]:
@@ -156,14 +216,35 @@ class Roster:
 
     def find(self, people: Iterable[str], lms: str = "") -> Student | None:
         """Find the student whom a number or a name means, and nobody else."""
-        if one := self.by_number(lms):
-            return one
-        found = self.by_name(people, lms=lms)
+        found = self.by_number(lms) or self.by_name(people, lms=lms)
         return found[0] if len(found) == 1 else None
 
+    def shared_keys(self) -> Iterator[str]:
+        """Yield which rows share an address, a login or a number, or have another's id.
 
-def _plain(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()
+        Such a key decides nothing, or is the id's.
+        """
+        kinds = (EMAIL, self._addresses), (LOGIN, self._logins)
+        for kind, known in (*kinds, (NUMBER, self._numbers)):
+            for key, students in known.items():
+                if len(students) > 1:
+                    yield (
+                        f"{_rows(students)} have one {kind}, {key!r}: it decides "
+                        "nothing"
+                    )
+        for kind, known in kinds:
+            for key, students in known.items():
+                owners = [one for one in self._ids.get(key, []) if one not in students]
+                if owners:
+                    yield (
+                        f"the {kind} of {_rows(students)} is the id of "
+                        f"{_rows(owners)}, {key!r}: it means the student with this id"
+                    )
+
+
+def _rows(students: Iterable[Student]) -> str:
+    numbers = [str(one.row) for one in students]
+    return f"row{'s' if len(numbers) > 1 else ''} {' and '.join(numbers)}"
 
 
 def _is_long_id(word: str) -> bool:
@@ -176,71 +257,33 @@ def read_roster(path: Path) -> Roster:
     """Read a CSV file with a heading: nbgrader's, or one that a platform exports.
 
     Raises:
-        CollectError: if it has no column that names students.
+        CollectError: if it has no column that names students, or if two rows have one
+            id, be it in upper and lower case.
     """
-    rows = read_table(path)
-    if not {"id", "name", "email", "last"} & set(rows.columns):
+    table = read_table(path)
+    if not set(NAMING) & set(table.columns):
         raise CollectError(
             f"{path}: expected a heading with id, first_name, last_name, email and "
-            f"lms_user_id, or some of them; found {rows.heading}"
+            f"lms_user_id, or some of them; found {table.heading}"
         )
-    is_ours = rows.columns.get("id", "").strip().casefold() in OWN_IDS
-    students = [student_of(one, is_ours) for one in rows.cells if _is_student(one)]
-    _refuse_twins(path, students)
-    return Roster(students, is_given=True, columns=rows.columns)
+    is_by_hand = has_ids_by_hand(table)
+    students = []
+    for row, cells in table.rows:
+        if _is_student(cells):
+            for key, column in (("id", "the id"), ("lms", "the number")):
+                refuse_shortened(path, row, column, cells.get(key, ""))
+            students.append(student_of(cells, is_by_hand, row))
+    _refuse_equal_ids(path, students)
+    roster = Roster(students, is_given=True, columns=table.columns)
+    roster.warnings += filter(None, [table.words_about_unknown()])
+    roster.warnings += roster.shared_keys()
+    return roster
 
 
-@dataclass(frozen=True)
-class Table:
-    """A CSV file whose columns are known by what they hold."""
-
-    columns: dict[str, str]
-    cells: list[dict[str, str]]
-    heading: str
-
-
-def read_table(path: Path, more: Mapping[str, Sequence[str]] | None = None) -> Table:
-    """Read a CSV file; `more` are names of columns beside those of a roster.
-
-    Raises:
-        CollectError: if it cannot be read.
-    """
-    try:
-        text = text_of_table(path)
-    except FileNotFoundError:
-        raise CollectError(f"{path} is not there: look at the path.") from None
-    except UnicodeDecodeError:
-        raise CollectError(
-            f"{path} is not in UTF-8: save it again, in Excel as `CSV UTF-8`."
-        ) from None
-    except OSError as error:
-        raise CollectError(f"{path} cannot be read: {error.strerror}.") from None
-    first = text.split("\n", 1)[0]
-    separator = max(",;\t", key=first.count)
-    rows = list(csv.DictReader(io.StringIO(text), delimiter=separator))
-    names = list(rows[0]) if rows else first.split(separator)
-    columns = _columns(names, {**COLUMNS, **(more or {})})
-    cells = [{key: (row[name] or "").strip() for key, name in columns.items()}
-             for row in rows]  # fmt: skip
-    return Table(columns, cells, first.strip())
-
-
-def _columns(names: list[str], wanted: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return which column holds what.
-
-    In a file of Canvas, `ID` is Canvas's number, and the login is the student's.
-    """
-    plain = {name.strip().casefold(): name for name in names if name}
-    found = {}
-    for key, known in wanted.items():
-        name = next((plain[one] for one in known if one in plain), None)
-        if name is not None:
-            found[key] = name
-    if "sis login id" in plain:
-        found["id"] = plain["sis login id"]
-        if "id" in plain:
-            found["lms"] = plain["id"]
-    return found
+def has_ids_by_hand(table: Table) -> bool:
+    """Say whether the ids are the instructor's, not a platform's."""
+    heading = letters(table.columns.get("id", ""))
+    return heading in map(letters, ID_BY_HAND.split(";"))
 
 
 def _is_student(row: dict[str, str]) -> bool:
@@ -248,25 +291,31 @@ def _is_student(row: dict[str, str]) -> bool:
     return any(row.values()) and not name.startswith(NOT_STUDENTS)
 
 
-def student_of(row: Mapping[str, str], is_ours: bool = True) -> Student:
+def student_of(
+    row: Mapping[str, str], is_by_hand: bool = True, number: int = 0
+) -> Student:
     """Return whom a row of a table is about.
 
     Args:
-        row: what stands in it.
-        is_ours: whether an id there is one that the instructor chose.
+        row: the cells.
+        is_by_hand: whether an id is one that the instructor chose.
+        number: of the row.
     """
     first, last = row.get("first", ""), row.get("last", "")
     name = row.get("name", "")
-    if not (first or last) and "," in name:
-        last, first = (part.strip() for part in name.split(",", 1))
-    elif not (first or last):
-        first, _, last = name.rpartition(" ")
+    if not (first or last):
+        if "," in name:
+            last, first = (part.strip() for part in name.split(",", 1))
+        elif family_name_comes_first(name) and _begins_with_family_name(name):
+            last, _, first = name.partition(" ")
+        else:
+            first, _, last = name.rpartition(" ")
     email = row.get("email", "")
     participant = "".join(re.findall(r"\d+$", row.get("participant", "")))
     given = row.get("id") or email.partition("@")[0] or f"{first} {last}"
-    safe = given if re.fullmatch(r"\w[\w.@-]*", given) else folder_name(given)
+    is_safe = re.fullmatch(r"[^\W_][\w.@-]*", given)
     return Student(
-        safe,
+        unicodedata.normalize("NFC", given) if is_safe else folder_name(given),
         first,
         last,
         email,
@@ -274,12 +323,49 @@ def student_of(row: Mapping[str, str], is_ours: bool = True) -> Student:
         row.get("team", ""),
         participant,
         row.get("github", ""),
-        has_own_id=is_ours and bool(row.get("id")),
+        has_own_id=is_by_hand and bool(row.get("id")),
+        row=number,
     )
 
 
-def _refuse_twins(path: Path, students: list[Student]) -> None:
-    ids = [student.id for student in students]
-    twins = sorted({one for one in ids if not one or ids.count(one) > 1})
-    if twins:
-        raise CollectError(f"{path}: the id {twins[0]!r} is missing or there twice")
+def _begins_with_family_name(name: str) -> bool:
+    """Say so of 김 민준, not of 민준 김: the family name is the shorter one."""
+    begin, _, rest = name.partition(" ")
+    return len(begin) <= len(rest) or not rest
+
+
+def _refuse_equal_ids(path: Path, students: list[Student]) -> None:
+    """Refuse a row without an id, and ids that are equal or differ only in case."""
+    known: dict[str, Student] = {}
+    for student in students:
+        if not student.id:
+            raise CollectError(f"{path}, row {student.row} has no id and no name.")
+        other = known.setdefault(fold_id(student.id), student)
+        if other is student:
+            continue
+        rows = f"{path}, rows {other.row} and {student.row}"
+        if other.id == student.id:
+            raise CollectError(
+                f"{rows}: the id {student.id!r} is there twice. Delete one row, or add "
+                "a column with ids of your own."
+            )
+        raise CollectError(
+            f"{rows}: the ids {other.id!r} and {student.id!r} differ only in upper and "
+            "lower case, which many file systems do not tell apart."
+        )
+
+
+def students_in_gradebook(folder: ClassFolder) -> Iterator[Student]:
+    """Yield whom the gradebook knows; none if there is no gradebook yet."""
+    path = folder.db_url.removeprefix("sqlite:///")
+    if "sqlite" in folder.db_url and not Path(path).is_file():
+        return
+    with folder.open_gradebook() as gradebook:
+        for one in gradebook.students:
+            yield Student(
+                one.id,
+                one.first_name or "",
+                one.last_name or "",
+                one.email or "",
+                one.lms_user_id or "",
+            )

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.collect.archives import MAX_OF_A_STUDENT, MAX_TOTAL, read_archive
+from autograder.collect.gradescope import read_gradescope
 from autograder.collect.incoming import (
     CLONE,
     CollectError,
@@ -47,6 +48,8 @@ def read_incoming(path: Path) -> IncomingFiles:
     else:
         raise CollectError(f"{path}: expected a folder, a zip archive or a notebook.")
     reading.note_clones()
+    read_gradescope(reading)
+    reading.note_platforms()
     return reading
 
 

@@ -3,50 +3,56 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from dateutil.parser import ParserError, parse
 from nbgrader.api import MissingEntry
 
 from autograder.classroom.folder import ClassFolder
 from autograder.collect.incoming import CollectError
-from autograder.collect.roster import Student, read_table, student_of
+from autograder.collect.name_cleaning import fold_id
+from autograder.collect.roster import Roster, Student, has_ids_by_hand, student_of
 from autograder.collect.submission_store import TIME
+from autograder.collect.tables import read_table, refuse_shortened
 from autograder.course import Course
 
-COLUMNS = {
-    "time": ("time", "handed in", "handed_in", "submitted_at", "submitted at",
-             "timestamp", "last modified (submission)"),
-    "unit": ("unit", "assignment"),
-}  # fmt: skip
-UNCLEAR = re.compile(r"\d{1,2}[/.]\d{1,2}[/.]\d{2,4}")
+HEADINGS = {
+    "time": """time; handed in; handed_in; submitted_at; submitted at; timestamp;
+        submission time; last modified (submission); Zeit; Abgabezeit; abgegeben am;
+        제출 시간; 제출 시각; 提交时间; heure; hora""",
+    "unit": "unit; assignment",
+}
+CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
+HALF = r"(?: ?(?P<half>[AaPp]\.?[Mm]\.?))?"
+ZONE = r"(?: ?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d|[A-Z][\w+-]*/[\w+/-]+))?"
+DAY, YEAR, MONTH = (
+    r"(?P<day>\d{1,2})",
+    r"(?P<year>\d{4})",
+    r"(?P<name>[A-Za-z]{3,9})\.?",
+)
+WEEKDAY = r"(?:(?P<weekday>[A-Za-z]{3,9}),? )?"
+# The year first, or the month's name: nothing else tells the month from the day.
+FORMS = [
+    re.compile(f"{date},? ?(?:at )?{CLOCK}{HALF}{ZONE}", re.I if "name" in date else 0)
+    for date in (
+        rf"{YEAR}(?P<between>[-/.])(?P<month>\d{{1,2}})(?P=between){DAY}[T ,]",
+        rf"{WEEKDAY}{DAY}\.? {MONTH},? {YEAR}",
+        rf"{WEEKDAY}{MONTH} {DAY},? {YEAR}",
+    )
+]
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july", "august"),
+    *("september", "october", "november", "december"),
+)
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+FIRST_YEAR = 2000
 
 
-def _own_id(student: Student) -> str:
-    return student.id if student.has_own_id else ""
-
-
-def _number(student: Student) -> str:
-    return student.lms
-
-
-def _participant(student: Student) -> str:
-    return student.participant
-
-
-def _address(student: Student) -> str:
-    return student.email.casefold()
-
-
-CERTAIN = (_own_id, _number, _participant, _address)  # what tells who somebody is
-
-
-def _differ(one: Student, other: Student) -> bool:
-    """Say whether an address tells two students of one name apart."""
-    both = _address(one), _address(other)
-    return all(both) and both[0] != both[1]
+class UncertainTime(ValueError):
+    """Report that a text may be several times, or is none."""
 
 
 @dataclass(frozen=True)
@@ -61,27 +67,27 @@ class TimeRow:
 class Times:
     """The times of a class's submissions."""
 
-    def __init__(self, rows: list[TimeRow]) -> None:
+    def __init__(self, rows: list[TimeRow], warnings: Iterable[str] = ()) -> None:
         """Keep the rows, and note which are used."""
         self.rows = rows
+        self.warnings = list(warnings)
         self._used: set[int] = set()
+        self._owners: dict[int, str] = {}
 
-    def of(self, student: Student, slug: str) -> str:
+    def match(self, roster: Roster) -> None:
+        """Find the student of each row, who is one of a roster."""
+        self._owners = {}
+        for n, row in enumerate(self.rows):
+            if owner := _owner(row.student, roster):
+                self._owners[n] = owner
+
+    def of(self, student: str, slug: str) -> str:
         """Return when a student handed in a unit, in UTC; "" if no row tells."""
-        fits = {n: row.student for n, row in enumerate(self.rows)
-                if row.slug in ("", slug)}  # fmt: skip
-        for key in CERTAIN:
-            found = [
-                n for n, one in fits.items() if key(one) and key(one) == key(student)
-            ]
-            if found:
-                break
-        else:
-            own = set[str]().union(*student.forms()) - {""}
-            may_be = {n: one for n, one in fits.items() if not _differ(one, student)}
-            named = [n for n, one in may_be.items() if _names(one) & own]
-            same = [n for n, one in may_be.items() if one.id == student.id]
-            found = same or (named if len(named) == 1 else [])
+        found = [
+            n
+            for n, owner in self._owners.items()
+            if owner == student and self.rows[n].slug in ("", slug)
+        ]
         self._used |= set(found)
         return max((self.rows[n].when for n in found), default="")
 
@@ -91,10 +97,42 @@ class Times:
         return [row.student.id for row in rest]
 
 
-def _names(student: Student) -> set[str]:
-    """Return both orders of a name, as letters alone."""
-    first, last, _ = student.forms()
-    return (first | last) - {""}
+def _owner(student: Student, roster: Roster) -> str:
+    """Return the id of the one student whom a row means; "" if it may be several.
+
+    The row's own id decides, then the platform's number, Moodle's number of this
+    assignment, and the address. The name decides only where these say nothing.
+    """
+    students = roster.students.values()
+    by_id = [one for one in students if fold_id(one.id) == fold_id(student.id)]
+    participants = [
+        one
+        for one in students
+        if student.participant and one.participant == student.participant
+    ]
+    certain = (
+        by_id if student.has_own_id else [],
+        roster.by_number(student.lms),
+        participants,
+        roster.by_address(student.email) if student.email else [],
+    )
+    for found in certain:
+        if len(found) == 1:
+            return found[0].id
+    if any(certain):
+        return ""
+    names = [f"{student.first} {student.last}", f"{student.last} {student.first}"]
+    named = {one.id for name in names for one in roster.by_name([name])}
+    same = {one.id for one in by_id}
+    both = named & same if named and same else named | same
+    fits = [one for one in both if _may_be(roster.students[one], student)]
+    return fits[0] if len(fits) == 1 else ""
+
+
+def _may_be(one: Student, other: Student) -> bool:
+    """Say whether no number and no address tells two students apart."""
+    pairs = ((one.lms, other.lms), (fold_id(one.email), fold_id(other.email)))
+    return not any(a and b and a != b for a, b in pairs)
 
 
 def read_times(path: Path, course: Course) -> Times:
@@ -104,32 +142,114 @@ def read_times(path: Path, course: Course) -> Times:
         CollectError: if a column is missing, or a time cannot be read for certain.
         CourseError: if it names a unit that is not there.
     """
-    table = read_table(path, COLUMNS)
-    who = {"id", "name", "email", "last", "lms"} & set(table.columns)
-    if not who or "time" not in table.columns:
+    table = read_table(path, HEADINGS)
+    naming = {"id", "name", "email", "last", "lms"} & set(table.columns)
+    if not naming or "time" not in table.columns:
         raise CollectError(
             f"{path}: expected a heading with id and time, perhaps with unit; "
             f"found {table.heading}"
         )
     rows = []
-    for number, cells in enumerate(table.cells, 2):
+    for number, cells in table.rows:
+        for key, column in (("id", "the id"), ("lms", "the number")):
+            refuse_shortened(path, number, column, cells.get(key, ""))
         if cells["time"] not in ("", "-"):
             slug = course.unit(cells["unit"]).slug if cells.get("unit") else ""
-            when = _time(f"{path}, row {number}", cells["time"])
-            rows.append(TimeRow(student_of(cells), slug, when))
-    return Times(rows)
+            try:
+                when = f"{parse_time(cells['time']):{TIME}}"
+            except UncertainTime as error:
+                raise CollectError(
+                    f"{path}, row {number}: cannot read the time {cells['time']!r} for "
+                    f"certain: {error}. Write it as 2026-11-02 18:30 or as "
+                    "2026-11-02 18:30 +01:00"
+                ) from None
+            student = student_of(cells, has_ids_by_hand(table), number)
+            rows.append(TimeRow(student, slug, when))
+    return Times(rows, filter(None, [table.words_about_unknown()]))
 
 
-def _time(place: str, text: str) -> str:
-    """Return a time in UTC; without a zone it is one of this machine's."""
+def parse_time(text: str) -> datetime:
+    """Return a time in UTC; without a zone it is one of this machine's.
+
+    Raises:
+        UncertainTime: if it may be several times, with the reason.
+    """
+    plain = " ".join(text.split())
+    found = next(filter(None, (form.fullmatch(plain) for form in FORMS)), None)
+    if found is None:
+        raise UncertainTime(_why_not_read(plain))
+    parts = found.groupdict()
+    name = (parts.get("name") or "").casefold()
+    named = [n for n, one in enumerate(MONTHS, 1) if name and one.startswith(name)]
+    month = named[0] if named else int(parts.get("month") or 0)
+    year, this_year = int(parts["year"]), datetime.now(UTC).year
+    if not FIRST_YEAR <= year <= this_year + 1:
+        raise UncertainTime(f"the year {year} is not one of a course")
     try:
-        if UNCLEAR.search(text):
-            raise ParserError("day and month may be either")
-        return f"{parse(text).astimezone(UTC):{TIME}}"
-    except (ParserError, ValueError, OverflowError):
-        raise CollectError(
-            f"{place}: cannot read the time {text!r}; write it as 2026-11-02 18:30"
-        ) from None
+        moment = datetime(
+            *(year, month, int(parts["day"])),
+            *(_hour(int(parts["hour"]), parts["half"]), int(parts["minute"])),
+            int(parts["second"] or 0),
+        )
+    except ValueError:
+        raise UncertainTime("there is no such month, day or hour") from None
+    weekday = (parts.get("weekday") or "").casefold()[:3]
+    if weekday in WEEKDAYS and WEEKDAYS[moment.weekday()] != weekday:
+        raise UncertainTime(f"that day is a {moment:%A}")
+    return _in_utc(moment, parts["zone"] or "")
+
+
+def _why_not_read(text: str) -> str:
+    """Say why a text is in none of the forms."""
+    if re.fullmatch(r"[\d:.]+ ?(?:[AaPp]\.?[Mm]\.?)?", text) and ":" in text:
+        return "it has no date"
+    if re.match(r"\d{1,2}[-/. ]+\d{1,2}[-/. ]+\d{2,4}", text):
+        return "its first number may be the day or the month"
+    zone = re.search(r"\d ?(?:[AaPp][Mm] )?([A-Za-z]{2,5}(?:[+-]\d+)?)$", text)
+    if zone and zone[1].upper() not in ("AM", "PM"):
+        return f"{zone[1]} is the name of several zones, or of none"
+    if not re.search(r"\d:\d\d", text):
+        return "it has no time of day"
+    return "it is in no form that is known"
+
+
+def _hour(hour: int, half: str | None) -> int:
+    """Return an hour from 0 to 23.
+
+    Raises:
+        ValueError: if it is not one of a half of the day, as in 18:30 pm.
+    """
+    if not half:
+        return hour
+    if not 1 <= hour <= 12:
+        raise ValueError("no hour of a half of the day")
+    return hour % 12 + (12 if half[0] in "Pp" else 0)
+
+
+def _in_utc(moment: datetime, zone: str) -> datetime:
+    """Return a moment of a zone in UTC.
+
+    Raises:
+        UncertainTime: if clocks showed it twice, or never, or if nobody knows the zone.
+    """
+    if zone in ("Z", "UTC", "GMT"):
+        return moment.replace(tzinfo=UTC)
+    if zone[:1] in ("+", "-"):
+        hours, minutes = int(zone[1:3]), int(zone[-2:])
+        if hours > 14 or minutes > 59:
+            raise UncertainTime(f"there is no zone {zone}")
+        ahead = timedelta(hours=hours, minutes=minutes)
+        own = timezone(-ahead if zone[0] == "-" else ahead)
+        return moment.replace(tzinfo=own).astimezone(UTC)
+    try:
+        tz = ZoneInfo(zone) if zone else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise UncertainTime(f"there is no zone {zone}") from None
+    local = moment.replace(tzinfo=tz)
+    both = [local.replace(fold=fold).astimezone(UTC) for fold in (0, 1)]
+    if both[0] != both[1]:
+        raise UncertainTime("the clocks were changed in this hour: give the zone")
+    return both[0]
 
 
 def due_of(folder: ClassFolder, slug: str) -> datetime | None:

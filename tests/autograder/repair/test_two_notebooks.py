@@ -5,8 +5,8 @@ import os
 import shutil
 
 import pytest
-from autograder.classroom.regrade_hash import hash_of_submission
 
+from autograder.classroom.fingerprint import fingerprint_of_submission
 from autograder.grading.submission import read_and_repair
 from autograder.repair import Refused
 from autograder.repair.finding import MOST_OTHERS, find_notebook, other_notebooks
@@ -111,9 +111,9 @@ def test_thousands_of_notebooks_cost_nothing(folder, blank, tiny_unit):
 def test_another_notebook_is_a_reason_to_grade_again(folder, blank, handed_in):
     write(folder, (OWN, blank))
     submission = Submission("ada", SLUG, folder / OWN)
-    before = hash_of_submission(submission)
+    before = fingerprint_of_submission(submission)
     write(folder, (COPY, written(handed_in, "MINE")))
-    assert hash_of_submission(submission) != before
+    assert fingerprint_of_submission(submission) != before
     shutil.copy(folder / COPY, folder / OWN)
     (folder / COPY).unlink()
-    assert hash_of_submission(submission) != before
+    assert fingerprint_of_submission(submission) != before

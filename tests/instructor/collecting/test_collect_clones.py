@@ -105,17 +105,19 @@ def test_what_a_roster_says_of_repositories(folder, root, numbered, tmp_path):
         {
             "01-tiny-octocat/work.ipynb": numbered(1),
             "01-tiny-B-Ray/work.ipynb": numbered(2),
-            "al - 01-tiny-who-knows/work.ipynb": numbered(3),
+            "01-tiny-al/work.ipynb": numbered(3),
+            "01-tiny-b-ray - Kim Lee/work.ipynb": numbered(5),  # two are named
             "01-tiny-stranger/work.ipynb": numbered(4),
         },
     )
     done = collect(clones, folder, roster=roster)
     assert taken(root) == {"kim": numbered(1), "bo": numbered(2), "al": numbered(3)}
     assert [result.source for result in done.report.problems()] == [
-        "01-tiny-stranger/work.ipynb"
+        "01-tiny-b-ray - Kim Lee/work.ipynb",
+        "01-tiny-stranger/work.ipynb",
     ]
     git = [result.source for result in done.report.of(PASSED_OVER)]
-    assert len(git) == 4 and all(source.endswith("/.git") for source in git)
+    assert len(git) == 5 and all(source.endswith("/.git") for source in git)
 
 
 def test_a_clone_tells_no_time(folder, root, numbered, tmp_path):

@@ -3,7 +3,7 @@
 from unicodedata import normalize
 
 import pytest
-from collected import taken
+from collected import stamp, taken, utc
 from hypothesis import example, given
 from hypothesis.strategies import text
 from lms_archives import archive
@@ -174,3 +174,132 @@ def test_each_folder_has_an_account_of_its_own(folder, numbered, tmp_path):
         "submissions.html",
     ]
     assert all("Ann" in p.read_text() or "Bob" in p.read_text() for p in pages)
+
+
+BRIGHTSPACE = "{}-4711 - {} - {}"
+FIRST, SECOND = "Nov 2, 2026 1015 PM", "Nov 2, 2026 1130 PM"
+
+
+@pytest.mark.parametrize("with_roster", [False, True])
+def test_brightspace(folder, root, roster, numbered, tmp_path, with_roster):
+    """A folder for each attempt: two attempts are one student's."""
+    ada = BRIGHTSPACE.format(9001, "Ada Lovelace", FIRST)
+    again = BRIGHTSPACE.format(9001, "Ada Lovelace", SECOND)
+    emmy = BRIGHTSPACE.format(9002, "N0042 - Emmy Noether", FIRST)
+    path = archive(
+        tmp_path / "a.zip",
+        (f"{again}/04.ipynb", numbered(2), (2026, 11, 20, 8, 0, 0)),
+        (f"{ada}/04.ipynb", numbered(1), (2026, 11, 20, 8, 0, 2)),
+        (f"{emmy} - 04.ipynb", numbered(3)),
+        ("index.html", b"<p>"),
+    )
+    done = collect(path, folder, roster=roster if with_roster else None)
+    names = ("al1815", "en1882") if with_roster else ("ada-lovelace", "emmy-noether")
+    assert taken(root) == dict(zip(names, (numbered(2), numbered(3)), strict=True))
+    assert done.report.problems() == []
+    assert stamp(root, names[0]) == utc(2026, 11, 2, 23, 30, 0)
+
+
+LIST = """---
+submission_11:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: al1815
+    :email: ada@example.org
+  :created_at: 2026-11-01 10:00:00.123456000 Z
+  :results:
+    :output: "submission_12:\\n  :submitters:\\n  - :name: Ada Lovelace"
+submission_12:
+  :submitters:
+  - :name: Emmy Noether
+    :sid: en1882
+    :email: noether@example.org
+  - :name: Évariste Galois
+    :sid: eg1811
+    :email: galois@example.org
+  :created_at: 2026-11-01 11:00:00.5 Z
+submission_13:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: sd1781
+    :email: ''
+  :created_at: 2026-11-01 11:00:00.5 Z
+"""
+
+
+@pytest.mark.parametrize("home", ["", "assignment_5_export/"])
+def test_gradescope(folder, root, roster, numbered, tmp_path, home):
+    """The list says whose a folder is, whatever the student called the files in it."""
+    path = archive(
+        tmp_path / "assignment_5_export.zip",
+        (f"{home}submission_11/noetheremmy_102_5_01_tiny.ipynb", numbered(1)),
+        (f"{home}submission_12/a/01_tiny.ipynb", numbered(2)),
+        (f"{home}submission_13/01_tiny.ipynb", numbered(3)),
+        (f"{home}submission_metadata.yml", LIST.encode()),
+    )
+    done = collect(path, folder, roster=roster)
+    assert taken(root) == {
+        "al1815": numbered(1), "en1882": numbered(2), "eg1811": numbered(2),
+    }  # fmt: skip
+    assert stamp(root, "al1815") == "2026-11-01 10:00:00 UTC"
+    assert [one.why for one in done.report.problems()] == [
+        "has the id sd1781, but the name of al1815"
+    ]
+
+
+def test_gradescope_without_a_roster(folder, root, numbered, tmp_path):
+    files = [(f"submission_{n}/01_tiny.ipynb", numbered(n)) for n in (11, 12)]
+    path = archive(
+        tmp_path / "export.zip", *files, ("submission_metadata.yml", LIST.encode())
+    )
+    collect(path, folder)
+    assert taken(root) == {
+        "ada-lovelace": numbered(11),
+        "emmy-noether": numbered(12),
+        "évariste-galois": numbered(12),
+    }
+
+
+@pytest.mark.parametrize("home", ["Niels Abel/", "abelniels_5_6_work.zip/", "a/b/"])
+def test_a_students_list_of_submissions_is_not_believed(
+    folder, root, roster, numbered, tmp_path, home
+):
+    came = tmp_path / "came"
+    files = {
+        f"{home}submission_11/01_tiny.ipynb": numbered(1),
+        f"{home}submission_metadata.yml": LIST.encode(),
+        "Emmy Noether - 01_tiny.ipynb": numbered(2),
+    }
+    for name, content in files.items():
+        (came / name).parent.mkdir(parents=True, exist_ok=True)
+        (came / name).write_bytes(content)
+    done = collect(came, folder, roster=roster)
+    assert set(taken(root)) == {"en1882"}
+    assert any("collect the export by itself" in one.why
+               for one in done.report.problems())  # fmt: skip
+
+
+def test_what_was_entered_in_canvas_is_of_its_student(folder, roster, tmp_path):
+    """A text or a link has no number of a file; a student may have no name there."""
+    path = archive(
+        tmp_path / "a.zip",
+        ("lovelaceada_101_text.html", b"<p>"),
+        ("noetheremmy_LATE_102_link.html", b"<p>"),
+        ("_103_7_01_tiny.ipynb", b"{}"),
+    )
+    done = collect(path, folder, roster=roster)
+    assert set(done.report.instead()) == {"al1815", "en1882"}
+    assert [one.student for one in done.placed] == ["eg1811"]
+
+
+def test_nbgitpullers_copy_is_the_same_students(folder, root, numbered, tmp_path):
+    home = tmp_path / "came" / "Ada Lovelace"
+    home.mkdir(parents=True)
+    (home / "01_tiny__20261102183000.ipynb").write_bytes(numbered(1))
+    collect(home.parent, folder)
+    assert taken(root) == {"ada-lovelace": numbered(1)}
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (alone / "01_tiny__20261102183000.ipynb").write_bytes(numbered(2))
+    (done,) = collect(alone, folder).report.problems()
+    assert done.why == "does not say whose it is"

@@ -286,7 +286,7 @@ def test_a_roster_is_refused_with_reasons(tmp_path, roster):
     with pytest.raises(CollectError, match="expected a heading with id"):
         read_roster(roster)
     roster.write_text("id,name\nx,Ada Lovelace\nx,Emmy Noether\n")
-    with pytest.raises(CollectError, match="the id 'x' is missing or there twice"):
+    with pytest.raises(CollectError, match="rows 2 and 3: the id 'x' is there twice"):
         read_roster(roster)
 
 
