@@ -22,7 +22,7 @@ from autograder.repair import Refused, read_submission, rebuild
 from autograder.sandbox.limits import Limits
 from autograder.unit import GradedUnit, Submission
 
-PATIENCE = 60.0  # seconds that a process may take, be it that it waits
+PATIENCE = 300.0  # seconds on a busy machine; `limited` counts processor time
 LIMITS = Limits(grader_seconds=20)
 TOO_LONG = "reading it took too long"
 NO_MEMORY = "reading it needs too much memory"

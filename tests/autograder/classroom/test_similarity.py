@@ -1,7 +1,6 @@
 """Copied answers are found under other names; honest ones are not listed."""
 
 import os
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -152,7 +151,7 @@ def test_the_command_lists_pairs_and_says_that_it_is_no_proof(classroom):
     (row,) = [line for line in done.output.splitlines() if "100%" in line]
     assert "half-done" in row and "perfect-two" in row and "double" in row
     assert "no proof" in done.output
-    assert "Not read: looping (it is empty" in done.output.replace("\n", " ")
+    assert "Not read: looping (" in done.output.replace("\n", " ")
     said = runner.invoke(app, ["similar", "--help"]).output
     assert "no proof" in " ".join(said.replace("│", " ").split())
     assert runner.invoke(app, ["similar", "nonsense"]).exit_code == 2
@@ -194,7 +193,7 @@ def huge_number(notebook):
 
 def huge_answer(notebook):
     """Write an answer which takes minutes to compare with another such one."""
-    answer = "def double(x):\n" + "    x = x + 1\n" * 30_000 + "    return x\n"
+    answer = "def double(x):\n" + "    x = x + 1\n" * 4_000 + "    return x\n"
     next(cell for cell in notebook.cells if cell.id == "double").source = answer
 
 
@@ -223,25 +222,20 @@ def test_hostile_submissions_are_listed_and_stop_nobody(classroom):
     assert "half-done (" not in told
 
 
-@pytest.mark.parametrize("how", ["hangs", "dies"])
-def test_what_a_process_cannot_read_costs_one_submission(
-    classroom, tiny_unit, monkeypatch, how
-):
-    """The patience is short here; each submission that fails has an own process."""
+def test_a_process_that_dies_costs_one_submission(classroom, tiny_unit, monkeypatch):
+    """The kernel may end it, for the memory or the time that a submission takes."""
     names = ("perfect-one", "perfect-two")
     only(classroom, *names)
     given = [Submission(one, UNIT, submission(classroom, one)) for one in names]
-    spoilt = replace(given[0], path=Path(f"/{how}"))
+    spoilt = replace(given[0], path=Path("/dies"))
     monkeypatch.setattr(similar_answers, "_serve", serve_or_fail)
-    found = read_answers(tiny_unit, [spoilt, given[1]], patience=3)
+    found = read_answers(tiny_unit, [spoilt, given[1]])
     assert found["perfect-one"].failure == similar_answers.TOO_LONG
     assert found["perfect-two"].failure == ""
 
 
 def serve_or_fail(connection, unit):
     submission = connection.recv()
-    if submission.path == Path("/hangs"):
-        time.sleep(60)
-    if submission.path.parent == Path("/"):
+    if submission.path == Path("/dies"):
         os._exit(1)
     connection.send(similar_answers.ReadAnswers())

@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 
 from autograder.collect import CollectError, collect
 from autograder.collect.times import UncertainTime, parse_time, read_times
-from autograder.course import LateRule
+from autograder.late_rule import LateRule
 
 DUE = "2026-11-01 20:00:00 UTC"
 WEEK_LATER = (2026, 11, 8, 12, 0, 0)
