@@ -12,7 +12,13 @@ from autograder.atomic_write import atomic_write
 from autograder.collect.incoming import IncomingNotebook
 from autograder.collect.name_cleaning import fold_id, folder_name, is_filling, letters
 from autograder.collect.platform_names import ParsedName
-from autograder.collect.roster import Roster, Student, are_one_name, words_of
+from autograder.collect.roster import (
+    Roster,
+    Student,
+    Words,
+    are_one_name,
+    words_of,
+)
 from autograder.collect.submission_store import STORE
 
 IDENTITIES = "students.json"
@@ -260,7 +266,7 @@ def _unless_another_name(
     if not (student.first or student.last):
         return Match((student.id,))
     meant = roster.by_name(people, named.platform)
-    own = set().union(*student.forms())
+    own = set[Words]().union(*student.forms())
     is_own = any(are_one_name(form, words_of(one)) for form in own for one in people)
     if meant and not is_own and student.id not in _ids(meant):
         theirs = " or ".join(_ids(meant))
