@@ -3,10 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from autograder.checking.failures import StudentError
 from autograder.phrases import Phrase
+
+if TYPE_CHECKING:
+    from autograder.checking.failures import StudentError
 
 MAX_WORDS = 600
 CONTROLS = ("Cc", "Cf", "Cs", "Co", "Cn")  # of Unicode; some turn the line around
@@ -36,11 +38,13 @@ def without_controls(text: str) -> str:
 
 def student_error(
     report: dict[str, Any], name: str, cells: Sequence[str] = ()
-) -> StudentError:
+) -> "StudentError":
     """Say what went wrong in the student's own code, and in which line of it.
 
     The line is taken from `cells`, the notebook as it was handed in.
     """
+    from autograder.checking.failures import StudentError  # collecting needs no checks
+
     kind = report.get("kind")
     if kind == "missing":
         words = Phrase("{name} is not defined.", clean(report.get("message")))
