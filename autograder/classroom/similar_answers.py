@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from autograder.classroom.similarity import MAX_TOKENS, tokens_of
 from autograder.classroom.worker_process import WorkerProcess, begin_working, limited
-from autograder.grading.editions import in_language_of
+from autograder.grading.language import in_language_of
 from autograder.repair import Refused, read_submission, rebuild
 from autograder.sandbox.limits import Limits
 from autograder.unit import GradedUnit, Submission

@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 
 from autograder.collect import CollectError, collect
 from autograder.collect.times import UncertainTime, parse_time, read_times
-from autograder.late_rule import LateRule
+from autograder.late_rule import late_rule_of
 
 DUE = "2026-11-01 20:00:00 UTC"
 WEEK_LATER = (2026, 11, 8, 12, 0, 0)
@@ -43,12 +43,12 @@ def test_late_on_canvas_is_a_second_and_is_warned_of(folder, root, due, canvas):
 
 def test_a_grace_that_forgives_the_one_second_is_warned_of(folder, due, canvas):
     assert "minutes_of_grace" not in words_of(collect(canvas, folder))
-    late = LateRule(percent_once=20, minutes_of_grace=15)
+    late = {"percent_once": 20, "minutes_of_grace": 15}
     folder.course = replace(folder.course, late=late)
     assert "one second late, which minutes_of_grace = 15 forgives" in words_of(
         collect(canvas, folder)
     )
-    assert late.share(1) == 0
+    assert late_rule_of(folder.course).share(1) == 0
 
 
 def test_late_without_a_due_date_costs_nothing_later(folder, root, canvas):
