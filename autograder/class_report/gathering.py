@@ -130,6 +130,7 @@ class _Sources:
             details=details,
             page=self._page(name),
             language=language_of(notebook) or ENGLISH,
+            sandbox=str(record.get("sandbox", "")),
         )
 
     def _is_untouched(self, name: str) -> bool:

@@ -40,6 +40,7 @@ class Row:
         penalty: what being late took, scaled as the score.
         page: the address of the feedback page; "" if there is none.
         language: of the notebook that was handed in.
+        sandbox: the kind of sandbox that the cells ran in, or "none".
     """
 
     student: str
@@ -57,6 +58,7 @@ class Row:
     penalty: float = 0.0
     page: str = ""
     language: str = ENGLISH
+    sandbox: str = ""
 
     @property
     def name(self) -> str:
@@ -145,6 +147,11 @@ class ClassReport:
     def graded(self) -> list[Row]:
         """The students whose submission was graded."""
         return [row for row in self.rows if row.status == "graded"]
+
+    @property
+    def unprotected(self) -> int:
+        """The number of submissions that ran without a sandbox."""
+        return sum(row.sandbox == "none" for row in self.rows)
 
     def count(self, status: str) -> int:
         """Count the students of a status."""

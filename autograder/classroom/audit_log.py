@@ -46,6 +46,7 @@ class AuditLog:
             "repair": outcome.notes,
             "doubtful": outcome.doubtful,
             "seconds": round(outcome.seconds, 3),
+            "sandbox": outcome.sandbox,
             "hashes": {"submission": submission_hash, "unit": unit_hash},
             **self._facts,
         }

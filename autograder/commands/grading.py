@@ -52,6 +52,14 @@ Scheduler = Annotated[
         "which only people you trust can reach."
     ),
 ]
+Unprotected = Annotated[
+    bool,
+    typer.Option(
+        "--unprotected",
+        envvar="COURSE_UNPROTECTED",
+        help="Grade without a sandbox: only if you trust every submission.",
+    ),
+]
 Device = Annotated[
     str | None,
     typer.Option(help="Run the checks on this device, such as cuda; default: cpu."),
@@ -72,6 +80,7 @@ def grade(
     force: Force = False,
     scheduler: Scheduler = None,
     device: Device = None,
+    unprotected: Unprotected = False,
 ) -> None:
     """Grade what was handed in: hidden checks, gradebook, feedback.
 
@@ -79,11 +88,15 @@ def grade(
     interrupted or killed goes on where it was. Each submission has its line in
     grading/audit.jsonl.
 
+    Without a sandbox nothing is graded, unless you say --unprotected.
+
     The exit status is 1 if one was refused or failed, 2 if nothing was graded.
     """
     from autograder.sandbox.prestart import prepare_for
 
     log_warnings(course_root)
+    if scheduler is None and not unprotected:
+        _require_sandbox()
     if scheduler is None and course_root.is_dir():
         prepare_for(course_root)
     from autograder.classroom.grading_run import Choice
@@ -97,6 +110,7 @@ def grade(
             _tell(slug, outcomes[-len(chosen) :], console)
             _settle(folder, slug, console, feedback)
     _say_where(folder, feedback, console)
+    _say_unprotected(outcomes, console)
     if any(outcome.status != "graded" for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -162,6 +176,31 @@ def _say_where(folder: "ClassFolder", feedback: bool, console: Console) -> None:
     pages = folder.root / folder.coursedir.feedback_directory
     if feedback and pages.is_dir():
         show(console, f"Feedback: {pages}")
+
+
+def _say_unprotected(outcomes: "list[Outcome]", console: Console) -> None:
+    """Say in the last line how many submissions ran without a sandbox, if any did."""
+    number = sum(outcome.is_unprotected for outcome in outcomes)
+    if number:
+        show(
+            console, f"UNPROTECTED: {number} of {len(outcomes)} ran without a sandbox."
+        )
+
+
+def _require_sandbox() -> None:
+    """Refuse to run submissions that nothing keeps from the rest of the machine.
+
+    Raises:
+        Exit: with status 2 and a sentence, if there is no sandbox.
+    """
+    from autograder.sandbox.bubblewrap import NO_SANDBOX, sandbox_kind
+
+    if sandbox_kind() == "none":
+        complain(
+            f"Nothing was graded: {NO_SANDBOX}; install bubblewrap on Linux, or say "
+            "--unprotected if you trust every submission."
+        )
+        raise typer.Exit(2)
 
 
 def _require_device(name: str, scheduler: str | None) -> None:

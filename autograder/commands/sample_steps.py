@@ -100,10 +100,11 @@ class SampleClass:
         """
         from autograder.sandbox.bubblewrap import sandbox_kind
 
+        trusted = ["--unprotected"] if sandbox_kind() == "none" else []  # it is ours
         progress.say(f"4/{STEPS} Grading: hidden checks, points, feedback")
         began = time.monotonic()
         log = NewLines(self.root / "grading" / "audit.jsonl")
-        command = course_command("grade", "--course-root", self.root)
+        command = course_command("grade", "--course-root", self.root, *trusted)
 
         def doing() -> str:
             self._read(log, progress, began)
@@ -115,7 +116,7 @@ class SampleClass:
             job.wait(doing, fine=(0, 1))  # 1: some are refused, as they must be
         doing()
         self.compare(progress)
-        if sandbox_kind() == "none":
+        if trusted:
             progress.say(f"{INDENT}{UNPROTECTED}")
         report = course_command("report", self.slugs[0], "--course-root", self.root)
         with Job(progress, "report", report) as job:

@@ -32,6 +32,7 @@ class Outcome:
         limits_hit: which limits were hit, where.
         seconds: how long it took.
         is_kept: whether it was graded before, and nothing has changed since.
+        sandbox: the kind of sandbox that the cells ran in, or "none"; "" if none ran.
         was_held_up: whether it ran out of time while others had the processors.
     """
 
@@ -47,7 +48,13 @@ class Outcome:
     limits_hit: list[str] = field(default_factory=list)
     seconds: float = 0.0
     is_kept: bool = False
+    sandbox: str = ""
     was_held_up: bool = False
+
+    @property
+    def is_unprotected(self) -> bool:
+        """Say whether the cells ran without a sandbox."""
+        return self.sandbox == "none"
 
     @property
     def score(self) -> float:
@@ -74,6 +81,7 @@ def as_record(outcome: Outcome) -> dict[str, Any]:
             "unwritten": sorted(outcome.unwritten),
             "limits_hit": outcome.limits_hit,
             "seconds": round(outcome.seconds, 3),
+            "sandbox": outcome.sandbox,
             "problem": outcome.reason or None,
             "checks": [dict(vars(result)) for result in outcome.results],
         }
@@ -99,4 +107,5 @@ def from_record(
         results=[CheckResult(**fields) for fields in record["checks"]],
         limits_hit=list(record["limits_hit"]),
         seconds=record["seconds"],
+        sandbox=record.get("sandbox", ""),
     )

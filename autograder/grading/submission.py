@@ -189,6 +189,7 @@ def check(
     that is lost is started anew, and the submission begun once more.
     """
     started = time.monotonic()
+    outcome.sandbox = parent.sandbox
     problem = ""
     for _ in range(ATTEMPTS):
         try:

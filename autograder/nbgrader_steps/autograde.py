@@ -18,6 +18,7 @@ from traitlets import Dict
 from autograder.grading.submission import grade_submission
 from autograder.marks import clear_marks, write_marks
 from autograder.repair import Refused
+from autograder.sandbox.bubblewrap import NO_SANDBOX
 from autograder.sandbox.limits import Limits
 from autograder.unit import Submission, graded_unit
 
@@ -67,6 +68,8 @@ class RunHiddenChecks(NbGraderPreprocessor):
             self.log.warning("Repaired: %s", note)
         if outcome.reason:
             self.log.error("Nothing was run: %s", outcome.reason)
+        if outcome.is_unprotected:
+            self.log.warning("Graded without a sandbox: %s.", NO_SANDBOX)
         write_marks(autograde, submission, outcome.notebook)
         return outcome.notebook, resources
 

@@ -28,9 +28,8 @@ ROOT_RIGHTS = (
 SYS_NICE = 23  # its number: with it, the parent lets what a child starts step back
 
 NO_SANDBOX = (
-    "No sandbox: bubblewrap (bwrap) does not work here. Submissions run in a process "
-    "of their own with your rights: they can read your files, use the network and "
-    "leave processes behind. Grade on Linux with bubblewrap to be protected."
+    "bubblewrap (bwrap) does not work here, so a submission can read your files, use "
+    "the network and change marks"
 )
 
 

@@ -4,14 +4,13 @@ import os
 import shutil
 import socket
 import tempfile
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from autograder.checking.failures import StudentGone
 from autograder.phrases import Phrase
-from autograder.sandbox.bubblewrap import FOLDER, NO_SANDBOX, sandbox_kind
+from autograder.sandbox.bubblewrap import FOLDER, sandbox_kind
 from autograder.sandbox.control_channel import ControlChannel, NoParent
 from autograder.sandbox.kit import WarmKit
 from autograder.sandbox.limits import Limits
@@ -19,10 +18,6 @@ from autograder.sandbox.parent_process import ParentProcess, make_locked_temp_di
 from autograder.sandbox.student_side.memory import OF_SIGNAL, TOO_MUCH_MEMORY
 from autograder.sandbox.student_side.messages import Channel, FrameLimits
 from autograder.sandbox.uid_leases import FIRST_IN_A_SANDBOX, USERS, UidLease
-
-
-class Unprotected(UserWarning):
-    """Warn that submissions run without a sandbox."""
 
 
 @dataclass
@@ -249,8 +244,6 @@ def start_parent(sandbox: str | None = None, wait: bool = True) -> ForkServerCli
         NoParent: if it does not come up.
     """
     kind = sandbox or sandbox_kind()
-    if kind == "none":
-        warnings.warn(NO_SANDBOX, Unprotected, stacklevel=2)
     process = ParentProcess(kind)
     parent = ForkServerClient(process.line, process)
     if wait:

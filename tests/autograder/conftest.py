@@ -3,7 +3,6 @@
 import functools
 import shutil
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from autograder.proof.sample_class import write_sample_class
 from autograder.sandbox import LocalStudent
 from autograder.sandbox.fork_server_client import (
     ForkServerClient,
-    Unprotected,
     start_parent,
 )
 from autograder.sandbox.limits import Limits
@@ -93,9 +91,7 @@ def parents() -> Iterator[Callable[[str], ForkServerClient]]:
         if kind == "sandbox":
             require("bubblewrap")
         if kind not in made:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", Unprotected)
-                made[kind] = start_parent("none" if kind == "none" else None)
+            made[kind] = start_parent("none" if kind == "none" else None)
         return made[kind]
 
     yield parent_of

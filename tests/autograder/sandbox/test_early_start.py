@@ -141,7 +141,6 @@ def test_a_copy_that_gets_another_kit_starts_anew(fresh_parent):
         copy.close()
 
 
-@pytest.mark.filterwarnings("ignore::autograder.sandbox.fork_server_client.Unprotected")
 def test_a_parent_that_is_not_waited_for_is_there_when_it_is_needed(parent):
     early = start_parent(parent.sandbox, wait=False)
     try:
@@ -151,7 +150,6 @@ def test_a_parent_that_is_not_waited_for_is_there_when_it_is_needed(parent):
 
 
 @pytest.mark.parametrize("seconds", [0, 0.1])
-@pytest.mark.filterwarnings("ignore::autograder.sandbox.fork_server_client.Unprotected")
 def test_a_parent_that_is_not_needed_ends_by_itself(parent, seconds):
     early = start_parent(parent.sandbox, wait=False)
     time.sleep(seconds)

@@ -1,5 +1,6 @@
-"""Where there is no sandbox, grading warns, once and in clear words, and goes on."""
+"""Where there is no sandbox, nothing is graded until the instructor says so."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -7,10 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiny_grading import UNIT, grade, only, scores
 
-from autograder.sandbox import bubblewrap
+from autograder.class_report.gathering import gather
+from autograder.class_report.page import page_of
+from autograder.classroom.folder import ClassFolder
+from autograder.sandbox import bubblewrap, prestart
 from autograder.sandbox.control_channel import NoParent
-from autograder.sandbox.fork_server_client import Unprotected, start_parent
+from autograder.sandbox.fork_server_client import start_parent
 from autograder.sandbox.limits import Limits
 
 
@@ -23,16 +28,36 @@ def without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     bubblewrap.sandbox_kind.cache_clear()
 
 
-def test_a_parent_without_a_sandbox_says_so(without_bubblewrap) -> None:
-    with pytest.warns(Unprotected, match="Grade on Linux with bubblewrap"):
-        parent = start_parent(wait=False)
-    try:
-        assert not parent.is_protected
-    finally:
-        parent.close()
+@pytest.mark.integration
+def test_grade_refuses_without_a_sandbox(
+    classroom: Path, without_bubblewrap: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COURSE_UNPROTECTED", raising=False)
+    done = grade(classroom)
+    assert done.exit_code == 2
+    assert done.output.count("\n") == 1
+    assert "--unprotected" in done.output and "bubblewrap" in done.output
+    assert not (classroom / "gradebook.db").exists()
 
 
-@pytest.mark.filterwarnings("ignore::autograder.sandbox.fork_server_client.Unprotected")
+@pytest.mark.integration
+def test_an_unprotected_run_says_so_in_line_log_and_report(
+    classroom: Path, without_bubblewrap: None
+) -> None:
+    only(classroom, "perfect-one")
+    prestart.end()
+    done = grade(classroom, "--unprotected", "--workers", "1")
+    assert done.exit_code == 0, done.output
+    assert scores(classroom)["perfect-one"] > 0
+    last = done.output.strip().splitlines()[-1]
+    assert last == "UNPROTECTED: 1 of 1 ran without a sandbox."
+    log = (classroom / "grading" / "audit.jsonl").read_text(encoding="utf-8")
+    assert json.loads(log.splitlines()[-1])["sandbox"] == "none"
+    report = gather(ClassFolder(classroom), UNIT)
+    assert report.unprotected == 1
+    assert "ran without a sandbox: 1." in page_of(report)
+
+
 def test_a_parent_that_is_gone_is_not_taken_for_a_missing_notebook() -> None:
     parent = start_parent("none", wait=False)
     parent.close()
