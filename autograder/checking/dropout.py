@@ -11,13 +11,17 @@ from autograder.checking.expect import expect_close, expect_shape, fail
 from autograder.phrases import Phrase
 
 # Along which axes no two places may drop alike: of weights (b, h, t, s), of vectors.
-OF_WEIGHTS = {
+OF_WEIGHTS: dict[str, int] = {
     Phrase("sentence"): 0,
     Phrase("head"): 1,
     Phrase("query"): 2,
     Phrase("key"): 3,
 }
-OF_VECTORS = {Phrase("token"): 1, Phrase("sentence"): 0, Phrase("number"): 2}
+OF_VECTORS: dict[str, int] = {
+    Phrase("token"): 1,
+    Phrase("sentence"): 0,
+    Phrase("number"): 2,
+}
 
 
 def expect_dropped(

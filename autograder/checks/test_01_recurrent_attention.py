@@ -1267,7 +1267,9 @@ def test_classifier_gradients(student, draw):
         for part in ("query", "weights", "states")
     }
     for name, want in gradients_of(pair.trusted, ids, upstream).items():
-        named = {phrase: gradients[name] for phrase, gradients in cuts.items()}
+        named: dict[str, Any] = {
+            phrase: gradients[name] for phrase, gradients in cuts.items()
+        }
         what, got = Phrase("the gradient of {name}", name), run.parameters[name]
         expect_close(got, want, what, mistakes=named, tolerance=1e-4)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -322,7 +323,7 @@ def test_vocabulary_of_an_iterator(student, draw):
     itos, _ = built(student, once)
     want = SPECIALS + words_by(sentences, by_frequency)
     lower = [[word.lower() for word in sentence] for sentence in sentences]
-    mistakes = {
+    mistakes: dict[str, Any] = {
         "words turned into lower case": lambda: (
             SPECIALS + words_by(lower, by_frequency)
         ),
@@ -799,7 +800,7 @@ def test_layer_gradients(student, draw):
             mistake="the gradient is cut off",
         )
     right = reference.lookup_gradient(ids, upstream.double(), V)
-    mistakes = {
+    mistakes: dict[str, Any] = {
         "the gradient of vectors that are not scaled": right,
         "the gradient of vectors that are divided by √d_model": right / D**0.5,
         "the gradient of vectors times d_model": right * D,

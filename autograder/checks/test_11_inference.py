@@ -1499,7 +1499,7 @@ def step_of_tensors(student) -> Any:
 def test_step_under_every_mask(student, draw):
     step, function = draw_step(student, draw), step_of_tensors(student)
     for place, keys, letter in (("tgt_mask", T, "t"), ("src_mask", S, "s")):
-        masks = {
+        masks: dict[str, Tensor] = {
             Phrase("(b, 1, 1, {letter}), one for each sentence", letter): draw.mask(
                 B, 1, 1, keys
             ),

@@ -850,7 +850,7 @@ def links_of(draw, count: int, found: int) -> tuple[Links, Links, Links]:
 def expect_rate(student, sets: tuple[Links, Links, Links], what: str) -> None:
     """Compare the student's rate with the right one."""
     got = student.alignment_error_rate(*sets)
-    fixed = {FIXED: partial(rate_of_others, student, *sets)}
+    fixed: dict[str, Any] = {FIXED: partial(rate_of_others, student, *sets)}
     compare_rate(got, sets, what, fixed)
 
 

@@ -127,7 +127,8 @@ def collect(
     when = read_times(times, folder.course) if times else Times([])
     reading = read_incoming(path)
     warnings = [(roster.name, words) for words in given.warnings] if given else []
-    warnings += [(times.name, words) for words in when.warnings] if times else []
+    if times:
+        warnings += [(times.name, words) for words in when.warnings]
     with FileLock(grading_folder(folder.root) / "collect.lock"):
         run = _Collecting(folder, (before, given), when, sorting, is_from_quarantine)
         run.done.warnings += warnings

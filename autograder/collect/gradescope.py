@@ -51,8 +51,8 @@ def read_gradescope(reading: IncomingFiles) -> None:
 
 
 def _all_parts(reading: IncomingFiles) -> Iterator[tuple[str, ...]]:
-    for one in (*reading.notebooks, *reading.left_out):
-        yield one.parts
+    yield from (one.parts for one in reading.notebooks)
+    yield from (one.parts for one in reading.left_out)
 
 
 def _submissions(

@@ -95,15 +95,15 @@ class StudentMatcher:
         if len(sure) > 1:
             return Match(why=f"names several students: {', '.join(sure)}")
         if sure:
-            ((own, key),) = sure.items()
+            ((id_, key),) = sure.items()
             others = [found for found in (*keys.values(), meant) if found]
-            against = [found for found in others if own not in _ids(found)]
+            against = [found for found in others if id_ not in _ids(found)]
             if not against:
-                return Match((own,))
+                return Match((id_,))
             theirs = " or ".join(_ids(against[0]))
             if against[0] is meant:
-                return Match(why=f"has the id {own}, but the name of {theirs}")
-            return Match(why=f"has {key}, which is {own}'s, and a key of {theirs}")
+                return Match(why=f"has the id {id_}, but the name of {theirs}")
+            return Match(why=f"has {key}, which is {id_}'s, and a key of {theirs}")
         return self._by_name(named, meant, keys, is_twin, may_be_new)
 
     def _number(self, named: ParsedName) -> str:
