@@ -396,7 +396,7 @@ def test_greedy_leaves_no_traces(student, draw):
     )
 
 
-# --- cut_back ---------------------------------------------------------------------
+# --- prune ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -518,7 +518,7 @@ def candidates(draw, b: int, k: int, words: int, alpha: float) -> Candidates:
 
 def run_cut(student, given: Candidates) -> Tensor:
     """Call a student's cut, and put its four results into one tensor (4, b, k)."""
-    got = student.cut_back(given.log_prob, given.length, given.alpha)
+    got = student.prune(given.log_prob, given.length, given.alpha)
     what = "four things: parent, word, log-probability and worth"
     names = ("parent", "word", "the log-probability", "the worth")
     for name, part in zip(names, expect_parts(got, 4, what), strict=True):
@@ -581,14 +581,12 @@ def test_cut_of_close_ones(student, draw):
 def test_cut_leaves_no_traces(student, draw):
     calls = [candidates(draw.fixed(number), 4, 3, 6, 0.9) for number in (0, 2)]
     arguments = [(one.log_prob, one.length, one.alpha) for one in calls]
-    expect_no_traces(student, student.cut_back, *arguments[0], still=True)
+    expect_no_traces(student, student.prune, *arguments[0], still=True)
 
     def right(*given: Any) -> Tensor:
         return Candidates(*given).right()[3]
 
-    expect_each_call_anew(
-        student, student.cut_back, arguments, right, "the worth", part=3
-    )
+    expect_each_call_anew(student, student.prune, arguments, right, "the worth", part=3)
 
 
 @check("beam-cut", share=1, title="On the device of its inputs", form=True)
@@ -596,7 +594,7 @@ def test_cut_on_device(student, draw):
     given = candidates(draw.fixed(0), 4, 3, 6, 0.9)
     expect_same_device(
         student,
-        student.cut_back,
+        student.prune,
         *(given.log_prob, given.length, given.alpha),
         what="what comes back",
     )

@@ -227,31 +227,31 @@ def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     return tgt
 
 
-# --- cut_back ---------------------------------------------------------------------
+# --- prune ---------------------------------------------------------------------
 
-cut_back = answer("transformer.translation.inference.cut_back")
-cut_back.wrong(
+prune = answer("transformer.translation.inference.prune")
+prune.wrong(
     "length penalty forgotten",
     swap("/ length_penalty(length, alpha).unsqueeze(-1)", ""),
     names="without the length penalty",
 )
-cut_back.wrong(
+prune.wrong(
     "length penalty multiplied",
     swap("/ length_penalty", "* length_penalty"),
     names="multiplies by the length penalty",
 )
-cut_back.wrong(
+prune.wrong(
     "divided by the length to the power of alpha",
     swap("length_penalty(length, alpha)", "(length.float() ** alpha)"),
     names="divides by n^α",
 )
-cut_back.wrong("alpha always 0.6", swap("alpha)", "0.6)"), names="always 0.6")
-cut_back.wrong(
+prune.wrong("alpha always 0.6", swap("alpha)", "0.6)"), names="always 0.6")
+prune.wrong(
     "the penalty of the first hypothesis for all",
     swap("length, alpha", "length[:, :1], alpha"),
     names="penalty of the first hypothesis",
 )
-cut_back.wrong(
+prune.wrong(
     "the penalty for what comes back alone",
     swap(
         "worth, best = worth.flatten(1).topk(log_prob.size(1))",
@@ -262,7 +262,7 @@ cut_back.wrong(
     ),
     names="only for what it returns",
 )
-cut_back.wrong(
+prune.wrong(
     "k greedy searches side by side",
     swap(
         "worth, best = worth.flatten(1).topk(log_prob.size(1))",
@@ -275,7 +275,7 @@ cut_back.wrong(
     ),
     names="best word of each hypothesis",
 )
-cut_back.wrong(
+prune.wrong(
     "all sentences compete",
     swap(
         "topk(log_prob.size(1))",
@@ -290,7 +290,7 @@ cut_back.wrong(
     ),
     names="the candidates of all sentences",
 )
-cut_back.wrong(
+prune.wrong(
     "the worst first",
     swap(
         "return parent, word, log_prob.flatten(1).gather(1, best), worth",
@@ -301,28 +301,28 @@ cut_back.wrong(
     ),
     names="worst first",
 )
-cut_back.wrong(
+prune.wrong(
     "the k worst",
     swap("size(1))", "size(1), largest=False)"),
     names="the k worst",
 )
-cut_back.wrong(
+prune.wrong(
     "parent and word exchanged",
     swap("return parent, word", "return word, parent"),
     names="have changed places",
 )
-cut_back.wrong(
+prune.wrong(
     "place // k and place % k",
     swap("// log_prob.size(-1)", "// log_prob.size(1)"),
     swap("% log_prob.size(-1)", "% log_prob.size(1)"),
     names="counts k words",
 )
-cut_back.wrong(
+prune.wrong(
     "the divided worth as log-probability",
     swap("log_prob.flatten(1).gather(1, best), worth", "worth, worth"),
     names="divided by the length penalty",
 )
-cut_back.wrong(
+prune.wrong(
     "the log-probability as worth",
     swap(
         "return parent, word, log_prob.flatten(1).gather(1, best), worth",
@@ -333,23 +333,23 @@ cut_back.wrong(
     ),
     names="not divided by the length penalty",
 )
-cut_back.wrong(
+prune.wrong(
     "three results",
     swap("log_prob.flatten(1).gather(1, best), worth", "worth"),
     names="another number of results",
 )
-cut_back.wrong(
+prune.wrong(
     "places of 7 words",
     swap("// log_prob.size(-1)", "// 7"),
     swap("% log_prob.size(-1)", "% 7"),
     names="counts 7 words",
 )
-cut_back.wrong(
+prune.wrong(
     "two hypotheses always",
     swap("topk(log_prob.size(1))", "topk(2)"),
     diagnosed=False,
 )
-cut_back.wrong(
+prune.wrong(
     "ranked in half precision",
     swap(
         "worth, best = worth.flatten(1).topk(log_prob.size(1))",
@@ -360,12 +360,12 @@ cut_back.wrong(
     ),
     names="too few digits",
 )
-cut_back.wrong(
+prune.wrong(
     "in half precision",
     swap("worth = log_prob", "worth = log_prob.half()"),
     diagnosed=False,
 )
-cut_back.wrong(
+prune.wrong(
     "divides its argument, and puts it back",
     swap(
         "worth = log_prob",
@@ -377,12 +377,12 @@ cut_back.wrong(
     ),
     names="changed in place",
 )
-cut_back.wrong(
+prune.wrong(
     "minus infinity replaced by a number",
     insert("log_prob = log_prob.clamp(min=-50)", before="worth = log_prob"),
     diagnosed=False,
 )
-cut_back.wrong(
+prune.wrong(
     "the first cut kept",
     swap(
         "return parent, word, log_prob.flatten(1).gather(1, best), worth",
@@ -395,12 +395,12 @@ cut_back.wrong(
     ),
     names="kept from an earlier call",
 )
-cut_back.wrong(
+prune.wrong(
     "places made on the CPU",
     swap("// log_prob.size(-1)", "// log_prob.size(-1) + torch.zeros(1).long()"),
     names="made on the CPU",
 )
-cut_back.wrong(
+prune.wrong(
     "zeros",
     body("""
     nothing = torch.zeros(length.shape).long()
@@ -409,7 +409,7 @@ cut_back.wrong(
     names="zeros in all",
 )
 
-cut_back.wrong(
+prune.wrong(
     "k words of each hypothesis, with a k of at most V",
     swap(
         "worth, best = worth.flatten(1).topk(log_prob.size(1))",
@@ -424,7 +424,7 @@ cut_back.wrong(
     names="needs a k of at most V",
 )
 
-cut_back.right(
+prune.right(
     "sort in place of topk",
     swap(
         "topk(log_prob.size(1))",
@@ -435,7 +435,7 @@ cut_back.right(
         """,
     ),
 )
-cut_back.right(
+prune.right(
     "divmod and integer division",
     swap(
         "parent, word = best // log_prob.size(-1), best % log_prob.size(-1)",
@@ -446,7 +446,7 @@ cut_back.right(
         """,
     ),
 )
-cut_back.right(
+prune.right(
     "the worth times the penalty is the log-probability",
     swap(
         "/ length_penalty(length, alpha).unsqueeze(-1)",
@@ -457,7 +457,7 @@ cut_back.right(
         "torch.gather(log_prob.reshape(len(log_prob), -1), -1, best)",
     ),
 )
-cut_back.right(
+prune.right(
     "topk of each hypothesis, then of all",
     swap(
         "worth, best = worth.flatten(1).topk(log_prob.size(1))",
@@ -470,7 +470,7 @@ cut_back.right(
         """,
     ),
 )
-cut_back.right(
+prune.right(
     "the penalty as exp of a logarithm",
     swap(
         "length_penalty(length, alpha)",
@@ -479,8 +479,8 @@ cut_back.right(
 )
 
 
-@cut_back.right("Python lists")
-def cut_back(log_prob, length, alpha):
+@prune.right("Python lists")
+def prune(log_prob, length, alpha):
     b, k, v = log_prob.shape
     kept = []
     for i in range(b):
@@ -771,7 +771,7 @@ beam_search.wrong(
     "k words of each hypothesis, with a k of at most V",
     swap(
         """
-        parent, word, log_prob, worth = cut_back(
+        parent, word, log_prob, worth = prune(
             log_prob, beams.next_length(), settings.length_penalty
         )
         """,
@@ -828,7 +828,7 @@ beam_search.right(
     ),
     swap(
         """
-        parent, word, log_prob, worth = cut_back(
+        parent, word, log_prob, worth = prune(
             log_prob, beams.next_length(), settings.length_penalty
         )
         """,
@@ -849,7 +849,7 @@ beam_search.right(
     "the best words of each hypothesis, at most V",
     swap(
         """
-        parent, word, log_prob, worth = cut_back(
+        parent, word, log_prob, worth = prune(
             log_prob, beams.next_length(), settings.length_penalty
         )
         """,
@@ -2435,7 +2435,7 @@ any_word.wrong(
     ),
     diagnosed=False,
 )
-any_k = answer("transformer.translation.inference.cut_back")
+any_k = answer("transformer.translation.inference.prune")
 any_k.wrong(
     "a k of 16 at most",
     swap("topk(log_prob.size(1))", "topk(min(16, log_prob.size(1)))"),

@@ -58,7 +58,7 @@ def greedy_decode(
     return tgt
 
 
-def cut_back(
+def prune(
     log_prob: Tensor, length: Tensor, alpha: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Keep the k best candidates of each sentence: one cut of a beam search.
@@ -108,7 +108,7 @@ def beam_search(
     for _ in range(settings.max_len):
         logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
         log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)  # (b, k, V)
-        parent, word, log_prob, worth = cut_back(
+        parent, word, log_prob, worth = prune(
             log_prob, beams.next_length(), settings.length_penalty
         )
         beams = beams.extend(parent, word, log_prob, settings.eos_id)
