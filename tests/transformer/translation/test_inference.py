@@ -209,7 +209,7 @@ def test_beam_finds_what_greedy_misses():
     assert worth[0].exp().tolist() == pytest.approx([0.36, 0.30])
 
 
-def test_beam_is_cut_back_to_k_after_every_word():
+def test_beam_is_pruned_to_k_after_every_word():
     table = Table(GREEDY_LOSES)
     beam_search(table, torch.tensor([[4], [5]]), SearchSettings(3))
     assert table.widths == [6, 6, 6]
