@@ -126,7 +126,9 @@ def collect(
     before = read_roster(kept) if kept.is_file() else None
     when = read_times(times, folder.course) if times else Times([])
     reading = read_incoming(path)
-    warnings = [(roster.name, words) for words in given.warnings] if given else []
+    warnings = []
+    if roster and given:
+        warnings += [(roster.name, words) for words in given.warnings]
     if times:
         warnings += [(times.name, words) for words in when.warnings]
     with FileLock(grading_folder(folder.root) / "collect.lock"):
