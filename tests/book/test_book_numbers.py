@@ -57,7 +57,6 @@ FROM_ELSEWHERE: dict[str, dict[str, str]] = {
         "4,000": EXAMPLE,
         "10,000": EXAMPLE,
         "9,999": "10,000 - 1",
-        "9,950": "199 times 50",
     },
     "13": {
         "5.316": TUTORIAL,
