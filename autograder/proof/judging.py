@@ -140,8 +140,8 @@ def numbers_of(proof: Proof, only: str = "") -> list[int]:
 def judge(proof: Proof, variant: Variant) -> Verdict:
     """Run the hidden checks on a notebook with one variant in it.
 
-    A right style must leave all exercises right. A wrong variant must lose points, and
-    the exercises that use it must lose none.
+    A right style must keep all points, and a wrong variant must lose some. The later
+    exercises that use it must lose none; the others run the same code as always.
     """
     unit = proof.graded
     exercise = exercise_of(unit, variant)
@@ -150,8 +150,7 @@ def judge(proof: Proof, variant: Variant) -> Verdict:
         answers=our_answers(unit.answers, proof.notebook),
     )
     is_wrong = variant.kind == "wrong"
-    only = users_of(unit.answers, exercise) if is_wrong else None
-    results = run_checks(unit, student, only)
+    results = run_checks(unit, student, users_of(unit.answers, exercise))
     own = [result for result in results if result.exercise == exercise]
     named = any(one.mistake and variant.names in one.mistake for one in own)
     if is_wrong:
