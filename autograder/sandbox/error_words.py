@@ -2,10 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from autograder.phrases import Phrase
+from autograder.notebook_syntax import read_program
+from autograder.phrases import Phrase, joined
 
 if TYPE_CHECKING:
     from autograder.checking.failures import StudentError
@@ -19,6 +20,7 @@ MOST_SIZES = 8  # numbers in a message: those of two shapes
 NUMBER = re.compile(r"\d+")
 OPAQUE = re.compile(r"\d{5,}|\b(?=(?:\w*?\d){3})\w{13,}|\w{41,}")
 DOTS = re.compile(r"…(?:[\s,;:.()\[\]{}|/-]*…)+")
+UNKNOWN_NAME = re.compile(r"name '(\w{1,60})' is not defined")
 FRACTION = re.compile(r"[-+]?(?:\d*\.\d+(?:[eE][-+]?\d+)?|\b\d+[eE][-+]?\d+)")
 
 
@@ -37,18 +39,24 @@ def without_controls(text: str) -> str:
 
 
 def student_error(
-    report: dict[str, Any], name: str, cells: Sequence[str] = ()
+    report: dict[str, Any],
+    name: str,
+    cells: Sequence[str] = (),
+    stopped: Mapping[int, Any] | None = None,
 ) -> "StudentError":
     """Say what went wrong in the student's own code, and in which line of it.
 
-    The line is taken from `cells`, the notebook as it was handed in.
+    The line is taken from `cells`, the notebook as it was handed in. `stopped` says in
+    which line a cell raised, by the cell's number.
     """
     from autograder.checking.failures import StudentError  # collecting needs no checks
 
     kind = report.get("kind")
     if kind == "missing":
-        words = Phrase("{name} is not defined.", clean(report.get("message")))
-        return StudentError(kind, name, words)
+        missing = clean(report.get("message"))
+        words = Phrase("{name} is not defined.", missing)
+        why = _why_missing(missing, cells, stopped or {})
+        return StudentError(kind, name, joined("{one} {more}", [words, why]))
     if kind == "not written":
         words = Phrase("{name} is not written yet.", clean(name))
         return StudentError(kind, name, words)
@@ -61,9 +69,27 @@ def student_error(
         words = Phrase("{name} raised {kind}: {quoted}{place}", *error, quoted, place)
     else:
         words = Phrase("{name} raised {kind}{place}", *error, place)
-    advice = _about_devices(quoted)
+    unknown = UNKNOWN_NAME.search(quoted)
+    if unknown:
+        advice = _why_missing(unknown[1], cells, stopped or {})
+    else:
+        advice = _about_devices(quoted)
     words = Phrase("{error}. {advice}", words, advice) if advice else words
     return StudentError("raised", name, words, place)
+
+
+def _why_missing(name: str, cells: Sequence[str], stopped: Mapping[int, Any]) -> str:
+    """Name the statement at which the cell stopped that would define a name."""
+    for number in sorted(stopped, reverse=True):
+        report = {"cell": number, "line": stopped[number]}
+        code = _line_of(report, cells)
+        program = read_program(cells[number : number + 1])
+        if code and (name in program.definitions or name in program.imports):
+            return Phrase(
+                "The cell that defines {name} stopped at its line {number}: {code}",
+                *(name, stopped[number], code),
+            )
+    return ""
 
 
 def _about_devices(message: str) -> str:

@@ -1,5 +1,7 @@
 """Run trusted cells in this process: for our own variants and tests, no one else's."""
 
+import __future__
+
 import contextlib
 import linecache
 from collections.abc import Iterator, Mapping, Sequence
@@ -102,12 +104,12 @@ def _type_of(error: dict[str, Any]) -> dict[str, str]:
 def _execute(
     source: str, number: int, namespace: dict[str, Any]
 ) -> BaseException | None:
-    name = f"<cell {number}>"
+    name, flags = f"<cell {number}>", __future__.annotations.compiler_flag
     python = TransformerManager().transform_cell(source)
     lines = python.splitlines(keepends=True)
     linecache.cache[name] = (len(python), None, lines, name)
     try:
-        exec(compile(python, name, "exec"), namespace)
+        exec(compile(python, name, "exec", flags, dont_inherit=True), namespace)
     except Exception as error:
         return error
     return None

@@ -1,7 +1,7 @@
 """The `student` of a check: names, handles and calls that run on the other side."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from torch import Tensor
@@ -38,10 +38,19 @@ class SubmissionProxy(WatchedCalls):
     the tensors; `student["load"]` reaches a name that is also a method here.
     """
 
-    def __init__(self, transport: Transport, cells: Sequence[str]):
-        """Talk through `transport` to a notebook with these code cells."""
+    def __init__(
+        self,
+        transport: Transport,
+        cells: Sequence[str],
+        stopped: Mapping[int, Any] | None = None,
+    ):
+        """Talk through `transport` to a notebook with these code cells.
+
+        `stopped` says in which line a cell raised, by the cell's number.
+        """
         self._transport = transport
         self._cells = list(cells)
+        self._stopped = stopped or {}
         self._program: Program | None = None
         self._callbacks = Callbacks()
         self._ran: set[str] | None = None  # what has run, while the calls are watched
@@ -182,7 +191,7 @@ class SubmissionProxy(WatchedCalls):
             words = Phrase("an answer that is neither a result nor an error")
             raise ProtocolError(words)
         name = about._words if about is not None else Phrase("the notebook")
-        raise student_error(report, name, self._cells)
+        raise student_error(report, name, self._cells, self._stopped)
 
     def _refer(self, value: Any) -> Reference:
         return (

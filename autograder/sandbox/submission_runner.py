@@ -187,8 +187,11 @@ class SubmissionRunner:
             child.channel, deadline, words, lambda error: self._gone(error, child)
         )
         try:
-            ran = enumerate(self.cells) if cells is None else cells
-            yield SubmissionProxy(transport, [source for _, source in sorted(ran)])
+            ran = sorted(enumerate(self.cells) if cells is None else cells)
+            lines = {
+                n: run.error.get("line") for n, run in enumerate(self.runs) if run.error
+            }
+            yield SubmissionProxy(transport, [source for _, source in ran], lines)
         except BaseException:
             if child is self._kept:
                 self._kept = None

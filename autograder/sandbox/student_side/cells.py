@@ -1,5 +1,7 @@
 """Execute a notebook's cells with IPython, and keep a bounded copy of their output."""
 
+import __future__
+
 import contextlib
 import io
 import os
@@ -22,9 +24,22 @@ TRUNCATED = "\n… output truncated …\n"
 
 
 class NamingCompiler(CachingCompiler):
-    """Name each cell's code `<cell N>`, so that an error can say where it was."""
+    """Name each cell's code `<cell N>`, so that an error can say where it was.
+
+    Annotations are not evaluated: the package that they come from may be missing here.
+    """
 
     number = 0
+
+    def __init__(self) -> None:
+        """Compile as below `from __future__ import annotations`."""
+        super().__init__()
+        self.reset_compiler_flags()
+
+    def reset_compiler_flags(self) -> None:
+        """Return to the flags of the beginning; `%reset` asks for it."""
+        super().reset_compiler_flags()
+        self.flags |= __future__.annotations.compiler_flag
 
     def get_code_name(self, *_ignored: Any) -> str:
         """Return the name of the cell that is about to run."""

@@ -1,27 +1,78 @@
-"""IPython's shell for grading: what cannot work here is passed over with a remark.
+"""IPython's shell for grading, in which a failing statement does not stop its cell.
 
-A notebook may ask for windows, for extensions and for packages that are not installed
-where it is graded. The rest of such a cell runs.
+A notebook may ask for windows, extensions, packages, files and a network that are not
+there where it is graded. The shell passes over an import of a missing package and over
+a magic that fails. After any other statement that raises, the shell still runs the
+definitions and imports of the cell, because an answer may be among them.
 """
 
 import ast
 import sys
+from collections.abc import Callable, Container
 from typing import Any
 
-from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 RUN_CODE = frozenset({"time", "timeit", "prun", "run", "capture", "python", "python3"})
-REMARK = "__passed_over__"
+MEASURE = frozenset({"time", "prun"})  # of cell magics: the cell below is plain code
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
+ALIAS = getattr(ast, "TypeAlias", ast.Import)  # from Python 3.12 on
+DEFINITIONS = (*FUNCTIONS, ast.ClassDef, *IMPORTS, ALIAS)
 
 
 class GradingShell(InteractiveShell):
-    """IPython's shell; magics and imports that cannot work stop no cell."""
+    """IPython's shell, in which a failing statement does not stop its cell."""
 
     def __init__(self, **settings: Any) -> None:
-        """Make the shell; its cells' imports are allowed to fail."""
+        """Make the shell."""
         super().__init__(**settings)
-        self.ast_transformers.append(TolerantImports())
-        self.user_ns_hidden[REMARK] = self.user_ns[REMARK] = passed_over
+        self._missing: set[str] = set()  # names that passed-over imports would bind
+
+    async def run_ast_nodes(
+        self,
+        nodelist: list[ast.stmt],
+        cell_name: str,
+        interactivity: str = "last_expr",
+        compiler: Callable[..., Any] = compile,
+        result: ExecutionResult | None = None,
+    ) -> bool:
+        """Run a cell's statements. After one that raises, run only those that define.
+
+        Returns:
+            Whether a statement has raised. `result` gets the first error.
+        """
+        has_stopped = False
+        for node in nodelist:
+            if has_stopped and not is_definition(node, self.user_ns):
+                continue
+            self._drop_missing_decorators(node)
+            one = ExecutionResult(None)
+            is_shown = node is nodelist[-1] or interactivity == "all"
+            shown = interactivity if is_shown else "none"
+            if not await super().run_ast_nodes([node], cell_name, shown, compiler, one):
+                continue
+            error = one.error_before_exec or one.error_in_exec
+            if isinstance(node, IMPORTS) and isinstance(error, ModuleNotFoundError):
+                self._missing |= _names_of_import(node)
+                passed_over(ast.unparse(node), error)
+            elif not has_stopped:
+                has_stopped = True
+                if result is not None:
+                    result.error_before_exec = one.error_before_exec
+                    result.error_in_exec = one.error_in_exec
+        return has_stopped
+
+    def _drop_missing_decorators(self, node: ast.stmt) -> None:
+        """Take off decorators of missing packages, such as one that checks types."""
+        for part in ast.walk(node) if self._missing else ():
+            if isinstance(part, (*FUNCTIONS, ast.ClassDef)):
+                kept = [d for d in part.decorator_list if not self._is_missing(d)]
+                part.decorator_list = kept
+
+    def _is_missing(self, node: ast.AST) -> bool:
+        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        return bool(names & self._missing - self.user_ns.keys())
 
     def enable_gui(self, gui: str | None = None) -> None:
         """Open no window."""
@@ -43,37 +94,53 @@ class GradingShell(InteractiveShell):
             return None
 
     def run_cell_magic(self, magic_name: str, line: str, cell: str) -> object | None:
-        """Run a magic; below one that nobody knows the cell is plain code."""
-        if self.find_cell_magic(magic_name) is not None:
+        """Run a magic. The cell below an unknown one, or `%%time`, is plain code."""
+        is_known = self.find_cell_magic(magic_name) is not None
+        if is_known and magic_name not in MEASURE:
             return super().run_cell_magic(magic_name, line, cell)
-        passed_over(f"%%{magic_name}", "it is not known here")
+        if not is_known:
+            passed_over(f"%%{magic_name}", "it is not known here")
+        if not cell.startswith("%%"):
+            cell = f"pass\n{cell}"  # in place of the magic: lines keep their numbers
         self.run_cell(cell, store_history=False).raise_error()
         return None
 
 
-class TolerantImports(ast.NodeTransformer):
-    """Let a cell go on behind an import of a package that is not installed."""
+def is_definition(node: ast.stmt, known: Container[str]) -> bool:
+    """Say whether a statement only defines names.
 
-    def visit_Module(self, node: ast.Module) -> ast.Module:
-        """Wrap each import that is not part of another statement."""
-        node.body = [_tolerant(statement) for statement in node.body]
-        return node
+    Args:
+        node: the statement.
+        known: the names that are defined already. Only a literal or a lambda may
+            replace one, because another value may use the failed statement's result.
+    """
+    if isinstance(node, (*DEFINITIONS, ast.Pass)):
+        return True
+    if isinstance(node, (ast.If, ast.Try)):
+        handlers = getattr(node, "handlers", [])
+        inside = [*node.body, *node.orelse, *getattr(node, "finalbody", [])]
+        inside += [part for handler in handlers for part in handler.body]
+        return all(is_definition(part, known) for part in inside)
+    if isinstance(node, ast.AnnAssign):
+        return node.value is None or _is_kept(node.value, [node.target], known)
+    return isinstance(node, ast.Assign) and _is_kept(node.value, node.targets, known)
 
 
-def _tolerant(statement: ast.stmt) -> ast.stmt:
-    if not isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return statement
-    if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-        return statement
-    (wrapped,) = ast.parse(
-        "try:\n    pass\nexcept ModuleNotFoundError as __error__:\n"
-        f"    {REMARK}({ast.unparse(statement)!r}, __error__)"
-    ).body
-    assert isinstance(wrapped, ast.Try)
-    for part in ast.walk(wrapped):
-        ast.copy_location(part, statement)
-    wrapped.body = [statement]
-    return wrapped
+def _is_kept(value: ast.expr, targets: list[ast.expr], known: Container[str]) -> bool:
+    names = [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+    return _is_plain(value) or not any(name in known for name in names)
+
+
+def _is_plain(value: ast.expr) -> bool:
+    try:
+        ast.literal_eval(value)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        return isinstance(value, ast.Lambda)
+    return True
+
+
+def _names_of_import(node: ast.Import | ast.ImportFrom) -> set[str]:
+    return {(one.asname or one.name).partition(".")[0] for one in node.names}
 
 
 def passed_over(what: str, why: object) -> None:
