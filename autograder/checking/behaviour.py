@@ -16,10 +16,11 @@ from autograder.phrases import Phrase
 
 @contextmanager
 def blame(mistake: str, ordinary: Callable[[], object] | None = None) -> Iterator[None]:
-    """Name the mistake for whatever goes wrong inside, unless it has a name already.
+    """Guess the mistake for whatever goes wrong inside, unless it has a name already.
 
-    Around what only one mistake makes fail, once the ordinary case has passed: inputs
-    of another dtype, without a batch, not contiguous, very large.
+    Use it around inputs that reveal one mistake, once the ordinary case has passed:
+    inputs of another dtype, without a batch, not contiguous, very large. The student
+    reads the guess only if it explains every check of values that fails.
 
     Args:
         mistake: the phrase, such as "code that works with a batch and heads only".
@@ -29,13 +30,13 @@ def blame(mistake: str, ordinary: Callable[[], object] | None = None) -> Iterato
     try:
         yield
     except CheckFailed as failed:
-        if failed.mistake or not _passes(ordinary):
+        if failed.mistake or failed.guess or not _passes(ordinary):
             raise
-        fail(looks_like(failed.message, mistake), mistake)
+        fail(failed.message, guess=mistake)
     except StudentError as error:
         if error.kind != "raised" or not _passes(ordinary):
             raise
-        fail(looks_like(error.message, mistake), mistake)
+        raise CheckFailed(error.message, None, mistake, error.place) from None
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 Nothing here ever puts an expected value or an input into a message.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -97,20 +97,36 @@ def _value_difference(
 def name_of_mistake(
     actual: Any, mistakes: Mapping[str, Any], tolerance: float
 ) -> str | None:
-    """Return the phrase of the first mistake whose value `actual` equals."""
+    """Return the phrase of the mistake whose value `actual` equals, as `named` does."""
     if isinstance(actual, (int, float)) and not isinstance(actual, bool):
         actual = torch.tensor(actual)
     if not isinstance(actual, Tensor):
         return None
+    given: Tensor = actual
+
+    def equals(value: Any) -> bool:
+        wrong = torch.as_tensor(value)
+        same_shape = wrong.shape == given.shape
+        return same_shape and bool(_close(given, wrong, tolerance).all())
+
+    return named(mistakes, equals)
+
+
+def named(mistakes: Mapping[str, Any], equals: Callable[[Any], bool]) -> str | None:
+    """Return the phrase of the mistake whose value fits, or of both if two do.
+
+    If more fit, the value says too little about the mistake, and none is named.
+    """
+    found = []
     for phrase, value in mistakes.items():
         try:
-            wrong = torch.as_tensor(value() if callable(value) else value)
-            same_shape = wrong.shape == actual.shape
-            if same_shape and bool(_close(actual, wrong, tolerance).all()):
-                return phrase
+            if equals(value() if callable(value) else value):
+                found.append(phrase)
         except Exception:  # a mistake that cannot be computed is not the one made
             continue
-    return None
+    if len(found) == 2:
+        return Phrase("{one} (here the same as {other})", *found)
+    return found[0] if len(found) == 1 else None
 
 
 def _comparable(value: Tensor) -> Tensor:

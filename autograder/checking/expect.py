@@ -17,6 +17,7 @@ from autograder.checking.compare import (
     describe,
     difference,
     name_of_mistake,
+    named,
     shape_words,
 )
 from autograder.checking.failures import BannedCall, CheckFailed, StudentError
@@ -96,9 +97,15 @@ def check(
     return mark
 
 
-def fail(message: str, mistake: str | None = None) -> None:
-    """Fail the check with a message to the student, and a mistake if it is known."""
-    raise CheckFailed(message, mistake)
+def fail(message: str, mistake: str | None = None, guess: str | None = None) -> None:
+    """Fail the check with a message to the student.
+
+    Args:
+        message: what was expected and what was found.
+        mistake: the recognised mistake, if it is certain.
+        guess: a mistake that would explain the failure, if no other check contradicts.
+    """
+    raise CheckFailed(message, mistake, guess)
 
 
 def expect_shape(actual: Any, shape: Sequence[int], what: str) -> None:
@@ -130,7 +137,8 @@ def expect_close(
     """Fail unless `actual` equals `expected` to `tolerance`, compared in float32.
 
     On a difference, each of `mistakes` (phrase to value, or to a function without
-    arguments that computes it) is compared too, and the first that fits is named.
+    arguments that computes it) is compared too. One that fits is named, and so are two;
+    three say too little.
     """
     expected = torch.as_tensor(expected)
     problem = difference(actual, expected, what, tolerance)
@@ -169,15 +177,9 @@ def expect_equal(
         return
     if _same(actual, expected):
         return
-    for phrase, value in (mistakes or {}).items():
-        try:
-            matches = _same(actual, value() if callable(value) else value)
-        except Exception:  # a mistake that cannot be computed is not the one made
-            continue
-        if matches:
-            fail(
-                Phrase("{what} is not right: it equals {phrase}.", what, phrase), phrase
-            )
+    phrase = named(mistakes or {}, lambda value: _same(actual, value))
+    if phrase:
+        fail(Phrase("{what} is not right: it equals {phrase}.", what, phrase), phrase)
     if type(actual) is not type(expected):
         fail(
             Phrase(

@@ -11,13 +11,24 @@ class CheckFailed(AssertionError):
     Attributes:
         message: what was expected and what was found, without values of the check.
         mistake: the phrase that names the recognised mistake, or None.
+        guess: the phrase of a mistake that would explain the failure, or None. The
+            student reads it only if no other check contradicts it.
+        place: the line of the student's cell that raised an error, or "".
     """
 
-    def __init__(self, message: str, mistake: str | None = None):
-        """Keep the message, with a capital letter, and the mistake."""
+    def __init__(
+        self,
+        message: str,
+        mistake: str | None = None,
+        guess: str | None = None,
+        place: str = "",
+    ):
+        """Keep the message with a capital letter, and the rest as it is."""
         super().__init__(message)
         self.message = capitalised(message)
         self.mistake = mistake
+        self.guess = guess
+        self.place = place
 
 
 class BannedCall(CheckFailed):

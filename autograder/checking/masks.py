@@ -78,10 +78,7 @@ def expect_on_cpu(student: Any, make: Callable[[], Any], what: str) -> None:
     except StudentError as error:
         if error.kind == "not written":
             return  # made elsewhere and then moved: right, but "meta" cannot be copied
-        fail(
-            Phrase("{message} This looks like {mistake}.", error.message, ELSEWHERE),
-            ELSEWHERE,
-        )
+        fail(error.message, guess=ELSEWHERE)
     if not isinstance(mask, Tensor):
         fail(
             Phrase(

@@ -22,6 +22,7 @@ from autograder.phrases import Phrase
 
 B, T, D, LENGTH, MAX_LEN = 3, 5, 10, 7, 13
 MANY = 700  # rows: more than a table of fixed size holds, or bfloat16 can count
+FIXED_LENGTH = "a table of a fixed length, whatever `max_len` says"
 BY_BATCH = "positions counted along the batch: `x.size(0)` is the number of sentences"
 UPWARDS = "a multiplication by 10000^(2i/d_model) where the formula divides"
 Mistakes = dict[str, Callable[[], Tensor]]
@@ -187,7 +188,7 @@ def test_encoding_of_many_positions(student, draw):
 
 @check("sinusoidal-encoding", share=1, title="Each table by itself; nothing changed")
 def test_encoding_again(student, draw):
-    function, calls = student.sinusoidal_encoding, [(8, D), (5, D), (8, D + 2), (8, D)]
+    function, calls = student.sinusoidal_encoding, [(8, D), (5, D), (8, D - 2), (8, D)]
     for length, d_model in calls:
         expect_table(function(length, d_model), length, d_model)
     student.load("builtins.eval")("lambda f, *args: f(*args).fill_(0.5)")(
@@ -577,7 +578,7 @@ def test_sines_any_batch(student, draw):
 @check("sinusoidal-positional-encoding", share=1, title="With `start`, from row start")
 def test_sines_start(student, draw):
     expect_start(draw, *sines(student))
-    with blame("a table of a fixed length, whatever `max_len` says"):
+    with blame(FIXED_LENGTH):
         layer, table = sines(student, MANY)
         x = draw.normal(B, T, D)
         want = x.double() + table.double()[MANY - T :]
@@ -608,7 +609,8 @@ def test_sines_are_not_trained(student, draw):
 )
 def test_sines_move(student, draw):
     layer, table = sines(student, MANY)
-    expect_dtype_kept(draw, layer, table, "bfloat16", MANY - 2 * T)
+    with blame(FIXED_LENGTH, lambda: expect_dtype_kept(draw, layer, table, "bfloat16")):
+        expect_dtype_kept(draw, layer, table, "bfloat16", MANY - 2 * T)
     expect_same_device(student, layer, draw.normal(B, T, D), what="the result")
 
 

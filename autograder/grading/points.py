@@ -9,6 +9,7 @@ afterwards.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from autograder.checking.behaviour import looks_like
 from autograder.grading.hidden_checks import HiddenCheck, checks_with_points
 from autograder.grading.running import (
     CheckRun,
@@ -130,7 +131,7 @@ def _passed_with_reference_answers(result: CheckResult) -> CheckResult:
 
 def _paid(carried: float, ran: Sequence[CheckRun]) -> list[CheckResult]:
     """Pay for an exercise's checks, under every cap."""
-    paid = [_pay(one) for one in ran]
+    paid = _with_guess(ran, [_pay(one) for one in ran])
     counted = _nothing_if_banned(ran, _unless_values_are_wrong(ran, paid))
     return _nothing_above(carried, counted)
 
@@ -149,6 +150,26 @@ def _pay(ran: CheckRun) -> CheckResult:
         hint="" if passed else marker.hint,
         mistake=ran.mistake,
     )
+
+
+def _with_guess(
+    ran: Sequence[CheckRun], paid: Sequence[CheckResult]
+) -> list[CheckResult]:
+    """Name a guessed mistake where it explains every check of values that failed.
+
+    It explains a check that has the same guess, or an error in the same line.
+    """
+    places = {one.place: one.guess for one in ran if one.place and one.guess}
+    failed = [one for one in ran if one.status != "passed"]
+    values = [one for one in failed if not one.check.marker.form] or failed
+    guesses = {one.guess or one.mistake or places.get(one.place) for one in values}
+    guess = guesses.pop() if len(guesses) == 1 else None
+    return [
+        replace(result, message=looks_like(result.message, guess), mistake=guess)
+        if guess and one.guess == guess
+        else result
+        for one, result in zip(ran, paid, strict=True)
+    ]
 
 
 def nothing_run(unit: GradedUnit) -> list[CheckResult]:

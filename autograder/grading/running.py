@@ -50,14 +50,17 @@ class Students(Protocol):
 class CheckRun:
     """What happened to one hidden check, and how often it called student's code.
 
-    One that `disqualifies` takes all of its exercise's points away. `watched` says that
-    it looked at what the code runs.
+    A `guess` would explain a failure; `points.py` decides whether it does. `place` is
+    the student's line that raised an error. One that `disqualifies` takes all of its
+    exercise's points away. `watched` says that it looked at what the code runs.
     """
 
     check: HiddenCheck
     status: Status
     message: str = ""
     mistake: str | None = None
+    guess: str | None = None
+    place: str = ""
     calls: int = 0
     disqualifies: bool = False
     watched: bool = False
@@ -147,11 +150,19 @@ def _run_check(check: HiddenCheck, student: SubmissionProxy, draw: Draw) -> Chec
             "failed",
             failed.message,
             failed.mistake,
+            failed.guess,
+            failed.place,
             disqualifies=isinstance(failed, BannedCall),
             watched=student.was_watched,
         )
     except StudentError as error:
-        return CheckRun(check, "failed", error.message, watched=student.was_watched)
+        return CheckRun(
+            check,
+            "failed",
+            error.message,
+            place=error.place,
+            watched=student.was_watched,
+        )
     except StudentGone:
         raise
     except Exception:  # what came back was of a kind that the check did not foresee

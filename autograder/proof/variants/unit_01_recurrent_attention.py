@@ -972,7 +972,7 @@ attend.wrong(
 attend.wrong(
     "the mean of the values, equal weights",
     body("return values.mean(dim=1), torch.ones_like(scores) / scores.size(1)"),
-    names="the mean of the values",
+    names="equal weights",
 )
 
 

@@ -316,7 +316,7 @@ def one_hot_embedding(ids, weight):
 @one_hot_embedding.wrong("works for (b, t) only", names="ids of (b, t) only")
 def one_hot_embedding(ids, weight):
     b, t = ids.shape
-    one_hot = torch.zeros(b, t, weight.size(0), dtype=weight.dtype)
+    one_hot = weight.new_zeros(b, t, weight.size(0))
     one_hot.scatter_(2, ids.unsqueeze(2), 1)
     return one_hot @ weight
 
@@ -546,7 +546,6 @@ def lookup_gradient(ids, upstream, vocab_size):
 
 lookup_gradient.wrong(
     "view of what is not contiguous",
-    swap("dtype, device=upstream.device", "dtype"),
     swap("reshape(-1), upstream.reshape", "flatten(), upstream.view"),
     names="`view` on a tensor",
 )

@@ -376,7 +376,7 @@ def masked_softmax(scores, mask=None):
     return e / e.sum(dim=-1, keepdim=True).clamp(min=1e-30)
 
 
-@masked_softmax.wrong("1e-9 in the new sum", names="a small number added to the sum")
+@masked_softmax.wrong("1e-9 in the new sum", names="or a number added")
 def masked_softmax(scores, mask=None):
     if mask is None:
         return scores.softmax(dim=-1)

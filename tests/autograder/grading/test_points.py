@@ -99,6 +99,69 @@ def test_form_pays_only_where_values_are_right(tmp_path, answer, score):
     assert results[0].message.startswith(told)
 
 
+GUESSES = """
+@check('e', share=1, title='ordinary')
+def test_ordinary(student, draw):
+    expect_close(student.double(torch.ones(2)), torch.full((2,), 2.0), 'it')
+
+@check('e', share=1, title='large')
+def test_large(student, draw):
+    with blame('code for small numbers'):
+        expect_close(student.double(torch.tensor(99.0)), 198.0, 'it')
+
+@check('e', share=1, title='a batch')
+def test_batch(student, draw):
+    with blame('code for one axis'):
+        expect_close(student.double(torch.ones(2, 3)), torch.full((2, 3), 2.0), 'it')
+
+@check('e', share=1, title='shape', form=True)
+def test_shape(student, draw):
+    expect_shape(student.double(torch.tensor(99.0)), (), 'it')
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "guess"),
+    [
+        ("return 2 * x.clamp(max=9)", "code for small numbers"),
+        ("return 2 * x if x.dim() < 2 else x", "code for one axis"),
+        ("return (2 * x.clamp(max=9)).flatten()", None),  # two guesses
+        ("return 3 * x", None),  # the ordinary case fails, too
+        ("return 2 * x.min() if x.dim() != 1 else 3 * x", None),
+        ("if x.dim() < 1:\n        return [x]\n    return 2 * x", "code for small"),
+    ],
+)
+def test_a_guess_is_said_where_it_explains_all_that_failed(tmp_path, answer, guess):
+    imports = "import torch\nfrom autograder.checking.behaviour import blame\n"
+    unit = unit_with(tmp_path, imports + GUESSES, e=4.0)
+    results = results_of(unit, f"def double(x):\n    {answer}\n")
+    said = {one.mistake for one in results if one.mistake}
+    told = [one for one in results if "This looks like" in one.message]
+    if guess is None:
+        assert not said and not told
+        assert any(one.status == "failed" for one in results)
+    else:
+        assert len(said) == 1 and said.pop().startswith(guess)
+        assert told and all(one.status == "failed" for one in told)
+
+
+def test_a_guess_explains_an_error_in_the_same_line(tmp_path):
+    checks = """
+@check('e', share=1, title='values')
+def test_values(student, draw):
+    expect_close(student.double(torch.ones(2, 2)), torch.ones(2, 2), 'it')
+
+@check('e', share=1, title='axes')
+def test_axes(student, draw):
+    with blame('code that needs a square'):
+        expect_close(student.double(torch.ones(2, 3)), torch.ones(2, 3), 'it')
+"""
+    imports = "import torch\nfrom autograder.checking.behaviour import blame\n"
+    unit = unit_with(tmp_path, imports + checks, e=4.0)
+    results = results_of(unit, "def double(x):\n    return x.view(7)\n")
+    assert {one.mistake for one in results} == {None, "code that needs a square"}
+
+
 def test_what_is_banned_earns_nothing_and_costs_no_other_exercise(tiny_unit):
     banned = (
         "class Scaler(nn.Linear):\n"
