@@ -137,6 +137,27 @@ class Course:
         url = self.colab_url(unit, language)
         return f"[{words}]({url})" if url else UPLOADED
 
+    def book_url(self, language: str = ENGLISH) -> str | None:
+        """Return the address of the published book: GitHub Pages of the repository."""
+        found = GITHUB.fullmatch(self.repository)
+        if found is None:
+            return None
+        inside = "" if language == ENGLISH else f"{language}/"
+        return f"https://{found[1]}.github.io/{found[2]}/{inside}"
+
+    def chapter_url(
+        self, unit: Unit, language: str = ENGLISH, site: bool = True
+    ) -> str | None:
+        """Return where a notebook finds its chapter: the published page, or the file.
+
+        `site` tells whether the book is published.
+        """
+        chapter = f"book/{unit.slug}.md"
+        if not (self.root / chapter).is_file():
+            return None
+        book = self.book_url(language) if site else None
+        return f"{book}{unit.slug}.html" if book else f"../../{chapter}"
+
     def unit(self, name: str) -> Unit:
         """Find a unit by its number, topic or slug: `4`, `04`, `attention`.
 

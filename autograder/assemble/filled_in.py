@@ -49,10 +49,11 @@ def _of_unit(course: Course, unit: Unit, cells: Sequence[Cell]) -> str:
     minutes = sum(cell.minutes or 0 for cell in cells)
     points = sum(cell.points or 0 for cell in cells)
     last = max(one.number for one in course.units)
+    chapter = course.chapter_url(unit)
     return (
         f"Unit {unit.number:02} of {last:02} · about {minutes} minutes "
         f"· {points:g} points"
-    )
+    ) + (f" · [Read the chapter]({chapter})" if chapter else "")
 
 
 def _of_exercise(name: str, cells: Sequence[Cell]) -> str:

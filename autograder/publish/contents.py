@@ -63,7 +63,7 @@ def write_contents(
         PublishError: if the book is not built, or something to copy is a link.
     """
     for unit in units:
-        write_unit(course, unit, folder / "assignments" / unit.slug, language)
+        write_unit(course, unit, folder / "assignments" / unit.slug, site, language)
     private = () if guide else GUIDE_SOURCES
     if (course.root / "book").is_dir():
         left_out = (*BOOK_TOOLS, *private)
@@ -92,13 +92,17 @@ def make_students(
             leave_guide_out(site / inside)
 
 
-def write_unit(course: Course, unit: Unit, folder: Path, language: str) -> None:
+def write_unit(
+    course: Course, unit: Unit, folder: Path, site: bool, language: str
+) -> None:
     """Write what students get of a unit: its notebook in a language, and its kit."""
     copy_tree(course.release_dir(unit), folder)
-    if language != ENGLISH:
-        notebook = require_file(course.translated_notebook(unit, language))
-        text = as_published(notebook.read_text(encoding="utf-8"), language)
-        (folder / notebook.name).write_text(text, encoding="utf-8")
+    notebook = require_file(course.notebook(unit, language))
+    text = as_published(notebook.read_text(encoding="utf-8"), language)
+    chapter = course.chapter_url(unit, language)
+    if chapter and not site:
+        text = text.replace(chapter, str(course.chapter_url(unit, language, site)))
+    (folder / notebook.name).write_text(text, encoding="utf-8", newline="\n")
 
 
 def copy_tree(source: Path, target: Path, without: Sequence[str] = ()) -> None:
@@ -187,8 +191,7 @@ def _how_to_open(course: Course, told: Callable[[str], str]) -> str:
 def _book(course: Course, language: str) -> str:
     told = told_in_readme(course, language)
     inside = "" if language == ENGLISH else f"{language}/"
-    found = GITHUB.fullmatch(course.repository)
-    page = f"https://{found[1]}.github.io/{found[2]}/{inside}" if found else None
+    page = course.book_url(language)
     place = f"`{SITE}/{inside}index.html`"
     return (
         told("Read it at <{page}>, or open {place} on your disk: it needs no network.")

@@ -27,6 +27,9 @@ PATTERNS = {
     "Unit {number} of {last}": re.compile(r"Unit 0?(?P<number>\d+) of (?P<last>\d+)"),
     "about {minutes} minutes": re.compile(r"about (?P<minutes>\d+) minutes"),
     "{points} points": re.compile(r"(?P<points>[\d.]+) points"),
+    "[Read the chapter]({address})": re.compile(
+        r"\[Read the chapter\]\((?P<address>\S+)\)"
+    ),
     "[Open this notebook in Colab]({address})": re.compile(
         r"\[Open this notebook in Colab\]\((?P<address>\S+)\)"
     ),
@@ -125,8 +128,9 @@ def _fact(text: str, shared: Mapping[str, str]) -> str:
 
 
 def _to_itself(source: str, slug: str) -> str:
-    """Let the link to Colab open the notebook in its own language."""
-    return source.replace(f"/assignments/{slug}/", f"/assignments/{LANGUAGE}/{slug}/")
+    """Let links open the notebook on Colab, and the chapter, in its own language."""
+    source = source.replace(f"/assignments/{slug}/", f"/assignments/{LANGUAGE}/{slug}/")
+    return source.replace(f"/{slug}.html", f"/{LANGUAGE}/{slug}.html")
 
 
 def _first_comment(source: str, translate: Callable[[str], str | None]) -> str:

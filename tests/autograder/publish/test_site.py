@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from repositories import write
 
+from autograder.assemble import assemble
 from autograder.course import UPLOADED, Course, load_course
 from autograder.publish import PublishError, publish
 from autograder.publish import repository as steps
@@ -128,6 +129,32 @@ def test_an_address_elsewhere_has_none(course: Course, tmp_path: Path) -> None:
 
     text = readme(course, [unit], site=False)
     assert "colab.research" not in text and "Upload notebook" in text
+
+
+@pytest.mark.parametrize(
+    ("host", "site", "address"),
+    [
+        ("github.com/pocket", True, "https://pocket.github.io/course/01_sums.html"),
+        ("github.com/pocket", False, "../../book/01_sums.md"),
+        ("gitlab.example.org/pocket", True, "../../book/01_sums.md"),
+    ],
+)
+def test_a_notebook_leads_to_its_chapter(
+    course: Course, tmp_path: Path, host: str, site: bool, address: str
+) -> None:
+    path = course.root / "autograder" / "course.toml"
+    path.write_text(path.read_text().replace("github.com/pocket", host))
+    course = load_course(course.root)
+    assemble(course)
+    publish(course, tmp_path / "public", site=site)
+    folder = tmp_path / "public" / "assignments" / "01_sums"
+    first = json.loads((folder / "01_sums.ipynb").read_text())["cells"][0]["source"]
+    assert f"[Read the chapter]({address})" in "".join(first)
+    assert address.startswith("https:") or (folder / address).is_file()
+
+
+def test_a_unit_without_a_chapter_leads_to_none(pocket: Course) -> None:
+    assert pocket.chapter_url(pocket.unit("1")) is None
 
 
 def own_commit(public: Path, name: str, text: str) -> None:

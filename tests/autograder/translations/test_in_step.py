@@ -112,9 +112,12 @@ def test_a_notebook_in_other_words_is_the_same(
 @pytest.mark.parametrize("unit", COURSE.units[:1], ids=lambda unit: unit.slug)
 def test_without_translations_a_notebook_is_english(unit: Unit, tmp_path: Path) -> None:
     english, made = in_korean(unit, tmp_path)
-    own, other = f"/assignments/{unit.slug}/", f"/assignments/ko/{unit.slug}/"
-    assert other in made.cells[0].source  # a link leads to the notebook itself
-    made.cells[0].source = made.cells[0].source.replace(other, own)
+    for own, other in (  # links lead to the edition's own notebook and chapter
+        (f"/assignments/{unit.slug}/", f"/assignments/ko/{unit.slug}/"),
+        (f"/{unit.slug}.html", f"/ko/{unit.slug}.html"),
+    ):
+        assert other in made.cells[0].source
+        made.cells[0].source = made.cells[0].source.replace(other, own)
     assert made.cells == english.cells
 
 
@@ -123,10 +126,12 @@ def test_facts_are_put_into_words_whatever_they_are(tmp_path: Path) -> None:
         "Unit {number} of {last}": "{last}단원 가운데 {number}단원",
         "about {minutes} minutes": "약 {minutes}분",
         "{points} points": "{points}점",
+        "[Read the chapter]({address})": "[장 읽기]({address})",
         "[Open this notebook in Colab]({address})": "[Colab에서 열기]({address})",
     }
     cell = nbformat.v4.new_markdown_cell(
         "Unit 04 of 13 · about 75 minutes · 100 points · "
+        "[Read the chapter](https://book/04_attention.html) · "
         "[Open this notebook in Colab](b/assignments/04_attention/one.ipynb)\n\n"
         "●○○ · about 5 minutes · 7.5 points"
     )
@@ -134,6 +139,7 @@ def test_facts_are_put_into_words_whatever_they_are(tmp_path: Path) -> None:
     made = notebooks.translated(notebook, "04_attention", {}, shared)
     assert made.cells[0].source == (
         "13단원 가운데 4단원 · 약 75분 · 100점 · "
+        "[장 읽기](https://book/ko/04_attention.html) · "
         "[Colab에서 열기](b/assignments/ko/04_attention/one.ipynb)\n\n"
         "●○○ · 약 5분 · 7.5점"
     )

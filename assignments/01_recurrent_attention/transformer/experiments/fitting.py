@@ -20,6 +20,7 @@ class FitSettings:
         learning_rate: the highest rate; it rises over a fifth of the steps, then falls.
         max_norm: length to which a longer gradient is cut.
         seed: seed of the batches drawn.
+        print_every: steps after which a line tells the progress; 0 prints none.
     """
 
     steps: int = 400
@@ -27,6 +28,7 @@ class FitSettings:
     learning_rate: float = 4e-3
     max_norm: float = 1.0
     seed: int = 0
+    print_every: int = 0
 
     def rate_share(self, step: int) -> float:
         """Return the share in (0, 1] of the highest rate at a step, counted from 0."""
@@ -56,7 +58,7 @@ def fit(
     generator = torch.Generator().manual_seed(settings.seed)
     losses = []
     model.train()
-    for _ in range(settings.steps):
+    for step in range(1, settings.steps + 1):
         rows = torch.randint(n_rows, (settings.batch_size,), generator=generator)
         loss = loss_of(rows)
         optimizer.zero_grad()
@@ -65,5 +67,7 @@ def fit(
         optimizer.step()
         schedule.step()
         losses.append(loss.item())
+        if settings.print_every and step % settings.print_every == 0:
+            print(f"step {step:4} of {settings.steps}: loss {losses[-1]:.2f}")
     model.eval()
     return losses
