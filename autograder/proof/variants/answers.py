@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.proof.variants.changes import Change, UnfitChange
+from autograder.proof.variants.faults import FAULTS
 from autograder.proof.variants.registry import (
     UnusableFile,
     Variant,
@@ -61,6 +62,25 @@ class Answer:
     def right(self, description: str, *changes: Change) -> Any:
         """Collect another right way to write the answer; as in `wrong`."""
         return self._collect("right", description, changes, description, False)
+
+    def with_faults(self, names: str) -> None:
+        """Collect the answer with each of these faults, which a check must name.
+
+        Args:
+            names: keys of `FAULTS`, with spaces between them.
+        """
+        for fault in map(FAULTS.__getitem__, names.split()):
+            collect(
+                Variant(
+                    "wrong",
+                    fault.description,
+                    self.replaces,
+                    f"@{fault.decorator.__name__}\n{self.source}",
+                    imports=fault.source,
+                    diagnosed=True,
+                    names=fault.names,
+                )
+            )
 
     def _collect(
         self,

@@ -24,7 +24,8 @@ class Variant:
         description: what is done differently, as students would say it.
         replaces: the name it stands for: a function, a class or `Class.method`.
         source: its text without the marker.
-        imports: the imports of the file it stands in, but for our own.
+        imports: what goes in front of it: the file's imports without our own, and a
+            fault's decorator.
         diagnosed: whether a failing check must name the mistake.
         names: a part of the phrase that names it; the description by default.
     """
@@ -149,7 +150,7 @@ def load_variants(path: Path) -> list[Variant]:
     _collected.clear()
     _execute(path)
     imports = _imports_of(text)
-    return [replace(variant, imports=imports) for variant in _collected]
+    return [replace(v, imports=f"{imports}\n{v.imports}".strip()) for v in _collected]
 
 
 def _refuse_variants_without_change(text: str, name: str) -> None:

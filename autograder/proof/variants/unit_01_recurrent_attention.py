@@ -11,6 +11,7 @@ from transformer.recurrent.seq2seq import run_packed
 # --- shift_right ------------------------------------------------------------------
 
 shift_right = answer("transformer.recurrent.attention.shift_right")
+shift_right.with_faults("buffer state default float32 written cpu")
 shift_right.wrong("not shifted at all", body("return tgt.clone()"))
 shift_right.wrong("shifted left", swap("start, tgt[:, :-1]", "tgt[:, 1:], start"))
 
@@ -118,35 +119,6 @@ def shift_right(tgt, sos_id):
     return vars(shift_right)[key]
 
 
-@shift_right.wrong("one buffer for all calls", names="one tensor for the results")
-def shift_right(tgt, sos_id):
-    if (
-        "shifted" not in vars(shift_right)
-        or vars(shift_right)["shifted"].shape != tgt.shape
-    ):
-        vars(shift_right)["shifted"] = torch.empty_like(tgt)
-    vars(shift_right)["shifted"][:, 0] = sos_id
-    vars(shift_right)["shifted"][:, 1:] = tgt[:, :-1]
-    return vars(shift_right)["shifted"]
-
-
-shift_right.wrong(
-    "a start made on the CPU",
-    swap("torch.full_like(tgt[:, :1], sos_id)", "torch.full((len(tgt), 1), sos_id)"),
-    names="made on the CPU",
-)
-
-
-@shift_right.wrong("in place, and put back", names="an input is changed in place")
-def shift_right(tgt, sos_id):
-    original = tgt.clone()
-    tgt[:, 1:] = original[:, :-1]
-    tgt[:, 0] = sos_id
-    shifted = tgt.clone()
-    tgt.copy_(original)
-    return shifted
-
-
 shift_right.wrong(
     "short sentences without <eos>",
     body("""
@@ -162,11 +134,6 @@ shift_right.wrong(
     names="through float16",
 )
 shift_right.wrong("zeros", body("return torch.zeros_like(tgt)"), names="zeros in all")
-shift_right.wrong(
-    "a seed set", insert("torch.manual_seed(0)", before="start ="), names="random state"
-)
-
-
 # --- gru_step ---------------------------------------------------------------------
 
 gru_step = answer("transformer.recurrent.cell.gru_step")
@@ -311,11 +278,6 @@ gru_step.wrong(
     names="not contiguous",
 )
 gru_step.wrong(
-    "turned into float32",
-    swap(NEW_STATE, f"({NEW_STATE}).float()"),
-    names="a fixed dtype",
-)
-gru_step.wrong(
     "a gate in float32",
     swap("(x_reset + h_reset)", "((x_reset + h_reset).float()).to(x.dtype)"),
     names="rounded to another dtype",
@@ -346,19 +308,6 @@ def gru_step(x, state, w_x, w_state, b_x, b_state):
     return state
 
 
-@gru_step.wrong("kept by shape", names="kept from an earlier call")
-def gru_step(x, state, w_x, w_state, b_x, b_state):
-    key = "step", tuple(x.shape)
-    if key not in vars(gru_step):
-        xs = (x @ w_x.T + b_x).chunk(3, dim=-1)
-        hs = (state @ w_state.T + b_state).chunk(3, dim=-1)
-        update = torch.sigmoid(xs[1] + hs[1])
-        proposal = torch.tanh(xs[2] + torch.sigmoid(xs[0] + hs[0]) * hs[2])
-        new = update * state + (1 - update) * proposal
-        vars(gru_step)[key] = new.detach()
-    return vars(gru_step)[key]
-
-
 gru_step.wrong(
     "the state kept",
     insert(
@@ -367,17 +316,7 @@ gru_step.wrong(
     ),
     names="the old state of an earlier call",
 )
-gru_step.wrong(
-    "ones made on the CPU",
-    swap("(1 - update)", "(torch.ones(update.shape) - update)"),
-    names="made on the CPU",
-)
 gru_step.wrong("zeros", body("return torch.zeros_like(state)"), names="zeros in all")
-gru_step.wrong(
-    "a seed set",
-    insert("torch.manual_seed(0)", before="x_reset, x_update"),
-    names="random state",
-)
 gru_step.wrong(
     "PyTorch's cell",
     body("return torch.gru_cell(x, state, w_x, w_state, b_x, b_state)"),
@@ -489,6 +428,9 @@ def gru_step(x, state, w_x, w_state, b_x, b_state):
 # --- additive_score ---------------------------------------------------------------
 
 additive_score = answer("transformer.recurrent.attention.additive_score")
+additive_score.with_faults(
+    "kept buffer state default detached float32 rounded written cpu"
+)
 additive_score.wrong("without the tanh", swap("return torch.tanh", "return"))
 additive_score.wrong(
     "state and memory swapped",
@@ -556,11 +498,6 @@ additive_score.wrong(
         "return (torch.tanh(query + keys) @ v).detach()",
     ),
     names="the gradient is cut off",
-)
-additive_score.wrong(
-    "turns everything into float32",
-    swap("(query + keys) @ v", "(query.float() + keys.float()) @ v.float()"),
-    names="a fixed dtype",
 )
 
 
@@ -641,15 +578,6 @@ additive_score.right(
 )
 
 
-@additive_score.wrong("kept by shape", names="kept from an earlier call")
-def additive_score(state, memory, w_state, w_memory, v):
-    key = "scores", tuple(memory.shape)
-    if key not in vars(additive_score):
-        query = (state @ w_state.T).unsqueeze(1)
-        vars(additive_score)[key] = torch.tanh(query + memory @ w_memory.T).detach() @ v
-    return vars(additive_score)[key]
-
-
 @additive_score.wrong("the memory's part kept", names="the memory of an earlier call")
 def additive_score(state, memory, w_state, w_memory, v):
     if (
@@ -679,20 +607,6 @@ additive_score.wrong(
 )
 additive_score.wrong(
     "v detached", swap("@ v", "@ v.detach()"), names="the gradient is cut off"
-)
-additive_score.wrong(
-    "the memory scaled in place, and back",
-    insert("memory.mul_(2)", before="query ="),
-    swap("memory @ w_memory.T", "memory.div_(2) @ w_memory.T"),
-    names="changed in place",
-)
-additive_score.wrong(
-    "through float32",
-    swap(
-        "torch.tanh(query + keys) @ v",
-        "torch.tanh((query + keys).float()).to(v.dtype) @ v",
-    ),
-    names="rounded to another dtype",
 )
 additive_score.wrong(
     "through numpy",
@@ -740,6 +654,9 @@ without_zeros = answer(
         weights = scores.softmax(dim=-1)
         return (weights.unsqueeze(1) @ values).squeeze(1), weights
         """),
+)
+without_zeros.with_faults(
+    "kept buffer state default detached float32 rounded written cpu"
 )
 without_zeros.wrong("a softmax over the batch", swap("-1", "0"))
 without_zeros.wrong(
@@ -914,17 +831,6 @@ attend.wrong(
 )
 
 
-@attend.wrong("kept by shape", names="kept from an earlier call")
-def attend(scores, values, mask=None):
-    key = "attend", tuple(values.shape), mask is None
-    if key not in vars(attend):
-        if mask is None:
-            mask = torch.ones_like(scores, dtype=torch.bool)
-        weights = scores.masked_fill(~mask, -1e9).softmax(dim=-1) * mask
-        vars(attend)[key] = (weights.unsqueeze(1) @ values).squeeze(1), weights
-    return vars(attend)[key]
-
-
 @attend.wrong("the mask of the first call kept", names="the mask of an earlier call")
 def attend(scores, values, mask=None):
     if mask is None:
@@ -935,19 +841,6 @@ def attend(scores, values, mask=None):
     return (weights.unsqueeze(1) @ values).squeeze(1), weights
 
 
-attend.wrong(
-    "the lowest score made on the CPU",
-    body("""
-        if mask is not None:
-            lowest = torch.full(scores.shape, -1e9)
-            scores = torch.where(mask, scores, lowest)
-        weights = scores.softmax(dim=-1)
-        if mask is not None:
-            weights = weights * mask
-        return (weights.unsqueeze(1) @ values).squeeze(1), weights
-        """),
-    names="made on the CPU",
-)
 attend.wrong(
     "the mask inverted in place, and back",
     swap("~mask", "mask.logical_not_()"),
@@ -1065,6 +958,9 @@ def attend(scores, values, mask=None):
 # --- concat_final_states ----------------------------------------------------------
 
 concat_final_states = answer("transformer.recurrent.attention.concat_final_states")
+concat_final_states.with_faults(
+    "kept buffer state default detached float32 rounded written cpu"
+)
 concat_final_states.wrong(
     "view(-1, 2h), which mixes the batch",
     body("return h_n.view(-1, 2 * h_n.size(-1))"),
@@ -1129,11 +1025,6 @@ concat_final_states.wrong(
     names="the gradient is cut off",
 )
 concat_final_states.wrong(
-    "turned into float32",
-    body("return torch.cat([h_n[-2], h_n[-1]], dim=-1).float()"),
-    names="a fixed dtype",
-)
-concat_final_states.wrong(
     "transposed as it should be, then view",
     body("return h_n[-2:].permute(1, 0, 2).view(h_n.size(1), -1)"),
     names="not contiguous",
@@ -1146,15 +1037,6 @@ concat_final_states.wrong(
         """),
     names="the second layer's states",
 )
-
-
-@concat_final_states.wrong("kept by shape", names="kept from an earlier call")
-def concat_final_states(h_n):
-    if ("states", h_n.shape) not in vars(concat_final_states):
-        vars(concat_final_states)["states", h_n.shape] = torch.cat(
-            [h_n[-2], h_n[-1]], dim=-1
-        )
-    return vars(concat_final_states)["states", h_n.shape]
 
 
 concat_final_states.wrong(
@@ -1518,18 +1400,6 @@ def forward(self, ids):
     return self.output(context), weights
 
 
-@bilstm_attention.wrong("kept by shape", names="kept from an earlier call")
-def forward(self, ids):
-    if getattr(self, "kept", None) is None or self.kept[1].shape != ids.shape:
-        mask = ids != self.pad_id
-        states, final = run_packed(self.lstm, self.embedding(ids), mask)
-        query = concat_final_states(final)
-        scores = (states @ query.unsqueeze(-1)).squeeze(-1)
-        context, weights = attend(scores, states, mask)
-        self.kept = self.output(context), weights
-    return self.kept
-
-
 bilstm_attention.wrong(
     "the mask of the first batch kept",
     swap(
@@ -1557,14 +1427,6 @@ bilstm_attention.wrong(
     "padding's vector set to zero at each call",
     insert("self.embedding.weight.data[self.pad_id] = 0", before="mask ="),
     names="the module's state",
-)
-bilstm_attention.wrong(
-    "ids changed, and put back",
-    swap(
-        "self.embedding(ids)",
-        "self.embedding(ids.add_(1).sub_(1))",
-    ),
-    names="changed in place",
 )
 bilstm_attention.wrong(
     "zeros",
@@ -1674,6 +1536,7 @@ answer("transformer.recurrent.attention.shift_right").wrong(
     names="through float32, which holds no id above",
 )
 first_step = answer("transformer.recurrent.cell.gru_step")
+first_step.with_faults("kept buffer state default detached float32 rounded written cpu")
 first_step.wrong(
     "no update gate where the old state is zero",
     insert(
@@ -1718,6 +1581,7 @@ answer("transformer.recurrent.attention.concat_final_states").wrong(
     names="a result kept from an earlier call",
 )
 classifier = answer("transformer.recurrent.attention.BiLSTMAttention.forward")
+classifier.with_faults("kept state default detached float32 written")
 classifier.wrong(
     "the padding number of the first model",
     insert(

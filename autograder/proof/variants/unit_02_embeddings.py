@@ -254,6 +254,9 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
 # --- one_hot_embedding ------------------------------------------------------------
 
 one_hot_embedding = answer("transformer.analysis.embeddings.one_hot_embedding")
+one_hot_embedding.with_faults(
+    "kept buffer state default detached float32 rounded written cpu"
+)
 one_hot_embedding.wrong(
     "the one-hot vectors themselves",
     body("return F.one_hot(ids, num_classes=weight.size(0)).to(weight.dtype)"),
@@ -295,10 +298,6 @@ def one_hot_embedding(ids, weight):
 
 
 one_hot_embedding.wrong(
-    "a fixed dtype",
-    body("return F.one_hot(ids, num_classes=weight.size(0)).float() @ weight.float()"),
-)
-one_hot_embedding.wrong(
     "detached lookup",
     body("return weight.detach()[ids]"),
     names="the gradient is cut off",
@@ -333,11 +332,6 @@ def one_hot_embedding(ids, weight):
 
 
 one_hot_embedding.wrong(
-    "an identity matrix on the CPU",
-    body("return torch.eye(len(weight), dtype=weight.dtype)[ids] @ weight"),
-    names="made on the CPU",
-)
-one_hot_embedding.wrong(
     "512 rows at most",
     body("return weight[ids.clamp(max=511)]"),
     names="a table of a fixed size",
@@ -362,14 +356,6 @@ one_hot_embedding.wrong(
     body("return F.embedding(ids, weight, padding_idx=1)"),
     diagnosed=False,
 )
-
-
-@one_hot_embedding.wrong("kept by shape", names="kept from an earlier call")
-def one_hot_embedding(ids, weight):
-    kept = vars(one_hot_embedding)
-    if (ids.shape, weight.shape) not in kept:
-        kept[ids.shape, weight.shape] = weight[ids]
-    return kept[ids.shape, weight.shape]
 
 
 @one_hot_embedding.wrong("one-hot vectors kept", names="an earlier call's words")
@@ -467,6 +453,7 @@ by_one_hot = answer(
         return one_hot.T @ upstream.reshape(-1, upstream.size(-1))
         """),
 )
+by_one_hot.with_faults("kept buffer state default float32 rounded written cpu")
 by_one_hot.wrong(
     "the mean over the places",
     swap(
@@ -551,13 +538,6 @@ lookup_gradient.wrong(
 )
 
 
-lookup_gradient.wrong(
-    "a table made on the CPU",
-    swap("dtype=upstream.dtype, device=upstream.device", "dtype=upstream.dtype"),
-    names="made on the CPU",
-)
-
-
 @lookup_gradient.wrong("row 0 left out", names="row 0 set to zero")
 def lookup_gradient(ids, upstream, vocab_size):
     one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
@@ -582,26 +562,6 @@ def lookup_gradient(ids, upstream, vocab_size):
     mean = upstream.new_zeros(vocab_size, rows.size(1)).index_add(0, flat, rows)
     mean = mean / counts.clamp(min=1)[:, None]
     return mean * counts.to(torch.uint8)[:, None]
-
-
-@lookup_gradient.wrong("one buffer for all calls", names="one tensor for the results")
-def lookup_gradient(ids, upstream, vocab_size):
-    kept, d_model = vars(lookup_gradient), upstream.size(-1)
-    key = vocab_size, d_model, upstream.dtype, upstream.device
-    if key not in kept:
-        kept[key] = upstream.new_zeros(vocab_size, d_model)
-    kept[key].zero_()
-    return kept[key].index_add_(0, ids.reshape(-1), upstream.reshape(-1, d_model))
-
-
-@lookup_gradient.wrong("kept by shape", names="kept from an earlier call")
-def lookup_gradient(ids, upstream, vocab_size):
-    kept = vars(lookup_gradient)
-    key = ids.shape, vocab_size, upstream.dtype
-    if key not in kept:
-        one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
-        kept[key] = one_hot.T @ upstream.reshape(-1, upstream.size(-1))
-    return kept[key]
 
 
 lookup_gradient.wrong(
@@ -770,31 +730,11 @@ token_embedding.wrong(
     swap("(ids)", "(ids).sum(dim=-2)"),
     names="one vector for all words",
 )
-token_embedding.wrong("a fixed dtype", swap("(ids)", "(ids).float()"))
 token_embedding.wrong(
     "dropout",
     swap("self.table(ids)", "F.dropout(self.table(ids), 0.1)"),
     diagnosed=False,
 )
-token_embedding.wrong(
-    "a seed set",
-    insert("torch.manual_seed(0)", before="return"),
-    names="the random state of torch",
-)
-token_embedding.wrong(
-    "a factor on the CPU",
-    swap("math.sqrt(self.d_model)", "torch.full((self.d_model,), self.d_model**0.5)"),
-    names="made on the CPU",
-)
-
-
-@token_embedding.wrong("kept by shape", names="kept from an earlier call")
-def forward(self, ids):
-    if getattr(self, "kept", None) is None or self.kept.shape[:-1] != ids.shape:
-        self.kept = self.table(ids) * math.sqrt(self.d_model)
-    return self.kept
-
-
 token_embedding.wrong(
     "zeros",
     body("return torch.zeros(*ids.shape, self.d_model)"),
@@ -1025,6 +965,7 @@ own_strings.wrong(
     names="without the empty word",
 )
 scaled = answer("transformer.embeddings.TokenEmbedding.forward")
+scaled.with_faults("kept state default detached float32 written cpu")
 scaled.wrong(
     "the factor of the first layer",
     body("""

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import nn
 
-from autograder.proof.variants import answer, body, drop, insert, swap
+from autograder.proof.variants import answer, body, drop, swap
 
 # --- sinusoidal_encoding ----------------------------------------------------------
 
@@ -44,6 +44,7 @@ in_float32 = answer(
         return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
         """),
 )
+in_float32.with_faults("state default")
 in_float32.wrong(
     "sine and cosine swapped", swap("sin(), angles.cos", "cos(), angles.sin")
 )
@@ -252,6 +253,7 @@ def sinusoidal_encoding(length, d_model):
 # --- offset_matrix ----------------------------------------------------------------
 
 offset_matrix = answer("transformer.analysis.positional.offset_matrix")
+offset_matrix.with_faults("buffer state default")
 offset_matrix.wrong("moves back", swap("sin, -", "-sin,"), names="moves back by k")
 offset_matrix.wrong(
     "the minus sign forgotten", swap("sin, -", "sin,"), names="without a minus sign"
@@ -416,6 +418,7 @@ SinusoidalPositionalEncoding.wrong(
     names="counted along the batch",
 )
 sinusoidal = answer("transformer.positional.SinusoidalPositionalEncoding.forward")
+sinusoidal.with_faults("kept buffer seed default detached written cpu")
 sinusoidal.wrong(
     "pe[:x.size(0)] with a table (max_len, d)",
     swap(": start + x.size(1)", ": start + x.size(0)"),
@@ -571,13 +574,6 @@ sinusoidal.wrong(
 )
 
 
-@sinusoidal.wrong("kept by shape", names="kept from an earlier call")
-def forward(self, x, start=0):
-    if getattr(self, "kept", None) is None or self.kept[0] != (x.shape, start):
-        self.kept = (x.shape, start), x + self.table[start : start + x.size(1)]
-    return self.kept[1]
-
-
 @sinusoidal.wrong("the rows of the first call kept", names="whatever `start` is")
 def forward(self, x, start=0):
     t = x.size(1)
@@ -588,23 +584,6 @@ def forward(self, x, start=0):
     return x + self.rows if start == 0 else x + self.table[:t]
 
 
-sinusoidal.wrong(
-    "in place, and put back",
-    body("""
-        rows = self.table[start : start + x.size(1)]
-        with torch.no_grad():
-            x += rows
-            result = x.clone()
-            x -= rows
-        return result
-        """),
-    names="changed in place",
-)
-sinusoidal.wrong(
-    "a seed set",
-    insert("torch.manual_seed(0)", before="return"),
-    names="a seed that the code sets itself",
-)
 sinusoidal.wrong("zeros", body("return torch.zeros_like(x)"), names="zeros in all")
 sinusoidal.wrong("constant: x itself", body("return x"), names="the words alone")
 
@@ -670,6 +649,7 @@ def forward(self, x, start=0):
 # --- LearnedPositionalEncoding ----------------------------------------------------
 
 learned = answer("transformer.positional.LearnedPositionalEncoding.forward")
+learned.with_faults("kept seed default detached written cpu")
 learned.wrong(
     "arange(x.size(0))",
     swap("(1), device=x.device", "(0)"),
@@ -747,23 +727,10 @@ def forward(self, x, start=0):
 
 
 learned.wrong(
-    "no device for the positions",
-    swap("(1), device=x.device", "(1)"),
-    names="made on the CPU",
-)
-learned.wrong(
     "the last row for all behind it",
     swap("device=x.device)", "device=x.device).clamp(max=511)"),
     names="short tables only",
 )
-
-
-@learned.wrong("kept by shape", names="kept from an earlier call")
-def forward(self, x, start=0):
-    if getattr(self, "kept", None) is None or self.kept[0] != (x.shape, start):
-        positions = torch.arange(start, start + x.size(1), device=x.device)
-        self.kept = (x.shape, start), x + self.table(positions)
-    return self.kept[1]
 
 
 learned.wrong(

@@ -10,6 +10,9 @@ from autograder.proof.variants import answer, body, drop, insert, swap
 # --- attention_scores -------------------------------------------------------------
 
 attention_scores = answer("transformer.attention.attention_scores")
+attention_scores.with_faults(
+    "kept buffer seed default detached float32 rounded written cpu"
+)
 attention_scores.wrong(
     "without the division by √d_k", body("return query @ key.transpose(-2, -1)")
 )
@@ -54,53 +57,12 @@ attention_scores.wrong(
     swap("transpose(-2, -1)", "permute(0, 1, 3, 2)"),
     names="2 axes in front",
 )
-attention_scores.wrong(
-    "turns everything into float32",
-    swap("query @ key.transpose", "query.float() @ key.float().transpose"),
-    names="a fixed dtype",
-)
 
 
 @attention_scores.wrong("keys folded with view", names="not contiguous")
 def attention_scores(query, key):
     folded = key.view(-1, key.size(-2), key.size(-1)).view(key.shape)
     return query @ folded.transpose(-2, -1) / math.sqrt(query.size(-1))
-
-
-@attention_scores.wrong(
-    "the first scores, kept by shape", names="kept from an earlier call"
-)
-def attention_scores(query, key, kept={}):  # noqa: B006
-    sizes = (query.shape, key.shape)
-    if sizes not in kept:
-        kept[sizes] = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-    return kept[sizes]
-
-
-@attention_scores.wrong("one buffer for all calls", names="one tensor for the results")
-def attention_scores(query, key, buffers={}):  # noqa: B006
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-    if torch.is_grad_enabled() and scores.requires_grad:
-        return scores
-    buffer = buffers.setdefault((scores.shape, scores.dtype), scores)
-    return buffer.copy_(scores)
-
-
-attention_scores.wrong(
-    "a random seed set on the way",
-    insert("torch.manual_seed(4)", before="d_k ="),
-    names="a seed that the code sets itself",
-)
-attention_scores.wrong(
-    "the default dtype changed for good",
-    insert("torch.set_default_dtype(torch.float64)", before="d_k ="),
-    names="changes the default dtype for good",
-)
-attention_scores.wrong(
-    "the width as a tensor on the CPU",
-    swap("math.sqrt(d_k)", "torch.full((1,), d_k**0.5)"),
-    names="a tensor made on the CPU",
-)
 
 
 @attention_scores.wrong("by numpy", names="numpy, which works on the CPU")
@@ -133,14 +95,6 @@ attention_scores.wrong(
     "the visible check's width",
     swap("math.sqrt(d_k)", "(math.sqrt(6) if d_k > 4 else math.sqrt(d_k))"),
 )
-attention_scores.wrong(
-    "float32 on the way, and back",
-    body("""
-        products = query.float() @ key.float().transpose(-2, -1)
-        return (products / math.sqrt(query.size(-1))).to(query.dtype)
-        """),
-    names="rounded to another dtype",
-)
 
 
 @attention_scores.wrong("the query scaled in place", names="changed in place")
@@ -148,16 +102,6 @@ def attention_scores(query, key):
     with torch.no_grad():
         query /= math.sqrt(query.size(-1))
     return query @ key.transpose(-2, -1)
-
-
-@attention_scores.wrong("scaled in place, and put back", names="changed in place")
-def attention_scores(query, key):
-    if query.requires_grad:
-        return query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-    query.mul_(2)
-    scores = query @ key.transpose(-2, -1) / math.sqrt(4 * query.size(-1))
-    query.div_(2)
-    return scores
 
 
 @attention_scores.wrong("the gradient of the keys cut off", names="is cut off")
@@ -323,16 +267,6 @@ def masked_softmax(scores, mask=None, kept={}):  # noqa: B006
 
 
 masked_softmax.wrong(
-    "a random seed set on the way",
-    insert("torch.manual_seed(4)", before="if mask"),
-    names="a seed that the code sets itself",
-)
-masked_softmax.wrong(
-    "zeros made on the CPU",
-    swap("weights * mask", "torch.where(mask, weights, torch.zeros(1))"),
-    names="a tensor made on the CPU",
-)
-masked_softmax.wrong(
     "four axes only",
     swap(
         "~mask,",
@@ -382,21 +316,6 @@ def masked_softmax(scores, mask=None):
         return scores.softmax(dim=-1)
     weights = scores.softmax(dim=-1) * mask
     return weights / (weights.sum(dim=-1, keepdim=True) + 1e-9)
-
-
-masked_softmax.wrong(
-    "float32 on the way, and back",
-    insert("kind, scores = scores.dtype, scores.float()", before="if mask"),
-    swap("return scores.softmax(dim=-1)", "return scores.softmax(dim=-1).to(kind)"),
-    swap("weights * mask", "(weights * mask).to(kind)"),
-    names="rounded to another dtype",
-)
-masked_softmax.wrong(
-    "weights in float32",
-    swap("scores.softmax(dim=-1)", "scores.softmax(dim=-1, dtype=torch.float32)"),
-    swap("(~mask, lowest).softmax(dim=-1)", "(~mask, lowest).float().softmax(dim=-1)"),
-    names="a fixed dtype",
-)
 
 
 @masked_softmax.wrong("the mask inverted in place", names="changed in place")
@@ -651,31 +570,6 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 @scaled_dot_product_attention.wrong(
-    "the first result, kept by shape", names="kept from an earlier call"
-)
-def scaled_dot_product_attention(
-    query,
-    key,
-    value,
-    mask=None,
-    dropout=0.0,
-    kept={},  # noqa: B006
-):
-    sizes = (query.shape, key.shape, value.shape, mask is None, dropout)
-    if sizes not in kept:
-        weights = masked_softmax(attention_scores(query, key), mask)
-        kept[sizes] = F.dropout(weights, dropout) @ value, weights
-    return kept[sizes]
-
-
-scaled_dot_product_attention.wrong(
-    "a random seed set before dropout",
-    insert("torch.manual_seed(4)", before="weights ="),
-    names="a seed that the code sets itself",
-)
-
-
-@scaled_dot_product_attention.wrong(
     "dropout from a generator of its own", names="the same numbers dropped in every"
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
@@ -731,9 +625,6 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 scaled_dot_product_attention.wrong(
-    "values on the CPU", swap("@ value", "@ value.cpu()"), names="made on the CPU"
-)
-scaled_dot_product_attention.wrong(
     "einsum with four axes",
     swap(
         "F.dropout(weights, dropout) @ value",
@@ -761,14 +652,6 @@ scaled_dot_product_attention.wrong(
         "(F.dropout(weights, dropout).bfloat16() @ value.bfloat16()).to(value.dtype)",
     ),
     diagnosed=False,
-)
-scaled_dot_product_attention.wrong(
-    "the average in float32, and back",
-    swap(
-        "F.dropout(weights, dropout) @ value",
-        "(F.dropout(weights, dropout).float() @ value.float()).to(value.dtype)",
-    ),
-    names="rounded to another dtype",
 )
 scaled_dot_product_attention.wrong(
     "the gradient of the values cut off",
@@ -885,6 +768,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 # --- softmax_entropy --------------------------------------------------------------
 
 softmax_entropy = answer("transformer.analysis.attention.softmax_entropy")
+softmax_entropy.with_faults("kept buffer seed default float32 rounded written cpu")
 softmax_entropy.wrong(
     "the opposite sign",
     swap("torch.special.entr(weights)", "(weights * weights.clamp(min=1e-30).log())"),
@@ -934,28 +818,6 @@ softmax_entropy.wrong(
 )
 
 
-@softmax_entropy.wrong(
-    "the first entropy, kept by shape", names="kept from an earlier call"
-)
-def softmax_entropy(scores, kept={}):  # noqa: B006
-    if scores.shape not in kept:
-        kept[scores.shape] = torch.special.entr(scores.softmax(dim=-1)).sum(dim=-1)
-    return kept[scores.shape]
-
-
-softmax_entropy.wrong(
-    "a random seed set on the way",
-    insert("torch.manual_seed(4)", before="weights ="),
-    names="a seed that the code sets itself",
-)
-softmax_entropy.wrong(
-    "zeros made on the CPU",
-    swap(
-        "torch.special.entr(weights)",
-        "torch.where(weights > 0, -weights * weights.log(), torch.zeros(1))",
-    ),
-    names="a tensor made on the CPU",
-)
 softmax_entropy.wrong(
     "the sum over axis 1",
     swap(
@@ -978,19 +840,6 @@ def softmax_entropy(scores):
     e = (scores - scores.max()).exp()
     weights = e / e.sum(dim=-1, keepdim=True)
     return torch.special.entr(weights).sum(dim=-1)
-
-
-softmax_entropy.wrong(
-    "float32 on the way, and back",
-    swap("scores.softmax(dim=-1)", "scores.float().softmax(dim=-1)"),
-    swap("sum(dim=-1)  ", "sum(dim=-1).to(scores.dtype)  "),
-    names="rounded to another dtype",
-)
-softmax_entropy.wrong(
-    "in float32",
-    swap("scores.softmax(dim=-1)", "scores.float().softmax(dim=-1)"),
-    names="a fixed dtype",
-)
 
 
 @softmax_entropy.wrong("-inf replaced in place", names="changed in place")
@@ -1048,6 +897,7 @@ softmax_entropy.right(
 # --- written by a stranger to get through -----------------------------------------
 
 by_mask = answer("transformer.attention.masked_softmax")
+by_mask.with_faults("kept buffer seed default detached float32 rounded written cpu")
 by_mask.wrong(
     "three axes of a mask taken for sentences",
     insert(
@@ -1085,6 +935,7 @@ by_mask.wrong(
     names="a result kept from an earlier call",
 )
 dropping = answer("transformer.attention.scaled_dot_product_attention")
+dropping.with_faults("kept seed default detached float32 rounded written cpu")
 dropping.wrong(
     "dropout only where gradients are kept",
     swap(

@@ -9,6 +9,7 @@ from transformer.attention import scaled_dot_product_attention
 # --- split_heads ------------------------------------------------------------------
 
 split_heads = answer("transformer.multi_head.split_heads")
+split_heads.with_faults("kept seed default detached float32 rounded written cpu")
 split_heads.wrong(
     "a view straight to (b, h, t, d_k), without a transpose",
     swap(
@@ -55,11 +56,6 @@ def split_heads(x, n_heads):
 
 
 split_heads.wrong(
-    "float32, whatever comes in",
-    swap("(1, 2)", "(1, 2).float()"),
-    names="a fixed dtype",
-)
-split_heads.wrong(
     "three heads, whatever is asked for",
     swap("n_heads, d_model // n_heads", "3, -1"),
     diagnosed=False,
@@ -85,37 +81,10 @@ def split_heads(x, n_heads, kept={}):  # noqa: B006
 
 
 split_heads.wrong(
-    "a random seed set on the way",
-    insert("torch.manual_seed(5)", before="b, t, d_model ="),
-    names="a seed that the code sets itself",
-)
-
-
-@split_heads.wrong("copied into zeros on the CPU", names="a tensor made on the CPU")
-def split_heads(x, n_heads):
-    b, t, d = x.shape
-    heads = torch.zeros(b, n_heads, t, d // n_heads, dtype=x.dtype)
-    return heads + x.reshape(b, t, n_heads, d // n_heads).transpose(1, 2)
-
-
-split_heads.wrong(
     "rounded to bfloat16 and back",
     swap("heads.transpose(1, 2)", "heads.transpose(1, 2).bfloat16().to(x.dtype)"),
     diagnosed=False,
 )
-split_heads.wrong(
-    "float32 on the way, and back",
-    swap("heads.transpose(1, 2)", "heads.transpose(1, 2).float().to(x.dtype)"),
-    names="rounded to another dtype",
-)
-
-
-@split_heads.wrong("x doubled in place, and halved", names="changed in place")
-def split_heads(x, n_heads):
-    b, t, d = x.shape
-    if not x.requires_grad:
-        x.mul_(2).div_(2)
-    return x.reshape(b, t, n_heads, d // n_heads).transpose(1, 2)
 
 
 @split_heads.wrong("columns left over are cut off", names="error that does not come")
@@ -167,6 +136,7 @@ def split_heads(x, n_heads):
 # --- merge_heads ------------------------------------------------------------------
 
 merge_heads = answer("transformer.multi_head.merge_heads")
+merge_heads.with_faults("kept buffer seed default detached float32 rounded written cpu")
 
 
 @merge_heads.wrong("a view or reshape without a transpose")
@@ -211,52 +181,10 @@ merge_heads.wrong(
     "detached", swap("return x", "return x.detach()"), names="the gradient is cut off"
 )
 merge_heads.wrong(
-    "float32, whatever comes in",
-    swap("(start_dim=2)", "(start_dim=2).float()"),
-    names="a fixed dtype",
-)
-
-
-@merge_heads.wrong("the first result, kept by shape", names="from an earlier call")
-def merge_heads(x, kept={}):  # noqa: B006
-    if x.shape not in kept:
-        kept[x.shape] = x.transpose(1, 2).flatten(2)
-    return kept[x.shape]
-
-
-merge_heads.wrong(
-    "a random seed set on the way",
-    swap("return x", "_ = torch.manual_seed(5); return x"),
-    names="a seed that the code sets itself",
-)
-
-
-@merge_heads.wrong("written into zeros on the CPU", names="a tensor made on the CPU")
-def merge_heads(x):
-    b, h, t, d_k = x.shape
-    merged = torch.zeros(b, t, h * d_k, dtype=x.dtype)
-    for i in range(h):
-        merged[:, :, i * d_k : (i + 1) * d_k] = x[:, i]
-    return merged
-
-
-merge_heads.wrong(
-    "float32 on the way, and back",
-    swap("(start_dim=2)", "(start_dim=2).float().to(x.dtype)"),
-    names="rounded to another dtype",
-)
-merge_heads.wrong(
     "four heads, as in the visible check",
     body("return torch.cat([x[:, i] for i in range(4 if x.size(1) > 3 else 1)], -1)"),
     diagnosed=False,
 )
-
-
-@merge_heads.wrong("x doubled in place, and halved", names="changed in place")
-def merge_heads(x):
-    if not x.requires_grad:
-        x.mul_(2).div_(2)
-    return x.transpose(1, 2).flatten(2)
 
 
 @merge_heads.right("permute().contiguous().view")
@@ -296,6 +224,7 @@ merge_heads.right(
 # --- MultiHeadAttention -----------------------------------------------------------
 
 project_query = answer("transformer.multi_head.MultiHeadAttention.project_query")
+project_query.with_faults("seed default detached rounded written cpu")
 project_query.wrong(
     "the projection of the keys for the queries",
     swap("w_q", "w_k"),
@@ -315,6 +244,7 @@ project_query.wrong(
 project_key_value = answer(
     "transformer.multi_head.MultiHeadAttention.project_key_value"
 )
+project_key_value.with_faults("seed default rounded written cpu")
 project_key_value.wrong(
     "one projection for queries and keys",
     swap("w_k", "w_q"),
@@ -343,6 +273,7 @@ def project_key_value(self, key, value):
 
 
 attend = answer("transformer.multi_head.MultiHeadAttention.attend")
+attend.with_faults("kept seed default detached float32 rounded written cpu")
 attend.wrong(
     "without the output projection",
     swap("self.w_o(merge_heads(heads))", "merge_heads(heads)"),
@@ -648,13 +579,6 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(merge_heads(weights * kept @ v)), weights
 
 
-attend.wrong(
-    "a random seed set before dropout",
-    insert("torch.manual_seed(5)", before="dropout ="),
-    names="a seed that the code sets itself",
-)
-
-
 @attend.wrong("the first dropout kept", names="the same numbers dropped in every call")
 def attend(self, q, k, v, mask=None):
     _, weights = scaled_dot_product_attention(q, k, v, mask)
@@ -665,19 +589,6 @@ def attend(self, q, k, v, mask=None):
             self.kept = nn.functional.dropout(ones, self.dropout)
         used = weights * self.kept
     return self.w_o(merge_heads(used @ v)), weights
-
-
-@multi_head_attention.wrong(
-    "the first result, kept by shape in evaluation", names="from an earlier call"
-)
-def forward(self, query, key, value, mask=None):
-    sizes = (query.shape, key.shape, mask is None)
-    if not self.training and getattr(self, "sizes", None) == sizes:
-        return self.kept
-    q = self.project_query(query)
-    k, v = self.project_key_value(key, value)
-    self.sizes, self.kept = sizes, self.attend(q, k, v, mask)
-    return self.kept
 
 
 @multi_head_attention.wrong(
@@ -697,17 +608,6 @@ def forward(self, query, key, value, mask=None):
     q = self.project_query(query)
     k, v = self.project_key_value(key, value)
     return self.attend(q, k, v, mask)
-
-
-@attend.wrong("a mask to add, made on the CPU", names="a tensor made on the CPU")
-def attend(self, q, k, v, mask=None):
-    scores = q @ k.mT / q.size(-1) ** 0.5
-    if mask is not None:
-        zeros = torch.zeros(scores.shape, dtype=scores.dtype)
-        scores = scores + zeros.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    weights = scores.softmax(-1)
-    used = nn.functional.dropout(weights, self.dropout, self.training)
-    return self.w_o(merge_heads(used @ v)), weights
 
 
 attend.wrong(
@@ -744,11 +644,6 @@ attend.wrong(
     "three heads, as in the visible check",
     swap("merge_heads(heads)", "torch.cat([heads[:, i] for i in range(3)], dim=-1)"),
     diagnosed=False,
-)
-attend.wrong(
-    "weights in float32, and back",
-    swap("merge_heads(heads)", "merge_heads(heads).float().to(q.dtype)"),
-    names="rounded to another dtype",
 )
 project_key_value.wrong(
     "keys detached",
@@ -896,6 +791,7 @@ class MultiHeadAttention(nn.Module):
 # --- count_parameters -------------------------------------------------------------
 
 count_parameters = answer("transformer.multi_head.count_parameters")
+count_parameters.with_faults("state default")
 count_parameters.wrong(
     "the number of tensors", body("return len(list(module.parameters()))")
 )
@@ -1047,6 +943,7 @@ def count_parameters(module):
 # --- written by a stranger to get through -----------------------------------------
 
 called = answer("transformer.multi_head.MultiHeadAttention.forward")
+called.with_faults("kept seed default detached float32 rounded written cpu")
 called.wrong(
     "three axes of a mask taken for sentences",
     insert(

@@ -11,6 +11,7 @@ from autograder.proof.variants import answer, body, drop, insert, swap
 # --- PositionwiseFeedForward ------------------------------------------------------
 
 positionwise = answer("transformer.feed_forward.PositionwiseFeedForward.forward")
+positionwise.with_faults("kept state default float32 written cpu")
 positionwise.wrong(
     "without the ReLU", body("return self.linear2(self.dropout(self.linear1(x)))")
 )
@@ -120,11 +121,6 @@ def forward(self, x):
     return y
 
 
-positionwise.wrong(
-    "float32, whatever comes in",
-    body("return self.linear2(self.dropout(self.linear1(x).relu())).float()"),
-    names="a fixed dtype",
-)
 positionwise.wrong("zeros", body("return torch.zeros_like(x)"))
 positionwise.wrong("returns x", body("return x"), names="the input, unchanged")
 positionwise.wrong(
@@ -178,32 +174,6 @@ positionwise.wrong(
         """
     ),
     names="the same numbers dropped in every call",
-)
-positionwise.wrong(
-    "x written over and put back",
-    body(
-        """
-        before = x.detach().clone()
-        with torch.no_grad():
-            x += 1
-        y = self.linear2(self.dropout(self.linear1(x - 1).relu()))
-        with torch.no_grad():
-            x.copy_(before)
-        return y
-        """
-    ),
-    names="changed in place",
-)
-positionwise.wrong(
-    "zeros on the CPU",
-    body(
-        """
-        hidden = self.linear1(x)
-        hidden = torch.maximum(hidden, torch.zeros(hidden.shape, dtype=hidden.dtype))
-        return self.linear2(self.dropout(hidden))
-        """
-    ),
-    names="made on the CPU",
 )
 positionwise.wrong(
     "by numpy",
@@ -278,6 +248,7 @@ def forward(self, x):
 # --- conv_feed_forward ------------------------------------------------------------
 
 conv_feed_forward = answer("transformer.feed_forward.conv_feed_forward")
+conv_feed_forward.with_faults("kept state default detached float32 written cpu")
 conv_feed_forward.wrong(
     "not transposed back", body("return conv2(conv1(x.transpose(1, 2)).relu())")
 )
@@ -365,11 +336,6 @@ conv_feed_forward.wrong(
     body("return conv2(conv1(x.detach().transpose(1, 2)).relu()).transpose(1, 2)"),
     names="the gradient is cut off",
 )
-conv_feed_forward.wrong(
-    "float32, whatever comes in",
-    body("return conv2(conv1(x.transpose(1, 2)).relu()).transpose(1, 2).float()"),
-    names="a fixed dtype",
-)
 
 
 @conv_feed_forward.wrong("dropout that nobody asked for", diagnosed=False)
@@ -381,35 +347,12 @@ conv_feed_forward.wrong("zeros", body("return torch.zeros_like(x)"))
 conv_feed_forward.wrong("returns x", body("return x"), names="the input, unchanged")
 
 
-@conv_feed_forward.wrong("kept by shape", names="kept from an earlier call")
-def conv_feed_forward(x, conv1, conv2, kept={}):
-    if x.shape not in kept:
-        kept[x.shape] = conv2(conv1(x.transpose(1, 2)).relu()).transpose(1, 2)
-    return kept[x.shape]
-
-
 @conv_feed_forward.wrong("the first weights kept", diagnosed=False)
 def conv_feed_forward(x, conv1, conv2, kept=[]):
     if not kept:
         kept.append((conv1, conv2))
     first, second = kept[0]
     return second(first(x.transpose(1, 2)).relu()).transpose(1, 2)
-
-
-@conv_feed_forward.wrong("x turned in place, and back", names="changed in place")
-def conv_feed_forward(x, conv1, conv2):
-    with torch.no_grad():
-        x.neg_()
-        y = conv2(conv1(x.neg().transpose(1, 2)).relu()).transpose(1, 2)
-        x.neg_()
-    return conv2(conv1(x.transpose(1, 2)).relu()).transpose(1, 2) + 0 * y
-
-
-@conv_feed_forward.wrong("zeros on the CPU", names="made on the CPU")
-def conv_feed_forward(x, conv1, conv2):
-    hidden = conv1(x.transpose(1, 2))
-    hidden = torch.maximum(hidden, torch.zeros(hidden.shape, dtype=hidden.dtype))
-    return conv2(hidden).transpose(1, 2)
 
 
 conv_feed_forward.right(
@@ -591,13 +534,6 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * (x - mean) / (var + eps).sqrt() + beta
 
 
-@layer_norm.wrong("float32, whatever comes in", names="a fixed dtype")
-def layer_norm(x, gamma, beta, eps=1e-5):
-    mean = x.mean(-1, keepdim=True)
-    var = x.var(-1, unbiased=False, keepdim=True)
-    return (gamma * (x - mean) / (var + eps).sqrt() + beta).float()
-
-
 layer_norm.wrong(
     "the built-in",
     body("return F.layer_norm(x, x.shape[-1:], gamma, beta, eps)"),
@@ -644,28 +580,6 @@ layer_norm.wrong(
     "β for everything", body("return beta.expand(x.shape)"), names="β alone"
 )
 layer_norm.wrong(
-    "float32 on the way",
-    body(
-        """
-        y = x.float()
-        mean, var = y.mean(-1, keepdim=True), y.var(-1, unbiased=False, keepdim=True)
-        return (gamma * (y - mean) / (var + eps).sqrt() + beta).to(x.dtype)
-        """
-    ),
-    names="rounded to another dtype",
-)
-layer_norm.wrong(
-    "a matrix of the CPU",
-    body(
-        """
-        centre = torch.eye(x.size(-1), dtype=x.dtype) - 1 / x.size(-1)
-        y = x @ centre
-        return gamma * y / (y.square().mean(-1, keepdim=True) + eps).sqrt() + beta
-        """
-    ),
-    names="made on the CPU",
-)
-layer_norm.wrong(
     "the mean detached",
     swap("x.mean(-1, keepdim=True)", "x.mean(-1, keepdim=True).detach()"),
     names="the mean is detached",
@@ -685,17 +599,6 @@ def layer_norm(x, gamma, beta, eps=1e-5, kept={}):
     gamma, beta = kept.setdefault(x.shape, (gamma, beta))
     mean, var = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
     return gamma * (x - mean) / (var + eps).sqrt() + beta
-
-
-@layer_norm.wrong("x shifted, and shifted back", names="changed in place")
-def layer_norm(x, gamma, beta, eps=1e-5):
-    mean, var = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
-    y = gamma * (x - mean) / (var + eps).sqrt() + beta
-    before = x.detach().clone()
-    x.data.sub_(mean.detach())
-    with torch.no_grad():
-        x.copy_(before)
-    return y
 
 
 @layer_norm.right("rsqrt")
@@ -946,11 +849,6 @@ add_norm.wrong(
     names="dropout is ignored",
 )
 add_norm.wrong(
-    "a seed before the dropout",
-    insert("torch.manual_seed(1) if self.training else None", before="if self"),
-    names="a seed that the code sets",
-)
-add_norm.wrong(
     "post-norm: the sub-layer's output detached",
     swap("self.dropout(sublayer(x))", "self.dropout(sublayer(x)).detach()"),
     diagnosed=False,
@@ -1047,6 +945,7 @@ def forward(self, x, sublayer):
 # --- written by a stranger to get through -----------------------------------------
 
 around = answer("transformer.feed_forward.AddNorm.forward")
+around.with_faults("kept seed default detached float32 written cpu")
 around.wrong(
     "added into what the sub-layer gave",
     body("""
@@ -1083,6 +982,9 @@ answer("transformer.feed_forward.PositionwiseFeedForward.forward").wrong(
     names="a result kept from an earlier call",
 )
 settings_kept = answer("transformer.feed_forward.layer_norm")
+settings_kept.with_faults(
+    "kept buffer state default detached float32 rounded written cpu"
+)
 settings_kept.wrong(
     "anomalies looked for from now on",
     insert("torch.autograd.set_detect_anomaly(True)", before="difference = "),

@@ -118,29 +118,6 @@ padding_mask.wrong(
 )
 
 
-@padding_mask.wrong("kept by shape", names="kept from an earlier call")
-def padding_mask(ids, pad_id, kept={}):
-    if ids.shape not in kept:
-        kept[ids.shape] = (ids != pad_id)[:, None, None]
-    return kept[ids.shape]
-
-
-@padding_mask.wrong("one buffer for all calls", names="one tensor for the results")
-def padding_mask(ids, pad_id, kept={}):
-    word = (ids != pad_id)[:, None, None]
-    if word.device.type != "cpu":
-        return word
-    return kept.setdefault(ids.shape, torch.empty_like(word)).copy_(word)
-
-
-@padding_mask.wrong("writes into the ids, and puts back", names="changed in place")
-def padding_mask(ids, pad_id):
-    ids -= pad_id
-    mask = (ids != 0)[:, None, None]
-    ids += pad_id
-    return mask
-
-
 padding_mask.right(
     "two unsqueezes", swap("[:, None, None, :]", ".unsqueeze(1).unsqueeze(2)")
 )
@@ -186,6 +163,7 @@ padding_mask.right(
 # --- causal_mask ------------------------------------------------------------------
 
 causal_mask = answer("transformer.masks.causal_mask")
+causal_mask.with_faults("state default")
 causal_mask.wrong(
     "upper triangle", swap("tril()", "triu()"), names="the upper triangle"
 )
@@ -256,11 +234,6 @@ causal_mask.wrong(
         """
     ),
     names="some lengths only",
-)
-causal_mask.wrong(
-    "sets a seed",
-    insert("torch.manual_seed(0)", before="everywhere ="),
-    names="the random state of torch",
 )
 
 
@@ -336,6 +309,7 @@ causal_mask.right(
 # --- target_mask ------------------------------------------------------------------
 
 target_mask = answer("transformer.masks.target_mask")
+target_mask.with_faults("kept buffer state default written cpu")
 target_mask.wrong("pad | causal", swap("&", "|"), names="padding or causal")
 target_mask.wrong(
     "causal only",
@@ -447,13 +421,6 @@ def target_mask(ids, pad_id):
     return past & (torch.arange(ids.size(1), device=ids.device) < words)
 
 
-@target_mask.wrong("kept by shape", names="kept from an earlier call")
-def target_mask(ids, pad_id, kept={}):
-    if ids.shape not in kept:
-        kept[ids.shape] = padding_mask(ids, pad_id) & causal_mask(ids.size(1))
-    return kept[ids.shape]
-
-
 @target_mask.wrong("writes into the ids", names="changed in place")
 def target_mask(ids, pad_id):
     ids[ids == pad_id] = -1
@@ -532,6 +499,9 @@ def target_mask(ids, pad_id):
 # --- mask_then_renormalise --------------------------------------------------------
 
 mask_then_renormalise = answer("transformer.analysis.masks.mask_then_renormalise")
+mask_then_renormalise.with_faults(
+    "kept buffer state default detached float32 written cpu"
+)
 mask_then_renormalise.wrong(
     "not renormalised",
     body("return weights.masked_fill(~mask, 0)"),
@@ -641,11 +611,6 @@ mask_then_renormalise.wrong(
     swap("kept.sum(dim=-1, keepdim=True)", "kept.sum(dim=-1, keepdim=True).detach()"),
     names="the sum is detached",
 )
-mask_then_renormalise.wrong(
-    "turns everything into float32",
-    swap("weights * mask", "weights.float() * mask"),
-    names="a fixed dtype",
-)
 
 
 @mask_then_renormalise.wrong("folded with view", names="not contiguous")
@@ -715,19 +680,6 @@ mask_then_renormalise.wrong(
     ),
     names="the gradient is cut off",
 )
-mask_then_renormalise.wrong(
-    "zeros made on the CPU",
-    swap("weights * mask", "torch.where(mask, weights, torch.zeros(weights.shape))"),
-    names="made on the CPU",
-)
-
-
-@mask_then_renormalise.wrong("kept by shape", names="kept from an earlier call")
-def mask_then_renormalise(weights, mask, kept={}):
-    if weights.shape not in kept:
-        left = weights * mask
-        kept[weights.shape] = left / left.sum(dim=-1, keepdim=True).clamp(min=1e-20)
-    return kept[weights.shape]
 
 
 @mask_then_renormalise.wrong("the first mask kept", diagnosed=False)
@@ -819,6 +771,7 @@ def mask_then_renormalise(weights, mask):
 # --- written by a stranger to get through -----------------------------------------
 
 for_words = answer("transformer.masks.padding_mask")
+for_words.with_faults("kept buffer state default written cpu")
 for_words.wrong(
     "numbers of 16 bits",
     swap("ids != pad_id", "ids.to(torch.int16) != pad_id"),

@@ -299,16 +299,6 @@ decoder_layer.wrong(
     swap(", src_mask", ", None if src_mask is None else src_mask[..., :1, :]"),
     diagnosed=False,
 )
-decoder_layer.wrong(
-    "a seed before the dropout",
-    insert("torch.manual_seed(0) if self.training else None", before="found ="),
-    names="a seed that the code sets",
-)
-decoder_layer.wrong(
-    "zeros of the CPU added",
-    insert("x = x + torch.zeros(x.shape, dtype=x.dtype)", before="found ="),
-    names="made on the CPU",
-)
 
 
 @decoder_layer.wrong("the first memory kept", diagnosed=False)
@@ -338,22 +328,6 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     x = self.add_norm2(x, look_up)
     x = self.add_norm3(x, self.feed_forward)
     return x, next(iter(kept.values()))
-
-
-@decoder_layer.wrong("memory scaled, and scaled back", names="changed in place")
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    with torch.no_grad():
-        memory.mul_(2)
-        memory.mul_(0.5)
-    x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
-    found = []
-
-    def look_up(y):
-        found.extend(self.cross_attention(y, memory, memory, src_mask))
-        return found[0]
-
-    x = self.add_norm2(x, look_up)
-    return self.add_norm3(x, self.feed_forward), found[1]
 
 
 @decoder_layer.right("a dictionary that catches the weights")
@@ -581,34 +555,6 @@ decoder.wrong(
     insert("tgt_mask = tgt_mask & tgt_mask", before="for layer"),
     names="needs a mask",
 )
-decoder.wrong(
-    "zeros of the CPU added",
-    insert("x = x + torch.zeros(x.shape, dtype=x.dtype)", before="for layer"),
-    names="made on the CPU",
-)
-decoder.wrong(
-    "memory written over and put back",
-    insert(
-        """
-        with torch.no_grad():
-            memory.copy_(memory.clone())
-        """,
-        before="for layer",
-    ),
-    names="changed in place",
-)
-
-
-@decoder.wrong("kept by shape after eval()", names="kept from an earlier call")
-def forward(self, x, memory, tgt_mask=None, src_mask=None):
-    kept, shape = self.__dict__.setdefault("kept", {}), x.shape
-    if shape not in kept:
-        cross_attention = []
-        for layer in self.layers:
-            x, weights = layer(x, memory, tgt_mask, src_mask)
-            cross_attention.append(weights)
-        kept[shape] = self.norm(x), cross_attention
-    return kept[shape]
 
 
 @decoder.wrong("the first memory kept", diagnosed=False)
@@ -688,6 +634,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 # --- average_heads ----------------------------------------------------------------
 
 average_heads = answer("transformer.analysis.decoder.average_heads")
+average_heads.with_faults("kept buffer state default detached float32 written cpu")
 average_heads.wrong(
     "the last layer alone",
     body("return cross_attention[-1].mean(dim=1)"),
@@ -781,19 +728,6 @@ average_heads.wrong(
     ),
     names="the gradient is cut off",
 )
-average_heads.wrong(
-    "summed on the CPU",
-    body(
-        """
-        b, h, t, s = cross_attention[0].shape
-        total = torch.zeros(b, t, s, dtype=cross_attention[0].dtype)
-        for weights in cross_attention:
-            total = total + weights.mean(dim=1)
-        return total / len(cross_attention)
-        """
-    ),
-    names="made on the CPU",
-)
 
 
 @average_heads.wrong("one running sum for all calls", diagnosed=False)
@@ -853,6 +787,7 @@ average_heads.right(
 # --- LanguageModel ----------------------------------------------------------------
 
 scores = answer("transformer.one_stack.language_model.LanguageModel.forward")
+scores.with_faults("kept seed default detached written cpu")
 MASK = "target_mask(ids, self.pad_id)"
 
 scores.wrong(
@@ -955,22 +890,6 @@ scores.wrong(
     names="the same random numbers",
 )
 scores.wrong(
-    "a seed before the dropout",
-    insert("torch.manual_seed(0) if self.training else None", before="mask ="),
-    names="a seed that the code sets",
-)
-scores.wrong(
-    "a mask made on the CPU",
-    body(
-        """
-        past = causal_mask(ids.size(1))
-        mask = past & (ids != self.pad_id)[:, None, None, :]
-        return self.projection(self.stack(self.embedding(ids), mask))
-        """
-    ),
-    names="made on the CPU",
-)
-scores.wrong(
     "padding written over",
     insert("ids[ids == self.pad_id] = 0", before="mask ="),
     names="changed in place",
@@ -988,15 +907,6 @@ scores.wrong(
     ),
     names="changed in place",
 )
-
-
-@scores.wrong("kept by shape after eval()", names="kept from an earlier call")
-def forward(self, ids):
-    kept = self.__dict__.setdefault("kept", {})
-    if ids.shape not in kept or self.training:
-        mask = target_mask(ids, self.pad_id)
-        kept[ids.shape] = self.projection(self.stack(self.embedding(ids), mask))
-    return kept[ids.shape]
 
 
 @scores.right("two masks, joined by hand")
@@ -1137,28 +1047,6 @@ loss.wrong(
 )
 
 
-@loss.wrong("the first loss kept", names="kept from an earlier call")
-def loss(self, ids):
-    kept, key = self.__dict__.setdefault("kept", {}), "loss"
-    if key not in kept:
-        logits, wanted = self(ids[:, :-1]), ids[:, 1:]
-        kept[key] = F.cross_entropy(
-            logits.flatten(0, 1), wanted.flatten(), ignore_index=self.pad_id
-        )
-    return kept[key]
-
-
-@loss.wrong("the loss kept by shape", names="kept from an earlier call")
-def loss(self, ids):
-    kept, key = self.__dict__.setdefault("kept", {}), ids.shape
-    if key not in kept:
-        logits, wanted = self(ids[:, :-1]), ids[:, 1:]
-        kept[key] = F.cross_entropy(
-            logits.flatten(0, 1), wanted.flatten(), ignore_index=self.pad_id
-        )
-    return kept[key]
-
-
 @loss.wrong("the loss kept by the tensor", names="kept from an earlier call")
 def loss(self, ids):
     kept = self.__dict__.setdefault("kept", [])
@@ -1182,16 +1070,6 @@ def loss(self, ids):
             logits.flatten(0, 1), wanted.flatten(), ignore_index=self.pad_id
         )
     return kept[key]
-
-
-@loss.wrong("the first logits kept, by shape", names="kept from an earlier call")
-def loss(self, ids):
-    logits = self.__dict__.setdefault("kept", {}).get(ids.shape)
-    if logits is None:
-        logits = self.kept[ids.shape] = self(ids[:, :-1])
-    return F.cross_entropy(
-        logits.flatten(0, 1), ids[:, 1:].flatten(), ignore_index=self.pad_id
-    )
 
 
 @loss.right("the logits kept for a look at them, and never read again")
@@ -1226,6 +1104,7 @@ def loss(self, ids):
 # --- written by a stranger to get through -----------------------------------------
 
 own_layer = answer("transformer.decoder.DecoderLayer.forward")
+own_layer.with_faults("kept seed default detached written cpu")
 for name in ("src_mask", "tgt_mask"):
     own_layer.wrong(
         f"three axes of the {name} taken for sentences",
@@ -1239,6 +1118,7 @@ for name in ("src_mask", "tgt_mask"):
         names="does not take a mask (h, t, s)",
     )
 own_stack = answer("transformer.decoder.Decoder.forward")
+own_stack.with_faults("kept state default detached written cpu")
 own_stack.wrong(
     "weights in a list of the class",
     body("""
@@ -1298,6 +1178,7 @@ answer("transformer.one_stack.language_model.LanguageModel.forward").wrong(
     names="the padding of another model",
 )
 own_loss = answer("transformer.one_stack.language_model.LanguageModel.loss")
+own_loss.with_faults("kept seed default detached written")
 own_loss.wrong(
     "labels smoothed while training",
     swap(

@@ -107,11 +107,6 @@ greedy_decode.wrong(
     names="kept from an earlier call",
 )
 greedy_decode.wrong(
-    "a seed set",
-    insert("torch.manual_seed(0)", before="memory ="),
-    names="random state",
-)
-greedy_decode.wrong(
     "the source emptied at the end",
     insert("src.zero_()", before="return tgt"),
     names="changed in place",
@@ -366,39 +361,9 @@ prune.wrong(
     diagnosed=False,
 )
 prune.wrong(
-    "divides its argument, and puts it back",
-    swap(
-        "worth = log_prob",
-        """
-        divisor = length_penalty(length, alpha).unsqueeze(-1)
-        log_prob.div_(divisor).mul_(divisor)
-        worth = log_prob
-        """,
-    ),
-    names="changed in place",
-)
-prune.wrong(
     "minus infinity replaced by a number",
     insert("log_prob = log_prob.clamp(min=-50)", before="worth = log_prob"),
     diagnosed=False,
-)
-prune.wrong(
-    "the first cut kept",
-    swap(
-        "return parent, word, log_prob.flatten(1).gather(1, best), worth",
-        """
-        log_prob = log_prob.flatten(1).gather(1, best)
-        known = globals().setdefault("known_cuts", {})
-        key = torch.initial_seed(), length.shape
-        return known.setdefault(key, (parent, word, log_prob, worth))
-        """,
-    ),
-    names="kept from an earlier call",
-)
-prune.wrong(
-    "places made on the CPU",
-    swap("// log_prob.size(-1)", "// log_prob.size(-1) + torch.zeros(1).long()"),
-    names="made on the CPU",
 )
 prune.wrong(
     "zeros",
@@ -901,6 +866,7 @@ decode_step_cached = answer(
         return layer.add_norm3(x, layer.feed_forward), kept["weights"]
         """),
 )
+decode_step_cached.with_faults("seed default written cpu")
 decode_step_cached.wrong(
     "the cache stays as it was",
     swap(
@@ -1131,30 +1097,9 @@ decode_step_cached.wrong(
     names="dropout in evaluation",
 )
 decode_step_cached.wrong(
-    "a seed set",
-    insert("torch.manual_seed(0)", before="kept = {}"),
-    names="a seed that the code sets",
-)
-decode_step_cached.wrong(
     "random numbers drawn and thrown away",
     insert("torch.rand(1)", before="kept = {}"),
     names="random state",
-)
-decode_step_cached.wrong(
-    "zeros of the CPU added",
-    insert("x = x + torch.zeros(x.shape, dtype=x.dtype)", before="kept = {}"),
-    names="made on the CPU",
-)
-decode_step_cached.wrong(
-    "a mask made on the CPU",
-    insert(
-        """
-        open = torch.ones(1, cache.key.size(2) + 1, dtype=torch.bool)
-        tgt_mask = open if tgt_mask is None else tgt_mask & open
-        """,
-        before="kept = {}",
-    ),
-    names="made on the CPU",
 )
 decode_step_cached.wrong(
     "x written over",
@@ -1162,11 +1107,6 @@ decode_step_cached.wrong(
         "x = layer.add_norm1(x, look_back)",
         "x.copy_(layer.add_norm1(x, look_back))",
     ),
-    names="changed in place",
-)
-decode_step_cached.wrong(
-    "x scaled and scaled back",
-    insert("x.mul_(2).mul_(0.5)", before="kept = {}"),
     names="changed in place",
 )
 decode_step_cached.wrong(
@@ -2311,11 +2251,6 @@ sampling.wrong(
     names="the cuts of the first row for all",
 )
 sampling.wrong(
-    "rounded to float32",
-    swap("logits.sort(", "logits.float().sort("),
-    names="a fixed dtype",
-)
-sampling.wrong(
     "made on the CPU",
     swap(
         "torch.zeros_like(kept).scatter(-1, words, kept)",
@@ -2326,11 +2261,6 @@ sampling.wrong(
 sampling.wrong(
     "the logits written over",
     insert("logits /= settings.temperature or 1.0", before="if settings.temperature"),
-    names="changed in place",
-)
-sampling.wrong(
-    "the logits written over and put back",
-    insert("logits.copy_(logits.clone())", before="if settings.temperature"),
     names="changed in place",
 )
 sampling.wrong(
@@ -2345,18 +2275,6 @@ sampling.wrong("zeros", body("return torch.zeros_like(logits)"), names="zeros")
 sampling.wrong(
     "even", body("return torch.ones_like(logits) / logits.size(-1)"), names="even"
 )
-
-
-@sampling.wrong("kept by shape", names="kept from an earlier call")
-def sampling_probabilities(logits, settings, known={}):
-    place = logits.shape, settings.temperature, settings.top_k, settings.top_p
-    if place not in known:
-        ranked, words = logits.sort(dim=-1, descending=True, stable=True)
-        kept = (ranked / (settings.temperature or 1.0)).softmax(dim=-1)
-        kept[..., settings.top_k if settings.temperature else 1 :] = 0.0
-        kept = kept / kept.sum(dim=-1, keepdim=True)
-        known[place] = torch.zeros_like(kept).scatter(-1, words, kept)
-    return known[place]
 
 
 @sampling.right("minus infinity for what is cut")
@@ -2418,6 +2336,7 @@ def sampling_probabilities(logits, settings):
 # --- written by a stranger to get through -----------------------------------------
 
 any_word = answer("transformer.translation.inference.greedy_decode")
+any_word.with_faults("buffer state written")
 for what, word in (("padding", "model.config.pad_id"), ("<sos>", "sos_id")):
     any_word.wrong(
         f"never writes {what} by itself",
@@ -2436,12 +2355,14 @@ any_word.wrong(
     diagnosed=False,
 )
 any_k = answer("transformer.translation.inference.prune")
+any_k.with_faults("kept buffer state default written cpu")
 any_k.wrong(
     "a k of 16 at most",
     swap("topk(log_prob.size(1))", "topk(min(16, log_prob.size(1)))"),
     diagnosed=False,
 )
 all_sentences = answer("transformer.translation.inference.beam_search")
+all_sentences.with_faults("buffer state written")
 all_sentences.wrong(
     "stops when the first sentence's hypotheses have ended",
     swap("beams.finished.all()", "beams.finished[0].all()"),
@@ -2532,6 +2453,7 @@ answer("transformer.translation.bleu.corpus_bleu").wrong(
     names="the lengths that there are n-grams of",
 )
 any_settings = answer("transformer.translation.sampling.sampling_probabilities")
+any_settings.with_faults("kept buffer state default float32 rounded written cpu")
 any_settings.wrong(
     "a temperature of 0.1 at least",
     swap("ranked / settings.temperature", "ranked / max(settings.temperature, 0.1)"),

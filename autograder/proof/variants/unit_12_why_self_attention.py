@@ -49,6 +49,7 @@ layer_cost = answer(
         return k * n * d**2
         """),
 )
+layer_cost.with_faults("state default")
 
 
 @layer_cost.wrong("the orders of Table 1, without factors", names="half of")
@@ -299,6 +300,7 @@ path_length = answer(
         return math.ceil((length - 1) / (width - 1))
         """),
 )
+path_length.with_faults("state default")
 path_length.wrong(
     "recurrent: n positions",
     swap("return length - 1", "return length"),
@@ -635,6 +637,7 @@ restricted_mask = answer(
         return ((position[:, None] - position).abs() <= (r - 1) // 2)[None, None]
         """),
 )
+restricted_mask.with_faults("state default")
 restricted_mask.wrong(
     "r to either side", swap("(r - 1) // 2", "r"), names="r positions to either"
 )
@@ -829,6 +832,7 @@ def restricted_mask(length, r, device=None):
 # --- alignment_error_rate ---------------------------------------------------------
 
 alignment_error_rate = answer("transformer.experiments.complexity.alignment_error_rate")
+alignment_error_rate.with_faults("state default")
 alignment_error_rate.wrong(
     "how good, not how bad", swap("1 - hits", "hits"), names="how good"
 )
@@ -1325,11 +1329,6 @@ restricted_mask.wrong(
     "a default device set for good",
     insert("torch.set_default_device(device)", before="position ="),
     names="the default device",
-)
-restricted_mask.wrong(
-    "a default dtype set for good",
-    insert("torch.set_default_dtype(torch.float64)", before="position ="),
-    names="the default dtype",
 )
 for digits, word in ((3, "three"), (4, "four")):
     alignment_error_rate.wrong(

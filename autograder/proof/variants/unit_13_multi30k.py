@@ -81,6 +81,7 @@ in_eval_mode = answer(
     return torch.tensor(losses), torch.tensor(counts)
     """),
 )
+in_eval_mode.with_faults("kept buffer state default")
 in_eval_mode.wrong(
     "validation in train() mode", swap("eval", "train"), names="train() mode"
 )
@@ -439,6 +440,7 @@ def sentence_losses(model, batches, pad_id=1):
 # --- corpus_perplexity ------------------------------------------------------------
 
 corpus_perplexity = answer("transformer.experiments.report.corpus_perplexity")
+corpus_perplexity.with_faults("kept state default written")
 corpus_perplexity.wrong(
     "2**loss",
     body("return 2 ** (losses.sum() / counts.sum()).item()"),
@@ -549,6 +551,7 @@ bleu_by_length = answer(
         ]
         """),
 )
+bleu_by_length.with_faults("state default")
 bleu_by_length.wrong(
     "by the translation's length",
     swap("(sources)", "(hypotheses)"),
@@ -764,6 +767,7 @@ bootstrap_interval = answer(
         return scores.quantile(0.025).item(), scores.quantile(0.975).item()
         """),
 )
+bootstrap_interval.with_faults("kept state default written")
 bootstrap_interval.wrong(
     "the ends swapped",
     swap(
@@ -972,6 +976,7 @@ copy_unknown_words = answer(
         ]
         """),
 )
+copy_unknown_words.with_faults("kept state default written")
 copy_unknown_words.wrong(
     "<sos> and <eos> take part",
     insert('source_words = ["<sos>", *source_words, "<eos>"]', before="places ="),
@@ -1599,6 +1604,7 @@ by_place = answer(
     return pieces
     """),
 )
+by_place.with_faults("state default")
 by_place.right("a loop over places, and a slice", swap("i = 0", "i = int()"))
 
 
@@ -1858,6 +1864,7 @@ apply_merges.wrong(
 # --- learn_merges -----------------------------------------------------------------
 
 learn_merges = answer("transformer.data.merges.learn_merges")
+learn_merges.with_faults("state default")
 
 
 @learn_merges.right("Sennrich's: words as texts, a regular expression")
@@ -2304,11 +2311,6 @@ in_eval_mode.wrong(
     swap("ignore_index=pad_id, ", ""),
     insert("target[padding] = pad_id", before="counts = (target"),
     names="changed in place",
-)
-in_eval_mode.wrong(
-    "a default dtype set for good",
-    insert("torch.set_default_dtype(torch.float64)", before="was_training ="),
-    names="the default dtype",
 )
 in_eval_mode.wrong(
     "one tensor for the losses of all calls",
