@@ -138,7 +138,7 @@ def _is_marker(decorator: ast.expr) -> bool:
 
 
 def load_variants(path: Path) -> list[Variant]:
-    """Read the variants of a unit's file, in their order; none if there is no file.
+    """Read the variants of a unit's file, generated faults last; none without a file.
 
     Raises:
         UnusableFile: if a variant changes what its answer has not, or nothing.
@@ -150,6 +150,7 @@ def load_variants(path: Path) -> list[Variant]:
     _collected.clear()
     _execute(path)
     imports = _imports_of(text)
+    _collected.sort(key=lambda variant: bool(variant.imports))  # faults come last
     return [replace(v, imports=f"{imports}\n{v.imports}".strip()) for v in _collected]
 
 
