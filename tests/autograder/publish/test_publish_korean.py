@@ -52,6 +52,9 @@ def test_notebooks_and_readme_are_korean_beside_the_same_kit(
     ours = path.read_text(encoding="utf-8")
     assert there in ours
     published = ours.replace(there, f"/blob/main/{own}")
+    on_site = korean.chapter_url(korean.units[0], "ko")
+    assert on_site in ours  # without a site, the link leads to the file
+    published = published.replace(on_site, "../../book/01_sums.md")
     assert (tmp_path / "ko" / own).read_text(encoding="utf-8") == published
     assert (tmp_path / "en" / own).read_text(encoding="utf-8") != published
     kits = [
