@@ -1,7 +1,7 @@
 """Expectations about how a function behaves: its gradient, its dtype, its inputs."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -147,25 +147,6 @@ def _argument_names(function: Callable[..., Tensor], count: int) -> list[str]:
     names = [f"`{p.name}`" for p in parameters if p.kind in kinds][:count]
     unnamed = range(len(names) + 1, count + 1)
     return names + [Phrase("argument {n}", number) for number in unnamed]
-
-
-def made_of_parts(
-    student: Any, config: Any, parts: Mapping[str, str], forward: str
-) -> Any:
-    """Make a layer on the student's side out of the kit's parts.
-
-    Args:
-        student: the fixture.
-        config: the student's side's configuration.
-        parts: attribute to the function of `transformer.parts` that makes it.
-        forward: the source of a function that returns `forward`, given the layer.
-    """
-    layer = student.load("torch.nn.Module")()
-    for name, maker in parts.items():
-        layer.add_module(name, student.load(f"transformer.parts.{maker}")(config))
-    bound = student.load("builtins.eval")(forward)(layer)
-    student.load("builtins.setattr")(layer, "forward", bound)
-    return layer
 
 
 def expect_unchanged(after: Sequence[Tensor], before: Sequence[Tensor]) -> None:

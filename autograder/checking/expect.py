@@ -131,20 +131,21 @@ def expect_close(
     actual: Any,
     expected: Tensor | float,
     what: str,
-    mistakes: Mistakes | None = None,
+    mistakes: Mistakes | Callable[[], Mistakes] | None = None,
     tolerance: float = 1e-5,
 ) -> None:
     """Fail unless `actual` equals `expected` to `tolerance`, compared in float32.
 
     On a difference, each of `mistakes` (phrase to value, or to a function without
-    arguments that computes it) is compared too. One that fits is named, and so are two;
-    three say too little.
+    arguments that computes it; or a function that returns them all) is compared too.
+    One that fits is named, and so are two; three say too little.
     """
     expected = torch.as_tensor(expected)
     problem = difference(actual, expected, what, tolerance)
     if problem is None:
         return
-    phrase = name_of_mistake(actual, mistakes or {}, tolerance)
+    known = mistakes() if callable(mistakes) else mistakes or {}
+    phrase = name_of_mistake(actual, known, tolerance)
     fail(
         Phrase("{what} is not right: it equals {phrase}.", what, phrase)
         if phrase

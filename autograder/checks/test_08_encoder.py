@@ -13,7 +13,6 @@ from autograder.checking.behaviour import (
     blame,
     expect_dtype,
     expect_gradients,
-    made_of_parts,
 )
 from autograder.checking.chance import slack
 from autograder.checking.compare import describe
@@ -41,6 +40,7 @@ from autograder.phrases import Phrase
 from transformer import encoder as reference
 from transformer.config import TransformerConfig
 from transformer.one_stack.sentences import N_SPECIAL, NOT_ASKED
+from transformer.parts import make_add_norm, make_attention
 
 B, S, D, H, D_FF, N = 3, 6, 16, 2, 22, 4
 SIZES: dict[str, Any] = {"d_model": D, "n_heads": H, "n_layers": N, "d_ff": D_FF}
@@ -334,7 +334,7 @@ def test_layer_values(student, draw):
     expect_norms_of_tokens(student, draw)
     layer, trusted = pair_of(student, draw, reference.EncoderLayer)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
-    mistakes = layer_mistakes(trusted, x, mask)
+    mistakes = partial(layer_mistakes, trusted, x, mask)
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
 
 
@@ -342,7 +342,7 @@ def test_layer_values(student, draw):
 def test_layer_without_mask(student, draw):
     layer, trusted = pair_of(student, draw, reference.EncoderLayer)
     x = words(draw)
-    mistakes = layer_mistakes(trusted, x, None)
+    mistakes = partial(layer_mistakes, trusted, x, None)
     expect_close(layer(x), trusted(x), "The layer's output", mistakes)
 
 
@@ -352,7 +352,7 @@ def test_layer_pre_norm(student, draw):
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, norm_first=True)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
     mask[..., :2] = True  # a key alone gets all the weight, whatever the query
-    mistakes = pre_norm_mistakes(trusted, x, mask)
+    mistakes = partial(pre_norm_mistakes, trusted, x, mask)
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
 
 
@@ -399,7 +399,8 @@ def test_layer_dropout(student, draw):
     layer.train()
     left = trusted.add_norm2.norm(trusted.add_norm1.norm(x))
     what = "The output in training mode, where all that a sub-layer adds is dropped,"
-    expect_close(layer(x, mask), left, what, dropout_mistakes(trusted, x, mask))
+    mistakes = partial(dropout_mistakes, trusted, x, mask)
+    expect_close(layer(x, mask), left, what, mistakes)
     rates = {"dropout": 0.0, "attention_dropout": NEARLY_ALL, "ff_dropout": NEARLY_ALL}
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, **rates)
     layer.train()
@@ -435,7 +436,7 @@ def test_layer_of_one_sentence(student, draw):
     layer, trusted = pair_of(student, draw, reference.EncoderLayer)
     x, mask = words(draw, S, 1, D).transpose(0, 1), draw.mask(1, 1, 1, S)
     got, want = layer(x, mask), trusted(x, mask)
-    mistakes = layer_mistakes(trusted, x, mask)
+    mistakes = partial(layer_mistakes, trusted, x, mask)
     expect_close(got, want, "The output for a batch of one", mistakes)
     expect_dtype(got, torch.float64, "the output")
     layer.float()
@@ -474,42 +475,48 @@ def expect_every_parameter(gradients: dict[str, Tensor | None]) -> None:
 
 
 # --- Encoder ----------------------------------------------------------------------
-# Here the layers are made of the kit's parts and right, so that a mistake in
-# EncoderLayer counts only once.
+# The layers here are right, so that a mistake in EncoderLayer counts once. They have no
+# feed-forward layer: the encoder does not look into its layers.
 
-PARTS = {"self_attention": "make_attention", "feed_forward": "make_feed_forward"}
-PARTS |= {"add_norm1": "make_add_norm", "add_norm2": "make_add_norm"}
+PARTS = {"self_attention": "make_attention", "add_norm1": "make_add_norm"}
 FORWARD = """
-lambda layer: lambda x, src_mask=None: layer.add_norm2(
-    layer.add_norm1(x, lambda y: layer.self_attention(y, y, y, src_mask)[0]),
-    layer.feed_forward,
+lambda layer: lambda x, src_mask=None: layer.add_norm1(
+    x, lambda y: layer.self_attention(y, y, y, src_mask)[0]
 )
 """
 
 
-def foreign_layers(draw, **changes) -> list[reference.EncoderLayer]:
+class HalfLayer(nn.Module):
+    """The first half of an encoder layer: PARTS and FORWARD on the grader's side."""
+
+    def __init__(self, config: TransformerConfig):
+        """Make it as a configuration says."""
+        super().__init__()
+        self.self_attention = make_attention(config)
+        self.add_norm1 = make_add_norm(config)
+
+    def forward(self, x: Tensor, src_mask: Tensor | None = None) -> Tensor:
+        """Map x to another (b, s, d_model)."""
+        return self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
+
+
+def foreign_layers(draw, **changes) -> list[HalfLayer]:
     """Make N trusted layers with random weights."""
     layers = []
     for _ in range(N):
-        layer = reference.EncoderLayer(TransformerConfig(30, 31, **SIZES | changes))
+        layer = HalfLayer(TransformerConfig(30, 31, **SIZES | changes))
         layer.double().load_state_dict(drawn_state(draw, layer))
         layers.append(layer)
     return layers
 
 
-def handed_over(student, layer: nn.Module, config: Any) -> Any:
-    """Make a copy of a trusted layer on the student's side, of the kit's parts."""
-    copy = made_of_parts(student, config, PARTS, FORWARD)
-    copy.double().load_state_dict(layer.state_dict())
-    return copy
-
-
 def encoder_around(student, layers: Sequence[nn.Module], **changes) -> Any:
     """Make the student's encoder and put copies of trusted layers into it."""
     config = config_of(student, **changes)
-    copies = [handed_over(student, layer, config) for layer in layers]
+    copies = student.stack_of_parts(config, PARTS, FORWARD, len(layers))
+    copies.double().load_state_dict(nn.ModuleList(layers).state_dict())
     encoder = student.Encoder(config)
-    encoder.add_module("layers", student.load("torch.nn.ModuleList")(copies))
+    encoder.add_module("layers", copies)
     encoder.double()
     return encoder
 
@@ -602,14 +609,19 @@ def test_encoder_shape(student, draw):
 @check("encoder", share=3, title="Layer after layer, each with the mask")
 def test_encoder_values(student, draw):
     expect_last_norm_of_tokens(student, draw)
+    memory_of_layers(student, draw)()
+
+
+def memory_of_layers(student, draw) -> Callable[[], None]:
+    """Return a call that fails unless the encoder runs its layers in order."""
     layers, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
     encoder, want = encoder_around(student, layers), through(layers, x, mask)
-    mistakes = stack_mistakes(layers, x, mask) | {
-        "the stack with a normalisation at its end, where layers are post-norm": (
-            without_gains(want)
-        ),
-    }
-    expect_close(encoder(x, mask), want, "The memory", mistakes)
+
+    def mistakes() -> Mistakes:
+        phrase = "the stack with a normalisation at its end, where layers are post-norm"
+        return stack_mistakes(layers, x, mask) | {phrase: without_gains(want)}
+
+    return lambda: expect_close(encoder(x, mask), want, "The memory", mistakes)
 
 
 @check("encoder", share=2, title="Pre-norm layers: one more normalisation at the end")
@@ -620,7 +632,7 @@ def test_encoder_last_norm(student, draw):
     mask = draw.mask(B, 1, 1, S)
     norm = last_norm(draw, encoder)
     want = norm(through(layers, x, mask))
-    mistakes = normed_mistakes(layers, norm, x, mask)
+    mistakes = partial(normed_mistakes, layers, norm, x, mask)
     expect_close(encoder(x, mask), want, "The memory", mistakes)
 
 
@@ -655,7 +667,7 @@ def test_encoder_with_own_layers(student, draw):
     encoder, trusted = pair_of(student, draw, reference.Encoder)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
     want = trusted(x, mask)
-    mistakes = stack_mistakes(list(trusted.layers), x, mask)
+    mistakes = partial(stack_mistakes, list(trusted.layers), x, mask)
 
     def compare() -> None:
         expect_close(encoder(x, mask), want, "The memory", mistakes)
@@ -679,7 +691,7 @@ def test_encoder_of_each_call(student, draw):
 
 @check("encoder", share=1, title="No input is changed or moved", form=True)
 def test_encoder_leaves_its_inputs(student, draw):
-    encoder, _ = pair_of(student, draw, reference.Encoder)
+    encoder, _ = pair_of(student, draw, reference.Encoder, n_layers=1)
     given = words(draw), draw.mask(B, 1, 1, S)
     expect_no_traces(student, encoder, *given, still=True)
     expect_same_device(student, encoder, *given, what="the memory")
@@ -687,8 +699,8 @@ def test_encoder_leaves_its_inputs(student, draw):
 
 @check("encoder", share=1, title="One layer less: gradients reach all that are left")
 def test_encoder_gradients(student, draw):
-    ordinary = partial(test_encoder_values, student, draw)
-    expect_no_call(student, "Encoder", ["torch.nn.TransformerEncoder"], ordinary)
+    built_in = ["torch.nn.TransformerEncoder"]
+    expect_no_call(student, "Encoder", built_in, memory_of_layers(student, draw))
     stack, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
     for layers in (stack, stack[:-1]):
         encoder, upstream = encoder_around(student, layers), words(draw)
@@ -764,7 +776,7 @@ def test_states_values(student, draw):
     if len(states) == N and states[0].shape == x.shape:
         expect_not_input(states[0], x)
     for number, want in enumerate(wanted[: len(states)]):
-        mistakes = state_mistakes(layers, x, mask, number)
+        mistakes = partial(state_mistakes, layers, x, mask, number)
         expect_close(states[number], want, Phrase("State {number}", number), mistakes)
     if len(states) != len(wanted):
         fail(
@@ -858,7 +870,7 @@ def test_states_of_each_call(student, draw):
 
 @check("layer-states", share=1, title="No input is changed or moved", form=True)
 def test_states_leave_their_input(student, draw):
-    encoder, _ = pair_of(student, draw, reference.Encoder)
+    encoder, _ = pair_of(student, draw, reference.Encoder, n_layers=1)
     given = encoder, words(draw), draw.mask(B, 1, 1, S)
     expect_no_traces(student, student.layer_states, *given, still=True)
     encoder.train()  # without dropout nothing is drawn then either

@@ -101,6 +101,25 @@ class SubmissionProxy(WatchedCalls):
         """Return something importable on the student's side, by its dotted name."""
         return Name(self, Reference("load", path))
 
+    def stack_of_parts(
+        self, config: Any, parts: Mapping[str, str], forward: str, count: int
+    ) -> Any:
+        """Return an `nn.ModuleList` of layers that are made of the kit's parts.
+
+        Args:
+            config: the configuration on the student's side.
+            parts: attribute to the function of `transformer.parts` that makes it.
+            forward: the source of a function that returns `forward`, given the layer.
+            count: how many layers.
+        """
+        return self._request(
+            "stack_of_parts",
+            config=config,
+            parts=dict(parts),
+            forward=forward,
+            count=count,
+        )
+
     def value(self, name: str) -> Any:
         """Return what the notebook defines under `name`, as a value or a handle."""
         return self._request("value", target=self[name], about=self[name])

@@ -78,6 +78,18 @@ class Session(SideEffects):
         result = callable_of(target)(*args, **kwargs)
         return result.to(self.device) if isinstance(result, nn.Module) else result
 
+    def do_stack_of_parts(
+        self, config: Any, parts: dict[str, str], forward: str, count: int
+    ) -> nn.ModuleList:
+        """Make layers of the kit's parts; `SubmissionProxy` describes the arguments."""
+        makers = importlib.import_module("transformer.parts")
+        stack = nn.ModuleList(nn.Module() for _ in range(count))
+        for layer in stack:
+            for name, maker in parts.items():
+                layer.add_module(name, getattr(makers, maker)(config))
+            layer.forward = eval(forward)(layer)
+        return stack.to(self.device)
+
     def do_value(self, target: Any) -> Any:
         """Return `target` itself."""
         return target
