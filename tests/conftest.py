@@ -19,6 +19,8 @@ from guide_pictures import jupyter_server
 from ports import held_port
 from programs import PROGRAMS, require
 
+from autograder.sandbox.student_side.side_effects import usual_settings
+
 # Two threads on busy cores make tiny models far slower, here and in what tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(1)
@@ -92,10 +94,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what needs a program that is not here; let every test draw the same numbers.
 
-    The numbers depend neither on what ran before a test nor on what runs beside it.
+    The numbers depend neither on what ran before a test nor on what runs beside it. A
+    wrong variant that a test ran in this process may have left another default dtype.
     """
     for mark in item.iter_markers("needs"):
         require(*mark.args)
+    usual_settings()
     random.seed(0)
     numpy.random.seed(0)
     torch.manual_seed(0)
