@@ -107,6 +107,7 @@ def nbgrader(root: Path, *words: str) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
+@pytest.mark.slow
 def test_the_evening(root: Path, samples: dict[int, Sample], downloads: list) -> None:
     """Collect, grade, mark by hand, write the feedback anew, export."""
     (root / "nbgrader_config.py").write_text(SETTINGS)

@@ -68,7 +68,7 @@ def test_every_course_command_of_the_page_exists():
         assert CliRunner().invoke(app, [name, "--help"]).exit_code == 0, name
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_the_commands_print_what_the_page_shows(tmp_path: Path) -> None:
     (tmp_path / "class").mkdir()
     (tmp_path / "course").symlink_to(ROOT)

@@ -31,7 +31,7 @@ def environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_nothing_fails_where_programs_are_missing() -> None:
     command = [HIDE, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(

@@ -146,6 +146,7 @@ def test_folder_that_is_a_file(tmp_path):
     assert (tmp_path / "file").read_text() == "kept"
 
 
+@pytest.mark.slow
 def test_batch_size_counts_pairs_in_every_preset(tmp_path):
     sizes = ["--config", "best", "--batch-size", 2, "--epochs", 1, "--epoch-steps", 1]
     run("train", *sizes, "--device", "cpu", "--out", tmp_path)

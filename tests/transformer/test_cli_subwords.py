@@ -69,6 +69,7 @@ def test_whole_words_are_measured_on_any_test_set_too(data, tmp_path):
     assert_one_line_error(output, "knows the words of a corpus and reads no files")
 
 
+@pytest.mark.slow
 def test_the_benchmark_measures_such_a_run(data, trained, tmp_path):
     code = "import sys, pathlib, multi30k"
     code += "; multi30k.RESULTS = pathlib.Path(sys.argv.pop())"

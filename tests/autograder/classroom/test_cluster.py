@@ -34,7 +34,7 @@ from autograder.classroom.grading_run import Choice, run_through
 from autograder.unit import graded_unit
 
 pytestmark = [
-    pytest.mark.integration,
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 FEW = ("perfect-one", "perfect-two", "mistake-1", "looping", "half-done", "damaged")

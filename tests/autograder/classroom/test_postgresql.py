@@ -19,7 +19,7 @@ from autograder.classroom.folder import ClassFolder
 
 pytestmark = [
     pytest.mark.needs("postgresql"),
-    pytest.mark.integration,
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 REPOSITORY = Path(__file__).parents[3]

@@ -192,6 +192,7 @@ def kill_at_some_moment(root: Path, dice: random.Random) -> bool:
     return not ended
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 def test_killed_at_random_moments_it_ends_as_if_it_had_not_been(classroom, tmp_path):
     names = ("perfect-one", "mistake-1", "mistake-2", "half-done", "damaged")

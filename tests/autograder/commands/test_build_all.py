@@ -156,7 +156,7 @@ def test_a_terminal_shows_what_is_being_done_in_place(run_all, monkeypatch) -> N
     is_one_screen(kept)
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_one_unit_is_made_graded_and_reported(run_all, tmp_path, capfd) -> None:
     run_all("04", really=("sample-class", "grade", "report"))

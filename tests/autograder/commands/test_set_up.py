@@ -70,6 +70,7 @@ def test_an_old_python_can_read_the_script() -> None:
     ast.parse(SCRIPT.read_text(encoding="utf-8"), feature_version=(3, 6))
 
 
+@pytest.mark.slow
 def test_cpu_1_installs_the_pinned_pytorch_of_the_cpu_index(tmp_path: Path) -> None:
     pinned = next(
         line

@@ -68,7 +68,7 @@ def run(
     return run_as
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_a_unit_goes_out_comes_back_and_its_feedback_returns(
     run: Run, tiny_class: Path, tiny_unit: GradedUnit, exchange: Path, tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ from autograder.classroom.folder import ClassFolder
 
 pytestmark = [
     pytest.mark.needs("chromium"),
-    pytest.mark.integration,
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 STUDENT = "perfect-one"

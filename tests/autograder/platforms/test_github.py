@@ -156,7 +156,7 @@ def test_what_grades_at_each_push_is_taken_back(
     assert not path.exists()
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_each_push_is_graded(
     tmp_path: Path, tiny_root: Path, tiny_unit: GradedUnit, runner: Machine
 ) -> None:

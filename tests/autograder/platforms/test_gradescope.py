@@ -265,7 +265,7 @@ def test_nothing_handed_in_is_said(grade: Grade) -> None:
     assert "hand in 01_tiny.ipynb" in found["tests"][0]["output"]
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_two_notebooks_are_named_unless_one_has_the_name(
     grade: Grade, tiny_unit: GradedUnit
 ) -> None:
@@ -276,7 +276,7 @@ def test_two_notebooks_are_named_unless_one_has_the_name(
     assert grade(draft=wrong, **{"01_tiny": right})["score"] == 70
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_a_hostile_notebook_changes_nothing_and_reads_nothing(
     grade: Grade, image: Path, tiny_unit: GradedUnit
 ) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+from course_units import one_unit_or_all
 
 from autograder.course import Unit, load_course
 from autograder.grading.points import run_checks
@@ -58,7 +59,7 @@ def told(proof: Proof, variant: Variant) -> Iterator[str]:
         yield from (korean.title, korean.message, korean.hint)
 
 
-@pytest.mark.parametrize("unit", COURSE.units, ids=lambda unit: unit.slug)
+@pytest.mark.parametrize("unit", one_unit_or_all())
 def test_what_is_said_of_wrong_answers_is_korean(unit: Unit) -> None:
     torch.set_num_threads(1)
     proof = proof_of(unit.slug, COURSE.root)

@@ -46,7 +46,7 @@ def test_reversal_without_attention_is_a_bottleneck():
     assert 0.2 < accuracy < 0.55
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["additive", pytest.param("general", marks=pytest.mark.slow)]
 )

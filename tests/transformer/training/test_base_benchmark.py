@@ -10,6 +10,7 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
 
 
+@pytest.mark.slow
 def test_a_row_for_each_device_and_the_others_stay(tmp_path):
     result = tmp_path / "base_model.json"
     result.write_text('{"another": {"tokens_per_second": 7}}')
