@@ -30,7 +30,7 @@ test-fast: WORKERS = auto
 test-fast: setup style  ## style and unit tests (target: 2 minutes)
 	@$(PYTEST) -m "not slow and not integration"
 
-test-slow: setup  ## the rest: every attack, every page, clusters, large classes
+test-slow: setup  ## the rest: every attack, every page, clusters, large classes, no sandbox
 	@$(PYTEST) -m slow
 
 style:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from programs import require
+from programs import PROGRAMS, require
 
 from autograder.assemble import assemble
 from autograder.course import Course, load_course
@@ -99,7 +99,13 @@ def parents() -> Iterator[Callable[[str], ForkServerClient]]:
         parent.close()
 
 
-@pytest.fixture(params=["sandbox", "none"])
+# Where there is a sandbox, `make test-slow` tries all of it without one too.
+WITHOUT_SANDBOX = pytest.param(
+    "none", marks=[pytest.mark.slow] if PROGRAMS["bubblewrap"].is_there() else []
+)
+
+
+@pytest.fixture(params=["sandbox", WITHOUT_SANDBOX])
 def parent(request: pytest.FixtureRequest, parents: Callable) -> ForkServerClient:
     """Return a pre-warmed parent, in the sandbox and without one."""
     return parents(request.param)
@@ -118,7 +124,7 @@ def make_students(
     return SubmissionRunner(parent, list(cells), files, limits)
 
 
-@pytest.fixture(params=["local", "sandbox", "none"])
+@pytest.fixture(params=["local", "sandbox", WITHOUT_SANDBOX])
 def students(request: pytest.FixtureRequest, parents: Callable) -> Callable:
     """Make students of code cells, in this process or in a child."""
     if request.param == "local":

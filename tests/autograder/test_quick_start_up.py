@@ -3,7 +3,10 @@
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.integration
 def test_grading_does_without_the_grammar() -> None:
     code = (
         "import inspect, sys, autograder.classroom.workers, nbformat\n"

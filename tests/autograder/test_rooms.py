@@ -99,6 +99,7 @@ GRADES = {
 }
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("module", "more"),
     [

@@ -71,6 +71,7 @@ def test_a_signed_scale_puts_zero_in_the_middle():
     assert image[0].norm(0.0) == pytest.approx(0.5)
 
 
+@pytest.mark.integration
 def test_a_picture_is_the_same_svg_each_time():
     def draw() -> str:
         picture, axes = new_picture()
@@ -87,6 +88,7 @@ def test_colours_of_lines_stand_out_from_white(colour):
     assert contrast_with_white(colour) >= 2.5
 
 
+@pytest.mark.integration
 def test_slider_holds_all_frames_and_shows_one():
     soup = parsed(
         slider_figure(some_frames(), ["k = 1", "k = 2", "k = 3"], "k", "Map", 1)

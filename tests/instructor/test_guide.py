@@ -175,7 +175,7 @@ def test_pictures_are_small_and_hold_no_notes() -> None:
     assert {path.name for path in paths if opened(path).info} == set()
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @pytest.mark.needs("chromium")
 def test_the_command_makes_every_picture_anew(shown, tmp_path: Path) -> None:
     """Names and sizes agree with what the page shows: else `make pictures`.

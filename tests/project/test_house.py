@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from itertools import pairwise
 
+import pytest
 from python_files import (
     PACKAGES,
     ROOT,
@@ -33,6 +34,7 @@ def lines_of(items: list[str]) -> str:
     return "\n".join(["", *items])
 
 
+@pytest.mark.integration
 def test_circles_and_imports_are_seen():
     assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})
     assert circle_in({"a": {"b", "c"}, "b": {"c"}}) == []

@@ -70,6 +70,7 @@ def patches(tree: ast.AST) -> Iterator[ast.AST]:
             yield node
 
 
+@pytest.mark.integration
 def test_nothing_of_another_package_is_changed() -> None:
     found = [
         place(path, node.lineno)

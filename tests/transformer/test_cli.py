@@ -33,6 +33,7 @@ def folder(short_run) -> Path:
     return short_run[0]
 
 
+@pytest.mark.integration
 def test_train_reports_every_epoch(short_run):
     folder, output = short_run
     assert "grammar: 20,000 / 1,000 / 1,000 pairs" in output
@@ -44,6 +45,7 @@ def test_train_reports_every_epoch(short_run):
     assert {path.name for path in folder.iterdir()} == {"last.pt", "best.pt"}
 
 
+@pytest.mark.integration
 def test_resume_continues_to_the_same_losses(tmp_path, folder):
     run(*SHORT, "--epochs", 1, "--out", tmp_path)
     output = run(*SHORT, "--resume", "--out", tmp_path)
@@ -51,6 +53,7 @@ def test_resume_continues_to_the_same_losses(tmp_path, folder):
     assert losses(tmp_path) == losses(folder)
 
 
+@pytest.mark.integration
 def test_evaluate_states_each_convention(folder):
     output = run("evaluate", "--out", folder, "--max-len", 5, "--device", "cpu")
     assert "test: 1,000 sentences" in output
@@ -61,6 +64,7 @@ def test_evaluate_states_each_convention(folder):
     assert output.count("(greedy;") == 3
 
 
+@pytest.mark.integration
 def test_evaluate_without_torchtext_says_how_to_install_it(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "torchtext", None)
     output = run("evaluate", "--out", folder, "--max-len", 5, "--device", "cpu")
@@ -68,6 +72,7 @@ def test_evaluate_without_torchtext_says_how_to_install_it(folder, monkeypatch):
     assert output.count("(greedy;") == 2
 
 
+@pytest.mark.integration
 def test_translate_prints_a_sentence_and_draws_the_heads(folder, tmp_path):
     image = tmp_path / "heads.png"
     output = run("translate", "Die Frau singt.", "--out", folder, "--attention", image)
@@ -172,6 +177,7 @@ def test_stop_in_the_first_epoch_promises_nothing(tmp_path):
     assert "nothing is kept" in output and "--resume" not in output
 
 
+@pytest.mark.integration
 def test_resume_with_another_configuration_names_it(folder):
     output = run(*SHORT, "--resume", "--batch-size", 9, "--out", folder, expect=2)
     assert "batch_size=64 there and batch_size=9 here" in output

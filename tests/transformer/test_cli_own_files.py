@@ -70,6 +70,7 @@ def test_evaluate_takes_the_kept_sentences_or_files(short_run):
     assert "valid: 20 sentences" in run("evaluate", *data, "--split", "valid")
 
 
+@pytest.mark.integration
 def test_resume_goes_on_without_the_files_and_with_them(short_run, tmp_path):
     copied = tmp_path / "files"
     shutil.copytree(KOREAN, copied)
@@ -212,6 +213,7 @@ def test_too_long_for_the_model_is_left_out_of_training_only(tmp_path):
     assert not list(Path(out[1]).iterdir())
 
 
+@pytest.mark.integration
 def test_a_full_disk_leaves_no_half_of_the_sentences(tmp_path):
     with_limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000,)*2)"
     code = f"import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); {with_limit}"
@@ -232,6 +234,7 @@ def test_a_run_on_another_corpus_is_not_resumed_with_files(tmp_path):
     assert_one_line_error(output, "holds no sentences: it was trained on other data")
 
 
+@pytest.mark.integration
 def test_recurrent_models_read_files_too(tmp_path):
     sizes = ["--model", "attention", *SHORT, "--out", tmp_path]
     assert "attention, tiny: " in run("train", *files(), *sizes)

@@ -18,6 +18,7 @@ def recurrent_runs(tmp_path_factory) -> dict[str, Path]:
     return folders
 
 
+@pytest.mark.integration
 @RECURRENT
 def test_recurrent_run_is_evaluated_and_translates(recurrent_runs, model, tmp_path):
     at = ["--out", recurrent_runs[model], "--max-len", 4, "--device", "cpu"]
@@ -34,6 +35,7 @@ def test_recurrent_run_is_evaluated_and_translates(recurrent_runs, model, tmp_pa
         assert not image.exists()
 
 
+@pytest.mark.integration
 @RECURRENT
 def test_recurrent_run_resumes_to_the_same_losses(recurrent_runs, model, tmp_path):
     chosen = [*SHORT, "--model", model, "--out", tmp_path]

@@ -37,6 +37,7 @@ def trained(data, tmp_path_factory) -> tuple[Path, str]:
     return folder, run("train", *data, *sizes, *short, "--out", folder)
 
 
+@pytest.mark.integration
 def test_subwords_are_learned_from_the_training_part(trained):
     folder, output = trained
     assert "multi30k: 400 / 30 / 20 pairs, 500 subwords that both sides share" in output

@@ -56,6 +56,7 @@ def test_it_translates_the_book_s_sentence(shipped: ShippedModel) -> None:
     assert list(found.target)[:-1] == list(RUNNING_EXAMPLE.tgt)
 
 
+@pytest.mark.integration
 def test_it_is_as_good_as_its_card_says(shipped: ShippedModel) -> None:
     pairs = make_grammar_corpus().test
     model = CachedTransformer(shipped.model, decode_step_cached)

@@ -86,6 +86,7 @@ def test_files_that_do_not_belong_are_found(pocket: Course, name, where) -> None
     assert [problem.where for problem in audit_release(pocket)] == [where]
 
 
+@pytest.mark.integration
 def test_the_real_release_is_clean() -> None:
     problems = audit_release(load_course())
     assert not problems, "\n".join(map(str, problems))

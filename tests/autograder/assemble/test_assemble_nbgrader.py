@@ -26,6 +26,7 @@ def db_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'gradebook.db'}"
 
 
+@pytest.mark.integration
 def test_formgraders_button_makes_the_same_release(pocket, contents, db_url) -> None:
     find_alembic()
     assemble(pocket)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from distributions import modules_outside
 
 from autograder.course import Unit, load_course
@@ -59,6 +60,7 @@ def run(program: str, units: list[Unit], folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.integration
 def test_units_01_to_12_import_torch_numpy_and_matplotlib(tmp_path: Path) -> None:
     units = [unit for unit in COURSE.units if unit.number <= 12]
     packages = {name for unit in units for name in COURSE.packages_of(unit)}
@@ -66,10 +68,12 @@ def test_units_01_to_12_import_torch_numpy_and_matplotlib(tmp_path: Path) -> Non
     run(IMPORTS, units, tmp_path)
 
 
+@pytest.mark.integration
 def test_unit_13_imports_what_it_names(tmp_path: Path) -> None:
     run(IMPORTS, [COURSE.unit("13")], tmp_path)
 
 
+@pytest.mark.integration
 def test_unit_04_needs_no_other_package_to_the_end(tmp_path: Path) -> None:
     output = run(EVERYTHING, [COURSE.unit("04")], tmp_path)
     assert output.startswith("04_attention is set up: PyTorch ")

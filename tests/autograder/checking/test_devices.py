@@ -52,6 +52,7 @@ def test_in_a_child_too(parent):
         assert student.Layer().place() == "meta"
 
 
+@pytest.mark.integration
 def test_mixed_devices_are_an_error_of_the_student():
     with pytest.raises(StudentError, match="device"):
         LocalStudent(CELLS, device="meta").add_own(torch.ones(2))

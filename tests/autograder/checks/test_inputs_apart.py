@@ -42,6 +42,7 @@ def test_an_expanded_tensor_shares_places() -> None:
     assert not shares_places(torch.zeros(3, 2).T)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("slug", [unit.slug for unit in COURSE.units])
 def test_no_check_hands_over_an_expanded_tensor(
     slug: str, monkeypatch: pytest.MonkeyPatch

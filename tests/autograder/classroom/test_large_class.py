@@ -73,6 +73,7 @@ def many(tiny_class: Path) -> ClassFolder:
     return ClassFolder(tiny_class)
 
 
+@pytest.mark.integration
 def test_a_submission_takes_no_more_of_the_run_than_the_one_before(
     many: ClassFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +104,7 @@ def test_a_submission_takes_no_more_of_the_run_than_the_one_before(
     assert (more - less) / (most - few) < 1000  # bytes
 
 
+@pytest.mark.integration
 def test_penalties_are_renewed_with_few_submissions_in_memory(
     tiny_class: Path, tiny_unit: GradedUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

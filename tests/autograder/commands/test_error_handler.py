@@ -250,6 +250,7 @@ writer.serve(theirs, Path(sys.argv[1]), None)
 """
 
 
+@pytest.mark.integration
 def test_what_nbgrader_logs_of_an_error_goes_to_the_log_too(tmp_path: Path) -> None:
     """It logs a traceback of some hundred lines, and raises the error as well."""
     done = subprocess.run(
@@ -274,6 +275,7 @@ def test_a_driver_that_is_missing_is_the_same_sentence(
     assert "s3cret" not in done.output
 
 
+@pytest.mark.integration
 def test_a_whole_gradebook_is_no_problem(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path}/gradebook.db"
     require_gradebook(address)

@@ -17,6 +17,7 @@ def repaired(unit: GradedUnit, path: Path) -> None:
     repair(unit, Submission("ada", unit.slug, path), read_submission(path))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("slug", UNITS)
 def test_the_notebook_of_any_other_unit_is_refused(slug: str) -> None:
     unit = graded_unit(slug)

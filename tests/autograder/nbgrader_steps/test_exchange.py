@@ -108,6 +108,7 @@ def test_a_name_that_is_no_folders_is_refused(tiny_class: Path, name: str) -> No
         load_course(tiny_class)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("line", "words"),
     [

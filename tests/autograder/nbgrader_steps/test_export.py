@@ -33,6 +33,7 @@ def gradebook(tmp_path):
         yield made
 
 
+@pytest.mark.integration
 def test_names_of_a_roster_are_no_formulas(gradebook, tmp_path):
     config = Config()
     configure(config, tmp_path)

@@ -67,6 +67,7 @@ def assert_harmless(page: BeautifulSoup) -> None:
             assert "steal" not in str(value), page
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("text", HOSTILE)
 def test_nothing_hostile_is_shown(text):
     assert_harmless(page_of(new_markdown_cell(text)))

@@ -174,6 +174,7 @@ def test_what_is_required_can_be_had_with_the_pinned_versions() -> None:
     assert names <= pinned
 
 
+@pytest.mark.integration
 def test_the_grader_there_does_without_nbgrader() -> None:
     code = (
         "import sys, autograder.platforms.gradescope, autograder.platforms.github\n"
@@ -185,6 +186,7 @@ def test_the_grader_there_does_without_nbgrader() -> None:
     assert done.stdout.strip() == "set()"
 
 
+@pytest.mark.integration
 def test_pytorch_is_looked_for_where_the_setting_says(tmp_path: Path) -> None:
     course = load_course()
     unit = course.unit("04")

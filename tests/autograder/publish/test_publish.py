@@ -145,6 +145,7 @@ def test_the_command(course: Course, tmp_path: Path) -> None:
     assert "Nothing was published." in output
 
 
+@pytest.mark.integration
 def test_the_sources_of_the_real_book_and_kits_are_clean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

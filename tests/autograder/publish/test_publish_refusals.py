@@ -35,6 +35,7 @@ PLANTED = [
 ]  # fmt: skip
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("name", "text", "named"), PLANTED)
 def test_what_is_private_is_refused_and_named(
     course: Course, public: Path, name: str, text: str, named: str

@@ -49,6 +49,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.integration
 @given(values)
 def test_plain_values_cross_whole(value):
     assert crossed(value) == value

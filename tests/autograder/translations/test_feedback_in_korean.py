@@ -59,6 +59,7 @@ def told(proof: Proof, variant: Variant) -> Iterator[str]:
         yield from (korean.title, korean.message, korean.hint)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("unit", one_unit_or_all())
 def test_what_is_said_of_wrong_answers_is_korean(unit: Unit) -> None:
     torch.set_num_threads(1)

@@ -28,6 +28,7 @@ from autograder.unit import is_graded_code
 COURSE = load_course()
 
 
+@pytest.mark.integration
 def test_the_catalogues_are_up_to_date() -> None:
     """Those of the book's pages too, which CI writes anew."""
     old = [path for path, _ in outdated(COURSE, quick_messages(COURSE))]

@@ -61,6 +61,7 @@ def said_by_f_strings(source: str) -> list[str]:
     return found
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("folder", ["checks", "checking"])
 def test_no_message_of_a_check_is_an_f_string(folder: str) -> None:
     """Nobody could translate it: `Phrase` keeps the template."""

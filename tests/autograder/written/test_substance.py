@@ -139,6 +139,7 @@ def test_more_points_need_more_words():
     assert [words_needed(points) for points in (2, 15, 20.5)] == [8, 15, 21]
 
 
+@pytest.mark.integration
 def test_every_model_answer_of_the_course_has_substance():
     course = course_of()
     for slug in ("04_attention", "09_decoder"):

@@ -15,6 +15,7 @@ from autograder.collect import CollectError, collect, collecting
 from autograder.commands.app import app
 
 
+@pytest.mark.integration
 def test_canvas(folder, root, roster, numbered, tmp_path):
     path = archive(
         tmp_path / "submissions.zip",

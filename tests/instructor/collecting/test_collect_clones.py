@@ -14,6 +14,7 @@ from autograder.collect.roster import read_roster
 NOON = 1_790_000_000
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("is_zipped", [False, True])
 def test_clones_of_students_repositories(folder, root, numbered, tmp_path, is_zipped):
     """A notebook is its repository's, whatever it and its folder are called."""

@@ -322,6 +322,7 @@ def says(name: str, who: dict) -> bool:
     )
 
 
+@pytest.mark.integration
 @settings(
     max_examples=60,
     deadline=None,

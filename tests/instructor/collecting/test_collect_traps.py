@@ -148,6 +148,7 @@ def test_a_submission_of_many_entries_is_refused():
         read_content(of_many(60_000))
 
 
+@pytest.mark.integration
 def test_a_large_archive_is_counted_too():
     """Beyond 65,535 entries the end of an archive has a longer form."""
     made = io.BytesIO()
@@ -169,6 +170,7 @@ def test_a_new_folder_is_made_for_a_class(numbered, tmp_path):
 NASTY = "[/x] [red]\x1b]0;title\x07\u202e [link=file:///etc].ipynb"
 
 
+@pytest.mark.integration
 def test_names_that_are_markup_or_escapes_are_text(numbered, tmp_path):
     good = "[bold]Ada[/] Lovelace/04_attention.ipynb"
     path = archive(tmp_path / "a.zip", (NASTY, b"{}"), (good, b"{}"))

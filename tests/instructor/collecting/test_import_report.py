@@ -110,6 +110,7 @@ def class_of(platform, students: list, numbered) -> tuple:
     return entries, expected, owners, rows
 
 
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @settings(
     max_examples=25,

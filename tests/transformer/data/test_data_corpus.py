@@ -64,6 +64,7 @@ print(hashlib.sha256(repr(make_grammar_corpus()).encode()).hexdigest())
 """
 
 
+@pytest.mark.integration
 def test_is_the_same_everywhere(corpus: Corpus) -> None:
     """The text is fixed, whatever the machine and its order of hashes."""
     assert checksum(corpus) == CHECKSUM
@@ -78,6 +79,7 @@ def test_is_the_same_everywhere(corpus: Corpus) -> None:
     assert ran.stdout.strip() == CHECKSUM
 
 
+@pytest.mark.integration
 def test_another_seed_gives_another_corpus(corpus: Corpus) -> None:
     """Of the same size, with the running example in its test."""
     other = make_grammar_corpus(seed=1)
@@ -101,6 +103,7 @@ def test_words_of_the_other_splits_are_frequent_in_training(corpus: Corpus) -> N
             assert all(counts[word] >= RAREST for word in getattr(pair, side))
 
 
+@pytest.mark.integration
 def test_one_translation_of_each_german_sentence() -> None:
     """Whatever the grammar can draw, not the corpus alone."""
     dice, translations = Dice(123), defaultdict(set)

@@ -66,6 +66,7 @@ def test_grammar_sentences_survive_the_tokenizer() -> None:
         assert tuple(" ".join(tgt).replace("can not", "cannot").split()) == pair.tgt
 
 
+@pytest.mark.integration
 def test_importing_the_data_does_not_import_spacy() -> None:
     """It takes about a second, which the grammar corpus does not need."""
     code = "import sys, transformer.data; sys.exit('spacy' in sys.modules)"

@@ -120,6 +120,7 @@ def test_the_same_words_in_another_order_refer_to_another_noun():
     assert sum(len(words) == 2 for words in meant.values()) > 50
 
 
+@pytest.mark.integration
 def test_a_german_sentence_has_one_translation():
     found = defaultdict(set)
     for seed in range(3):

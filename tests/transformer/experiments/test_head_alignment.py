@@ -127,6 +127,7 @@ def test_a_silent_head_says_nothing_and_the_model_stays_as_it_was(model, vocabul
     assert not torch.allclose(before, model(other, tgt), atol=1e-4)
 
 
+@pytest.mark.integration
 def test_heads_of_the_shipped_model_align_better_than_counting():
     shipped, corpus = load_shipped_model(), make_grammar_corpus()
     pairs = corpus.test[:100]

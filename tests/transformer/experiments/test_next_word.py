@@ -1,5 +1,6 @@
 """The model that shows what a mask is for, and the measure of what reaches what."""
 
+import pytest
 import torch
 
 from transformer.config import TransformerConfig
@@ -76,6 +77,7 @@ def test_loss_looks_at_the_words_to_be_written_alone():
     assert torch.allclose(next_word_loss(model, task, look_back), -log_p.mean())
 
 
+@pytest.mark.integration
 def test_with_the_mask_it_writes_and_without_it_only_copies():
     words = tuple("abcdefghijklm")
     lessons, exam = (mirror_task(words, 8, n, seed=n) for n in (6400, 50))

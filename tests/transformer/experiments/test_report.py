@@ -93,6 +93,7 @@ def test_an_empty_group_has_no_score_and_lengths_must_fit() -> None:
         bleu_by_length([["a"]], [], [], (5,))
 
 
+@pytest.mark.integration
 def test_the_interval_holds_the_score_and_shrinks_with_the_root_of_n() -> None:
     widths = []
     for n in (30, 270):

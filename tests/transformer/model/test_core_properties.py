@@ -79,6 +79,7 @@ def test_the_papers_base_model_has_63_million_parameters():
     assert round((count_parameters(model) + 2 * words * d_model) / 1e6) == 101
 
 
+@pytest.mark.integration
 def test_a_step_of_the_base_model_takes_six_operations_a_parameter_and_token():
     """PyTorch counts those of all products of matrices, attention's too."""
     n, config = 25, TransformerConfig.base()

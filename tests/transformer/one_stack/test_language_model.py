@@ -1,5 +1,6 @@
 """A decoder alone sees neither future nor padding, and writes sentences on."""
 
+import pytest
 import torch
 
 from transformer.config import TransformerConfig
@@ -62,6 +63,7 @@ def test_no_sentence_is_both_learnt_and_tested() -> None:
     assert sentences.spell(sentences.test[0])[-1] in ".?"
 
 
+@pytest.mark.integration
 def test_it_learns_and_writes_sentences_on() -> None:
     sentences = english_sentences(make_grammar_corpus())
     size = len(sentences.vocabulary)

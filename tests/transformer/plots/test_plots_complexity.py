@@ -65,6 +65,7 @@ def test_a_grid_says_whether_the_ends_are_connected():
     assert (shown == np.tri(5)).all()
 
 
+@pytest.mark.integration
 def test_both_rows_are_drawn_with_the_alignment():
     t, s = len(RUNNING_EXAMPLE.tgt), len(RUNNING_EXAMPLE.src)
     picture = both_rows_of_a_head(

@@ -40,6 +40,7 @@ def test_masks_must_fit_their_tokens():
         masks_in_a_row({"causal": CAUSAL}, TOKENS[:2], TOKENS[:2], "")
 
 
+@pytest.mark.integration
 def test_losses_with_and_without_draws_both():
     picture = losses_with_and_without([3.0, 0.3, 0.03], [3.0, 0.2, 0.02])
     drawn = [list(line.get_ydata()) for line in picture.axes[0].lines]

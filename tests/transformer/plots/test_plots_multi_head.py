@@ -22,6 +22,7 @@ def test_the_numbers_of_every_word_are_drawn_five_times(follow):
     assert texts(picture).count(f"{WORDS[follow]} 3") == 5
 
 
+@pytest.mark.integration
 def test_each_head_has_a_map_of_its_own():
     picture = heads_side_by_side(torch.rand(4, 3, 3), WORDS, "Four heads")
     assert "<svg" in picture._repr_svg_()
@@ -41,6 +42,7 @@ def test_a_word_asks_for_the_words_at_its_distances():
     assert answers.tolist() == [[[8, 7], [5, 8], [6, 5], [7, 6]]]
 
 
+@pytest.mark.integration
 def test_three_questions_need_more_than_one_head():
     task = LookUpTask(n_words=8, length=6, distances=(-1, 1, 2))
     right = {}

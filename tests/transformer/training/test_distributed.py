@@ -51,7 +51,7 @@ def alone() -> dict[str, list[float]]:
         return {name: follow(trainer) for name, trainer in trainers().items()}
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")  # torch's own
 @pytest.mark.parametrize("kind", [*KINDS, "recurrent"])
 def test_two_processes_have_the_losses_of_one(together, alone, kind):
@@ -62,7 +62,7 @@ def test_two_processes_have_the_losses_of_one(together, alone, kind):
     assert found[1]["differing"][kind] == []
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_one_of_them_saves(together):
     folder, _ = together
     assert {path.name for path in (folder / "by 0").iterdir()} == {"last.pt", "best.pt"}
@@ -73,7 +73,7 @@ def valid(history: list[dict[str, float]]) -> list[float]:
     return [record["valid_loss"] for record in history]
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_one_goes_on_where_two_stopped_and_two_where_one_did(together, alone):
     folder, found = together
     trainer = make_trainer(folder / "by 0", **SURE)
@@ -83,7 +83,7 @@ def test_one_goes_on_where_two_stopped_and_two_where_one_did(together, alone):
     assert begun_alone == pytest.approx(alone["plain"][-3:], abs=1e-5)
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_stopped_processes_go_on_with_the_same_dropout(together):
     for found in together[1]:
         whole = [record["train_loss"] for record in found["with dropout"]]

@@ -78,6 +78,7 @@ def small_trainer(preset: Preset, steps: int) -> Trainer:
     return make_trainer(chosen, data, config, device)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", FIRST_STEPS)
 def test_the_first_steps_are_those_of_before(name):
     """What dropout draws changes this loss by 0.001, a rate higher by a third by 0.02.

@@ -190,6 +190,7 @@ def test_an_epoch_that_is_gone_is_named_before_training_goes_on(tmp_path):
     make_trainer(tmp_path, dataclasses.replace(AVERAGING, epochs=3)).resume()
 
 
+@pytest.mark.integration
 def test_average_survives_an_interruption(tmp_path):
     whole, halves = tmp_path / "whole", tmp_path / "halves"
     make_trainer(whole, AVERAGING).run()
@@ -225,6 +226,7 @@ def test_fused_attention_trains_alike(whole_run):
         assert one == pytest.approx(other, abs=1e-3)
 
 
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")  # torch's own
 def test_compiled_model_is_the_one_that_is_trained(tmp_path, monkeypatch, whole_run):
     compiled = []

@@ -49,6 +49,7 @@ def test_beam_one_is_greedy(variant, seed):
     assert torch.equal(found[:, 0], expected)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("variant", VARIANTS, ids=["post", "pre", "conv"])
 @pytest.mark.parametrize("leaving", [0.0, 0.15, 2.0])
 @pytest.mark.parametrize("settings", [(2, 0.0), (5, 0.6), (3, 1.0)])
@@ -116,6 +117,7 @@ def test_the_model_keeps_its_mode():
     assert model.training
 
 
+@pytest.mark.integration
 def test_a_trained_model_translates_alike():
     shipped = load_shipped_model()
     pairs = make_grammar_corpus().test[:60]

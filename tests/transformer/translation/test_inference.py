@@ -126,6 +126,7 @@ def every_hypothesis(model: Transformer, row: Tensor, settings: SearchSettings):
             yield hypothesis, total / ((5 + n) / 6) ** settings.length_penalty
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
 @pytest.mark.parametrize("cached", [False, True], ids=["plain", "cached"])
 def test_beam_of_everything_is_exhaustive_search(alpha, cached):
