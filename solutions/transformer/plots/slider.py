@@ -6,7 +6,9 @@ import html
 import io
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib import rc_context
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -40,10 +42,12 @@ class SliderFigure:
 
 def encode(figure: Figure, dpi: int) -> str:
     """Return a figure as the data address of a small PNG image."""
-    drawn, packed = io.BytesIO(), io.BytesIO()
+    figure.set_dpi(dpi)
+    canvas, packed = FigureCanvasAgg(figure), io.BytesIO()
     with rc_context(STYLE):
-        figure.savefig(drawn, format="png", dpi=dpi)
-    image = Image.open(drawn).convert("RGB").quantize(COLOURS)
+        canvas.draw()
+    drawn = Image.fromarray(np.asarray(canvas.buffer_rgba()))
+    image = drawn.convert("RGB").quantize(COLOURS)
     image.save(packed, format="png", optimize=True)
     return "data:image/png;base64," + base64.b64encode(packed.getvalue()).decode()
 

@@ -49,7 +49,9 @@ def narrowed(figure: Figure) -> Figure | None:
     wrap_words(copy)
     height += sum(move_legend(copy, axes) for axes in copy.axes)
     copy.set_size_inches(WIDTH, height)
-    copy.draw_without_rendering()
+    engine = copy.get_layout_engine()
+    if engine is not None:
+        engine.execute(copy)
     copy.set_figheight(height - max(0.0, spare(copy) - 0.12))
     return copy
 
