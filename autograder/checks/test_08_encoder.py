@@ -1258,6 +1258,17 @@ def test_masked_of_each_call(student, draw):
     results = student.calls_in_turn(student.mask_words, given, others)
     for (ids, *_), (result, _) in zip((given, others), results, strict=True):
         expect_asked_words(Masked(ids, given[1], *result))
+    again = student.calls_in_turn(student.mask_words, *[given] * 6)
+    numbers = {int((asked != NOT_ASKED).sum()) for (_, asked), _ in again}
+    if len(numbers) == 1:
+        fail(
+            Phrase(
+                "Six calls choose {n} words each of the same sentences: chance should "
+                "decide for every word by itself.",
+                *numbers,
+            ),
+            mistake="a fixed number of words of each batch",
+        )
 
 
 @check("mask-words", share=1, title="The ids stay, and the device", form=True)

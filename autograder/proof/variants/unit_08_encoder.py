@@ -1363,6 +1363,35 @@ def mask_words(ids, mask_id, share=0.15, generator=None, kept={}):
     return kept[ids.shape]
 
 
+FIXED = "fixed number of words"
+
+
+@mask_words.wrong("a fixed number of words of the batch", names=FIXED)
+def mask_words(ids, mask_id, share=0.15, generator=None):
+    words = (ids >= N_SPECIAL).nonzero()
+    order = torch.randperm(len(words), generator=generator)
+    chosen = torch.zeros_like(ids, dtype=torch.bool)
+    chosen[tuple(words[order[: round(share * len(words))]].T)] = True
+    chance = torch.rand(ids.shape, generator=generator)
+    others = torch.randint(N_SPECIAL, mask_id, ids.shape, generator=generator)
+    read = ids.masked_fill(chosen & (chance < 0.8), mask_id)
+    read = torch.where(chosen & (chance >= 0.9), others, read)
+    return read, ids.masked_fill(~chosen, NOT_ASKED)
+
+
+@mask_words.wrong("a fixed number of words of each sentence", names=FIXED)
+def mask_words(ids, mask_id, share=0.15, generator=None):
+    words = ids >= N_SPECIAL
+    ranks = torch.rand(ids.shape, generator=generator).masked_fill(~words, 2).argsort(1)
+    number = (share * words.sum(dim=1, keepdim=True)).round()
+    chosen = (ranks.argsort(1) < number) & words
+    chance = torch.rand(ids.shape, generator=generator)
+    others = torch.randint(N_SPECIAL, mask_id, ids.shape, generator=generator)
+    read = ids.masked_fill(chosen & (chance < 0.8), mask_id)
+    read = torch.where(chosen & (chance >= 0.9), others, read)
+    return read, ids.masked_fill(~chosen, NOT_ASKED)
+
+
 @mask_words.right("coins, one after the other")
 def mask_words(ids, mask_id, share=0.15, generator=None):
     def coin(p):

@@ -631,6 +631,27 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.norm(x), kept
 
 
+Decoder = answer("transformer.decoder.Decoder")
+Decoder.wrong(
+    "[layer] * n",
+    swap(
+        "DecoderLayer(config) for _ in range(config.n_layers)",
+        "[DecoderLayer(config)] * config.n_layers",
+    ),
+    names="one layer used N times",
+)
+Decoder.wrong(
+    "layers in a Python list",
+    swap("nn.ModuleList(", "list("),
+    names="other parameters than those",
+)
+Decoder.wrong(
+    "layers in a list of one",
+    swap("range(config.n_layers)", "range(1)"),
+    names="one layer used N times",
+)
+
+
 # --- average_heads ----------------------------------------------------------------
 
 average_heads = answer("transformer.analysis.decoder.average_heads")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from course_units import one_unit_or_all
+from nbformat.v4 import new_code_cell
 
 from autograder.assemble import assemble
 from autograder.assemble import run_notebook as running
@@ -123,6 +125,23 @@ def test_released_notebooks_fail_only_for_want_of_answers(unit: Unit) -> None:
     assert not problems, "\n".join(map(str, problems))
 
 
+def with_checks_again(notebook: Path, folder: Path) -> Path:
+    """Copy a notebook, with its checks again at its end: in reverse, and shuffled."""
+    loaded = nbformat.read(notebook, as_version=4)
+    ids = check_cells(notebook)
+    sources = {cell.id: cell.source for cell in loaded.cells}
+    for turn, order in enumerate((ids[::-1], random.sample(ids, len(ids)))):
+        loaded.cells += [
+            new_code_cell(sources[one], id=f"{one}-{turn}") for one in order
+        ]
+    copy = folder / notebook.name
+    nbformat.write(loaded, copy)
+    return copy
+
+
 @pytest.mark.parametrize("unit", one_unit_or_all())
-def test_answer_notebooks_run_to_the_end(unit: Unit, tmp_path: Path) -> None:
-    assert run_notebook(load_course().answer_notebook(unit), tmp_path) == []
+def test_answer_notebooks_and_their_checks_in_any_order_run(
+    unit: Unit, tmp_path: Path
+) -> None:
+    notebook = with_checks_again(load_course().answer_notebook(unit), tmp_path)
+    assert run_notebook(notebook, tmp_path) == []
