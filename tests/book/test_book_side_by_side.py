@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from course_book.kept_outputs import kept_outputs
 from course_book.side_by_side import execute, is_missing
-from jupyter_cache import get_cache
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 pytestmark = [
@@ -47,29 +47,38 @@ def test_two_chapters_run_at_once_and_are_kept(tmp_path: Path) -> None:
     }
     for path in notebooks:
         path.touch()
-    cache = get_cache(tmp_path / "cache")
     ended: list[Path] = []
-    in_a_thread(execute, notebooks, cache, 600, ended.append)
-    assert sorted(ended) == sorted(notebooks)
-    for fresh in (
-        notebook(WAITING.format(own=own, other=other))
-        for own, other in (("one", "two"), ("two", "one"))
-    ):
-        assert not is_missing(cache, fresh)
-        _, found = cache.merge_match_into_notebook(fresh)
-        assert found.cells[0].outputs[0].text == "together\n"
+    with kept_outputs(tmp_path / "cache") as cache:
+        in_a_thread(execute, notebooks, cache, 600, ended.append)
+        assert sorted(ended) == sorted(notebooks)
+        for fresh in (
+            notebook(WAITING.format(own=own, other=other))
+            for own, other in (("one", "two"), ("two", "one"))
+        ):
+            assert not is_missing(cache, fresh)
+            _, found = cache.merge_match_into_notebook(fresh)
+            assert found.cells[0].outputs[0].text == "together\n"
 
 
 def test_a_chapter_that_fails_is_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "wrong.md"
     path.touch()
-    cache = get_cache(tmp_path / "cache")
     ended: list[Path] = []
-    in_a_thread(execute, {path: notebook("1 / 0")}, cache, 600, ended.append)
-    assert ended == [path]
-    assert is_missing(cache, notebook("1 / 0"))
+    with kept_outputs(tmp_path / "cache") as cache:
+        in_a_thread(execute, {path: notebook("1 / 0")}, cache, 600, ended.append)
+        assert ended == [path]
+        assert is_missing(cache, notebook("1 / 0"))
 
 
 def test_a_page_without_code_is_not_executed(tmp_path: Path) -> None:
     page = new_notebook(cells=[new_markdown_cell("Words.")])
-    assert not is_missing(get_cache(tmp_path / "cache"), page)
+    with kept_outputs(tmp_path / "cache") as cache:
+        assert not is_missing(cache, page)
+
+
+def test_the_database_is_closed_when_the_cache_is_not_needed(tmp_path: Path) -> None:
+    with kept_outputs(tmp_path) as cache:
+        cache.list_cache_records()
+        pool = cache.db.pool
+        assert pool.checkedin() == 1
+    assert pool.checkedin() == 0

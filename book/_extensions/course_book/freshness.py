@@ -14,9 +14,10 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
-from jupyter_cache import get_cache
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+
+from .kept_outputs import kept_outputs
 
 DOTTED = re.compile(r"\b(?:from|import)\s+(?:transformer)?\.+(\w+(?:\.\w+)*)")
 IMPORTS = re.compile(r"^(?:from|import)\s", re.MULTILINE)
@@ -101,10 +102,10 @@ def forget(folder: Path, digests: dict[str, str]) -> None:
     record = folder / RECORD
     known = json.loads(record.read_text("utf-8")) if record.is_file() else {}
     stale = {name for name, new in digests.items() if known.get(name) != new}
-    cache = get_cache(folder)
-    for entry in cache.list_cache_records():
-        if Path(entry.uri).stem in stale:
-            cache.remove_cache(entry.pk)
+    with kept_outputs(folder) as cache:
+        for entry in cache.list_cache_records():
+            if Path(entry.uri).stem in stale:
+                cache.remove_cache(entry.pk)
     folder.mkdir(parents=True, exist_ok=True)
     record.write_text(json.dumps(known | digests, indent=1), "utf-8")
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
 from myst_nb.core.config import NbParserConfig
 from myst_nb.core.read import NbReader, create_nb_reader
@@ -25,6 +24,8 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
+from .kept_outputs import kept_outputs
+
 MOST = 4  # kernels at once
 logger = logging.getLogger(__name__)
 
@@ -34,15 +35,7 @@ def execute_chapters(app: Sphinx, env: BuildEnvironment, names: list[str]) -> No
     settings: NbParserConfig = env.mystnb_config  # type: ignore[attr-defined]
     if settings.execution_mode != "cache":
         return
-    cache = get_cache(settings.execution_cache_path)
     waiting: dict[Path, NotebookNode] = {}
-    for name in names:
-        path = Path(env.doc2path(name))
-        reader = reader_of(env, path)
-        notebook = reader.read(path.read_text("utf-8")) if reader else None
-        if notebook and is_missing(cache, notebook):
-            cache.add_nb_to_project(str(path), read_data=reader.read_fmt)
-            waiting[path] = notebook
     ended: list[Path] = []
 
     def tell(path: Path) -> None:
@@ -50,7 +43,15 @@ def execute_chapters(app: Sphinx, env: BuildEnvironment, names: list[str]) -> No
         part = 100 * len(ended) // len(waiting)
         logger.info(f"executed... [{part:3}%] {path.stem}")
 
-    execute(waiting, cache, settings.execution_timeout, tell)
+    with kept_outputs(settings.execution_cache_path) as cache:
+        for name in names:
+            path = Path(env.doc2path(name))
+            reader = reader_of(env, path)
+            notebook = reader.read(path.read_text("utf-8")) if reader else None
+            if notebook and is_missing(cache, notebook):
+                cache.add_nb_to_project(str(path), read_data=reader.read_fmt)
+                waiting[path] = notebook
+        execute(waiting, cache, settings.execution_timeout, tell)
 
 
 def reader_of(env: BuildEnvironment, path: Path) -> NbReader | None:
