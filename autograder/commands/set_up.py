@@ -28,7 +28,11 @@ LOG = ROOT / "build" / "set-up.log"
 INSTALL = ("--progress-bar", "off", "--disable-pip-version-check")
 GPU_TOOL = "nvidia-smi"  # comes with the driver of an NVIDIA GPU
 CPU_IS_SMALLER = (
-    "no NVIDIA GPU here: `CPU=1 make course` needs 2 GB for .venv, not 5.7 GB"
+    "no NVIDIA GPU here: `CPU=1 make course` needs 2.0 GB for .venv, not 5.8 GB"
+)
+CUDA_STAYS = (
+    "CPU=1 changes nothing, because .venv has PyTorch's CUDA build already: "
+    "delete the folder .venv, and run the command again."
 )
 
 
@@ -55,6 +59,11 @@ def has_only_cuda_build(system: str, environ: "Mapping[str, str]") -> bool:
     """Tell whether pip would install CUDA here although there is no NVIDIA GPU."""
     is_linux_on_intel = system == "Linux" and platform.machine() == "x86_64"
     return is_linux_on_intel and not environ.get("CPU") and not shutil.which(GPU_TOOL)
+
+
+def has_installed_cuda() -> bool:
+    """Tell whether `.venv` holds the libraries of PyTorch's CUDA build."""
+    return any(VENV.glob("lib/python3*/site-packages/nvidia"))
 
 
 def cpu_torch(index: str) -> list:
@@ -119,6 +128,8 @@ def main() -> None:
     is_new = not is_installed()
     if is_new and too_old(sys.version_info, sys.executable):
         sys.exit(too_old(sys.version_info, sys.executable))
+    if os.environ.get("CPU") and has_installed_cuda():
+        print(CUDA_STAYS, flush=True)
     if not is_new and began is None:
         return
     sys.path[0] = str(ROOT)

@@ -27,6 +27,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     monkeypatch.setattr(set_up, "ROOT", tmp_path)
+    monkeypatch.setattr(set_up, "VENV", tmp_path / ".venv")
     monkeypatch.setattr(set_up, "INSTALLED", tmp_path / ".venv" / "installed")
     monkeypatch.setattr(sys, "argv", ["set_up.py"])
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -136,3 +137,23 @@ def test_what_is_installed_is_installed_again_after_a_change(bare, monkeypatch) 
     later = set_up.INSTALLED.stat().st_mtime + 1
     os.utime(bare / "constraints.txt", (later, later))
     assert not set_up.is_installed()
+
+
+def test_cpu_1_says_that_an_installed_cuda_build_stays(
+    bare: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    packages = set_up.VENV / "lib" / "python3.13" / "site-packages"
+    packages.mkdir(parents=True)
+    set_up.INSTALLED.touch()
+    monkeypatch.setattr(set_up, "PYTHON", set_up.INSTALLED)
+    monkeypatch.setenv("CPU", "1")
+    set_up.main()
+    assert capfd.readouterr().out == ""  # the CPU build is there
+    (packages / "nvidia").mkdir()
+    set_up.main()
+    said = capfd.readouterr().out
+    assert "CPU=1 changes nothing" in said
+    assert "delete the folder .venv" in said
+    monkeypatch.delenv("CPU")
+    set_up.main()
+    assert capfd.readouterr().out == ""
