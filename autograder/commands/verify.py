@@ -30,10 +30,14 @@ def verify(
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Mechanical mutants too; takes minutes.")
     ] = False,
+    visible: Annotated[
+        bool, typer.Option("--visible", help="By the notebooks' visible checks.")
+    ] = False,
 ) -> None:
     """Run the known wrong and right answers and show how each was judged."""
     from autograder.proof.judging import judge_units, variants_file
     from autograder.proof.mutation import mutate_unit
+    from autograder.proof.visible import judge_visible
 
     try:
         course = load_course()
@@ -43,6 +47,9 @@ def verify(
         raise typer.Exit(2) from None
     written = [unit for unit in course.units if variants_file(course, unit).exists()]
     judged = chosen or written
+    if visible:
+        Console().print(visible_table([list(judge_visible(course, u)) for u in judged]))
+        return
     verdicts = list(judge_units(course, judged, only, workers or os.cpu_count() or 1))
     mutated = {unit.slug: mutate_unit(course, unit) for unit in judged if mutants}
     console = Console()
@@ -70,6 +77,26 @@ def table_of(verdicts: list) -> Table:
             f"{killed} of {len(wrong)}",
             f"{sum(one.is_named for one in wrong)} of {len(wrong)}",
             f"{sum(not one.slips for one in right)} of {len(right)}",
+        )
+    return table
+
+
+def visible_table(units: list) -> Table:
+    """Return the table of the visible checks, an exercise a row, with a sum."""
+    table = Table("unit", "exercise", "wrong: caught", "", "in words", "right: passed")
+    every = [one for verdicts in units for one in verdicts]
+    rows = list(dict.fromkeys((one.slug, one.exercise) for one in every))
+    for row in [*rows, ("all", "")]:
+        own = [one for one in every if (one.slug, one.exercise) == row] or every
+        wrong = [one for one in own if one.variant.kind == "wrong"]
+        right = [one for one in own if one.variant.kind == "right"]
+        caught = sum(one.error is not None for one in wrong)
+        table.add_row(
+            *row,
+            f"{caught} of {len(wrong)}",
+            f"{caught / max(1, len(wrong)):.0%}",
+            str(sum(one.is_explained for one in wrong)),
+            f"{sum(one.error is None for one in right)} of {len(right)}",
         )
     return table
 
