@@ -28,7 +28,10 @@ OFFLINE = {
     "PIP_FIND_LINKS": "",
     "PIP_EXTRA_INDEX_URL": "",
 }
-USUAL = ("bash", "chmod", "dirname", "env", "git", "grep", "ln", "mkdir", "sh", "cat")
+USUAL = (
+    *("bash", "cat", "chmod", "dirname", "env", "git", "grep", "head", "ln", "ls"),
+    *("mkdir", "sh", "timeout"),
+)
 
 
 class Machine:

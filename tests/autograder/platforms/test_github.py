@@ -4,6 +4,7 @@ import csv
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,11 +25,16 @@ SUDO = '#!/bin/sh\nexec "$@"\n'
 GH = """#!/bin/sh
 echo "gh $*" >>{log}
 case "$1 $2" in
-  "repo list") printf '%s\\n' tiny-alan tiny-ada tiny-emmy tiny-gone other-repository ;;
-  "repo clone") cp -r {server}/"${{3##*/}}" "$4" ;;
+  "repo list") ls {server}; echo tiny-gone ;;
+  "repo clone") from={server}/"${{3##*/}}"; to=$4; shift 5
+    git clone -q "$@" "file://$from" "$to" ;;
 esac
 """
 ROOT = Path(__file__).resolve().parents[3]
+COMMITTED = (
+    *("tiny-ada", "tiny-emmy", "tiny-bomb", "tiny-folder", "tiny-link"),
+    "other-repository",
+)
 USES = re.compile(r"uses: actions/([\w-]+)@v(\d+)")
 FIRST_ON_NODE_24 = {
     "checkout": 5,
@@ -183,19 +189,45 @@ def test_each_push_is_graded(
 
 
 def repositories(server: Path, runner: Machine, content: bytes) -> Path:
-    """Make those of a class: one has `content`, one no notebook, one no commit."""
-    for name in ("tiny-ada", "tiny-emmy", "other-repository"):
-        (server / name).mkdir(parents=True)
-    (server / "tiny-ada" / "01_tiny.ipynb").write_bytes(content)
-    (server / "tiny-alan").mkdir()  # who has never pushed
-    assert not runner.run("git", "init", "-q", cwd=server / "tiny-alan").returncode
-    for name in ("tiny-ada", "tiny-emmy"):
+    """Make those of a class: one has `content`, one no notebook, one no commit.
+
+    Three are hostile: a tree of 10^10 files beside `content`, a link in the place of
+    the notebook, and a folder with its name.
+    """
+
+    def git(name: str, *words: str, given: str = "") -> str:
         identity = ("-c", "user.name=x", "-c", "user.email=x@invalid")
-        for words in (
-            ["init", "-q"],
-            [*identity, "commit", "-qm", "x", "--allow-empty"],
-        ):
-            assert not runner.run("git", *words, cwd=server / name).returncode
+        done = subprocess.run(
+            ["git", "-C", str(server / name), *identity, *words],
+            input=given,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.strip()
+
+    for name in ("tiny-alan", *COMMITTED):
+        (server / name).mkdir(parents=True)
+        git(name, "init", "-q")
+        git(name, "config", "uploadpack.allowFilter", "true")
+        git(name, "config", "uploadpack.allowAnySHA1InWant", "true")
+    for name in ("tiny-ada", "tiny-bomb"):
+        (server / name / "01_tiny.ipynb").write_bytes(content)
+    (server / "tiny-folder" / "01_tiny.ipynb").mkdir()
+    (server / "tiny-folder" / "01_tiny.ipynb" / "x").touch()
+    (server / "tiny-link" / "01_tiny.ipynb").symlink_to("/etc/passwd")
+    for name in COMMITTED:
+        git(name, "add", "-A")
+        git(name, "commit", "-qm", "x", "--allow-empty")
+    tree = git("tiny-bomb", "write-tree")
+    blob = git("tiny-bomb", "rev-parse", "HEAD:01_tiny.ipynb")
+    for _ in range(10):
+        entries = "".join(f"040000 tree {tree}\t{n}\n" for n in range(10))
+        tree = git("tiny-bomb", "mktree", given=entries)
+    entries = f"040000 tree {tree}\tbomb\n100644 blob {blob}\t01_tiny.ipynb\n"
+    tree = git("tiny-bomb", "mktree", given=entries)
+    commit = git("tiny-bomb", "commit-tree", tree, "-m", "x")
+    git("tiny-bomb", "update-ref", "HEAD", commit)
     return server
 
 
@@ -221,13 +253,16 @@ def test_all_are_graded_from_the_private_repository(
     assert own.stat().st_mode & 0o077 == 0  # no submission sees another
     with (own / "grades.csv").open(newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
-    assert set(rows) == {"tiny-alan", "tiny-ada", "tiny-emmy", "tiny-gone"}
+    assert set(rows) == {name for name in (*COMMITTED, "tiny-alan", "tiny-gone")} - {
+        "other-repository"
+    }
     assert "tiny-alan has no commit" in done.stdout
     gone = rows["tiny-gone"]
     assert (gone["status"], gone["score"]) == ("failed", "")
     assert "could not be fetched" in gone["reason"]
-    assert float(rows["tiny-ada"]["score"]) == 70
-    assert rows["tiny-emmy"]["status"] == "refused"
+    assert float(rows["tiny-ada"]["score"]) == float(rows["tiny-bomb"]["score"]) == 70
+    for name in ("tiny-emmy", "tiny-folder", "tiny-link"):
+        assert rows[name]["status"] == "refused"
     asked = runner.log.read_text()
     assert (
         "body=@class/summaries/tiny-ada.md" in asked and "other-repository" not in asked
