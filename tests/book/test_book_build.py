@@ -4,12 +4,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from course_book import join_streams, mathjax, provide_mathjax
+from course_book import mathjax, provide_mathjax
 from course_book.editions import add_instructor_part, instructor_part
 from course_book.freshness import closure, digest, imported
-from jupyter_cache.executors.utils import single_nb_execution
-from myst_nb.core.utils import coalesce_streams
-from nbformat.v4 import new_code_cell, new_notebook
 from sphinx.errors import ExtensionError
 
 from autograder.assemble.markers import marked_bodies
@@ -155,15 +152,3 @@ def test_the_instructors_edition_lies_apart_and_has_the_answers(builder, site):
     assert BOOK not in private.parents
     assert "For the instructor" in (private / "04_attention.html").read_text("utf-8")
     assert "For the instructor" not in (site / "04_attention.html").read_text("utf-8")
-
-
-def test_a_line_that_is_sent_in_two_messages_stays_one_line(tmp_path):
-    join_streams()
-    code = 'print("table on", end="", flush=True)\nprint(" cpu")'
-    notebook = new_notebook(cells=[new_code_cell(code)])
-    ran = single_nb_execution(
-        notebook, cwd=str(tmp_path), timeout=60, allow_errors=False
-    )
-    assert ran.err is None
-    outputs = coalesce_streams(ran.nb.cells[0].outputs)
-    assert [output.text for output in outputs] == ["table on cpu\n"]

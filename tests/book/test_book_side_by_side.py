@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from course_book.kept_outputs import kept_outputs
 from course_book.side_by_side import execute, is_missing
+from myst_nb.core.utils import coalesce_streams
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 pytestmark = [
@@ -68,6 +69,17 @@ def test_a_chapter_that_fails_is_not_kept(tmp_path: Path) -> None:
         in_a_thread(execute, {path: notebook("1 / 0")}, cache, 600, ended.append)
         assert ended == [path]
         assert is_missing(cache, notebook("1 / 0"))
+
+
+def test_a_line_that_is_sent_in_two_messages_stays_one_line(tmp_path: Path) -> None:
+    code = 'print("table on", end="", flush=True)\nprint(" cpu")'
+    path = tmp_path / "two.md"
+    path.touch()
+    with kept_outputs(tmp_path / "cache") as cache:
+        in_a_thread(execute, {path: notebook(code)}, cache, 600, lambda path: None)
+        _, found = cache.merge_match_into_notebook(notebook(code))
+    outputs = coalesce_streams(found.cells[0].outputs)
+    assert [output.text for output in outputs] == ["table on cpu\n"]
 
 
 def test_a_page_without_code_is_not_executed(tmp_path: Path) -> None:

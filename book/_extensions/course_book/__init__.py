@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from pathlib import Path
 from typing import Any
 
-from nbclient import NotebookClient
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
@@ -78,21 +76,8 @@ def spare_mathjax(
         ]
 
 
-@functools.cache
-def join_streams() -> None:
-    """Let nbclient join what a cell prints in several messages.
-
-    myst-nb joins it too, but ends a line between two messages, and the kernel sends
-    one whenever a fifth of a second is over: in mid-line, if rarely.
-    """
-    NotebookClient.__init__ = functools.partialmethod(
-        NotebookClient.__init__, coalesce_streams=True
-    )
-
-
 def setup(app: Sphinx) -> dict[str, object]:
     """Register the extension with Sphinx."""
-    join_streams()
     app.setup_extension("course_book.translated")
     app.setup_extension("course_book.slider_words")
     edition = os.environ.get("COURSE_EDITION") or "public"

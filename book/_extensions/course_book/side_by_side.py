@@ -105,6 +105,9 @@ async def _execute(
                 timeout=seconds,
                 resources=place,
                 record_timing=False,  # a cell's times would be a part of its name
+                # The kernel sends a print in two messages whenever a fifth of a
+                # second is over. myst-nb would end a line between them.
+                coalesce_streams=True,
             )
             with suppress(CellExecutionError, CellTimeoutError, DeadKernelError):
                 await client.async_execute()
