@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from autograder.commands.app import app
 from autograder.course import Course, CourseError, load_course
 from autograder.publish import PublishError, publish
 from autograder.publish import repository as steps
+from autograder.publish.contents import readme
 
 ROOT = Path(__file__).resolve().parents[3]
 TOP = {"README.md", "requirements.txt", "environment.yml", ".gitignore", "LICENSE"}
@@ -49,6 +51,15 @@ def test_the_readme_links_to_what_is_there(public: Path) -> None:
     assert "https://pocket.github.io/course/" in text
     assert "03" not in text.split("## The book")[0].split("|---|")[1]
     assert "@" not in text
+
+
+def test_the_smaller_build_is_offered_where_the_course_names_its_index(
+    course: Course, public: Path
+) -> None:
+    offer = "pip install --no-deps --index-url https://cpu.example torch`"
+    assert "--index-url" not in (public / "README.md").read_text()
+    named = replace(course, torch_index="https://cpu.example")
+    assert offer in readme(named, named.units, site=False)
 
 
 def test_students_can_install_what_is_required(public: Path) -> None:
