@@ -3,6 +3,7 @@
 It is text, whatever stands in it: no markup of `rich`, no escapes of the terminal.
 """
 
+import os
 from collections.abc import Iterable, Sequence
 
 import typer
@@ -62,3 +63,16 @@ def complain(problem: object) -> None:
     from autograder.sandbox.error_words import without_controls
 
     typer.echo(without_controls(str(problem)), err=True)
+
+
+def require_fork() -> None:
+    """End the command with one sentence where no submission can run, as on Windows.
+
+    Raises:
+        Exit: with status 2, if the system has no `os.fork`.
+    """
+    from autograder.sandbox.bubblewrap import NO_FORK
+
+    if not hasattr(os, "fork"):
+        complain(f"Nothing was graded: {NO_FORK}.")
+        raise typer.Exit(2)

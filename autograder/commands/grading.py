@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from autograder.commands.console import complain, problems_table, show
+from autograder.commands.console import complain, problems_table, require_fork, show
 from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def grade(
     from autograder.sandbox.prestart import prepare_for
 
     log_warnings(course_root)
+    if scheduler is None:
+        require_fork()
     if scheduler is None and not unprotected:
         _require_sandbox()
     if scheduler is None and course_root.is_dir():

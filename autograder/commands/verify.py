@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from autograder.commands.console import complain
+from autograder.commands.console import complain, require_fork
 from autograder.course import CourseError, load_course
 
 
@@ -39,6 +39,7 @@ def verify(
     from autograder.proof.mutation import mutate_unit
     from autograder.proof.visible import judge_visible
 
+    require_fork()
     try:
         course = load_course()
         chosen = [course.unit(name) for name in units or []]

@@ -31,6 +31,7 @@ NO_SANDBOX = (
     "bubblewrap (bwrap) does not work here, so a submission can read your files, use "
     "the network and change marks"
 )
+NO_FORK = "submissions run on Linux and macOS only, because Windows has no os.fork"
 
 
 def python_roots() -> list[Path]:

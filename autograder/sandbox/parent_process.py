@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from filelock import FileLock, Timeout
 
-from autograder.sandbox.bubblewrap import CHILD, SCRATCH, sandbox_command
+from autograder.sandbox.bubblewrap import CHILD, NO_FORK, SCRATCH, sandbox_command
 from autograder.sandbox.control_channel import START_SECONDS, ControlChannel, NoParent
 
 END_SECONDS = 5
@@ -61,7 +61,13 @@ class ParentProcess:
     """
 
     def __init__(self, sandbox: str):
-        """Start it in a sandbox of that kind, and do not wait for it."""
+        """Start it in a sandbox of that kind, and do not wait for it.
+
+        Raises:
+            NoParent: on a system without `os.fork`.
+        """
+        if not hasattr(os, "fork"):
+            raise NoParent(NO_FORK)
         self._is_ready = False
         self.home = make_locked_temp_dir()
         ours, theirs = socket.socketpair()

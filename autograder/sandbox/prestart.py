@@ -82,7 +82,7 @@ def prepare() -> None:
     That is the pre-warmed parent and the process that they are forked from. What does
     not start here is started, and said, when it is needed.
     """
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, NoParent):
         begin()
     if processes().get_start_method() == "forkserver":
         with _out_of_reach_of_ctrl_c():

@@ -1,6 +1,5 @@
 """Accounts that nobody has, one for each child while it runs."""
 
-import fcntl
 import os
 import stat
 import tempfile
@@ -29,6 +28,8 @@ class UidLease:
         Raises:
             OSError: if nothing can be locked here, or all accounts are taken.
         """
+        import fcntl  # Windows has none
+
         self._file: int | None = None
         folder = _own_folder()
         for step in range(USERS):
@@ -46,6 +47,8 @@ class UidLease:
     def release(self) -> None:
         """Let another child have it; a second time does nothing."""
         if self._file is not None:
+            import fcntl
+
             fcntl.flock(self._file, fcntl.LOCK_UN)  # a fork holds the file too
             os.close(self._file)
             self._file = None

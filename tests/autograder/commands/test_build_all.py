@@ -118,6 +118,15 @@ def test_thirteen_units_fit_on_one_screen(run_all, tmp_path, capfd) -> None:
     assert text.split("all details")[1].split()[0] == "build/course.log"
 
 
+def test_without_fork_the_class_is_not_graded(run_all, monkeypatch, capfd) -> None:
+    monkeypatch.delattr(os, "fork")
+    run_all()
+    text = capfd.readouterr().out
+    is_one_screen(text)
+    assert "Grading: left out, as it needs Linux or macOS\n" in text
+    assert "what came back" in text and "feedback on it" not in text
+
+
 @pytest.mark.parametrize("name", ["notebooks", "sample-class", "grade", "book"])
 def test_a_step_that_fails_ends_it_with_its_last_words(name, run_all, capfd) -> None:
     broken = NOISE + "print('the disk is full'); raise SystemExit(3)"
