@@ -2,20 +2,43 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autograder.sandbox.error_words import clean
 
 LONGEST = 200
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+SIGNS = (
+    "=+@＝＋－＠-"  # a spreadsheet in Chinese, Japanese or Korean takes the wide ones
+)
+FORMULA = (*SIGNS, "\t", "\r")
+# A spreadsheet of many European languages cuts a line at each semicolon.
+IN_NEXT_CELL = re.compile(rf"(;\s*)(?=[{SIGNS}])")
+QUOTED_THERE = re.compile(rf"(;\s*)'(?=[{SIGNS}])")
 
 
 def safe_cell(text: Any) -> str:
     """Return clean text that a spreadsheet does not take for a formula."""
     cell = clean(text, LONGEST)
-    is_number = cell.removeprefix("-").replace(".", "", 1).isdecimal()
-    return f"'{cell}" if cell.startswith(FORMULA) and not is_number else cell
+    return cell if is_number(cell) else quoted(cell)
+
+
+def is_number(cell: str) -> bool:
+    """Say whether a cell holds a number, perhaps with a minus or a point."""
+    return cell.removeprefix("-").replace(".", "", 1).isdecimal()
+
+
+def quoted(text: str) -> str:
+    """Put a quote before each part of a text that could begin a formula."""
+    inner = IN_NEXT_CELL.sub(r"\1'", text)
+    return f"'{inner}" if inner.startswith(FORMULA) else inner
+
+
+def unquoted(cell: str) -> str:
+    """Take off what `quoted` has put into a text."""
+    is_quoted = cell.startswith("'") and cell[1:].startswith(FORMULA)
+    return QUOTED_THERE.sub(r"\1", cell[1:] if is_quoted else cell)
 
 
 def as_csv(rows: Iterable[Sequence[Any]]) -> bytes:

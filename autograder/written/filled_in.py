@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder.atomic_write import text_of_table
 from autograder.classroom.folder import ClassFolder
 from autograder.grading.feedback_table import number
-from autograder.sandbox.safe_cells import FORMULA
+from autograder.sandbox.safe_cells import unquoted
 from autograder.written.rubric import Rubric
 
 COMMENTS = "comments.csv"
@@ -39,11 +39,6 @@ class Mark:
     points: float | None = None
     comment: str = ""
     place: str = field(default="", compare=False)
-
-
-def _as_written(cell: str) -> str:
-    """Take off what `marks_table.py` has put before a text."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA) else cell
 
 
 def read_tables(
@@ -94,7 +89,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     for row_number, row in enumerate(reader, 2):
         place = f"{path}, row {row_number}"
         cells = {
-            key: _as_written((value or "").strip()) for key, value in row.items() if key
+            key: unquoted((value or "").strip()) for key, value in row.items() if key
         }
         if any(cells.values()):
             yield place, cells

@@ -17,7 +17,7 @@ from nbgrader.api import Grade, Gradebook
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.grading.feedback_table import number
 from autograder.grading.outputs import safe_text
-from autograder.sandbox.safe_cells import FORMULA, safe_cell
+from autograder.sandbox.safe_cells import is_number, quoted
 from autograder.unit import GradedUnit
 from autograder.written.filled_in import Mark, refuse
 from autograder.written.reading import answers_to
@@ -112,8 +112,7 @@ def _write(path: Path, rows: Sequence[Sequence[str]]) -> None:
 def _harmless(text: str) -> str:
     """Return a cell of any length in which a spreadsheet finds no formula."""
     plain = safe_text(text)
-    is_active = plain.startswith(FORMULA) and safe_cell(plain).startswith("'")
-    return f"'{plain}" if is_active else plain
+    return plain if is_number(plain) else quoted(plain)
 
 
 def take(folder: ClassFolder, unit: GradedUnit, marks: Sequence[Mark]) -> int:

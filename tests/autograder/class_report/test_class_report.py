@@ -19,7 +19,7 @@ from autograder.classroom.folder import ClassFolder
 from autograder.collect.roster import read_roster
 from autograder.commands.app import app
 from autograder.platforms.scores import write_scores
-from autograder.sandbox.safe_cells import safe_cell
+from autograder.sandbox.safe_cells import safe_cell, unquoted
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
@@ -191,12 +191,18 @@ def test_a_late_penalty_is_taken_off(classroom):
         ("@x", "'@x"),
         ("-x", "'-x"),
         ("-1.5", "-1.5"),
+        ("＝1+1", "'＝1+1"),
+        ("－x", "'－x"),
+        ("Ada; =1+1", "Ada; '=1+1"),
+        ("a;+1;@x; b", "a;'+1;'@x; b"),
+        ("=a;-b", "'=a;'-b"),
         ("ada", "ada"),
         ("", ""),
     ],
 )
 def test_no_cell_is_a_formula(cell, expected):
     assert safe_cell(cell) == expected
+    assert unquoted(expected) == cell
 
 
 def test_exports_are_the_same_each_time(graded, tmp_path):
