@@ -1,0 +1,80 @@
+"""pip finds a wheel of every pinned package on each machine that the course names."""
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[2]
+OLDER_LINUX = ("manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64")
+PLATFORMS = {  # pip itself adds the older releases of macOS
+    "Linux": (*(f"manylinux_2_{n}_x86_64" for n in range(28, 4, -1)), *OLDER_LINUX),
+    "macOS": ("macosx_14_0_arm64",),
+    "Windows": ("win_amd64",),
+}
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PIP = (sys.executable, "-m", "pip", "install", "--quiet", "--ignore-installed")
+ONLY_ASK = ("--dry-run", "--no-deps", "--only-binary=:all:", "--use-feature=fast-deps")
+
+
+@pytest.fixture(scope="module")
+def environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Variables with which Python finds a pip whose dry run downloads no wheels."""
+    folder = tmp_path_factory.mktemp("pip")
+    command = [*PIP, "--retries=1", f"--target={folder}", "pip>=23.3"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode or "connection broken" in done.stderr:
+        pytest.skip("pip reaches no index of packages here")
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def ask(environ: dict, pins: list[str], python: str, system: str) -> tuple[str, list]:
+    """Return pip's complaint, if any, and the pins that have a compiled wheel."""
+    where = [f"--platform={platform}" for platform in PLATFORMS[system]]
+    kind = ["--implementation=cp", f"--python-version={python}", "--target=nowhere"]
+    command = [*PIP, *ONLY_ASK, *kind, *where, "--report=-", *pins]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True)
+    if done.returncode:
+        return done.stderr, []
+    pure = {
+        canonicalize_name(wheel["metadata"]["name"])
+        for wheel in json.loads(done.stdout)["install"]
+        if wheel["download_info"]["url"].endswith("-none-any.whl")
+    }
+    return "", [p for p in pins if canonicalize_name(p.split("==")[0]) not in pure]
+
+
+def complaints(environ: dict, pins: list[str], python: str) -> dict[str, str]:
+    """Return pip's complaints of each system about the pins on a Python."""
+    linux, compiled = ask(environ, pins, python, "Linux")
+    others = ("macOS", "Windows")
+    return {"Linux": linux, **{o: ask(environ, compiled, python, o)[0] for o in others}}
+
+
+@pytest.mark.slow
+def test_every_pin_has_a_wheel_on_every_python_and_system(environ):
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
+    with ThreadPoolExecutor() as threads:
+        found = list(threads.map(partial(complaints, environ, pins), PYTHONS))
+    assert found == [dict.fromkeys(PLATFORMS, "")] * len(PYTHONS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "pin, python, system",
+    [
+        ("numpy==1.26.4", "3.13", "Linux"),  # its wheels end with Python 3.12
+        ("uvloop==0.21.0", "3.13", "Windows"),  # it has none for Windows
+        ("pywinpty==2.0.14", "3.11", "macOS"),  # it has some for Windows only
+        ("contourpy==1.3.3", "3.10", "Linux"),  # it requires Python 3.11
+    ],
+)
+def test_a_pin_without_a_wheel_is_named(environ, pin, python, system):
+    complaint, _ = ask(environ, [pin], python, system)
+    assert f"No matching distribution found for {pin}" in complaint
