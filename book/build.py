@@ -1,4 +1,8 @@
-"""Build the book: `python book/build.py [--edition instructor] [--language ko]`."""
+"""Build the book: `python book/build.py [--edition instructor] [--language ko]`.
+
+Jupyter Book builds it. Where only its newest parts are installed, Sphinx itself builds
+the same book: see `conf.py`.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +18,19 @@ from typing import Any
 import yaml
 
 BOOK = Path(__file__).resolve().parent
+PROGRAMS = str(Path(sys.executable).parent)
+JUPYTER_BOOK = shutil.which("jupyter-book", path=PROGRAMS)
+SPHINX = shutil.which("sphinx-build", path=PROGRAMS)
+PUBLIC = BOOK if JUPYTER_BOOK else BOOK.parent / "build" / "plain"
 # The instructor's edition holds answers: it never shares a folder with the public one.
-OUTPUT = {"public": BOOK, "instructor": BOOK.parent / "build" / "instructor"}
+OUTPUT = {"public": PUBLIC, "instructor": BOOK.parent / "build" / "instructor"}
 SOURCE = "en"  # the language that the book is written in
 NAMES = {SOURCE: "English", "ko": "한국어"}
+OF_JUPYTER_BOOK = {
+    "html": [],
+    "gettext": ["--builder", "custom", "--custom-builder", "gettext"],
+}
 OTHER = re.compile(r"<!--other edition-->.*?<!--end-->", re.DOTALL)
-
-JUPYTER_BOOK = shutil.which("jupyter-book", path=str(Path(sys.executable).parent))
 
 
 def front_page(edition: str, language: str = SOURCE) -> Path:
@@ -43,11 +53,11 @@ def build(
     output = OUTPUT[edition] if book == BOOK else book
     site, settings = output / "_build" / "html", {"COURSE_EDITION": edition}
     if language == SOURCE:
-        status = run(book, output, [], settings, quiet)
+        status = run(book, output, settings, quiet)
     else:
         apart = output / "_build" / language
-        how = ["--config", str(translated_config(book, apart, language))]
-        status = run(book, apart, how, settings, quiet)
+        settings["COURSE_CONFIG"] = str(translated_config(book, apart, language))
+        status = run(book, apart, settings, quiet)
         if status == 0:
             put_in(apart / "_build" / "html", site, language)
     if status == 0:
@@ -146,16 +156,38 @@ def link(site: Path, page: Path, language: str, other: str) -> str:
 
 def messages(folder: Path, book: Path = BOOK) -> int:
     """Write the messages of all pages under `folder`; return the exit status."""
-    builder = ["--builder", "custom", "--custom-builder", "gettext"]
-    return run(book, folder, builder, {"COURSE_EDITION": "public"}, quiet=True)
+    return run(book, folder, {"COURSE_EDITION": "public"}, True, "gettext")
 
 
 def run(
-    book: Path, output: Path, how: list[str], settings: dict[str, str], quiet: bool
+    book: Path,
+    output: Path,
+    settings: dict[str, str],
+    quiet: bool,
+    builder: str = "html",
 ) -> int:
-    """Run Jupyter Book with settings of ours; a warning is an error."""
-    command = [str(JUPYTER_BOOK), "build", str(book), "--path-output", str(output)]
-    command += [*how, "-W", "--keep-going", "-n", *(["-q"] if quiet else [])]
+    """Build a folder of pages; a warning is an error.
+
+    Args:
+        book: the folder of the sources.
+        output: the folder for `_build`.
+        settings: environment variables. COURSE_CONFIG names a configuration that
+            replaces `_config.yml`.
+        quiet: whether only warnings are printed.
+        builder: Sphinx's name for the kind of output.
+
+    Returns:
+        The exit status.
+    """
+    if JUPYTER_BOOK:
+        config = settings.get("COURSE_CONFIG") or str(book / "_config.yml")
+        command = [JUPYTER_BOOK, "build", str(book), "--path-output", str(output)]
+        command += ["--config", config, *OF_JUPYTER_BOOK[builder]]
+    else:
+        built = output / "_build"
+        command = [str(SPHINX), "-b", builder, "-d", str(built / ".doctrees")]
+        command += [str(book), str(built / builder)]
+    command += ["-W", "--keep-going", "-n", *(["-q"] if quiet else [])]
     # One thread: two on two busy cores made tiny models twenty times slower.
     environment = {"OMP_NUM_THREADS": "1", **os.environ, **settings}
     return subprocess.run(command, env=environment).returncode

@@ -50,8 +50,8 @@ def pseudolocalized(
     folder = tmp_path_factory.mktemp("pseudolocalized")
     pseudolocalize(ROOT / "book" / "locale" / "ko", folder / "locale" / "ko")
     config = builder.translated_config(builder.BOOK, folder, "ko", folder / "locale")
-    how, edition = ["--config", str(config)], {"COURSE_EDITION": "public"}
-    assert builder.run(builder.BOOK, folder, how, edition, quiet=True) == 0
+    settings = {"COURSE_EDITION": "public", "COURSE_CONFIG": str(config)}
+    assert builder.run(builder.BOOK, folder, settings, quiet=True) == 0
     return folder / "_build" / "html"
 
 

@@ -10,11 +10,22 @@ import pytest
 
 from autograder.translations.catalogue import HEADER
 
+CONF = Path(__file__).resolve().parents[2] / "book" / "conf.py"
 CONFIG = """\
-title: A small book
-execute: {execute_notebooks: "off"}
 sphinx:
-  config: {language: ko, locale_dirs: [locale], gettext_compact: false}
+  local_extensions: {own: .}
+  config:
+    extensions: [myst_nb, jupyter_book, sphinx_external_toc, own]
+    html_theme: sphinx_book_theme
+    nb_execution_mode: "off"
+    language: ko
+    locale_dirs: [locale]
+    gettext_compact: false
+"""
+# As course_book does: Jupyter Book sets it for an extension that is not here.
+OWN = """\
+def setup(app):
+    app.add_config_value("comments_config", {}, "html")
 """
 PAGE = "# A page\n\n(here)=\n## A part\n\nSee {ref}`the part <here>`.\n"
 ENGLISH = "See {ref}`the part <here>`."
@@ -23,7 +34,10 @@ ENGLISH = "See {ref}`the part <here>`."
 def status(builder: ModuleType, folder: Path, korean: str) -> int:
     """Build a small book with one translated sentence; return the exit status."""
     files = {
+        "conf.py": CONF.read_text("utf-8"),
         "_config.yml": CONFIG,
+        "_static/own.css": "",
+        "own.py": OWN,
         "_toc.yml": "format: jb-book\nroot: index\n",
         "index.md": PAGE,
         "locale/ko/LC_MESSAGES/index.po": (
@@ -34,7 +48,7 @@ def status(builder: ModuleType, folder: Path, korean: str) -> int:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return builder.run(folder, folder, [], {}, quiet=True)
+    return builder.run(folder, folder, {}, quiet=True)
 
 
 @pytest.mark.slow
