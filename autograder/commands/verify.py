@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -39,7 +40,6 @@ def verify(
     from autograder.proof.mutation import mutate_unit
     from autograder.proof.visible import judge_visible
 
-    require_fork()
     try:
         course = load_course()
         chosen = [course.unit(name) for name in units or []]
@@ -49,8 +49,9 @@ def verify(
     written = [unit for unit in course.units if variants_file(course, unit).exists()]
     judged = chosen or written
     if visible:
-        Console().print(visible_table([list(judge_visible(course, u)) for u in judged]))
+        Console().print(visible_table(judge_visible(course, judged, only)))
         return
+    require_fork()
     verdicts = list(judge_units(course, judged, only, workers or os.cpu_count() or 1))
     mutated = {unit.slug: mutate_unit(course, unit) for unit in judged if mutants}
     console = Console()
@@ -82,10 +83,10 @@ def table_of(verdicts: list) -> Table:
     return table
 
 
-def visible_table(units: list) -> Table:
+def visible_table(verdicts: Iterable) -> Table:
     """Return the table of the visible checks, an exercise a row, with a sum."""
     table = Table("unit", "exercise", "wrong: caught", "", "in words", "right: passed")
-    every = [one for verdicts in units for one in verdicts]
+    every = list(verdicts)
     rows = list(dict.fromkeys((one.slug, one.exercise) for one in every))
     for row in [*rows, ("all", "")]:
         own = [one for one in every if (one.slug, one.exercise) == row] or every

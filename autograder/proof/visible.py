@@ -2,7 +2,7 @@
 
 import contextlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import nbformat
 
 from autograder.course import Course, Unit
-from autograder.proof.judging import exercise_of, proof_of
+from autograder.proof.judging import exercise_of, numbers_of, proof_of
 from autograder.proof.variants.registry import Variant
 from autograder.proof.variants.substitution import substitute
 from autograder.sandbox.student_side.side_effects import usual_settings
@@ -81,18 +81,21 @@ def run_visible_check(
 
 
 def judge_visible(
-    course: Course, unit: Unit, kind: str = ""
+    course: Course, units: Iterable[Unit], only: str = ""
 ) -> Iterator[VisibleVerdict]:
-    """Run the visible check of each variant of a unit, or of those of one kind."""
-    proof = proof_of(unit.slug, course.root)
-    for variant in proof.variants:
-        if kind not in ("", variant.kind):
-            continue
-        exercise, error = exercise_of(proof.graded, variant), None
-        try:
-            with contextlib.redirect_stdout(io.StringIO()):
-                run_visible_check(course, unit, exercise, variant)
-        except Exception as raised:
-            error = raised
-        yield VisibleVerdict(unit.slug, exercise, variant, error)
+    """Run the visible check of each variant of units.
+
+    With `only`, those whose exercise or description it is a part of.
+    """
+    for unit in units:
+        proof = proof_of(unit.slug, course.root)
+        for number in numbers_of(proof, only):
+            variant = proof.variants[number]
+            exercise, error = exercise_of(proof.graded, variant), None
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    run_visible_check(course, unit, exercise, variant)
+            except Exception as raised:
+                error = raised
+            yield VisibleVerdict(unit.slug, exercise, variant, error)
     usual_settings()
