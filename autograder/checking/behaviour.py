@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder.checking.compare import describe
 from autograder.checking.expect import Mistakes, expect_close, fail
@@ -147,6 +147,38 @@ def _argument_names(function: Callable[..., Tensor], count: int) -> list[str]:
     names = [f"`{p.name}`" for p in parameters if p.kind in kinds][:count]
     unnamed = range(len(names) + 1, count + 1)
     return names + [Phrase("argument {n}", number) for number in unnamed]
+
+
+def expect_own_layers(stack: Any, trusted: nn.Module, n: int, what: Phrase) -> None:
+    """Fail unless a student's stack has the parameters of n layers of its own."""
+    found = stack.parameters_by_name()
+    wanted = {name: tuple(p.shape) for name, p in trusted.named_parameters()}
+    if not found:
+        fail(
+            Phrase(
+                "{what} has no parameters: layers in a Python list are not seen by "
+                "nn.Module. nn.ModuleList is.",
+                what,
+            ),
+            mistake="layers in a Python list, so without parameters",
+        )
+    if len(found) == len(wanted) // n:
+        fail(
+            Phrase(
+                "{what} has the parameters of one layer, not of {n}: [layer] * n is "
+                "the same layer n times.",
+                what,
+                n,
+            ),
+            mistake="one layer used N times, so shared parameters",
+        )
+    if found != wanted:
+        fail(
+            Phrase(
+                "{what}'s parameters are not those of its layers as they were given.",
+                what,
+            )
+        )
 
 
 def expect_unchanged(after: Sequence[Tensor], before: Sequence[Tensor]) -> None:

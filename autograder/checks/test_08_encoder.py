@@ -13,6 +13,7 @@ from autograder.checking.behaviour import (
     blame,
     expect_dtype,
     expect_gradients,
+    expect_own_layers,
 )
 from autograder.checking.chance import slack
 from autograder.checking.compare import describe
@@ -640,25 +641,7 @@ def test_encoder_last_norm(student, draw):
 def test_encoder_parameters(student, draw):
     encoder = student.Encoder(config_of(student))
     trusted = reference.Encoder(TransformerConfig(30, 31, **SIZES))
-    wanted = {name: tuple(p.shape) for name, p in trusted.named_parameters()}
-    found = encoder.parameters_by_name()
-    if not found:
-        fail(
-            "The encoder has no parameters: layers in a Python list are not seen by "
-            "nn.Module. nn.ModuleList is.",
-            mistake="layers in a Python list, so without parameters",
-        )
-    if len(found) == len(wanted) // N:
-        fail(
-            Phrase(
-                "The encoder has the parameters of one layer, not of {n}: [layer] "
-                "* n is the same layer n times.",
-                N,
-            ),
-            mistake="one layer used N times, so shared parameters",
-        )
-    if found != wanted:
-        fail("The encoder's parameters are not those of its layers as they were given.")
+    expect_own_layers(encoder, trusted, N, Phrase("The encoder"))
     encoder_around(student, foreign_layers(draw))(words(draw))  # is it written?
 
 
@@ -691,7 +674,7 @@ def test_encoder_of_each_call(student, draw):
 
 @check("encoder", share=1, title="No input is changed or moved", form=True)
 def test_encoder_leaves_its_inputs(student, draw):
-    encoder, _ = pair_of(student, draw, reference.Encoder, n_layers=1)
+    encoder, _ = pair_of(student, draw, reference.Encoder, n_layers=2)
     given = words(draw), draw.mask(B, 1, 1, S)
     expect_no_traces(student, encoder, *given, still=True)
     expect_same_device(student, encoder, *given, what="the memory")
@@ -870,7 +853,7 @@ def test_states_of_each_call(student, draw):
 
 @check("layer-states", share=1, title="No input is changed or moved", form=True)
 def test_states_leave_their_input(student, draw):
-    encoder, _ = pair_of(student, draw, reference.Encoder, n_layers=1)
+    encoder, _ = pair_of(student, draw, reference.Encoder, n_layers=2)
     given = encoder, words(draw), draw.mask(B, 1, 1, S)
     expect_no_traces(student, student.layer_states, *given, still=True)
     encoder.train()  # without dropout nothing is drawn then either

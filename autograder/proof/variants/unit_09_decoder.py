@@ -643,7 +643,7 @@ Decoder.wrong(
 Decoder.wrong(
     "layers in a Python list",
     swap("nn.ModuleList(", "list("),
-    names="other parameters than those",
+    names="layers in a Python list",
 )
 Decoder.wrong(
     "layers in a list of one",
