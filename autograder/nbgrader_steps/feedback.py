@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +148,20 @@ def failed_of(cell: NotebookNode, notebook: NotebookNode) -> list[dict[str, Any]
     return [check for check in _failed(notebook) if check["exercise"] == exercise]
 
 
+def cause_and_rest(
+    checks: Sequence[dict[str, Any]],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Part an exercise's failed checks: those to read first, and what follows of them.
+
+    First come a check for each mistake that is named, or, if none is, the check with
+    the most points. A check with a hint comes first too.
+    """
+    first = {check["mistake"]: check for check in reversed(checks) if check["mistake"]}
+    causes = list(first.values()) or [max(checks, key=lambda one: one["max_points"])]
+    shown = [check for check in checks if check in causes or check["hint"]]
+    return shown, [check for check in checks if check not in shown]
+
+
 def has_failed(notebook: NotebookNode) -> bool:
     """Say whether any check did not pass."""
     return bool(_failed(notebook))
@@ -200,6 +214,7 @@ class FeedbackExporter(HTMLExporter):
         yield "exercise_name", exercise_name
         yield "points", number
         yield "failed", failed_of
+        yield "cause_and_rest", cause_and_rest
         yield "has_failed", has_failed
         yield "is_shown", is_shown
         yield "with_code", with_code

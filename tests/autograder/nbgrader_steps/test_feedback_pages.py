@@ -55,7 +55,8 @@ def words(page: BeautifulSoup, place: str) -> list[str]:
 
 def check(exercise: str, status: str, **more) -> dict:
     own = {"exercise": exercise, "status": status, "title": "Every <value>"}
-    return own | {"points": 0, "max_points": 7.5, "message": "", "hint": ""} | more
+    own |= {"points": 0, "max_points": 7.5, "message": "", "hint": "", "mistake": None}
+    return own | more
 
 
 def test_failed_checks_stand_on_top():
@@ -69,6 +70,34 @@ def test_failed_checks_stand_on_top():
     text = page.get_text()
     assert text.index("What to mend") < text.index("The report")
     assert not page_of(check_cell(), checks=checks[:1]).select("#failed-checks")
+
+
+@pytest.mark.parametrize(
+    ("failed", "shown"),
+    [
+        ([{}], ["0"]),
+        ([{}, {"max_points": 9}, {}], ["1"]),
+        ([{}, {"mistake": "zeros"}, {"mistake": "zeros"}, {}], ["1"]),
+        ([{"mistake": "zeros"}, {}, {"mistake": "no mask"}], ["0", "2"]),
+        ([{"max_points": 9}, {"hint": "Mend that first."}], ["0", "1"]),
+    ],
+)
+def test_what_follows_from_a_cause_is_folded(failed, shown):
+    """Each mistake is said once; who wants to see the rest opens it."""
+    checks = [
+        check("decoder-layer", "failed", **more | {"title": str(number)})
+        for number, more in enumerate(failed)
+    ]
+    page = page_of(check_cell(), checks=checks)
+    first = words(page, "#failed-checks > ul > li > ul > li:not(:has(details))")
+    assert [line.split()[0] for line in first] == shown
+    folded = words(page, "#failed-checks details li")
+    assert len(first) + len(folded) == len(failed)
+    assert words(page, "#failed-checks summary") == (
+        [f"Other failed checks ({len(folded)}): mend the first, then look again"]
+        if folded
+        else []
+    )
 
 
 @pytest.mark.parametrize("fails", [True, False])
