@@ -80,7 +80,7 @@ def run_checks(
             runs = [CheckRun(check, "failed", NOT_WRITTEN) for check in own]
         else:
             runs = run_as_handed_in(unit, students, own)
-        best[exercise] = _paid(carried, runs)
+        best[exercise] = pay(carried, runs)
     wrong = [exercise for exercise in exercises if not _all_passed(best[exercise])]
     again = [exercise for exercise in wrong if exercise not in unwritten]
 
@@ -88,7 +88,7 @@ def run_checks(
     for exercise in again:
         own, carried = checks[exercise], unit.points[exercise]
         runs = run_exercise(unit, students.up_to_check, own)
-        paid = _paid(carried, runs)
+        paid = pay(carried, runs)
         if score_of(paid) > score_of(best[exercise]):
             best[exercise] = paid
 
@@ -99,7 +99,7 @@ def run_checks(
             continue
         own, carried = checks[exercise], unit.points[exercise]
         runs = run_exercise(unit, students.with_reference_answers, own)
-        passed = {one.name for one in _paid(carried, runs) if one.status == "passed"}
+        passed = {one.name for one in pay(carried, runs) if one.status == "passed"}
         best[exercise] = [
             _passed_with_reference_answers(one) if one.name in passed else one
             for one in best[exercise]
@@ -129,14 +129,14 @@ def _passed_with_reference_answers(result: CheckResult) -> CheckResult:
 # Points: all of a check's, or none.
 
 
-def _paid(carried: float, ran: Sequence[CheckRun]) -> list[CheckResult]:
+def pay(carried: float, ran: Sequence[CheckRun]) -> list[CheckResult]:
     """Pay for an exercise's checks, under every cap."""
-    paid = _with_guess(ran, [_pay(one) for one in ran])
+    paid = _with_guess(ran, [_pay_one(one) for one in ran])
     counted = _nothing_if_banned(ran, _unless_values_are_wrong(ran, paid))
     return _nothing_above(carried, counted)
 
 
-def _pay(ran: CheckRun) -> CheckResult:
+def _pay_one(ran: CheckRun) -> CheckResult:
     marker, passed = ran.check.marker, ran.status == "passed"
     return CheckResult(
         exercise=marker.exercise,
@@ -175,7 +175,7 @@ def _with_guess(
 def nothing_run(unit: GradedUnit) -> list[CheckResult]:
     """Return the results of a submission that the grader could not run: no points."""
     return [
-        replace(_pay(CheckRun(check, "not run", NOTHING_RUN)), hint="")
+        replace(_pay_one(CheckRun(check, "not run", NOTHING_RUN)), hint="")
         for check in checks_with_points(unit)
     ]
 

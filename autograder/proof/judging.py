@@ -1,9 +1,9 @@
 """Run wrong variants and right styles through a unit's hidden checks.
 
-A wrong variant must lose points, a check must name its mistake unless it is marked
-otherwise, and right answers of later exercises lose nothing because of it. A right
-style must get every point of the unit. The variants are ours, so they run in this
-process.
+A wrong variant must lose points, and a check must name its mistake unless it is marked
+otherwise. Right answers of later exercises lose nothing because of an exercise's first
+wrong variant. A right style must get every point of the unit. The variants are ours, so
+they run in this process.
 """
 
 import contextlib
@@ -21,7 +21,9 @@ from nbformat import NotebookNode
 
 from autograder.course import Course, Unit
 from autograder.grading.earlier_exercises import names_used
-from autograder.grading.points import CheckResult, run_checks, score_of
+from autograder.grading.hidden_checks import checks_with_points
+from autograder.grading.points import CheckResult, pay, run_checks
+from autograder.grading.running import CheckRun, run_exercise
 from autograder.proof.variants.registry import Variant, load_variants
 from autograder.proof.variants.substitution import substitute
 from autograder.repair.slots import top_names
@@ -45,7 +47,6 @@ class Verdict:
         slug: the unit.
         exercise: the exercise whose answer it replaces.
         variant: the variant.
-        points: the points that it got for its exercise.
         is_named: whether a failing check named the mistake.
         slips: what is wrong with the verdict; empty if it is as it should be.
     """
@@ -53,7 +54,6 @@ class Verdict:
     slug: str
     exercise: str
     variant: Variant
-    points: float
     is_named: bool
     slips: tuple[str, ...]
 
@@ -141,7 +141,8 @@ def judge(proof: Proof, variant: Variant) -> Verdict:
     """Run the hidden checks on a notebook with one variant in it.
 
     A right style must keep all points, and a wrong variant must lose some. The later
-    exercises that use it must lose none; the others run the same code as always.
+    exercises that use a right style or an exercise's first wrong variant must lose
+    none; the others run the same code as always.
     """
     unit = proof.graded
     exercise = exercise_of(unit, variant)
@@ -150,7 +151,11 @@ def judge(proof: Proof, variant: Variant) -> Verdict:
         answers=our_answers(unit.answers, proof.notebook),
     )
     is_wrong = variant.kind == "wrong"
-    results = run_checks(unit, student, users_of(unit.answers, exercise))
+    if is_wrong and variant is not first_wrong(proof, exercise):
+        runs = run_until_named(unit, student, exercise, variant.names)
+        results = pay(unit.points[exercise], runs)
+    else:
+        results = run_checks(unit, student, users_of(unit.answers, exercise))
     own = [result for result in results if result.exercise == exercise]
     named = any(one.mistake and variant.names in one.mistake for one in own)
     if is_wrong:
@@ -162,7 +167,27 @@ def judge(proof: Proof, variant: Variant) -> Verdict:
             slips.append(f"was not named; the checks named: {said or 'nothing'}")
     else:
         slips = failures(results)
-    return Verdict(unit.slug, exercise, variant, score_of(own), named, tuple(slips))
+    return Verdict(unit.slug, exercise, variant, named, tuple(slips))
+
+
+def first_wrong(proof: Proof, exercise: str) -> Variant:
+    """Return an exercise's first wrong variant."""
+    wrong = (variant for variant in proof.variants if variant.kind == "wrong")
+    return next(v for v in wrong if exercise_of(proof.graded, v) == exercise)
+
+
+def run_until_named(
+    unit: GradedUnit, student: LocalStudent, exercise: str, names: str
+) -> list[CheckRun]:
+    """Run an exercise's checks in turn, until one names the mistake."""
+    runs: list[CheckRun] = []
+    for check in checks_with_points(unit):
+        if check.marker.exercise == exercise:
+            runs += run_exercise(unit, student.fresh, [check])
+            is_named = runs[-1].mistake and names in runs[-1].mistake
+            if is_named or runs[-1].status == "not run":  # the student has ended
+                break
+    return runs
 
 
 def users_of(answers: Mapping[str, str], exercise: str) -> set[str]:

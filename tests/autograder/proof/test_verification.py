@@ -1,11 +1,14 @@
 """The hidden checks judge known answers rightly: wrong ones, right ones, mutants."""
 
+from dataclasses import replace
+
 import pytest
 
 from autograder.course import Unit, load_course
 from autograder.proof.judging import (
     Proof,
     exercise_of,
+    judge,
     judge_number,
     proof_of,
     variants_file,
@@ -42,6 +45,18 @@ def test_every_variant_is_judged_rightly(slug: str, part: int, number: int) -> N
         for problem in judge_number(COURSE.root, (slug, place)).problems
     ]
     assert not problems, "\n".join(["", *problems])
+
+
+@pytest.mark.integration
+def test_a_misjudged_variant_is_reported() -> None:
+    """A right answer marked as wrong, a mistake with another name, and the reverse."""
+    proof = proof_of(COURSE.unit("07").slug, COURSE.root)
+    right = next(v for v in proof.variants if v.kind == "right")
+    wrong = [v for v in proof.variants if v.kind == "wrong" and v.diagnosed][-1]
+    assert judge(proof, replace(right, kind="wrong")).slips == ("no check fails",)
+    [slip] = judge(proof, replace(wrong, names="another mistake")).slips
+    assert slip.startswith("was not named; the checks named: ")
+    assert judge(proof, replace(wrong, kind="right")).slips
 
 
 @pytest.fixture(scope="module", params=WRITTEN, ids=lambda unit: unit.slug)
