@@ -420,11 +420,11 @@ class Candidates:
     def kept(
         self,
         rank: Tensor,
-        worth: Tensor | None = None,
+        score: Tensor | None = None,
         k: int | None = None,
         largest: bool = True,
     ) -> Tensor:
-        """Keep the best by `rank` (b, k, V): parent, word, log-probability and worth.
+        """Keep the best by `rank` (b, k, V): parent, word, log-probability and score.
 
         Returns:
             (4, b, k).
@@ -432,7 +432,7 @@ class Candidates:
         count, words = self.log_prob.shape[1:]
         best = rank.flatten(1).topk(count, largest=largest).indices
         log_prob = self.log_prob.double().flatten(1).gather(1, best)
-        value = (rank if worth is None else worth).flatten(1).gather(1, best)
+        value = (rank if score is None else score).flatten(1).gather(1, best)
         width = k or words
         return torch.stack([best // width, best % width, log_prob, value])
 
@@ -443,16 +443,16 @@ class Candidates:
 
 def best_of_each(given: Candidates) -> Tensor:
     """Keep the best word of each hypothesis."""
-    worth = given.log_prob.double() / given.divisor
-    only = torch.zeros_like(worth).scatter(-1, worth.argmax(-1, keepdim=True), 1.0)
-    return given.kept(worth.masked_fill(only == 0, -1e9))
+    score = given.log_prob.double() / given.divisor
+    only = torch.zeros_like(score).scatter(-1, score.argmax(-1, keepdim=True), 1.0)
+    return given.kept(score.masked_fill(only == 0, -1e9))
 
 
 def among_all(given: Candidates) -> Tensor:
     """Let the candidates of all sentences compete."""
-    worth = given.log_prob.double() / given.divisor
-    b, k, words = worth.shape
-    value, best = worth.flatten().topk(b * k)
+    score = given.log_prob.double() / given.divisor
+    b, k, words = score.shape
+    value, best = score.flatten().topk(b * k)
     place = best % (k * words)
     log_prob = given.log_prob.double().flatten(1).gather(1, place.view(b, k)).flatten()
     return torch.stack([place // words, place % words, log_prob, value]).view(4, b, k)
@@ -496,15 +496,15 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
 
 def mistakes_of_results(right: Tensor) -> dict[str, Tensor]:
     """Name what goes wrong in what a right cut returns."""
-    parent, word, kept, worth = right
+    parent, word, kept, score = right
     return {
         "the right cut, but parent and word have changed places": torch.stack(
-            [word, parent, kept, worth]
+            [word, parent, kept, score]
         ),
         "log-probabilities that are divided by the length penalty": torch.stack(
-            [parent, word, worth, worth]
+            [parent, word, score, score]
         ),
-        "a worth that is not divided by the length penalty": torch.stack(
+        "a score that is not divided by the length penalty": torch.stack(
             [parent, word, kept, kept]
         ),
     }
@@ -520,8 +520,8 @@ def candidates(draw, b: int, k: int, words: int, alpha: float) -> Candidates:
 def run_cut(student, given: Candidates) -> Tensor:
     """Call a student's cut, and put its four results into one tensor (4, b, k)."""
     got = student.prune(given.log_prob, given.length, given.alpha)
-    what = "four things: parent, word, log-probability and worth"
-    names = ("parent", "word", "the log-probability", "the worth")
+    what = "four things: parent, word, log-probability and score"
+    names = ("parent", "word", "the log-probability", "the score")
     for name, part in zip(names, expect_parts(got, 4, what), strict=True):
         expect_shape(part, given.length.shape, name)
     return torch.stack([part.double() for part in got])
@@ -529,7 +529,7 @@ def run_cut(student, given: Candidates) -> Tensor:
 
 def expect_cut(student, given: Candidates) -> None:
     """Compare a student's cut with the right one."""
-    what = "what the cut keeps (parent, word, log-probability, worth)"
+    what = "what the cut keeps (parent, word, log-probability, score)"
     expect_close(run_cut(student, given), given.right(), what, cut_mistakes(given))
 
 
@@ -587,7 +587,7 @@ def test_cut_leaves_no_traces(student, draw):
     def right(*given: Any) -> Tensor:
         return Candidates(*given).right()[3]
 
-    expect_each_call_anew(student, student.prune, arguments, right, "the worth", part=3)
+    expect_each_call_anew(student, student.prune, arguments, right, "the score", part=3)
 
 
 @check("beam-cut", share=1, title="On the device of its inputs", form=True)
@@ -654,8 +654,8 @@ class Rule:
         first: whether, after the first cut, all look at the memory of the first one.
         stale: whether the memory's rows stay where they were, words in a cache too.
         stop: when the search is over.
-        worth: whether the worth is returned, and not the log-probability.
-        divided: whether the worth is kept in the place of the log-probability.
+        returns_score: whether the divided score is returned, not the log-probability.
+        divided: whether the divided score is kept in the place of the log-probability.
         reverse: whether the best comes last.
         tail: whether the greatest length is one less.
         late: whether a length leaves the newest token out.
@@ -674,7 +674,7 @@ class Rule:
     first: bool = False
     stale: bool = False
     stop: Callable[[Found], bool] = all_ended
-    worth: bool = True
+    returns_score: bool = True
     divided: bool = False
     reverse: bool = False
     tail: int = 0
@@ -694,8 +694,8 @@ PENALTIES = {
     "a search whose α is always 0.6": Rule(divisor=lambda n, a: ((5 + n) / 6) ** 0.6),
     "a search whose length counts <sos>": Rule(divisor=lambda n, a: ((6 + n) / 6) ** a),
     "a search whose length leaves the newest token out": Rule(late=True),
-    "the log-probability, not divided by the length penalty": Rule(worth=False),
-    "a search that goes on with the divided worth": Rule(divided=True),
+    "the log-probability, not divided by the length penalty": Rule(returns_score=False),
+    "a search that goes on with the divided score": Rule(divided=True),
 }
 ENDS = {
     "a search whose finished hypotheses go on growing": Rule(frozen=False),
@@ -765,7 +765,7 @@ class Problem:
         return self.asked[key]
 
     def found(self, rule: Rule = RIGHT) -> tuple[Tensor, Tensor]:
-        """Find the hypotheses (b, k, t) and what they are worth (b, k)."""
+        """Find the hypotheses (b, k, t) and their scores (b, k)."""
         if rule not in self.known:
             self.known[rule] = in_tensors(searched(self, rule), self.model.special[0])
         return self.known[rule]
@@ -776,17 +776,17 @@ class Problem:
 
 
 def in_tensors(found: Found, pad: int) -> tuple[Tensor, Tensor]:
-    """Put hypotheses into a tensor (b, k, t), and their worth into one (b, k)."""
+    """Put hypotheses into a tensor (b, k, t), and their scores into one (b, k)."""
     longest = max(len(h.words) for beam in found for h in beam)
     rows = [
         [h.words + [pad] * (longest - len(h.words)) for h in beam] for beam in found
     ]
-    worth = [[h.score for h in beam] for beam in found]
-    return torch.tensor(rows), torch.tensor(worth, dtype=torch.float64)
+    score = [[h.score for h in beam] for beam in found]
+    return torch.tensor(rows), torch.tensor(score, dtype=torch.float64)
 
 
 def searched(problem: Problem, rule: Rule) -> Found:
-    """Search all sentences side by side; the score of what comes back is its worth."""
+    """Search all sentences side by side; what comes back has divided scores."""
     settings = problem.settings
     searches = [OneSearch(problem, row, rule) for row in range(len(problem.src))]
     for _ in range(settings.max_len - rule.tail):
@@ -814,7 +814,7 @@ class OneSearch:
         self.steps += 1
         beam = self.cut(self.grown())
         if self.rule.divided:
-            beam = [h._replace(score=self.worth(h)) for h in beam]
+            beam = [h._replace(score=self.divided_score(h)) for h in beam]
         for place, h in enumerate(beam):
             is_new = len(h.words) == self.steps + 1
             pad = self.problem.model.special[0]
@@ -827,10 +827,13 @@ class OneSearch:
         rule = self.rule
         if rule.divided:
             return self.beam
-        beam = sorted(self.beam, key=self.worth, reverse=not rule.reverse)
-        return [h._replace(score=self.worth(h)) if rule.worth else h for h in beam]
+        beam = sorted(self.beam, key=self.divided_score, reverse=not rule.reverse)
+        return [
+            h._replace(score=self.divided_score(h)) if rule.returns_score else h
+            for h in beam
+        ]
 
-    def worth(self, h: Hypothesis) -> float:
+    def divided_score(self, h: Hypothesis) -> float:
         """Divide a score by the length penalty."""
         length = len(h.words) - 1
         if self.rule.late and length == self.steps:
@@ -867,7 +870,7 @@ class OneSearch:
     def cut(self, grown: list[list[Hypothesis]]) -> list[Hypothesis]:
         """Keep the best of what the hypotheses have grown to."""
         rule = self.rule
-        by = plain_score if rule.cut_plainly else self.worth
+        by = plain_score if rule.cut_plainly else self.divided_score
         if rule.apart and len(self.beam) > 1:
             return [max(own, key=by) for own in grown]
         kept = sorted((h for own in grown for h in own), key=by, reverse=True)
@@ -925,14 +928,14 @@ def run_beam(
     model = model or problem.model_for()
     theirs = settings_for(student, problem.settings)
     result = student.beam_search(model.handed_to(student), problem.src, theirs)
-    what = "two things, the hypotheses and what they are worth"
-    tgt, worth = expect_parts(result, 2, what)
+    what = "two things, the hypotheses and their scores"
+    tgt, score = expect_parts(result, 2, what)
     expect_asked(model)
     if not isinstance(tgt, Tensor) or tgt.dim() != 3:
         fail("The hypotheses should be a tensor of shape (b, k, t).")
     shape = (len(problem.src), problem.settings.beam_size)
-    expect_shape(worth, shape, "what the hypotheses are worth")
-    return tgt, worth
+    expect_shape(score, shape, "the scores of the hypotheses")
+    return tgt, score
 
 
 def named_searches(
@@ -955,25 +958,25 @@ def expect_words(problem: Problem, tgt: Tensor, rules: Mapping[str, Rule]) -> No
     expect_equal(settled(tgt, pad), want, "your list of hypotheses", named)
 
 
-def expect_worth(problem: Problem, worth: Tensor, rules: Mapping[str, Rule]) -> None:
-    """Compare what hypotheses are worth with the right values."""
+def expect_score(problem: Problem, score: Tensor, rules: Mapping[str, Rule]) -> None:
+    """Compare the scores of hypotheses with the right values."""
     named = named_searches(problem, rules, 1)
-    what, want = "what the hypotheses are worth", problem.found()[1]
-    expect_close(worth, want, what, named, tolerance=2e-5)
+    what, want = "the scores of the hypotheses", problem.found()[1]
+    expect_close(score, want, what, named, tolerance=2e-5)
 
 
 def expect_found(student, problem: Problem, rules: Mapping[str, Rule]) -> None:
     """Compare both results of a student's search with the right ones."""
-    tgt, worth = run_beam(student, problem)
-    expect_worth(problem, worth, rules)
+    tgt, score = run_beam(student, problem)
+    expect_score(problem, score, rules)
     expect_words(problem, tgt, rules)
 
 
-@check("beam-search", share=4, title="What the k best hypotheses are worth")
-def test_beam_worth(student, draw):
+@check("beam-search", share=4, title="The scores of the k best hypotheses")
+def test_beam_score(student, draw):
     problem = problem_of("all")
-    _, worth = run_beam(student, problem)
-    expect_worth(problem, worth, EVERY)
+    _, score = run_beam(student, problem)
+    expect_score(problem, score, EVERY)
 
 
 @check("beam-search", share=4, title="The words of the k best hypotheses, best first")
@@ -1058,9 +1061,9 @@ def test_beam_cached(student, draw):
     words = "code that does not work with a CachedTransformer"
     with blame(words, lambda: test_beam_words(student, draw)):
         problem = problem_of("all")
-        tgt, worth = run_beam(student, problem, problem.model_for(cached=True))
+        tgt, score = run_beam(student, problem, problem.model_for(cached=True))
         expect_words(problem, tgt, EVERY | stale)
-        expect_worth(problem, worth, EVERY)
+        expect_score(problem, score, EVERY)
 
 
 @check(
@@ -1083,7 +1086,7 @@ def test_beam_leaves_no_traces(student, draw):
         student.beam_search,
         calls,
         lambda *_: next(rights).found()[1],
-        "what the hypotheses are worth",
+        "the scores of the hypotheses",
         part=1,
         tolerance=2e-5,
     )

@@ -249,10 +249,10 @@ prune.wrong(
 prune.wrong(
     "the penalty for what comes back alone",
     swap(
-        "worth, best = worth.flatten(1).topk(log_prob.size(1))",
+        "score, best = score.flatten(1).topk(log_prob.size(1))",
         """
         best = log_prob.flatten(1).topk(log_prob.size(1)).indices
-        worth = worth.flatten(1).gather(1, best)
+        score = score.flatten(1).gather(1, best)
         """,
     ),
     names="only for what it returns",
@@ -260,11 +260,11 @@ prune.wrong(
 prune.wrong(
     "k greedy searches side by side",
     swap(
-        "worth, best = worth.flatten(1).topk(log_prob.size(1))",
+        "score, best = score.flatten(1).topk(log_prob.size(1))",
         """
-        worth, best = worth.max(dim=-1)
+        score, best = score.max(dim=-1)
         best = best + torch.arange(log_prob.size(1)) * log_prob.size(-1)
-        worth, order = worth.sort(descending=True)
+        score, order = score.sort(descending=True)
         best = best.gather(1, order)
         """,
     ),
@@ -278,7 +278,7 @@ prune.wrong(
     ),
     insert(
         """
-        worth, best = worth.view(len(log_prob), -1), best.view(len(log_prob), -1)
+        score, best = score.view(len(log_prob), -1), best.view(len(log_prob), -1)
         best = best % (log_prob.size(1) * log_prob.size(2))
         """,
         before="parent, word = best",
@@ -288,10 +288,10 @@ prune.wrong(
 prune.wrong(
     "the worst first",
     swap(
-        "return parent, word, log_prob.flatten(1).gather(1, best), worth",
+        "return parent, word, log_prob.flatten(1).gather(1, best), score",
         """
         log_prob = log_prob.flatten(1).gather(1, best)
-        return parent.flip(1), word.flip(1), log_prob.flip(1), worth.flip(1)
+        return parent.flip(1), word.flip(1), log_prob.flip(1), score.flip(1)
         """,
     ),
     names="worst first",
@@ -313,14 +313,14 @@ prune.wrong(
     names="counts k words",
 )
 prune.wrong(
-    "the divided worth as log-probability",
-    swap("log_prob.flatten(1).gather(1, best), worth", "worth, worth"),
+    "the divided score as log-probability",
+    swap("log_prob.flatten(1).gather(1, best), score", "score, score"),
     names="divided by the length penalty",
 )
 prune.wrong(
-    "the log-probability as worth",
+    "the log-probability as score",
     swap(
-        "return parent, word, log_prob.flatten(1).gather(1, best), worth",
+        "return parent, word, log_prob.flatten(1).gather(1, best), score",
         """
         log_prob = log_prob.flatten(1).gather(1, best)
         return parent, word, log_prob, log_prob
@@ -330,7 +330,7 @@ prune.wrong(
 )
 prune.wrong(
     "three results",
-    swap("log_prob.flatten(1).gather(1, best), worth", "worth"),
+    swap("log_prob.flatten(1).gather(1, best), score", "score"),
     names="another number of results",
 )
 prune.wrong(
@@ -347,22 +347,22 @@ prune.wrong(
 prune.wrong(
     "ranked in half precision",
     swap(
-        "worth, best = worth.flatten(1).topk(log_prob.size(1))",
+        "score, best = score.flatten(1).topk(log_prob.size(1))",
         """
-        best = worth.flatten(1).half().topk(log_prob.size(1)).indices
-        worth = worth.flatten(1).gather(1, best)
+        best = score.flatten(1).half().topk(log_prob.size(1)).indices
+        score = score.flatten(1).gather(1, best)
         """,
     ),
     names="too few digits",
 )
 prune.wrong(
     "in half precision",
-    swap("worth = log_prob", "worth = log_prob.half()"),
+    swap("score = log_prob", "score = log_prob.half()"),
     diagnosed=False,
 )
 prune.wrong(
     "minus infinity replaced by a number",
-    insert("log_prob = log_prob.clamp(min=-50)", before="worth = log_prob"),
+    insert("log_prob = log_prob.clamp(min=-50)", before="score = log_prob"),
     diagnosed=False,
 )
 prune.wrong(
@@ -377,12 +377,12 @@ prune.wrong(
 prune.wrong(
     "k words of each hypothesis, with a k of at most V",
     swap(
-        "worth, best = worth.flatten(1).topk(log_prob.size(1))",
+        "score, best = score.flatten(1).topk(log_prob.size(1))",
         """
         _, k, v = log_prob.shape
-        own, places = worth.topk(k, dim=-1)
+        own, places = score.topk(k, dim=-1)
         places = (places + torch.arange(k).to(places).view(1, k, 1) * v).flatten(1)
-        worth, among = own.flatten(1).topk(k)
+        score, among = own.flatten(1).topk(k)
         best = places.gather(1, among)
         """,
     ),
@@ -396,7 +396,7 @@ prune.right(
         """
         sort(dim=1, descending=True)
         k = log_prob.shape[1]
-        worth, best = worth[:, :k], best[:, :k]
+        score, best = score[:, :k], best[:, :k]
         """,
     ),
 )
@@ -412,7 +412,7 @@ prune.right(
     ),
 )
 prune.right(
-    "the worth times the penalty is the log-probability",
+    "the score times the penalty is the log-probability",
     swap(
         "/ length_penalty(length, alpha).unsqueeze(-1)",
         "* length_penalty(length, alpha)[:, :, None].reciprocal()",
@@ -425,12 +425,12 @@ prune.right(
 prune.right(
     "topk of each hypothesis, then of all",
     swap(
-        "worth, best = worth.flatten(1).topk(log_prob.size(1))",
+        "score, best = score.flatten(1).topk(log_prob.size(1))",
         """
         _, k, v = log_prob.shape
-        own, places = worth.topk(min(k, v), dim=-1)
+        own, places = score.topk(min(k, v), dim=-1)
         places = (places + torch.arange(k).to(places).view(1, k, 1) * v).flatten(1)
-        worth, among = own.flatten(1).topk(k)
+        score, among = own.flatten(1).topk(k)
         best = places.gather(1, among)
         """,
     ),
@@ -457,11 +457,11 @@ def prune(log_prob, length, alpha):
                 ways.append((value / divisor, place, word, value))
         ways.sort(key=lambda way: way[0], reverse=True)
         kept.append(ways[:k])
-    worth, parent, word, value = (
+    score, parent, word, value = (
         torch.tensor([[way[part] for way in ways] for ways in kept])
         for part in range(4)
     )
-    return parent, word, value, worth
+    return parent, word, value, score
 
 
 # --- beam_search ------------------------------------------------------------------
@@ -636,12 +636,12 @@ beam_search.wrong(
 )
 beam_search.wrong(
     "the worst first",
-    swap("beams.tgt, worth", "beams.tgt.flip(1), worth.flip(1)"),
+    swap("beams.tgt, score", "beams.tgt.flip(1), score.flip(1)"),
     names="worst first",
 )
 beam_search.wrong(
     "returns the log-probability",
-    swap("tgt, worth", "tgt, beams.log_prob"),
+    swap("tgt, score", "tgt, beams.log_prob"),
     names="not divided by the length penalty",
 )
 beam_search.wrong(
@@ -650,8 +650,8 @@ beam_search.wrong(
     swap(
         "return beams.tgt",
         """
-        worth = worth / length_penalty(beams.length, settings.length_penalty)
-        worth, order = worth.sort(descending=True)
+        score = score / length_penalty(beams.length, settings.length_penalty)
+        score, order = score.sort(descending=True)
         return beams.tgt.gather(1, order.unsqueeze(-1).expand_as(beams.tgt))
         """,
     ),
@@ -663,15 +663,15 @@ beam_search.wrong(
     names="one word less than max_len",
 )
 beam_search.wrong(
-    "the best alone", swap("tgt, worth", "tgt[:, 0]"), names="another number of results"
+    "the best alone", swap("tgt, score", "tgt[:, 0]"), names="another number of results"
 )
 beam_search.wrong(
-    "the divided worth goes on",
+    "the divided score goes on",
     swap(
         "beams = beams.extend(parent, word, log_prob,",
-        "beams = beams.extend(parent, word, worth,",
+        "beams = beams.extend(parent, word, score,",
     ),
-    names="goes on with the divided worth",
+    names="goes on with the divided score",
 )
 beam_search.wrong(
     "<eos> is always 3",
@@ -727,8 +727,8 @@ beam_search.wrong(
         before="beams = Beams",
     ),
     swap(
-        "return beams.tgt, worth",
-        "return known.setdefault(place, (beams.tgt, worth))",
+        "return beams.tgt, score",
+        "return known.setdefault(place, (beams.tgt, score))",
     ),
     names="kept from an earlier call",
 )
@@ -736,14 +736,14 @@ beam_search.wrong(
     "k words of each hypothesis, with a k of at most V",
     swap(
         """
-        parent, word, log_prob, worth = prune(
+        parent, word, log_prob, score = prune(
             log_prob, beams.next_length(), settings.length_penalty
         )
         """,
         """
         divisor = length_penalty(beams.next_length(), settings.length_penalty)
         own, words = (log_prob / divisor.unsqueeze(-1)).topk(k, dim=-1)
-        worth, among = own.flatten(1).topk(k)
+        score, among = own.flatten(1).topk(k)
         parent, word = among // k, words.flatten(1).gather(1, among)
         log_prob = log_prob.gather(2, words).flatten(1).gather(1, among)
         """,
@@ -781,8 +781,8 @@ def beam_search(model, src, settings):
     longest = max(len(h[0]) for live in found for h in live)
     pad, alpha = model.config.pad_id, settings.length_penalty
     words = [[h[0] + [pad] * (longest - len(h[0])) for h in live] for live in found]
-    worth = [[h[1] / ((4 + len(h[0])) / 6) ** alpha for h in live] for live in found]
-    return torch.tensor(words), torch.tensor(worth)
+    score = [[h[1] / ((4 + len(h[0])) / 6) ** alpha for h in live] for live in found]
+    return torch.tensor(words), torch.tensor(score)
 
 
 beam_search.right(
@@ -793,14 +793,14 @@ beam_search.right(
     ),
     swap(
         """
-        parent, word, log_prob, worth = prune(
+        parent, word, log_prob, score = prune(
             log_prob, beams.next_length(), settings.length_penalty
         )
         """,
         """
         divisor = length_penalty(beams.next_length(), settings.length_penalty)
         v = log_prob.size(-1)
-        worth, best = (log_prob / divisor.unsqueeze(-1)).flatten(1).topk(k)
+        score, best = (log_prob / divisor.unsqueeze(-1)).flatten(1).topk(k)
         parent, word = best // v, best % v
         log_prob = log_prob.flatten(1).gather(1, best)
         """,
@@ -814,7 +814,7 @@ beam_search.right(
     "the best words of each hypothesis, at most V",
     swap(
         """
-        parent, word, log_prob, worth = prune(
+        parent, word, log_prob, score = prune(
             log_prob, beams.next_length(), settings.length_penalty
         )
         """,
@@ -822,7 +822,7 @@ beam_search.right(
         divisor = length_penalty(beams.next_length(), settings.length_penalty)
         most = min(k, log_prob.size(-1))
         own, words = (log_prob / divisor.unsqueeze(-1)).topk(most, dim=-1)
-        worth, among = own.flatten(1).topk(k)
+        score, among = own.flatten(1).topk(k)
         parent, word = among // most, words.flatten(1).gather(1, among)
         log_prob = log_prob.gather(2, words).flatten(1).gather(1, among)
         """,
@@ -837,7 +837,7 @@ beam_search.right(
         if done
         """,
     ),
-    swap("break", "return beams.tgt, worth"),
+    swap("break", "return beams.tgt, score"),
 )
 
 # --- decode_step_cached -----------------------------------------------------------

@@ -15,7 +15,7 @@
  * @property {number} word the last word
  * @property {number} depth words after `<sos>`
  * @property {number} logProb of all its words together
- * @property {number} worth log-probability divided by the length penalty
+ * @property {number} score log-probability divided by the length penalty
  * @property {boolean} done whether it ends with `<eos>`
  */
 /**
@@ -85,9 +85,9 @@ function continuations(tree, branch, logits, { k, alpha, temperature }) {
   const depth = branch.depth + 1;
   return largest(logProbs, Math.max(k, SHOWN)).map((word) => {
     const logProb = branch.logProb + logProbs[word];
-    const worth = logProb / lengthPenalty(depth, alpha);
+    const score = logProb / lengthPenalty(depth, alpha);
     const done = word === EOS;
-    const next = { id: tree.length, parent: branch.id, word, depth, logProb, worth, done };
+    const next = { id: tree.length, parent: branch.id, word, depth, logProb, score, done };
     tree.push(next);
     return next;
   });
@@ -102,7 +102,7 @@ function continuations(tree, branch, logits, { k, alpha, temperature }) {
  */
 function* search(model, source, settings) {
   /** @type {Branch} */
-  const root = { id: 0, parent: -1, word: SOS, depth: 0, logProb: 0, worth: 0, done: false };
+  const root = { id: 0, parent: -1, word: SOS, depth: 0, logProb: 0, score: 0, done: false };
   /** @type {Found} */
   const found = { tree: [root], steps: [[0]], passed: new Map() };
   let beams = [root];
@@ -113,7 +113,7 @@ function* search(model, source, settings) {
       if (branch.done) return [branch];
       return continuations(found.tree, branch, logits[open.indexOf(branch)], settings);
     });
-    candidates.sort((a, b) => b.worth - a.worth);
+    candidates.sort((a, b) => b.score - a.score);
     beams = candidates.slice(0, settings.k);
     found.steps.push(beams.map((branch) => branch.id));
     yield;

@@ -55,11 +55,11 @@ function hypotheses({ tree, steps, names }, step) {
   return steps[step].map((id) => {
     const words = [];
     for (let at = id; at > 0; at = tree[at].parent) words.unshift(names[at]);
-    const { logProb, worth } = tree[id];
+    const { logProb, score } = tree[id];
     const said = make("span", { lang: "en" }, words.join(" ") || "<sos>");
     const p = Math.exp(logProb);
     const share = p < 0.0001 ? "< 0.0001" : p.toFixed(4);
-    const numbers = `probability ${share}, worth ${worth.toFixed(3)}`;
+    const numbers = `probability ${share}, score ${score.toFixed(3)}`;
     return make("li", {}, said, make("span", { class: "live-numbers" }, ` ${numbers}`));
   });
 }

@@ -86,7 +86,7 @@ def trace_beam(
     final, _ = beam_search(watched, src, settings)
     later = [*(tgt for tgt, _ in watched.asked[1:]), final[0]]
     tree: list[Branch] = []
-    worth: dict[Words, float] = {(): 1.0}
+    score: dict[Words, float] = {(): 1.0}
     for (tgt, probability), after in zip(watched.asked, later, strict=True):
         going_on = {beginning(row, words) for row in after}
         found: dict[Words, float] = {}
@@ -95,7 +95,7 @@ def trace_beam(
             if (row == settings.eos_id).any():
                 continue
             for word, share in grow(row, next_word, after, shown):
-                found[(*written, words.words[word])] = worth[written] * share
+                found[(*written, words.words[word])] = score[written] * share
         tree += [Branch(key, value, key in going_on) for key, value in found.items()]
-        worth |= found
+        score |= found
     return tree

@@ -121,11 +121,11 @@ class _Search:
             _Layer(layer, self.memory, self.src_mask, k)
             for layer in layers_of(model.decoder)
         ]
-        self.scores = self.memory.new_empty(
+        self.logits_memory = self.memory.new_empty(
             src.size(0) * k, model.config.tgt_vocab_size
         )
         self.beams = Beams.start(src, settings)
-        self.worth = self.beams.log_prob
+        self.score = self.beams.log_prob
         self.has_written_padding = False
         self.places = torch.arange(src.size(0), device=src.device)
 
@@ -142,7 +142,7 @@ class _Search:
         for layer in self.layers:
             x = layer.step(x, length - 1, hidden, self)
         x, projection = model.decoder.norm(x).flatten(0, 1), model.projection
-        scores = self.scores[: len(x)]  # without which every step takes new memory
+        scores = self.logits_memory[: len(x)]  # else every step takes new memory
         torch.addmm(projection.bias, x, projection.weight.t(), out=scores)
         return scores.view(b, k, -1)
 
@@ -159,8 +159,8 @@ class _Search:
         word = word.masked_fill(ended, pad_id)
         log_prob = (beams.log_prob.unsqueeze(-1) + gain).flatten(1)  # (b, k n)
         divisor = length_penalty(beams.next_length(), self.settings.length_penalty)
-        worth = log_prob / divisor.repeat_interleave(n, dim=1)
-        self.worth, best = worth.topk(k)
+        score = log_prob / divisor.repeat_interleave(n, dim=1)
+        self.score, best = score.topk(k)
         parent = best // n
         self.beams = beams.extend(
             parent,
@@ -189,7 +189,7 @@ class _Search:
             self.beams, **{name: part[stay] for name, part in vars(self.beams).items()}
         )
         self.memory = self.memory.index_select(0, stay)
-        for name in ("worth", "src_mask", "src_hidden", "places"):
+        for name in ("score", "src_mask", "src_hidden", "places"):
             setattr(self, name, getattr(self, name)[stay])
 
 
@@ -233,13 +233,13 @@ def fast_search(
             greatest length.
 
     Returns:
-        The hypotheses (b, k, t) from `<sos>`, the best first, padded; and what each is
-        worth (b, k). Where a sentence has fewer than k, the others are worth -inf.
+        The hypotheses (b, k, t) from `<sos>`, the best first, padded; and their
+        scores (b, k). Where a sentence has fewer than k, the others have -inf.
     """
     search = _Search(model, src, settings)
     shape = (*search.beams.finished.shape, settings.max_len + 1)
     found = src.new_full(shape, model.config.pad_id)
-    worth = search.beams.log_prob + search.memory.new_zeros(1)  # in its precision
+    score = search.beams.log_prob + search.memory.new_zeros(1)  # in its precision
     length = 1
     for step in range(1, settings.max_len + 1):
         search.write_word()
@@ -249,11 +249,11 @@ def fast_search(
             out = ended | is_over
             length = step + 1
             found[search.places[out], :, :length] = search.beams.tgt[out]
-            worth[search.places[out]] = search.worth[out]
+            score[search.places[out]] = search.score[out]
             if is_over:
                 break
             search.leave(ended)
-    return found[:, :, :length], worth
+    return found[:, :, :length], score
 
 
 def fast_translation(model: nn.Module, src: Tensor, settings: SearchSettings) -> Tensor:

@@ -40,12 +40,12 @@
     return [toBase64(whole), toBase64(cached)];
   };
 
-  /** All hypotheses of a search, the best first, with what each is worth. */
+  /** All hypotheses of a search, the best first, with their scores. */
   const beams = (src, settings) => {
     const { model } = globalThis;
     const source = model.encode(src, { ...usual, ...settings.changes });
     const { tree, steps } = run(live.search(model, source, { temperature: 1, ...settings }));
-    return steps[steps.length - 1].map((id) => [live.wordsOf(tree, id), tree[id].worth]);
+    return steps[steps.length - 1].map((id) => [live.wordsOf(tree, id), tree[id].score]);
   };
 
   /** Milliseconds of one greedy step, the middle one of many. */

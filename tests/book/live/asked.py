@@ -17,7 +17,7 @@ from transformer.translation.inference import (
 )
 
 Found = list[list[tuple[list[int], float]]]
-"""For each sentence its hypotheses, the best first, with what each is worth."""
+"""For each sentence its hypotheses, the best first, with their scores."""
 
 
 def as_floats(text: str) -> Tensor:
@@ -49,12 +49,12 @@ def logits_of(model: Transformer, src: list[int], tgt: list[int]) -> Tensor:
 def hypotheses_of(
     model: Transformer, sources: list[list[int]], settings: SearchSettings
 ) -> Found:
-    """Search; return each sentence's hypotheses, the best first, and their worth."""
+    """Search; return each sentence's hypotheses, the best first, and their scores."""
     cached = CachedTransformer(model, decode_step_cached)
-    ids, worth = beam_search(cached, padded(sources), settings)
+    ids, score = beam_search(cached, padded(sources), settings)
     return [
         [(until_end(row).tolist(), float(w)) for row, w in zip(*pair, strict=True)]
-        for pair in zip(ids, worth, strict=True)
+        for pair in zip(ids, score, strict=True)
     ]
 
 
@@ -80,5 +80,5 @@ def ask_beams(engine, sources: list[list[int]], settings: SearchSettings) -> Fou
 def assert_same_hypotheses(found, expected) -> None:
     for ours, theirs in zip(found, expected, strict=True):
         assert [ids for ids, _ in ours] == [ids for ids, _ in theirs]
-        worths = [[worth for _, worth in pairs] for pairs in (ours, theirs)]
-        assert worths[0] == pytest.approx(worths[1], abs=1e-4)
+        scores = [[score for _, score in pairs] for pairs in (ours, theirs)]
+        assert scores[0] == pytest.approx(scores[1], abs=1e-4)

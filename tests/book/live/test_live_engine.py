@@ -37,7 +37,7 @@ def random_file(config: TransformerConfig) -> tuple[Transformer, str]:
     sizes = (config.src_vocab_size, config.tgt_vocab_size)
     with torch.no_grad():
         for parameter in model.parameters():
-            # Larger than at the start of a training, so that words differ in worth.
+            # Larger than at the start of a training, so that words differ in score.
             parameter.copy_(
                 (1.3 * parameter + 0.05 * torch.randn_like(parameter)).half()
             )

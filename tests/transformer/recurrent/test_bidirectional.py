@@ -149,9 +149,9 @@ def test_it_is_searched_like_a_transformer(attention):
             assert greedy[row, t] == logits[row, t - 1].argmax()
     one, _ = beam_search(model, SRC, SearchSettings(1, max_len=6))
     assert torch.equal(one[:, 0, : greedy.size(1)], greedy)
-    beams, worth = beam_search(model, SRC, SearchSettings(3, max_len=6))
+    beams, score = beam_search(model, SRC, SearchSettings(3, max_len=6))
     assert beams.shape[:2] == (3, 3)
-    assert (worth[:, :-1] >= worth[:, 1:]).all()
+    assert (score[:, :-1] >= score[:, 1:]).all()
 
 
 @pytest.mark.parametrize(

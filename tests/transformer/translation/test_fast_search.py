@@ -58,9 +58,9 @@ def test_beams_are_those_of_the_plain_search(variant, leaving, settings, monkeyp
     search = SearchSettings(*settings, max_len=20)
     for seed in range(3):
         model, src = make_model(seed, 3.0, **variant), make_sources()
-        expected, worth = beam_search(model, src, search)
-        found, found_worth = fast_search(model, src, search)
-        torch.testing.assert_close(found_worth, worth, atol=1e-4, rtol=1e-4)
+        expected, score = beam_search(model, src, search)
+        found, found_score = fast_search(model, src, search)
+        torch.testing.assert_close(found_score, score, atol=1e-4, rtol=1e-4)
         assert torch.equal(found, expected)
 
 
@@ -154,10 +154,10 @@ def test_long_sentences_and_a_source_without_a_word(beams):
     src = make_sources(6, longest=30)
     for empty in (False, True):
         src[2] = src[2].masked_fill(torch.tensor(empty), 1)
-        expected, worth = beam_search(model, src, settings)
-        found, found_worth = fast_search(model, src, settings)
+        expected, score = beam_search(model, src, settings)
+        found, found_score = fast_search(model, src, settings)
         assert torch.equal(found, expected) and found.size(-1) > 2 * VECTOR
-        torch.testing.assert_close(found_worth, worth)
+        torch.testing.assert_close(found_score, score)
 
 
 @pytest.mark.parametrize("seed", [1, 4, 5])

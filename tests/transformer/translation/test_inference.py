@@ -113,7 +113,7 @@ def test_beam_of_one_is_greedy(variant, alpha):
 
 
 def every_hypothesis(model: Transformer, row: Tensor, settings: SearchSettings):
-    """Yield every hypothesis for one sentence, and its worth, with `forward` alone."""
+    """Yield every hypothesis for one sentence, and its score, with `forward` alone."""
     words = range(model.config.tgt_vocab_size)
     going_on = [word for word in words if word != settings.eos_id]
     src = row[row != PAD].unsqueeze(0)
@@ -134,8 +134,8 @@ def test_beam_of_everything_is_exhaustive_search(alpha, cached):
     src = make_sources()[1:4]
     settings = SearchSettings(120, alpha, max_len=3)
     decoder = CachedTransformer(model, decode_step_cached) if cached else model
-    found, worth = beam_search(decoder, src, settings)
-    for row, hypotheses, values in zip(src, found, worth, strict=True):
+    found, score = beam_search(decoder, src, settings)
+    for row, hypotheses, values in zip(src, found, score, strict=True):
         with torch.no_grad():
             expected = list(every_hypothesis(model, row, settings))
         expected.sort(key=lambda pair: -pair[1])
@@ -155,20 +155,20 @@ def test_beam_of_everything_is_exhaustive_search(alpha, cached):
 def test_cached_beam_equals_plain_beam(variant):
     model, src = end_after_about(make_model(**variant), 1.0), make_sources()
     settings = SearchSettings(3, 0.6, max_len=9)
-    expected, expected_worth = beam_search(model, src, settings)
+    expected, expected_score = beam_search(model, src, settings)
     cached = CachedTransformer(model, decode_step_cached)
-    found, worth = beam_search(cached, src, settings)
+    found, score = beam_search(cached, src, settings)
     assert torch.equal(found, expected)
-    torch.testing.assert_close(worth, expected_worth, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(score, expected_score, atol=1e-5, rtol=1e-5)
 
 
 def test_batch_mates_do_not_change_a_beam():
     model, src = end_after_about(make_model(), 1.0), make_sources()
     settings = SearchSettings(3, 0.6, max_len=9)
-    together, worth = beam_search(model, src, settings)
+    together, score = beam_search(model, src, settings)
     for i, row in enumerate(src):
-        alone, alone_worth = beam_search(model, row[row != PAD][None], settings)
-        torch.testing.assert_close(worth[i], alone_worth[0], atol=1e-5, rtol=1e-5)
+        alone, alone_score = beam_search(model, row[row != PAD][None], settings)
+        torch.testing.assert_close(score[i], alone_score[0], atol=1e-5, rtol=1e-5)
         assert [strip_padding(h) for h in together[i]] == [
             strip_padding(h) for h in alone[0]
         ]
@@ -204,10 +204,10 @@ GREEDY_LOSES = {
 def test_beam_finds_what_greedy_misses():
     src = torch.tensor([[4]])
     greedy = greedy_decode(Table(GREEDY_LOSES), src)
-    found, worth = beam_search(Table(GREEDY_LOSES), src, SearchSettings(2, 0.0))
+    found, score = beam_search(Table(GREEDY_LOSES), src, SearchSettings(2, 0.0))
     assert greedy.tolist() == [[SOS_ID, A, A, EOS_ID]]
     assert found[0, 0].tolist() == [SOS_ID, B, B, EOS_ID]
-    assert worth[0].exp().tolist() == pytest.approx([0.36, 0.30])
+    assert score[0].exp().tolist() == pytest.approx([0.36, 0.30])
 
 
 def test_beam_is_pruned_to_k_after_every_word():

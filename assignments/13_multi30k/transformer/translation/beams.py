@@ -58,7 +58,7 @@ class Branch:
 def length_penalty(length: Tensor, alpha: float) -> Tensor:
     """Compute ((5 + n) / 6)^α, Eq. 14 of Wu et al. (2016).
 
-    A hypothesis is worth its log-probability divided by this, so that a longer one is
+    A hypothesis's score is its log-probability divided by this, so that a longer one is
     not worse for its length alone.
 
     Args:

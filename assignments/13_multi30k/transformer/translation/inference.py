@@ -63,8 +63,8 @@ def prune(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Keep the k best candidates of each sentence: one cut of a beam search.
 
-    A candidate is one of the k hypotheses with one of the V words added. It is worth
-    its log-probability divided by the length penalty.
+    A candidate is one of the k hypotheses with one of the V words added. Its score
+    is its log-probability divided by the length penalty.
 
     Args:
         log_prob: of the candidates, (b, k, V); -inf for those that cannot be.
@@ -73,12 +73,12 @@ def prune(
 
     Returns:
         Four tensors (b, k), the best candidate first: which hypothesis it continues,
-        which word it adds, its log-probability (not divided), and what it is worth.
+        which word it adds, its log-probability (not divided), and its score.
     """
-    worth = log_prob / length_penalty(length, alpha).unsqueeze(-1)  # (b, k, V)
-    worth, best = worth.flatten(1).topk(log_prob.size(1))  # (b, k) of (b, k V)
+    score = log_prob / length_penalty(length, alpha).unsqueeze(-1)  # (b, k, V)
+    score, best = score.flatten(1).topk(log_prob.size(1))  # (b, k) of (b, k V)
     parent, word = best // log_prob.size(-1), best % log_prob.size(-1)
-    return parent, word, log_prob.flatten(1).gather(1, best), worth
+    return parent, word, log_prob.flatten(1).gather(1, best), score
 
 
 @evaluating
@@ -87,9 +87,9 @@ def beam_search(
 ) -> tuple[Tensor, Tensor]:
     """Keep the k best hypotheses of each sentence, cut back after every word.
 
-    A hypothesis is worth its log-probability divided by the length penalty, at every
-    cut. One that has ended stays as it is, with padding behind it, and competes with
-    those that go on. The search ends once every hypothesis has ended, or at the
+    A hypothesis's score is its log-probability divided by the length penalty, at
+    every cut. One that has ended stays as it is, with padding behind it, and competes
+    with those that go on. The search ends once every hypothesis has ended, or at the
     greatest length.
 
     Args:
@@ -98,8 +98,8 @@ def beam_search(
         settings: beam size k, length penalty, greatest length, `<sos>` and `<eos>`.
 
     Returns:
-        The hypotheses (b, k, t) from `<sos>`, the best first, and what each is worth
-        (b, k). Where a sentence has fewer than k, the others are worth -inf.
+        The hypotheses (b, k, t) from `<sos>`, the best first, and their
+        scores (b, k). Where a sentence has fewer than k, the others have -inf.
     """
     beams = Beams.start(src, settings)
     b, k = beams.finished.shape
@@ -108,7 +108,7 @@ def beam_search(
     for _ in range(settings.max_len):
         logits, _ = model.decode(beams.tgt.flatten(0, 1), memory, src)
         log_prob = beams.next_log_prob(logits[:, -1], model.config.pad_id)  # (b, k, V)
-        parent, word, log_prob, worth = prune(
+        parent, word, log_prob, score = prune(
             log_prob, beams.next_length(), settings.length_penalty
         )
         beams = beams.extend(parent, word, log_prob, settings.eos_id)
@@ -116,7 +116,7 @@ def beam_search(
         memory, src = memory[rows_kept], src[rows_kept]
         if beams.finished.all():
             break
-    return beams.tgt, worth
+    return beams.tgt, score
 
 
 def decode_step_cached(
