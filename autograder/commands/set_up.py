@@ -25,7 +25,8 @@ INSTALLED = VENV / "installed"
 DECIDING = ("pyproject.toml", "constraints.txt")
 OLDEST = (3, 11)  # what the versions in constraints.txt need
 LOG = ROOT / "build" / "set-up.log"
-INSTALL = ("--progress-bar", "off", "--disable-pip-version-check")
+# Python compiles a module when it first imports it. To compile all takes a minute.
+INSTALL = ("--progress-bar", "off", "--disable-pip-version-check", "--no-compile")
 GPU_TOOL = "nvidia-smi"  # comes with the driver of an NVIDIA GPU
 CPU_IS_SMALLER = (
     "no NVIDIA GPU here: `CPU=1 make course` needs 2.0 GB for .venv, not 5.8 GB"
