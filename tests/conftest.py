@@ -95,11 +95,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what needs a program that is not here; let every test draw the same numbers.
 
     The numbers depend neither on what ran before a test nor on what runs beside it. A
-    wrong variant that a test ran in this process may have left another default dtype.
+    wrong variant that a test ran in this process may have left another default dtype,
+    and a training run another number of threads.
     """
     for mark in item.iter_markers("needs"):
         require(*mark.args)
     usual_settings()
+    torch.set_num_threads(1)
     random.seed(0)
     numpy.random.seed(0)
     torch.manual_seed(0)

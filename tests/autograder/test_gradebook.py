@@ -52,6 +52,7 @@ def changes(path: Path) -> int:
     return int.from_bytes(path.read_bytes()[24:28], "big")
 
 
+@pytest.mark.slow
 def test_a_new_gradebook_is_made_as_nbgrader_makes_it(db_url, tmp_path):
     find_alembic()
     theirs = f"sqlite:///{tmp_path}/theirs.db"

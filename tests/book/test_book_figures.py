@@ -110,6 +110,7 @@ def test_slider_frames_are_small_images():
     assert len(data) < 40_000
 
 
+@pytest.mark.integration
 def test_slider_frames_have_a_version_for_a_telephone():
     soup = parsed(slider_figure(some_frames(2), ["one", "two"], "k", "Map"))
     for picture in soup.find_all("picture"):

@@ -63,6 +63,7 @@ def test_no_room_imports_in_a_circle():
     assert not found, lines_of(found)
 
 
+@pytest.mark.integration
 def test_every_package_says_what_it_is():
     silent = [
         place(path)

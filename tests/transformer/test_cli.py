@@ -209,11 +209,9 @@ def wait_for(path: Path, process: subprocess.Popen) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL")
-@pytest.mark.parametrize(
-    "name", ["SIGINT", pytest.param("SIGKILL", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
 def test_killed_run_resumes_to_the_same_losses(tmp_path, name):
     """It would go on for hours: it cannot have ended before the signal comes."""
     steps = ["train", "--epoch-steps", 8, "--device", "cpu", "--out"]

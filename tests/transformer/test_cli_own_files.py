@@ -32,6 +32,7 @@ def short_run(tmp_path_factory) -> tuple[Path, str]:
     return folder, run("train", *files(), *SHORT, "--out", folder)
 
 
+@pytest.mark.integration
 def test_train_says_what_it_read(short_run):
     folder, output = short_run
     assert "files: 160 / 20 / 20 pairs, 600 subwords that both sides share" in output
@@ -57,6 +58,7 @@ def test_the_run_needs_no_other_file(short_run, tmp_path):
     assert words[0].join(words[0].split(sentence, "ko")) == sentence
 
 
+@pytest.mark.integration
 def test_evaluate_takes_the_kept_sentences_or_files(short_run):
     data = ["--data", "files", "--device", "cpu", "--out", short_run[0]]
     kept = run("evaluate", *data)
@@ -85,6 +87,7 @@ def test_resume_goes_on_without_the_files_and_with_them(short_run, tmp_path):
     assert_one_line_error(output, "begun with another file than", "train.ko")
 
 
+@pytest.mark.integration
 def test_compressed_files_give_the_same_run(short_run, tmp_path):
     for part in PARTS:
         for side in ("ko", "en"):
@@ -195,6 +198,7 @@ def test_options_that_do_not_go_together(tmp_path, short_run):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.integration
 def test_too_long_for_the_model_is_left_out_of_training_only(tmp_path):
     shutil.copytree(KOREAN, tmp_path / "files")
     long = {"ko": "아주 " * 80 + "길다.", "en": "It is " + "very " * 80 + "long."}
@@ -227,6 +231,7 @@ def test_a_full_disk_leaves_no_half_of_the_sentences(tmp_path):
     assert not list((tmp_path / "run").iterdir())
 
 
+@pytest.mark.integration
 def test_a_run_on_another_corpus_is_not_resumed_with_files(tmp_path):
     short = ["--epochs", 1, "--epoch-steps", 1, "--device", "cpu", "--out", tmp_path]
     run("train", *short)

@@ -85,7 +85,8 @@ def ended(torchrun: subprocess.Popen) -> tuple[list[str], str]:
     return output.splitlines(), errors
 
 
-@pytest.mark.parametrize("rank", [pytest.param(0, marks=pytest.mark.slow), 1])
+@pytest.mark.slow
+@pytest.mark.parametrize("rank", [0, 1])
 def test_a_killed_process_ends_all_and_the_run_goes_on(tmp_path, rank):
     last = tmp_path / "last.pt"
     with started(*files(), *SMALL, "--epochs", 10_000, "--out", tmp_path) as torchrun:

@@ -266,6 +266,7 @@ def test_reading_takes_time_in_proportion(kind):
     assert time.process_time() - started < 5
 
 
+@pytest.mark.integration
 def test_an_answer_too_large_to_be_read_is_refused():
     source = "def attend(q):\n    return [" + "1, " * 60_000 + "]\n"
     with pytest.raises(Unreadable):

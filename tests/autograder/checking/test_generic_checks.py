@@ -241,6 +241,7 @@ def test_tensors_on_the_cpu_are_found_without_a_gpu(student, name, mistake):
     assert mistake_of(run) == mistake
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "name", ["double", "there", "needs_values", "copied_to_cpu", "dropped"]
 )

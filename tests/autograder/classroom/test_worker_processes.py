@@ -86,6 +86,7 @@ def test_a_worker_process_that_hangs_is_ended_wherever_it_is(kind):
     assert was_too_slow(process.end(PATIENCE))
 
 
+@pytest.mark.slow
 def test_what_many_submissions_took_is_not_laid_to_the_next_one():
     """The kernel's ticks, which end a process, count more than `getrusage` tells."""
     process = WorkerProcess(work, 4.0)

@@ -29,7 +29,7 @@ def report_of(folder: ClassFolder) -> ClassReport:
     return dataclasses.replace(report, rows=tuple(rows))
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_any_order_and_number_of_workers_give_the_same_report(classroom):
     folder = ClassFolder(classroom)
     folder.register(UNIT)

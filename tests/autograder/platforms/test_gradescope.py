@@ -230,7 +230,7 @@ def test_without_a_new_python_it_asks_for_one(tmp_path: Path) -> None:
     assert "python3.11-venv" in machine.log.read_text()
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_a_right_notebook_gets_all(grade: Grade, tiny_unit: GradedUnit) -> None:
     found = grade(**{"01_tiny": notebook(tiny_unit)})
     of_type(found, WHOLE)

@@ -168,6 +168,7 @@ def _runs(words: str) -> bool:
     return False
 
 
+@pytest.mark.integration
 def test_no_child_in_a_sandbox_has_the_number_of_an_account(
     parent: ForkServerClient,
 ) -> None:

@@ -129,6 +129,7 @@ def test_a_copy_holds_the_kit_and_outlives_no_line(fresh_parent):
     assert torch.equal(times(fresh_parent), torch.full((2,), 7.0))
 
 
+@pytest.mark.slow
 def test_a_copy_that_gets_another_kit_starts_anew(fresh_parent):
     fresh_parent.warm(WarmKit(label_of(KIT), KIT, [], ["transformer"]))
     copy = ForkServerClient(fresh_parent.copy())

@@ -61,6 +61,7 @@ def handed_out(slug: str) -> HandedOut:
     return handed_out_in(COURSE, graded_unit(slug))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("slug", ANSWERS)
 def test_a_korean_answer_has_substance(slug: str) -> None:
     found = verdict(ANSWERS[slug], handed_out(slug), OTHER)

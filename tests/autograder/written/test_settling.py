@@ -114,6 +114,7 @@ def test_a_neighbours_answer_is_named_to_the_instructor_alone(three):
     assert "It is like that of half-done, mistake-1." in shown
 
 
+@pytest.mark.slow
 def test_a_later_submission_changes_what_its_neighbour_has(three):
     graded(three, "substance")
     assert scores(three)["perfect-one"] == 100
@@ -177,6 +178,7 @@ def test_a_table_of_marks_counts_only_where_written_answers_do(three):
     assert scores(three)["mistake-1"] == before["mistake-1"] + 12
 
 
+@pytest.mark.slow
 def test_points_by_click_that_do_not_count_are_in_no_report(three):
     graded(three, "uncounted")
     with Gradebook(f"sqlite:///{three}/gradebook.db") as gradebook:

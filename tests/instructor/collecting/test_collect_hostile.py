@@ -54,6 +54,7 @@ def test_the_outermost_name_wins(outer, people, numbers, inner):
     assert named.inner is not None
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("outer", "inner"),
     [

@@ -37,6 +37,7 @@ def test_entries_that_lead_out_are_refused(folder, root, numbered, tmp_path, nam
     assert taken(root) == {"ada-lovelace": numbered(1)}
 
 
+@pytest.mark.integration
 def test_links_bombs_and_spoilt_entries_are_refused(folder, root, numbered, tmp_path):
     link, bomb, blanks, spoilt = (f"{who}/01_tiny.ipynb" for who in "BCDE")
     path = archive(
@@ -115,6 +116,7 @@ def of_many(count: int) -> bytes:
     return one[:begin] + listed + b"PK\5\6" + b"\0" * 4 + counts + sizes + b"\0\0"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("count", [60_000, 600_000])
 def test_the_entries_of_an_archive_are_counted_first(
     folder, root, numbered, tmp_path, count

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from transformer.data import EOS_ID, PAD_ID, SOS_ID, make_reversal_pairs
 
 
+@pytest.mark.integration
 @given(
     st.integers(1, 20), st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**31)
 )

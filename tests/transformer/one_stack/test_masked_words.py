@@ -47,6 +47,7 @@ def test_the_generator_is_the_only_chance() -> None:
     assert torch.equal(torch.get_rng_state(), state)
 
 
+@pytest.mark.integration
 def test_an_encoder_alone_learns_from_hidden_words() -> None:
     sentences = english_sentences(make_grammar_corpus())
     mask_id = len(sentences.vocabulary)

@@ -29,6 +29,7 @@ def lines_of(axes) -> dict[str, list[float]]:
     return {line.get_label(): list(line.get_ydata()) for line in lines}
 
 
+@pytest.mark.integration
 def test_costs_and_times_are_drawn_as_they_are():
     picture = costs_and_times(COSTS, MEASURED, 64, crossing=50.0)
     assert "<svg" in picture._repr_svg_()
@@ -39,6 +40,7 @@ def test_costs_and_times_are_drawn_as_they_are():
     assert texts == [["crossing at n = 64"], ["crossing at n = 50"]]
 
 
+@pytest.mark.integration
 def test_no_crossing_is_no_mark():
     picture = costs_and_times(COSTS, MEASURED, 64, crossing=None)
     assert "<svg" in picture._repr_svg_()
@@ -94,6 +96,7 @@ def test_error_rates_are_written_into_the_cells():
     assert texts == [["0.50", "0.25", "0.10", "0.00"], ["0.90", "0.80", "1.00", "0.70"]]
 
 
+@pytest.mark.integration
 def test_shares_are_written_by_kind_and_head():
     one = {"gender": [[0.5, 0.25], [0.1, 0.0]], "sense": [[1.0, 0.9], [0.8, 0.7]]}
     picture = shares_of_heads({"with": one, "without": one}, "Heads")

@@ -34,6 +34,7 @@ def fresh_stack(layers: list[nn.Module]) -> list[nn.Module]:
     return layers
 
 
+@pytest.mark.integration
 def test_a_line_for_each_stack_with_a_name():
     norms = {"post-norm": [1.0, 2.0, 3.0], "neither": [1e-30, 1e-3, 1.0]}
     picture = gradient_by_layer(norms, "Gradients", limits=(1e-6, 1e6))

@@ -48,6 +48,7 @@ def words(figure) -> set[str]:
     return {word for text in found for word in text.replace(":", " ").split()}
 
 
+@pytest.mark.integration
 def test_it_is_narrow_and_its_words_are_as_large(both):
     wide, narrow = both
     assert narrow.get_figwidth() == pytest.approx(WIDTH)

@@ -13,6 +13,7 @@ from transformer.positional import sinusoidal_encoding
 RATES = [10000 ** (-2 * i / 16) for i in range(8)]
 
 
+@pytest.mark.integration
 def test_the_binary_clock_is_drawn():
     picture = binary_clock(sinusoidal_encoding(32, 32), n_bits=5)
     digits = picture.axes[0].images[0].get_array()
@@ -20,6 +21,7 @@ def test_the_binary_clock_is_drawn():
     assert picture._repr_svg_()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("k", [0, 1, 16])
 def test_the_dials_say_the_dot_product(k):
     picture = dials_turned_by(k, RATES, (0, 7))

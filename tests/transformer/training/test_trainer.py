@@ -164,6 +164,7 @@ def test_run_on_cuda_resumes(tmp_path):
 AVERAGING = dataclasses.replace(CONFIG, epochs=4, average_last=3)
 
 
+@pytest.mark.integration
 def test_average_is_of_the_last_epochs(tmp_path):
     trainer = make_trainer(tmp_path, AVERAGING)
     trainer.run()
@@ -226,7 +227,7 @@ def test_fused_attention_trains_alike(whole_run):
         assert one == pytest.approx(other, abs=1e-3)
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")  # torch's own
 def test_compiled_model_is_the_one_that_is_trained(tmp_path, monkeypatch, whole_run):
     compiled = []

@@ -88,6 +88,7 @@ def test_corpus_is_translated_in_its_order(corpus_words):
         assert found == expected
 
 
+@pytest.mark.integration
 def test_conventions_of_bleu():
     references = [
         ["the", "woman", "calls", "the", "old", "man", "."],
