@@ -110,6 +110,15 @@ def test_a_notebook_in_other_words_is_the_same(
     assert "BEGIN SOLUTION" not in text and "NotImplementedError" in text
 
 
+@pytest.mark.parametrize("unit", COURSE.units, ids=lambda unit: unit.slug)
+def test_the_korean_notebook_has_the_code_of_the_english_one(unit: Unit) -> None:
+    english = nbformat.read(COURSE.release_notebook(unit), as_version=4)
+    korean = nbformat.read(COURSE.translated_notebook(unit, "ko"), as_version=4)
+    for one, other in zip(english.cells, korean.cells, strict=True):
+        if one.cell_type == "code" and "setup" not in one.metadata.get("tags", []):
+            assert without_words(one.source) == without_words(other.source)
+
+
 @pytest.mark.parametrize("unit", COURSE.units[:1], ids=lambda unit: unit.slug)
 def test_without_translations_a_notebook_is_english(unit: Unit, tmp_path: Path) -> None:
     english, made = in_korean(unit, tmp_path)
