@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import ENGLISH, TRANSLATIONS
-from autograder.nbgrader_steps.feedback_words import feedback_table
 from autograder.phrases import translated
 from autograder.translations.catalogue import translations
+from autograder.translations.feedback_catalogues import feedback_table
 from autograder.translations.sources import REPORT
 from autograder.translations.unit_table import locale_of
 from autograder.unit import course_of

@@ -26,16 +26,35 @@ def point_to_earlier(
         notebook: the submission; its answers tell what uses what.
     """
     answers = answers_of(notebook)
-    broken: dict[str, str] = {}  # name to the exercise that defines it
+    blamed = blamed_by_exercise(results, answers)
     told: list[CheckResult] = []
+    for exercise, names in blamed.items():
+        own = [result for result in results if result.exercise == exercise]
+        told += _told(own, list(names))
+    return told
+
+
+def blamed_by_exercise(
+    results: Sequence[CheckResult], answers: Mapping[str, str]
+) -> dict[str, dict[str, str]]:
+    """Return the names that each exercise uses of earlier exercises that are wrong.
+
+    Each name has the exercise that defines it.
+
+    Args:
+        results: every check's result, in the order of the notebook.
+        answers: the source of each exercise's answer.
+    """
+    broken: dict[str, str] = {}
+    blamed: dict[str, dict[str, str]] = {}
     for exercise in dict.fromkeys(result.exercise for result in results):
         own = [result for result in results if result.exercise == exercise]
         source = answers.get(exercise, "")
-        blamed = [name for name in broken if name in names_used(source)]
-        told += _told(own, blamed)
+        used = names_used(source)
+        blamed[exercise] = {name: broken[name] for name in broken if name in used}
         if any(result.status != "passed" for result in own):
             broken |= dict.fromkeys(top_names(source), exercise)
-    return told
+    return blamed
 
 
 def _told(results: list[CheckResult], blamed: list[str]) -> list[CheckResult]:

@@ -11,13 +11,13 @@ from nbformat import NotebookNode
 from autograder.grading.earlier_exercises import point_to_earlier
 from autograder.grading.feedback_table import graded_outputs
 from autograder.grading.handed_in_at import refuse_strange_time
-from autograder.grading.language import in_language_of
 from autograder.grading.outcome import RECORD, Outcome, as_record
 from autograder.grading.outputs import safe_outputs
+from autograder.grading.own_unit import rebuild_as_own
 from autograder.grading.points import nothing_run, run_checks
 from autograder.grading.student_names import refuse_unsafe_name
 from autograder.phrases import Phrase
-from autograder.repair import Refused, SubmittedCell, read_submission, rebuild
+from autograder.repair import Refused, SubmittedCell, read_submission
 from autograder.repair.finding import other_notebooks
 from autograder.sandbox.control_channel import NoParent
 from autograder.sandbox.fork_server_client import ForkServerClient
@@ -143,15 +143,7 @@ def repair(
     Raises:
         Refused: if none of the unit's answers is there, or all are another unit's.
     """
-    repaired = rebuild(in_language_of(unit, cells), cells)
-    if set(unit.points) <= repaired.unwritten and _has_others_exercises(unit, cells):
-        raise Refused(
-            Phrase(
-                "its exercises are not those of {unit}: it is the notebook of another "
-                "unit",
-                unit.slug,
-            )
-        )
+    repaired = rebuild_as_own(unit, cells)
     outcome = Outcome(
         submission,
         notebook=repaired.notebook,
@@ -161,20 +153,6 @@ def repair(
     )
     repaired.notebook.metadata[RECORD] = as_record(outcome)
     return outcome
-
-
-def _has_others_exercises(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> bool:
-    """Say whether cells have names of exercises, but none of the unit's."""
-    known = {False: set[str](), True: set[str]()}
-    for cell in unit.released.cells:
-        details = cell.metadata.get("nbgrader", {})
-        if "grade_id" in details:
-            is_answered = any(
-                details.get(kind) for kind in ("grade", "solution", "task")
-            )
-            known[is_answered].add(details["grade_id"])
-    theirs = {cell.grade_id for cell in cells if cell.grade_id} - known[False]
-    return bool(theirs) and not theirs & known[True]
 
 
 def check(

@@ -26,11 +26,11 @@ from autograder.grading.outcome import RECORD
 from autograder.grading.written_answers import scaled, sentence_about
 from autograder.marks import find_submission
 from autograder.nbgrader_steps.feedback_words import (
-    feedback_table,
     translate_checks,
     with_nbgraders_words,
 )
 from autograder.phrases import Phrase, joined, translated
+from autograder.translations.feedback_catalogues import feedback_table
 from autograder.translations.notebooks import exercise_name
 from autograder.unit import CHECK_SUFFIX, graded_unit, is_graded_code, points_told
 

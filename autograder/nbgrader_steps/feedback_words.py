@@ -6,11 +6,9 @@ keys of the catalogues. What they do not hold shows in English.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from nbformat import NotebookNode
 
@@ -18,9 +16,7 @@ from autograder.grading.feedback_table import graded_outputs
 from autograder.grading.outcome import RECORD
 from autograder.grading.points import CheckResult
 from autograder.phrases import restored, translated
-from autograder.translations.catalogue import translations
-from autograder.translations.sources import CHECKING, FEEDBACK, GRADER, PAGES_OF_GRADER
-from autograder.unit import CHECK_SUFFIX, course_of, is_graded_code
+from autograder.unit import CHECK_SUFFIX, is_graded_code
 
 Told = Callable[[str], str]
 # Words of nbgrader's own page: what stands around each of them.
@@ -50,16 +46,6 @@ def nbgraders_words(told: Told) -> dict[str, str]:
         "late": told("Late submission penalty"),
         "score": told("Score:"),
     }
-
-
-@functools.lru_cache(maxsize=64)
-def feedback_table(root: Path, language: str, slug: str) -> Mapping[str, str]:
-    """Return the translations of the words about a unit's submissions."""
-    folder = course_of(root).root / "book" / "locale" / language
-    table: dict[str, str] = {}
-    for name in (f"{FEEDBACK}/{slug}.po", CHECKING, GRADER, PAGES_OF_GRADER):
-        table = translations(folder / name) | table
-    return table
 
 
 def translate_checks(notebook: NotebookNode, table: Mapping[str, str]) -> None:

@@ -15,15 +15,19 @@ from autograder.course import Course, Unit
 from autograder.phrases import FIELD, WORD
 from autograder.translations import book, code, markdown, notebooks, scripts
 from autograder.translations.catalogue import LANGUAGE, Message
+from autograder.translations.feedback_catalogues import (
+    CHECKING,
+    FEEDBACK,
+    GRADER,
+    PAGES_OF_GRADER,
+)
 from autograder.translations.unit_table import PAGES, PUBLISHED, README, locale_of
 
-NOTEBOOKS, FEEDBACK = "notebooks", "feedback"
+NOTEBOOKS = "notebooks"
 SHARED = f"{NOTEBOOKS}/shared.po"
-CHECKING, GRADER = f"{FEEDBACK}/checking.po", f"{FEEDBACK}/grader.po"
 BOOK = "book.po"  # what the book's own code writes
 FEEDBACK_WORDS = "nbgrader_steps/feedback*.py"
 UNIT_TABLE = "translations/unit_table.py"
-PAGES_OF_GRADER = f"{FEEDBACK}/pages.po"
 REPORT = f"{FEEDBACK}/report.po"  # of a class
 REPORT_WORDS = ("pages/class_report/*.j2", "class_report/*.py")
 UNITS = re.compile(

@@ -14,9 +14,10 @@ from autograder.assemble.translation import translate_submissions
 from autograder.course import load_course
 from autograder.grading.language import language_of
 from autograder.grading.submission import grade_submission
-from autograder.nbgrader_steps.feedback_words import feedback_table, translate_checks
+from autograder.nbgrader_steps.feedback_words import translate_checks
 from autograder.proof.sample_class import write_sample_class
 from autograder.sandbox.fork_server_client import ForkServerClient
+from autograder.translations.feedback_catalogues import feedback_table
 from autograder.unit import Submission, graded_unit
 
 WHOLE = "04_attention"

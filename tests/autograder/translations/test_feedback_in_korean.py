@@ -17,11 +17,12 @@ from course_units import one_unit_or_all
 
 from autograder.course import Unit, load_course
 from autograder.grading.points import run_checks
-from autograder.nbgrader_steps.feedback_words import feedback_table, translated_result
+from autograder.nbgrader_steps.feedback_words import translated_result
 from autograder.proof.judging import Proof, exercise_of, proof_of
 from autograder.proof.variants.registry import Variant
 from autograder.proof.variants.substitution import substitute
 from autograder.sandbox import LocalStudent
+from autograder.translations.feedback_catalogues import feedback_table
 from autograder.unit import cells_to_run, our_answers
 
 COURSE = load_course()

@@ -1,0 +1,24 @@
+"""The catalogues with all that the grader says of a submission."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+from autograder.translations.catalogue import translations
+from autograder.unit import course_of
+
+FEEDBACK = "feedback"
+CHECKING, GRADER = f"{FEEDBACK}/checking.po", f"{FEEDBACK}/grader.po"
+PAGES_OF_GRADER = f"{FEEDBACK}/pages.po"
+
+
+@functools.lru_cache(maxsize=64)
+def feedback_table(root: Path, language: str, slug: str) -> Mapping[str, str]:
+    """Return the translations of the words about a unit's submissions."""
+    folder = course_of(root).root / "book" / "locale" / language
+    table: dict[str, str] = {}
+    for name in (f"{FEEDBACK}/{slug}.po", CHECKING, GRADER, PAGES_OF_GRADER):
+        table = translations(folder / name) | table
+    return table
