@@ -29,6 +29,12 @@ def publish(
     guide: Annotated[
         bool, typer.Option("--guide", help="Publish the pages for instructors too.")
     ] = False,
+    self_study: Annotated[
+        bool,
+        typer.Option(
+            "--self-study", help="Publish the hidden checks too: for no class."
+        ),
+    ] = False,
     language: Annotated[
         str, typer.Option(help="Of the notebooks and the README: en or ko.")
     ] = "en",
@@ -49,7 +55,11 @@ def publish(
     try:
         course = load_course(course_root)
         done = publish_course(
-            course, folder, until, site=site, guide=guide, language=language
+            *(course, folder, until),
+            site=site,
+            guide=guide,
+            language=language,
+            self_study=self_study,
         )
     except (AssemblyError, CourseError, PublishError) as error:
         typer.echo(f"{error}\n\nNothing was published.", err=True)

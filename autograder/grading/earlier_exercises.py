@@ -59,23 +59,33 @@ def blamed_by_exercise(
 
 def _told(results: list[CheckResult], blamed: list[str]) -> list[CheckResult]:
     if any(result.with_reference_answers for result in results):
-        words = Phrase(
-            "It passes with the course's {names} in place of yours: mend that next.",
-            series(blamed) or Phrase("earlier functions"),
-        )
+        words = passes_with_ours(blamed)
         return [
             replace(r, hint=words) if r.with_reference_answers else r for r in results
         ]
     failed = [result for result in results if result.status == "failed"]
     if not blamed or not failed or any(result.mistake for result in failed):
         return results
-    words = Phrase(
-        "It uses {names}, where a check has failed too: mend that first, then look "
-        "again.",
-        series(blamed),
-    )
+    words = uses_what_is_wrong(blamed)
     hint = joined("{one} {more}", [failed[0].hint, words])
     return [replace(r, hint=hint) if r is failed[0] else r for r in results]
+
+
+def passes_with_ours(names: Sequence[str]) -> Phrase:
+    """Say that an exercise passes with the course's earlier functions."""
+    return Phrase(
+        "It passes with the course's {names} in place of yours: mend that next.",
+        series(names) or Phrase("earlier functions"),
+    )
+
+
+def uses_what_is_wrong(names: Sequence[str]) -> Phrase:
+    """Say that an exercise uses earlier functions that are wrong."""
+    return Phrase(
+        "It uses {names}, where a check has failed too: mend that first, then look "
+        "again.",
+        series(names),
+    )
 
 
 def answers_of(notebook: NotebookNode) -> Mapping[str, str]:

@@ -1,6 +1,7 @@
 """Write the public repository: what students get, and nothing else.
 
-`contents.py` says what goes in, `refusals.py` holds everything that is refused, and
+`contents.py` says what goes in, `self_study.py` what the self-study edition has more,
+`refusals.py` holds everything that is refused, and
 `repository.py` makes the commit and puts the folder in place in one step.
 """
 
@@ -12,8 +13,14 @@ from pathlib import Path
 
 from autograder.course import Course, CourseError, Unit
 from autograder.publish.contents import write_contents
-from autograder.publish.refusals import SUBJECT, PublishError, refuse_contents
+from autograder.publish.refusals import (
+    SUBJECT,
+    PublishError,
+    refuse_class,
+    refuse_contents,
+)
 from autograder.publish.repository import add_own_words, commit, start, swap
+from autograder.publish.self_study import self_study_files
 
 __all__ = ["PublishError", "Published", "publish"]
 
@@ -34,6 +41,7 @@ def publish(
     site: bool = True,
     guide: bool = False,
     language: str = "en",
+    self_study: bool = False,
 ) -> Published:
     """Make `target` the public repository, with one more commit if anything differs.
 
@@ -45,6 +53,8 @@ def publish(
         site: whether to publish the built book too.
         guide: whether to publish the pages for instructors too.
         language: of the notebooks and the README.
+        self_study: whether to publish the hidden checks too, for readers without a
+            class.
 
     Raises:
         PublishError: if something private is inside, a notebook is outdated, or the
@@ -53,13 +63,18 @@ def publish(
     """
     units = chosen_units(course, until)
     target = Path(target).absolute()
+    if self_study:
+        refuse_class(course)
+    more = self_study_files(course, units, language) if self_study else {}
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".publish-", dir=target.parent) as name:
         staged = Path(name) / "new"
-        start(course, staged, target)
-        write_contents(course, units, staged, site=site, guide=guide, language=language)
+        start(course, staged, target, self_study)
+        write_contents(
+            *(course, units, staged, more), site=site, guide=guide, language=language
+        )
         add_own_words(staged, target)
-        refuse_contents(course, units, staged)
+        refuse_contents(course, units, staged, more)
         made = commit(staged, f"{SUBJECT} {units[-1].number:02}")
         if made:
             swap(staged, target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder.course import ENGLISH, GITHUB, TRANSLATIONS, Course, Unit
@@ -44,6 +44,7 @@ def write_contents(
     course: Course,
     units: Sequence[Unit],
     folder: Path,
+    more: Mapping[str, bytes],
     *,
     site: bool,
     guide: bool = False,
@@ -55,6 +56,7 @@ def write_contents(
         course: the course.
         units: those that are handed out.
         folder: where it goes.
+        more: the files of the self-study edition, if it is one.
         site: whether the built book goes along.
         guide: whether the pages for instructors do.
         language: of notebooks and README.
@@ -76,8 +78,12 @@ def write_contents(
     for name in COPIED:
         if (course.root / name).is_file():
             shutil.copyfile(course.root / name, folder / name)
-    for name, text in made_files(course, units, site, language).items():
+    made = made_files(course, units, site, language, self_study=bool(more))
+    for name, text in made.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    for name, content in more.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
 
 
 def make_students(
@@ -128,12 +134,16 @@ def _files(source: Path, without: Sequence[str]) -> Iterator[Path]:
 
 
 def made_files(
-    course: Course, units: Sequence[Unit], site: bool, language: str = ENGLISH
+    course: Course,
+    units: Sequence[Unit],
+    site: bool,
+    language: str = ENGLISH,
+    self_study: bool = False,
 ) -> dict[str, str]:
     """Return the files that are written for the public repository alone."""
     requirements = "\n".join(students_requirements(course)) + "\n"
     return {
-        "README.md": readme(course, units, site, language),
+        "README.md": readme(course, units, site, language, self_study),
         "requirements.txt": requirements,
         "environment.yml": _template("environment.yml"),
         ".gitignore": _template("gitignore"),
@@ -158,7 +168,11 @@ def students_requirements(course: Course, *units: Unit) -> list[str]:
 
 
 def readme(
-    course: Course, units: Sequence[Unit], site: bool, language: str = ENGLISH
+    course: Course,
+    units: Sequence[Unit],
+    site: bool,
+    language: str = ENGLISH,
+    self_study: bool = False,
 ) -> str:
     """Return the students' README."""
     told = told_in_readme(course, language)
@@ -170,6 +184,7 @@ def readme(
         "repository": course.repository,
         "folder": course.repository.rstrip("/").rpartition("/")[2],
         "first": units[0].slug,
+        "unit": f"{units[0].number:02}",
         "open": _how_to_open(course, told),
         "constraints": constraints,
         "sizes": _sizes(course, told, constraints),
@@ -177,7 +192,9 @@ def readme(
         if site
         else told("The chapters are in `book/`."),
     }
-    text = markdown.translated(_template("README.md"), told)
+    last = _template("checking.md" if self_study else "handing_in.md")
+    template = _template("README.md").replace("@last_part@", last.strip())
+    text = markdown.translated(template, told)
     return re.sub(r"@(\w+)@", lambda match: facts[match[1]], text)
 
 

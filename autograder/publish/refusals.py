@@ -9,7 +9,7 @@ import html
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -27,10 +27,15 @@ from autograder.assemble.private_text import (
     telling_lines,
 )
 from autograder.course import ENGLISH, Course, Unit
+from autograder.publish.self_study import CHECKS
 
 SUBJECT = "Publish the course up to unit"  # of each commit that publishing makes
 README = "README.md"
 OWN_WORDS = "<!-- Words of your own: "  # the last line of ours in the README begins so
+# What grading a class leaves in the course's folder.
+OF_CLASS = (
+    *("gradebook.db", "submitted", "autograded", "feedback", "grading", "collected"),
+)
 NEW_FOLDER = "name a new folder: publishing makes it"
 REMEDY = "take it out, then publish again"
 PRIVATE_PATH = re.compile(
@@ -67,17 +72,34 @@ def refuse(where: object, what: str, remedy: str) -> PublishError:
     return PublishError([Problem(str(where), what, remedy)])
 
 
-def refuse_target(course: Course, target: Path, places: Sequence[str]) -> None:
+def refuse_class(course: Course) -> None:
+    """Refuse a course with a class: its students must not be given the hidden checks.
+
+    Raises:
+        PublishError: naming the first file or folder of a class.
+    """
+    for name in OF_CLASS:
+        path = course.root / name
+        if path.is_file() or (path.is_dir() and any(path.iterdir())):
+            what = "belongs to a class, and this edition contains the hidden checks"
+            raise refuse(path, what, "publish it from a copy without a class")
+
+
+def refuse_target(
+    course: Course, target: Path, places: Sequence[str], self_study: bool = False
+) -> None:
     """Refuse a folder that publishing could harm, or that holds anything private.
 
     Args:
         course: the course.
         target: where the course is to be published; it need not be there yet.
         places: git's paths of all that publishing writes anew.
+        self_study: whether it is the self-study edition.
 
     Raises:
         PublishError: if the target is the course itself, is no repository, has
-            changes of its own, or has anything private in its history.
+            changes of its own, or has anything private in its history. A class's
+            repository is no target of the self-study edition.
     """
     _refuse_own_folder(course, target)
     if is_new(target):
@@ -87,7 +109,10 @@ def refuse_target(course: Course, target: Path, places: Sequence[str]) -> None:
     if git(target, "status", "--porcelain"):
         what = "has changes that are not committed"
         raise refuse(target, what, "commit them, or undo them")
-    _refuse_private_history(course, target)
+    if self_study and not git(target, "ls-files", "--", CHECKS):
+        what = f"is a class's repository: it has no folder {CHECKS}/"
+        raise refuse(target, what, NEW_FOLDER)
+    _refuse_private_history(course, target, f"{CHECKS}/" if self_study else None)
     _refuse_changed_by_hand(target, places)
 
 
@@ -105,17 +130,24 @@ def _refuse_own_folder(course: Course, target: Path) -> None:
         raise refuse(target, what, "name a folder elsewhere, or under build/")
 
 
-def _refuse_private_history(course: Course, target: Path) -> None:
-    """Refuse a repository that has, or once had, something private."""
-    names = git(target, "log", "--all", "--format=", "--name-only").splitlines()
-    private = sorted(name for name in set(names) if PRIVATE_PATH.search(name))
+def _refuse_private_history(
+    course: Course, target: Path, allowed: str | None = None
+) -> None:
+    """Refuse a repository that has, or once had, something private.
+
+    What is in the folder `allowed` may be there.
+    """
+    names = set(git(target, "log", "--all", "--format=", "--name-only").splitlines())
+    if allowed:
+        names = {name for name in names if not name.startswith(allowed)}
+    private = sorted(name for name in names if PRIVATE_PATH.search(name))
     if private:
         what = f"has {private[0]} in its history"
         raise refuse(target, what, NEW_FOLDER)
     pattern = "^[[:space:]]*### (BEGIN|END) SOLUTION"
-    marked = git(
-        target, "log", "--all", "--format=%h", "--extended-regexp", "-G", pattern
-    )
+    search = ("--extended-regexp", "-G", pattern)
+    places = ("--", ".", f":(exclude){allowed}") if allowed else ()
+    marked = git(target, "log", "--all", "--format=%h", *search, *places)
     if marked:
         what = f"has a solution marker in the history: commit {marked.split()[0]}"
         raise refuse(target, what, NEW_FOLDER)
@@ -190,13 +222,17 @@ def require_file(path: Path) -> Path:
     return path
 
 
-def refuse_contents(course: Course, units: Sequence[Unit], folder: Path) -> None:
+def refuse_contents(
+    course: Course, units: Sequence[Unit], folder: Path, more: Mapping[str, bytes]
+) -> None:
     """Refuse what is about to go out if it is private or outdated.
+
+    The files in `more`, of the self-study edition, may be private.
 
     Raises:
         PublishError: listing everything private, and every outdated notebook.
     """
-    problems = [*private_things(course, folder), *outdated(course, units)]
+    problems = [*private_things(course, folder, more), *outdated(course, units)]
     if problems:
         raise PublishError(problems)
 
@@ -210,8 +246,13 @@ def outdated(course: Course, units: Sequence[Unit]) -> list[Problem]:
     ]
 
 
-def private_things(course: Course, folder: Path) -> list[Problem]:
-    """List everything under `folder` that must not become public."""
+def private_things(
+    course: Course, folder: Path, more: Mapping[str, bytes]
+) -> list[Problem]:
+    """List everything under `folder` that must not become public.
+
+    Of a file in `more`, only what belongs to a person or a machine is private.
+    """
     secrets = _secrets(course)
     published = {path.name for path in folder.glob("assignments/*")}
     kits = {u.slug: kit_files(course, u) for u in course.units if u.slug in published}
@@ -219,6 +260,11 @@ def private_things(course: Course, folder: Path) -> list[Problem]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_dir() or name.startswith(".git/"):
+            continue
+        if name in more and path.read_bytes() == more[name]:
+            text = more[name].decode("utf-8", errors="replace")
+            found = list(_found_inside(course, text))
+            problems += [Problem(_source(name), what, REMEDY) for what in found]
             continue
         slug = _unit_of(course, name)
         found = list(_found(course, path, name, secrets[slug]))
@@ -263,17 +309,22 @@ def _found(
     if PRIVATE_PATH.search(name):
         yield "has a name that only private files have"
     text = path.read_bytes().decode("utf-8", errors="replace")
-    for what, pattern in FOUND_INSIDE.items():
-        if pattern.search(text):
-            yield f"holds {what}"
-    if str(course.root) in text:
-        yield f"names a folder of this machine: {course.root}"
+    yield from _found_inside(course, text)
     lines = _lines(path, text)
     yield from _marks(name, "\n".join(lines))
     shown = telling_lines(lines)
     yield from (f"gives away {s.name}" for s in secrets if gives_away(shown, s))
     if path.suffix == ".ipynb" and _has_outputs(text):
         yield "holds the outputs of a run"
+
+
+def _found_inside(course: Course, text: str) -> Iterator[str]:
+    """Yield what a text holds of persons, and of this machine."""
+    for what, pattern in FOUND_INSIDE.items():
+        if pattern.search(text):
+            yield f"holds {what}"
+    if str(course.root) in text:
+        yield f"names a folder of this machine: {course.root}"
 
 
 def _lines(path: Path, text: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.course import Course
@@ -16,6 +17,7 @@ from autograder.publish.refusals import (
     parts_of_readme,
     refuse_target,
 )
+from autograder.publish.self_study import CHECKS
 
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # linux/fs.h
 NOBODY = (
@@ -26,20 +28,22 @@ NOBODY = (
 )
 
 
-def start(course: Course, staged: Path, target: Path) -> None:
+def start(course: Course, staged: Path, target: Path, self_study: bool = False) -> None:
     """Begin a new version in `staged`: the old one without what we publish.
 
     Raises:
         PublishError: if the target is refused.
     """
     not_ours = [f":(exclude){name}" for name in KEPT]
-    refuse_target(course, target, [*FOLDERS, *COPIED, *MADE, *not_ours])
+    folders = (*FOLDERS, *((CHECKS, course.package) if self_study else ()))
+    places = [*folders, *COPIED, *MADE, *not_ours]
+    refuse_target(course, target, places, self_study)
     if is_new(target):
         staged.mkdir()
         git(staged, "init", "-q", "-b", course.branch)
         return
     shutil.copytree(target, staged, symlinks=True)
-    _remove_published(staged)
+    _remove_published(staged, folders)
 
 
 def add_own_words(staged: Path, target: Path) -> None:
@@ -50,10 +54,10 @@ def add_own_words(staged: Path, target: Path) -> None:
             file.write(own)
 
 
-def _remove_published(staged: Path) -> None:
+def _remove_published(staged: Path, folders: Sequence[str]) -> None:
     kept = {name: (staged / name) for name in KEPT if (staged / name).is_file()}
     contents = {name: path.read_bytes() for name, path in kept.items()}
-    for name in FOLDERS:
+    for name in folders:
         shutil.rmtree(staged / name, ignore_errors=True)
     for name in (*COPIED, *MADE):
         (staged / name).unlink(missing_ok=True)

@@ -104,10 +104,10 @@ def quick_messages(course: Course) -> dict[str, list[Message]]:
     ]
     found[BOOK] = list(_of_book(course.root / "book"))
     public = grader / "publish"
-    template = public / "templates" / "README.md"
-    if template.is_file():
+    templates = sorted((public / "templates").glob("*.md"))
+    if templates:
         sentences = [
-            *markdown.messages(template.read_text("utf-8")),
+            *markdown.messages("\n".join(one.read_text("utf-8") for one in templates)),
             *handed_to(TOLD, (public / "contents.py").read_text("utf-8")),
             *handed_to(TOLD, (grader / UNIT_TABLE).read_text("utf-8")),
         ]

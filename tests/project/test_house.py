@@ -18,6 +18,8 @@ from python_files import (
     tree_of,
 )
 
+from autograder.publish.self_study import MODULES
+
 PAPER = {
     *("config", "embeddings", "positional", "attention", "multi_head"),
     *("feed_forward", "masks", "parts", "encoder", "decoder", "model"),
@@ -95,3 +97,27 @@ def test_the_tests_mirror_the_house():
     odd = [f"tests/{name}" for name in sorted(folders - rooms - NO_ROOM.keys())]
     assert not odd, lines_of(odd)
     assert set(NO_ROOM) <= folders
+
+
+def test_a_learners_check_needs_exactly_the_modules_that_are_published():
+    starts = ("autograder.self_study.", "autograder.checks.test_")
+    needed = {name for name in modules() if name.startswith(starts)}
+    while (
+        more := {
+            other
+            for name in needed
+            for other in imports()[name]
+            if other.startswith("autograder")
+        }
+        - needed
+    ):
+        needed |= more
+    needed |= {name.rpartition(".")[0] for name in needed} - {""}
+    published = {
+        ".".join(["autograder", *folder.split("/"), name]).replace("..", ".")
+        for folder, names in MODULES.items()
+        for name in names
+    }
+    assert sorted(name.removesuffix(".__init__") for name in published) == sorted(
+        name for name in needed if not name.startswith("autograder.checks")
+    )

@@ -1,0 +1,42 @@
+"""Check your answers: `python -m transformer.check 04`, or `check()` in a notebook."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+LANGUAGE = "@language@"
+HERE = Path(__file__).resolve()
+CHECKS = next(
+    (folder / "checks" for folder in HERE.parents if (folder / "checks").is_dir()),
+    HERE.parents[3] / "checks",
+)
+UNIT = HERE.parents[1].name if HERE.parents[2].name == "assignments" else ""
+
+
+def run(arguments: list[str]) -> int:
+    """Check a saved notebook; return 0 if all passes, 1 if not, 2 if it did not run."""
+    return _command().main(arguments, LANGUAGE, UNIT)
+
+
+def check() -> None:
+    """Check the functions that this notebook's kernel has now, and print the result."""
+    if "COURSE_CHECK" not in os.environ:  # the check runs this cell too
+        from IPython import get_ipython
+
+        _command().check_kernel(get_ipython().user_ns, UNIT, LANGUAGE)
+
+
+def _command():
+    if not CHECKS.is_dir():  # Colab fetches only the unit's folder at first
+        fetch = ["git", "sparse-checkout", "add", "checks"]
+        subprocess.run(fetch, cwd=HERE.parent, check=True)
+    if str(CHECKS) not in sys.path:
+        sys.path.append(str(CHECKS))
+    from autograder.self_study import command
+
+    return command
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Check a learner's own notebook without nbgrader, a sandbox or Unix."""

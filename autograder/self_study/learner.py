@@ -1,0 +1,95 @@
+"""Run the cells of a learner's own notebook in this process, and give it to checks."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from autograder.checking.failures import StudentGone
+from autograder.phrases import Phrase
+from autograder.sandbox.in_process import LocalTransport
+from autograder.sandbox.second_runs import (
+    NumberedCell,
+    cells_up_to_check,
+    cells_with_reference_answers,
+)
+from autograder.sandbox.student_side.cells import CellRunner
+from autograder.sandbox.submission_proxy import SubmissionProxy
+from autograder.unit import OurAnswer
+
+EXERCISE_SECONDS = 10
+Given = AbstractContextManager[SubmissionProxy]
+AFTER_ALL, UP_TO_CHECK, WITH_OURS = "after all", "up to its check", "with ours"
+
+
+class Learner:
+    """Give each exercise the functions of a notebook that runs in this process.
+
+    `begins` hears of each cell and of each exercise before it runs. So whoever waits
+    knows what does not come to an end, and can start anew and name it in `stopped`.
+    """
+
+    def __init__(
+        self,
+        cells: Sequence[str],
+        answers: Mapping[str, OurAnswer],
+        begins: Callable[[str], None],
+        stopped: Sequence[str] = (),
+    ):
+        """Run the cells once, without those that were stopped.
+
+        `answers` are the course's own.
+        """
+        self._cells, self._answers = cells, answers
+        self._begins, self._stopped = begins, stopped
+        self._after_all = self._run(list(enumerate(cells)))
+
+    def fresh(self, exercise: str) -> Given:
+        """Give the notebook after all cells: it is the same for each exercise."""
+        return self._given(AFTER_ALL, exercise, None)
+
+    def still_there(self) -> None:
+        """Return none: `fresh` gives the same notebook as the exercise before had."""
+
+    def up_to_check(self, exercise: str) -> Given | None:
+        """Give the notebook as it was at the exercise's check."""
+        cells = cells_up_to_check(self._cells, self._answers, exercise)
+        return None if cells is None else self._given(UP_TO_CHECK, exercise, cells)
+
+    def with_reference_answers(self, exercise: str) -> Given | None:
+        """Give the same with the course's earlier answers; None without any."""
+        cells = cells_with_reference_answers(self._cells, self._answers, exercise)
+        return None if cells is None else self._given(WITH_OURS, exercise, cells)
+
+    @contextlib.contextmanager
+    def _given(
+        self, when: str, exercise: str, cells: Sequence[NumberedCell] | None
+    ) -> Iterator[SubmissionProxy]:
+        """Give the notebook after some cells.
+
+        Raises:
+            StudentGone: if the exercise was stopped.
+        """
+        place = f"{exercise} {when}"
+        if place in self._stopped or (
+            when == UP_TO_CHECK and f"{exercise} {AFTER_ALL}" in self._stopped
+        ):
+            words = "stopped after {seconds} s without an end"
+            raise StudentGone(Phrase(words, EXERCISE_SECONDS))
+        student = self._after_all if cells is None else self._run(cells)
+        self._begins(place)
+        yield student
+
+    def _run(self, cells: Sequence[NumberedCell]) -> SubmissionProxy:
+        """Run cells in new names; one that raises stops no other."""
+        runner, lines = CellRunner(), {}
+        ordered = sorted(cells)
+        for number, source in cells:
+            place = f"cell {number}"
+            if place in self._stopped:
+                continue
+            self._begins(place)
+            error = runner.run(number, source)["error"]
+            if error:
+                lines[number] = error.get("line")
+        sources = [source for _, source in ordered]
+        return SubmissionProxy(LocalTransport(runner.namespace), sources, lines)

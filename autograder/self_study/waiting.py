@@ -1,0 +1,112 @@
+"""Wait for the check of a notebook, and stop what does not come to an end.
+
+The check runs in another process. A cell or an exercise that takes too long ends this
+process. A new process then leaves it out.
+"""
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from autograder.course import ROOT
+from autograder.phrases import Phrase
+
+START_SECONDS = 120  # to import PyTorch, on a slow disk
+CELL_SECONDS = 20
+EXERCISE_SECONDS = 12  # more than the learner is told: the process needs some itself
+MOST_STOPS = 20
+
+
+class NotRun(Exception):
+    """Report that a notebook could not be checked; the reason is for the learner."""
+
+
+def check_notebook(unit: str, notebook: Path, language: str) -> tuple[str, bool]:
+    """Check a notebook; return the report, and whether everything passes.
+
+    Raises:
+        NotRun: if it could not be checked.
+    """
+    stopped: list[str] = []
+    errors = [""]
+    request = {"unit": unit, "notebook": str(notebook), "language": language}
+    while len(stopped) < MOST_STOPS:
+        place = ""
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as file:
+            for message in _messages({**request, "stopped": stopped}, file):
+                place = message.get("at", place)
+                if "problem" in message:
+                    raise NotRun(message["problem"])
+                if "report" in message:
+                    return message["report"], message["passed"]
+            file.seek(0)
+            errors += file.read().splitlines()
+        if not place or place in stopped:
+            break
+        stopped.append(place)
+    raise NotRun(Phrase("The check itself broke off: {error}", errors[-1]))
+
+
+def _messages(request: dict[str, Any], errors: IO[str]) -> Iterator[dict[str, Any]]:
+    """Yield what the process says, until it ends or is stopped for its silence."""
+    with _process(errors) as process:
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
+            json.dump(request, pipe)
+        lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=_read, args=(process, lines), daemon=True).start()
+        seconds = START_SECONDS
+        while True:
+            try:
+                line = lines.get(timeout=seconds)
+            except queue.Empty:
+                return
+            if not line:
+                return
+            message = json.loads(line)
+            yield message
+            is_cell = message.get("at", "").startswith("cell ")
+            seconds = CELL_SECONDS if is_cell else EXERCISE_SECONDS
+
+
+@contextlib.contextmanager
+def _process(errors: IO[str]) -> Iterator[subprocess.Popen[str]]:
+    """Start the process with the course's own package; end it afterwards."""
+    paths = [str(ROOT), str(ROOT / "solutions"), os.environ.get("PYTHONPATH", "")]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "PYTHONUTF8": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "COURSE_CHECK": "running",
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "autograder.self_study.child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        env=environment,
+        encoding="utf-8",
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _read(process: subprocess.Popen[str], lines: queue.Queue[str]) -> None:
+    """Hand on the lines of the process, and an empty one at its end."""
+    assert process.stdout is not None
+    with process.stdout as pipe:
+        for line in pipe:
+            lines.put(line)
+    lines.put("")

@@ -1,0 +1,130 @@
+"""`python -m transformer.check` in the published repository, as on Windows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from own_notebooks import SCALED, UNSCALED, answers, changed, with_cell, write
+
+from autograder.course import load_course
+from autograder.publish import publish
+
+pytestmark = pytest.mark.integration
+Check = Callable[..., tuple[int, str]]
+FOREVER = "while True: pass"
+
+
+@pytest.mark.slow
+def test_a_right_notebook_passes_without_unix_and_the_grader(
+    check: Check, tmp_path: Path
+) -> None:
+    status, words = check("04", write(tmp_path, answers()))
+    assert status == 0, words
+    assert "✓ 3. Scaled dot-product attention: 13 of 13 checks pass" in words
+    assert "✗" not in words
+
+
+def test_the_first_cause_and_its_exercise_are_named(
+    check: Check, tmp_path: Path
+) -> None:
+    status, words = check("04", write(tmp_path, changed(SCALED, UNSCALED)))
+    assert status == 1, words
+    own, later = words.split("✓ 2. From scores to weights")
+    assert own.startswith("✗ 1. Every query meets every key: ")
+    assert "→ in exercise 1. Every query meets every key" in own
+    assert "√d_k" in own.split("✗")[-1]
+    assert "✗ 3. Scaled dot-product attention" in later
+    assert "course's attention_scores in place of yours" in later
+    assert "→ in exercise 1. Every query meets every key" in later
+
+
+@pytest.mark.slow
+def test_the_notebook_as_it_was_handed_out_is_not_written_yet(check: Check) -> None:
+    status, words = check(folder="assignments/04_attention")
+    assert status == 1
+    assert words.count("not written yet") == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (changed(SCALED, FOREVER), "stopped after 10 s without an end"),
+        (changed(SCALED, "import os; os._exit(3)"), "✗ 1. Every query"),
+        (changed(SCALED, "input()"), "raised EOFError"),
+        (changed(SCALED, "raise SystemExit"), "✗ 1. Every query"),
+    ],
+)
+def test_code_that_does_not_come_back_costs_only_its_exercise(
+    check: Check, tmp_path: Path, text: str, named: str
+) -> None:
+    status, words = check("04", write(tmp_path, text))
+    assert status == 1, words
+    assert named in words
+    assert "✓ 2. From scores to weights" in words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *(
+            "%matplotlib inline",
+            "!ls",
+            "%time 1 + 1",
+            "input('?')",
+            "print('x' * 10**7)",
+        ),
+        *("1 / 0", "raise SystemExit", "import os; os._exit(3)", FOREVER),
+        "from transformer.check import check\ncheck()",
+        "import nothing_of_this_name",
+    ],
+)
+def test_a_cell_of_the_learners_own_costs_nothing(
+    check: Check, tmp_path: Path, cell: str
+) -> None:
+    status, words = check("04", write(tmp_path, with_cell(answers(), cell)))
+    assert status == 0, words
+
+
+@pytest.mark.slow
+def test_watching_checks_again_on_each_save(
+    repository: Path, tmp_path: Path, without_unix: Path
+) -> None:
+    path = write(tmp_path, answers()[:3000])
+    command = [sys.executable, "-u", "-m", "transformer.check", "04", str(path)]
+    with subprocess.Popen(
+        [*command, "--watch"], cwd=repository, stdout=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        assert process.stdout is not None
+        try:
+            first = process.stdout.readline()
+            assert "is no complete notebook file" in first
+            time.sleep(1)
+            write(tmp_path, answers())
+            while "7 of 7" not in (line := process.stdout.readline()):
+                assert line
+        finally:
+            process.terminate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_what_publish_writes_checks_its_own_notebook(
+    tmp_path: Path, language: str
+) -> None:
+    target = tmp_path / "public"
+    publish(load_course(), target, "04", site=False, self_study=True, language=language)
+    command = [sys.executable, "-m", "transformer.check", "04"]
+    done = subprocess.run(command, cwd=target, capture_output=True, encoding="utf-8")
+    own = {"en": "not written yet", "ko": "아직"}
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.count(own[language]) == 4
+    path = write(tmp_path, answers())
+    done = subprocess.run([*command, path], cwd=target, capture_output=True)
+    assert done.returncode == 0
