@@ -2,24 +2,29 @@
 
 The kit of unit N holds what its notebook imports, and what that imports in turn. It
 never holds what is written in unit N and later, nor the command line, nor a solution
-marker.
+marker. It also holds the module that explains errors, which is not in the package.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from autograder.assemble.imported import imported_names
 from autograder.assemble.markers import without_markers
-from autograder.course import Course, Unit
+from autograder.course import TRANSLATIONS, Course, Unit
+from autograder.translations.catalogue import translations
+from autograder.translations.sources import ERRORS
+from autograder.translations.unit_table import locale_of
 
 IMPORT = re.compile(
     r"^\s*(?:from\s+(?P<base>[\w.]+)\s+import\s+(?P<names>\([^)]*\)|[^\n]+)"
     r"|import\s+(?P<module>[\w.]+))",
     re.MULTILINE,
 )
+MODULE = Path(__file__).with_name("explained_errors.py")
 IGNORED = ("__pycache__", ".ipynb_checkpoints")
 
 
@@ -33,6 +38,18 @@ def kit_files(course: Course, unit: Unit) -> dict[str, bytes]:
         elif path.suffix == ".py" and module in given:
             text = without_markers(path.read_text(encoding="utf-8"))
             files[_beside(course, path)] = text.encode()
+    return files | _explained_errors(course)
+
+
+def _explained_errors(course: Course) -> dict[str, bytes]:
+    """Return the module that explains errors, and its sentences in other languages."""
+    files = {f"{course.package}/{MODULE.name}": MODULE.read_bytes()}
+    for language in TRANSLATIONS:
+        table = translations(locale_of(course, language) / ERRORS)
+        if table:
+            name = MODULE.with_suffix(f".{language}.json").name
+            text = json.dumps(table, ensure_ascii=False, indent=0)
+            files[f"{course.package}/{name}"] = f"{text}\n".encode()
     return files
 
 

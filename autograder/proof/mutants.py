@@ -6,7 +6,7 @@ turned round, or a call dropped. Only what stands between the solution markers c
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 
 from autograder.assemble.markers import BEGIN, END
@@ -53,10 +53,16 @@ class Mutant:
 
 def make_mutants(cell: str) -> Iterator[Mutant]:
     """Yield every mutant of the answers in a cell, with its markers still in it."""
+    return mutants_by(mechanical_changes, cell, solution_lines(cell))
+
+
+def mutants_by(
+    changes: Callable[[ast.AST], Iterator[ast.AST]], cell: str, lines: Container[int]
+) -> Iterator[Mutant]:
+    """Yield a cell with each change that `changes` makes to a node in some lines."""
     tree = ast.parse(cell)
-    inside = solution_lines(cell)
     for position, node in enumerate(ast.walk(tree)):
-        if getattr(node, "lineno", None) not in inside:
+        if getattr(node, "lineno", None) not in lines:
             continue
         for changed in changes(node):
             mutated = copy.deepcopy(tree)
@@ -86,7 +92,7 @@ def nth_node(tree: ast.AST, position: int) -> ast.AST:
     return next(node for i, node in enumerate(ast.walk(tree)) if i == position)
 
 
-def changes(node: ast.AST) -> Iterator[ast.AST]:
+def mechanical_changes(node: ast.AST) -> Iterator[ast.AST]:
     """Yield what a node may become."""
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
         yield replaced(node, op=OPERATORS[type(node.op)]())

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import linecache
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -10,8 +11,11 @@ from typing import Any
 
 import nbformat
 
+from autograder.assemble.explained_errors import explanation
 from autograder.course import Course, Unit
 from autograder.proof.judging import exercise_of, numbers_of, proof_of
+from autograder.proof.mutants import Mutant, mutants_by
+from autograder.proof.slips import slips
 from autograder.proof.variants.registry import Variant
 from autograder.proof.variants.substitution import substitute
 from autograder.sandbox.student_side.side_effects import usual_settings
@@ -27,17 +31,20 @@ class VisibleVerdict:
         exercise: the exercise whose answer the variant replaces.
         variant: the variant.
         error: what the check or the answer raised; None if all passed.
+        said: the explanation that the notebook prints above the error, or "".
     """
 
     slug: str
     exercise: str
-    variant: Variant
+    variant: Variant | Mutant
     error: Exception | None
+    said: str = ""
 
     @property
     def is_explained(self) -> bool:
-        """Say whether the check failed with words of its own."""
-        return isinstance(self.error, AssertionError) and bool(str(self.error))
+        """Say whether the student reads a sentence about the cause."""
+        in_words = isinstance(self.error, AssertionError) and bool(str(self.error))
+        return in_words or bool(self.said)
 
 
 @cache
@@ -68,16 +75,39 @@ def run_visible_check(
     Raises:
         Exception: what a cell raises; an AssertionError is usually the check's.
     """
+    sources = _sources(course, unit, exercise)
+    _run(sources if variant is None else substitute(sources, variant), {})
+
+
+def _sources(course: Course, unit: Unit, exercise: str) -> list[str]:
+    """Return the cells up to an exercise's visible check, without the other checks."""
     cells = visible_cells(unit.slug, course.root)
-    check = f"{exercise}-check"
-    before = list(cells)[: list(cells).index(check)]
-    sources = [cells[name] for name in before if not name.endswith("-check")]
-    if variant is not None:
-        sources = substitute(sources, variant)
+    names = list(cells)[: list(cells).index(f"{exercise}-check") + 1]
+    others = [name for name in names[:-1] if not name.endswith("-check")]
+    return [cells[name] for name in (*others, names[-1])]
+
+
+def _run(sources: Iterable[str], space: dict[str, Any]) -> None:
+    """Run cells among the names of `space`, so that Python can show their lines."""
     usual_settings()
+    for number, source in enumerate(sources):
+        name = f"<visible cell {number}>"
+        lines = source.splitlines(keepends=True)
+        linecache.cache[name] = (len(source), None, lines, name)
+        exec(compile(source, name, "exec"), space)
+
+
+def _try(
+    sources: Iterable[str],
+) -> tuple[Exception | None, str]:
+    """Run cells; return what they raise, and the notebook's explanation of it."""
     space: dict[str, Any] = {}
-    for source in [*sources, cells[check]]:
-        exec(source, space)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            _run(sources, space)
+    except Exception as error:
+        return error, explanation(error, space, {})
+    return None, ""
 
 
 def judge_visible(
@@ -91,11 +121,18 @@ def judge_visible(
         proof = proof_of(unit.slug, course.root)
         for number in numbers_of(proof, only):
             variant = proof.variants[number]
-            exercise, error = exercise_of(proof.graded, variant), None
-            try:
-                with contextlib.redirect_stdout(io.StringIO()):
-                    run_visible_check(course, unit, exercise, variant)
-            except Exception as raised:
-                error = raised
-            yield VisibleVerdict(unit.slug, exercise, variant, error)
+            exercise = exercise_of(proof.graded, variant)
+            tried = _try(substitute(_sources(course, unit, exercise), variant))
+            yield VisibleVerdict(unit.slug, exercise, variant, *tried)
+    usual_settings()
+
+
+def judge_slips(course: Course, unit: Unit) -> Iterator[VisibleVerdict]:
+    """Run the visible check of each answer with a slip in it, such as no `return`."""
+    cells = visible_cells(unit.slug, course.root)
+    for exercise in proof_of(unit.slug, course.root).graded.points:
+        answer, sources = cells.get(exercise, ""), _sources(course, unit, exercise)
+        for slip in mutants_by(slips, answer, range(1, answer.count("\n") + 2)):
+            tried = _try(slip.source if one == answer else one for one in sources)
+            yield VisibleVerdict(unit.slug, exercise, slip, *tried)
     usual_settings()

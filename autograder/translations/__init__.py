@@ -4,6 +4,7 @@ Every sentence of the course is a message of a catalogue under `book/locale/ko/`
 
 - `LC_MESSAGES/PAGE.po`: a page of the book, found by Sphinx (`book.py`);
 - `notebooks/NN_topic.po`: a notebook, found in the released one (`notebooks.py`);
+- `notebooks/errors.po`: what a notebook says above an error (`sources.py`);
 - `feedback/…`: what hidden checks and the grader say of a submission;
 - `README.po`: the README (`markdown.py`).
 

@@ -13,7 +13,7 @@ from functools import partial
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
-from autograder.course import LANGUAGE_KEY
+from autograder.course import ENGLISH, LANGUAGE_KEY
 from autograder.translations import code, markdown
 from autograder.translations.catalogue import LANGUAGE, Message
 from autograder.unit import CHECK_SUFFIX, is_graded_code
@@ -21,6 +21,7 @@ from autograder.unit import CHECK_SUFFIX, is_graded_code
 SHARED = ("setup", "hand-in")  # the grade ids of cells that all notebooks share
 UNIT = "@unit@"  # stands for the unit's slug in their messages
 FACTS = re.compile(r"about \d+ minutes · [\d.]+ points")
+EXPLAINED_IN = 'explain_errors("{}")'  # in the set-up cell
 COMMENT = re.compile(r"# (.+)")
 # The facts that every notebook holds, each with the pattern of its values.
 PATTERNS = {
@@ -111,6 +112,9 @@ def translated(
             cell.source = _to_itself(markdown.translated(cell.source, of_unit), slug)
         elif grade_id(cell) in SHARED:
             cell.source = _first_comment(code.translated(cell.source, fixed), fixed)
+            cell.source = cell.source.replace(
+                EXPLAINED_IN.format(ENGLISH), EXPLAINED_IN.format(LANGUAGE)
+            )
         else:
             cell.source = code.translated(cell.source, of_unit, partial(_is_ours, cell))
         own_data = cell.metadata.get("nbgrader", {})

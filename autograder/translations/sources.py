@@ -25,6 +25,8 @@ from autograder.translations.unit_table import PAGES, PUBLISHED, README, locale_
 
 NOTEBOOKS = "notebooks"
 SHARED = f"{NOTEBOOKS}/shared.po"
+ERRORS = f"{NOTEBOOKS}/errors.po"  # what a notebook says above an error
+EXPLAINED_ERRORS = "assemble/explained_errors.py"
 BOOK = "book.po"  # what the book's own code writes
 FEEDBACK_WORDS = "nbgrader_steps/feedback*.py"
 UNIT_TABLE = "translations/unit_table.py"
@@ -37,6 +39,7 @@ UNITS = re.compile(
 STUDENT_SIDE = "sandbox/student_side/side_effects.py"
 # Calls whose first argument is a text to translate: of the grader, of its pages.
 PHRASES, TOLD = ("Phrase", "joined"), ("said", "told")
+EXPLAINED = ("Sentence", "Cause")
 NO_TEXT = re.compile(r"^lambda |\\[dwsS(]|\(\?|^\w+ \| \w+$|^<\w+ \w+=")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 TOLD_IN_TEMPLATE = re.compile(
@@ -88,6 +91,8 @@ def quick_messages(course: Course) -> dict[str, list[Message]]:
                 *_names(course, unit),
             ]
     grader = course.root / "autograder"
+    explained = grader.glob(EXPLAINED_ERRORS)
+    found[ERRORS] = list(_messages(partial(handed_to, EXPLAINED), explained))
     of_checks = {*(grader / "checking").glob("*.py"), *(grader / "checks").glob("*.py")}
     of_report = {path for one in REPORT_WORDS for path in grader.glob(one)}
     of_pages = {*(grader / "pages").rglob("*.j2"), *grader.glob(FEEDBACK_WORDS)}

@@ -4,7 +4,7 @@
 import os
 import subprocess
 import sys
-from importlib import invalidate_caches
+from importlib import import_module, invalidate_caches
 from importlib.util import find_spec
 
 UNIT, COURSE = "@unit@", "@repository@"
@@ -38,6 +38,9 @@ if not find_spec("@package@"):
         f"The folder `@package@` is not beside this notebook. Get the whole folder "
         f"assignments/{UNIT} from {COURSE} and open the notebook in it."
     )
+
+if find_spec("@package@.explained_errors"):  # names the cause above an error
+    import_module("@package@.explained_errors").explain_errors("en")
 
 import torch
 
