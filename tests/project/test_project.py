@@ -74,6 +74,7 @@ GUIDES = (
     "CONTRIBUTING.md",
     "book/AUTHORS.md",
     "solutions/notebooks/README.md",
+    "autograder/sandbox/README.md",
 )
 
 
