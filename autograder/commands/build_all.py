@@ -36,7 +36,7 @@ def build_all(
 ) -> None:
     """Make the notebooks, build the book, and grade a sample class of one unit.
 
-    The book is built while the class is graded: its chapters are executed one by one.
+    The book is built while the class is graded.
     """
     course = load_course()
     if every_unit:

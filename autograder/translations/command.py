@@ -9,7 +9,7 @@ import typer
 
 GROUP = typer.Typer(no_args_is_help=False, help="Keep the Korean edition in step.")
 PAGES = Annotated[
-    bool, typer.Option(help="The book's pages too, which takes a minute.")
+    bool, typer.Option(help="The book's pages too. This executes changed chapters.")
 ]
 
 
