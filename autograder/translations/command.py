@@ -44,6 +44,8 @@ def extract(
     from autograder.translations.update import outdated, update
 
     course = load_course()
+    if pages:
+        typer.echo("The book's pages are read, and changed chapters are executed.")
     try:
         found = all_messages(course) if pages else quick_messages(course)
     except ExtractionError as error:

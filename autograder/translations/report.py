@@ -128,4 +128,7 @@ def fallen(found: list[State], shares: Mapping[str, float]) -> Iterator[str]:
     for one in found:
         before = shares.get(one.name, 0.0)
         if one.share < before - 0.0001:
-            yield f"{one.name}: {one.share:.1%} is done, and it was {before:.1%}"
+            yield (
+                f"{one.name}: {one.share:.1%} is done, and it was {before:.1%}: "
+                "translate what is empty or marked `#, fuzzy`"
+            )

@@ -77,6 +77,7 @@ def test_words_are_counted_and_a_share_that_falls_is_told(tmp_path: Path) -> Non
     assert found == State("a.po", done=3, stale=2, missing=1) and found.share == 0.5
     assert list(fallen([found], {"a.po": 0.5})) == []
     assert list(fallen([found], {"a.po": 0.6})) == [
-        "a.po: 50.0% is done, and it was 60.0%"
+        "a.po: 50.0% is done, and it was 60.0%: "
+        "translate what is empty or marked `#, fuzzy`"
     ]
     assert list(table([found]))[-1].split() == ["all", "6", "50.0", "%", "2", "1"]
