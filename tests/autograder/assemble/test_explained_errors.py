@@ -102,6 +102,23 @@ def test_without_ipython_nothing_happens() -> None:
     assert done.stderr.endswith("'NoneType' object has no attribute 'shape'\n")
 
 
+def test_the_shell_of_the_grader_is_left_alone() -> None:
+    folder = COURSE.release_dir(COURSE.unit("04"))
+    program = (
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        "from transformer.explained_errors import explain_errors\n"
+        "explain_errors('ko'); print(shell.custom_exceptions)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "()\n", done.stderr
+
+
 def outputs(language: str, *cells: str) -> list[list[tuple[str, str]]]:
     """Run cells after the set-up cell of unit 04 in a kernel; return what they show."""
     unit = COURSE.unit("04")
