@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from nbformat import NotebookNode
 
+from autograder.checking.generic_checks import KEPT
 from autograder.grading.earlier_exercises import (
     answers_of,
     blamed_by_exercise,
@@ -80,10 +81,13 @@ def _cause(
 def first_cause(failed: Sequence[CheckResult]) -> CheckResult:
     """Return the failed check to read first: one with a named mistake, if any has one.
 
-    Otherwise it is the check with the most points.
+    A result kept from an earlier call comes before all others, because each check
+    then sees the results of the check before. Without a name, it is the check with
+    the most points.
     """
-    named = (result for result in failed if result.mistake)
-    return next(named, max(failed, key=lambda result: result.max_points))
+    named = [result for result in failed if result.mistake]
+    kept = [result for result in named if KEPT in str(result.mistake)]
+    return next(iter(kept or named), max(failed, key=lambda one: one.max_points))
 
 
 def headings(notebook: NotebookNode) -> dict[str, str]:
