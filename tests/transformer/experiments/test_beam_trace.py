@@ -25,12 +25,12 @@ def test_the_best_of_the_tree_is_what_the_search_found(shipped: ShippedModel, k:
     for pair in make_grammar_corpus().test[:5]:
         src = torch.tensor([src_words.encode(pair.src)])
         tree = trace_beam(shipped.model, src, tgt_words, settings)
-        (found,), (worth,) = beam_search(shipped.model, src, settings)
+        (found,), (score,) = beam_search(shipped.model, src, settings)
         ids = until_end(found[0])[1:].tolist()
         branches = {branch.words: branch for branch in tree}
         best = branches[tuple(tgt_words.words[i] for i in ids)]
         assert best.kept
-        assert math.isclose(math.log(best.probability), worth[0], abs_tol=1e-3)
+        assert math.isclose(math.log(best.probability), score[0], abs_tol=1e-3)
 
 
 def test_each_step_keeps_the_most_probable(shipped: ShippedModel):
