@@ -29,7 +29,7 @@ DECIDING = (
 )
 NOT_DECIDING = (
     *("assemble", "class_report", "collect", "commands", "pages", "proof", "publish"),
-    *("platforms", "translations", "written"),
+    *("platforms", "self_study", "translations", "written"),
     "checks",  # but for the unit's own
     *("classroom/__init__.py", "classroom/audit_log.py", "classroom/cluster.py"),
     *("classroom/cluster_worker.py", "classroom/fingerprint.py"),
