@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
-MOST = 62_000  # bytes
+MOST = 60_000  # bytes
 STUB = re.compile(r"^( *)raise NotImplementedError\(.*\)$", re.MULTILINE)
 WRONG = r"\1import torch\n\1return torch.zeros(2, 3)"
 
