@@ -433,6 +433,11 @@ def _of_none(place: Place) -> Sentence:
         return _no_return(names)
     for name in place.names:
         if name in passed | {*code.co_freevars} and here.get(name, name) is None:
+            givers = _called_by_caller(place)
+            if names := _listed(
+                _label(one) for one in givers if _returns(one) == {False}
+            ):
+                return _no_return(names)
             return Sentence(
                 "{name} is None here, because the caller passed None. Treat this "
                 "case before this line.",
@@ -520,6 +525,15 @@ def _called(place: Place, near: bool = False) -> Iterator[FunctionType]:
     for name in place.names if near else _names(place.frame.f_code):
         for value in (here.get(name, notebook.get(name)), _get(here.get("self"), name)):
             yield from _functions(value, notebook)
+
+
+def _called_by_caller(place: Place) -> Iterator[FunctionType]:
+    """Yield the notebook's functions that the calling code of the notebook names."""
+    frame, notebook = place.frame.f_back, place.frame.f_globals
+    while frame is not None and frame.f_globals is not notebook:
+        frame = frame.f_back
+    if frame is not None:
+        yield from _called(Place(frame, frame.f_lineno, (), False))
 
 
 def _used(function: FunctionType) -> Iterator[FunctionType]:
