@@ -12,6 +12,7 @@ from torch import Tensor
 from autograder.phrases import Phrase
 
 INFINITY = Phrase("infinity")
+NOTHING = Phrase("None (is a `return` missing?)")
 
 
 def shape_words(shape: Sequence[int]) -> str:
@@ -22,7 +23,7 @@ def shape_words(shape: Sequence[int]) -> str:
 def describe(value: Any) -> str:
     """Say what kind of thing `value` is, with its shape or length, not its value."""
     if value is None:
-        return "None"
+        return NOTHING
     if isinstance(value, Tensor):
         return Phrase(
             "a tensor of shape {shape} and {dtype}",

@@ -73,8 +73,9 @@ class Learner:
         if place in self._stopped or (
             when == UP_TO_CHECK and f"{exercise} {AFTER_ALL}" in self._stopped
         ):
-            words = "stopped after {seconds} s without an end"
-            raise StudentGone(Phrase(words, EXERCISE_SECONDS))
+            raise StudentGone(
+                Phrase("stopped after {seconds} s without an end", EXERCISE_SECONDS)
+            )
         student = self._after_all if cells is None else self._run(cells)
         self._begins(place)
         yield student

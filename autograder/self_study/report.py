@@ -1,9 +1,11 @@
 """Say in words which checks pass, and what the first cause of a failure is."""
 
+import ast
 from collections.abc import Callable, Collection, Sequence
 
 from nbformat import NotebookNode
 
+from autograder.checking.compare import NOTHING as RETURNED_NOTHING
 from autograder.checking.generic_checks import KEPT
 from autograder.grading.earlier_exercises import (
     answers_of,
@@ -12,7 +14,9 @@ from autograder.grading.earlier_exercises import (
     uses_what_is_wrong,
 )
 from autograder.grading.points import CheckResult
-from autograder.phrases import Phrase
+from autograder.notebook_syntax import parse_cell
+from autograder.phrases import Phrase, series
+from autograder.unit import written_points
 
 Told = Callable[[str], str]
 PASSED, FAILED, NOTHING = "✓", "✗", "–"
@@ -32,26 +36,31 @@ def report(
         unwritten: the exercises that are as they were handed out.
         told: translates a phrase.
     """
-    titles = headings(notebook)
-    blamed = blamed_by_exercise(results, answers_of(notebook))
+    titles, answers = headings(notebook), answers_of(notebook)
+    blamed = blamed_by_exercise(results, answers)
+    written = written_points(notebook)
+    order = [name for name in titles if name in written or name in blamed]
     lines = []
-    for exercise, names in blamed.items():
+    for exercise in dict.fromkeys([*order, *blamed]):
+        names = blamed.get(exercise, {})
         own = [result for result in results if result.exercise == exercise]
         title = titles.get(exercise, exercise)
+        if exercise in written:
+            words = Phrase("{title}: a written answer, which no check reads", title)
+            lines.append(f"{NOTHING} {told(words)}")
+            continue
         if exercise in unwritten:
             words = Phrase("{title}: not written yet", title)
             lines.append(f"{NOTHING} {told(words)}")
             continue
         passed = [result for result in own if is_passed(result)]
-        count = Phrase(
-            "{title}: {passed} of {count} checks pass", title, len(passed), len(own)
-        )
         is_right = len(passed) == len(own)
+        count = _count(title, own, len(passed), list(names))
         lines.append(f"{PASSED if is_right else FAILED} {told(count)}")
         lines += [f"    {PASSED} {told(result.title)}" for result in passed]
         if not is_right:
             cause, place = _cause(own, names, exercise)
-            where = Phrase("in exercise {title}", titles.get(place, place))
+            where = _where(cause, titles.get(place, place), answers.get(place, ""))
             lines += [f"    {FAILED} {told(cause)}", f"      → {told(where)}"]
     return "\n".join(lines)
 
@@ -59,6 +68,47 @@ def report(
 def is_passed(result: CheckResult) -> bool:
     """Say whether a check passes with the learner's own earlier answers."""
     return result.status == "passed" and not result.with_reference_answers
+
+
+def _count(
+    title: str, own: Sequence[CheckResult], passed: int, names: Sequence[str]
+) -> Phrase:
+    """Say how many checks pass, and how many more with the course's answers."""
+    ours = sum(result.with_reference_answers for result in own)
+    if not ours:
+        return Phrase(
+            "{title}: {passed} of {count} checks pass", title, passed, len(own)
+        )
+    return Phrase(
+        "{title}: {passed} of {count} checks pass with your {names}, and {both} with "
+        "the course's",
+        *(title, passed, len(own)),
+        series(names) or Phrase("earlier functions"),
+        passed + ours,
+    )
+
+
+def _where(cause: str, title: str, answer: str) -> Phrase:
+    """Name the exercise, and the function without a `return` if None came back."""
+    tree = parse_cell(answer) if RETURNED_NOTHING in cause else None
+    for node in ast.walk(tree) if tree else ():
+        if isinstance(node, ast.FunctionDef) and _returns_nothing(node):
+            return Phrase(
+                "in exercise {title}: {name}, line {line} of its cell",
+                *(title, f"`{node.name}`", node.lineno),
+            )
+    return Phrase("in exercise {title}", title)
+
+
+def _returns_nothing(function: ast.FunctionDef) -> bool:
+    """Say whether no path of a function returns a value; inner functions aside."""
+    nodes: list[ast.AST] = list(function.body)
+    for node in nodes:
+        if isinstance(node, ast.Return) and node.value is not None:
+            return False
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
+            nodes += ast.iter_child_nodes(node)
+    return function.name != "__init__"
 
 
 def _cause(
@@ -98,6 +148,6 @@ def headings(notebook: NotebookNode) -> dict[str, str]:
             lines = [line for line in cell.source.splitlines() if line.startswith("#")]
             heading = lines[-1].lstrip("# ") if lines else heading
         details = cell.metadata.get("nbgrader", {})
-        if details.get("solution"):
+        if details.get("solution") or details.get("task"):
             found[details["grade_id"]] = heading
     return found

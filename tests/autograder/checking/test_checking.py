@@ -28,7 +28,7 @@ def words(function, *args, **kwargs):
 @pytest.mark.parametrize(
     ("actual", "said"),
     [
-        (None, "scores should be a tensor, but it is None."),
+        (None, "scores should be a tensor, but it is None (is a `return` missing?)."),
         ((1, 2), "scores should be a tensor, but it is a tuple of 2."),
         (EXPECTED[0], "should have the shape (2, 2), but it has (2,)."),
         (EXPECTED + 1, "has the right shape (2, 2), but 4 of its 4 values are not"),

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from own_notebooks import answers, write
+from own_notebooks import SCALED, answers, write
 
 from autograder.self_study.child import check
 
@@ -59,3 +59,16 @@ def test_the_title_of_an_exercise_is_the_heading_above_it(tmp_path: Path) -> Non
             cell["source"] = f"def attention_scores(query, key):\n    {stub}"
     report = checked(write(tmp_path, json.dumps(unit)))["report"]
     assert "1. Every query meets every key" in report
+
+
+@pytest.mark.integration
+def test_what_passes_with_the_courses_functions_is_counted_apart(
+    tmp_path: Path,
+) -> None:
+    forgetful = answers().replace(SCALED, SCALED.replace("return ", "scores = "))
+    report = checked(write(tmp_path, forgetful))["report"]
+    words = "0 of 13 checks pass with your attention_scores, and 13 with the course's"
+    assert f"✗ 3. Scaled dot-product attention: {words}" in report
+    assert "is None (is a `return` missing?)" in report
+    assert "meets every key: `attention_scores`, line 1 of its cell" in report
+    assert "– 5. Why the square root?: a written answer" in report.splitlines()[-1]
