@@ -13,6 +13,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 # How written answers count.
 BY_HAND, SUBSTANCE, UNCOUNTED = MODES = ("by-hand", "substance", "uncounted")
+# How many hints of an exercise a class gets; the self-study edition has all.
+HINTS = {"none": 0, "first": 1, "all": 3}
 GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?")
 UPLOADED = "on Colab, *File > Upload notebook*"
 ENGLISH = "en"
@@ -21,7 +23,15 @@ LANGUAGE_KEY = "course_language"  # of the metadata of a notebook in one of them
 COURSE_ID = "default_course"  # without one, PostgreSQL refuses an assignment
 
 
-TEXTS = {"title", "repository", "branch", "package", "torch_index", "course_id"}
+TEXTS = {
+    "title",
+    "repository",
+    "branch",
+    "package",
+    "torch_index",
+    "course_id",
+    "hints",
+}
 LISTS = ("private_modules", "packages", "unit")
 KEYS = (*sorted(TEXTS), *LISTS, "written_answers", "checks", "late")  # of course.toml
 UNIT_KEYS = ("slug", "title", "modules", "packages", "written_answers")
@@ -71,6 +81,7 @@ class Course:
     late: Mapping[str, Any] = field(default_factory=dict, hash=False)
     torch_index: str = ""
     draw_number: int = 0
+    hints: int = 0  # of each exercise, for a class
 
     @property
     def package_dir(self) -> Path:
@@ -107,6 +118,15 @@ class Course:
         Its kit is the one beside the English notebook.
         """
         return self.root / "assignments" / language / unit.slug / f"{unit.slug}.ipynb"
+
+    def hints_file(self, unit: Unit) -> Path:
+        """Locate the hints, which are edited by hand."""
+        return self.root / "solutions" / "hints" / f"{unit.slug}.toml"
+
+    def hints_of(self, unit: Unit) -> dict[str, list[str]]:
+        """Return each exercise's hints: the idea, the likeliest pitfall, the code."""
+        path = self.hints_file(unit)
+        return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
 
     def checks_file(self, unit: Unit) -> Path:
         """Locate the hidden checks."""
@@ -235,7 +255,14 @@ def _course(root: Path, table: dict[str, Any]) -> Course:
         late=table.get("late", {}),
         torch_index=table.get("torch_index", ""),
         draw_number=_draw_number(table.get("checks", {})),
+        hints=_number_of_hints(table.get("hints", "none")),
     )
+
+
+def _number_of_hints(setting: str) -> int:
+    if setting not in HINTS:
+        raise CourseError(f"hints = {setting!r}: expected one of {', '.join(HINTS)}")
+    return HINTS[setting]
 
 
 def _draw_number(entry: dict[str, Any]) -> int:

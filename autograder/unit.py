@@ -141,6 +141,19 @@ def written_points(notebook: NotebookNode) -> dict[str, float]:
     }
 
 
+def headings(notebook: NotebookNode) -> dict[str, str]:
+    """Return the heading above each answer of a notebook."""
+    found, heading = {}, ""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            lines = [line for line in cell.source.splitlines() if line.startswith("#")]
+            heading = lines[-1].lstrip("# ") if lines else heading
+        details = cell.metadata.get("nbgrader", {})
+        if details.get("solution") or details.get("task"):
+            found[details["grade_id"]] = heading
+    return found
+
+
 def points_told(notebook: NotebookNode) -> float:
     """Return all points of a released notebook, as students were told."""
     return sum([*points_of(notebook).values(), *written_points(notebook).values()])

@@ -8,8 +8,10 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import nbformat
+
 from autograder.course import ENGLISH, GITHUB, TRANSLATIONS, Course, Unit
-from autograder.publish.refusals import require_built_site, require_file
+from autograder.publish.refusals import HINTS_PAGE, require_built_site, require_file
 from autograder.publish.site import (
     GUIDE_SOURCES,
     as_published,
@@ -18,7 +20,9 @@ from autograder.publish.site import (
     leave_guide_out,
 )
 from autograder.translations import markdown
+from autograder.translations.feedback_catalogues import feedback_table
 from autograder.translations.unit_table import told_in_readme, unit_table
+from autograder.unit import headings
 
 TEMPLATES = Path(__file__).with_name("templates")
 SITE = "docs"  # GitHub Pages serves a branch from its root or from this folder
@@ -66,6 +70,10 @@ def write_contents(
     """
     for unit in units:
         write_unit(course, unit, folder / "assignments" / unit.slug, site, language)
+        if course.hints and not more:
+            page = hints_page(course, unit, language)
+            path = folder / "assignments" / unit.slug / HINTS_PAGE
+            path.write_text(page, encoding="utf-8", newline="\n")
     private = () if guide else GUIDE_SOURCES
     if (course.root / "book").is_dir():
         left_out = (*BOOK_TOOLS, *private)
@@ -109,6 +117,24 @@ def write_unit(
     if chapter and not site:
         text = text.replace(chapter, str(course.chapter_url(unit, language, site)))
     (folder / notebook.name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def hints_page(course: Course, unit: Unit, language: str) -> str:
+    """Return a page with the hints that a class gets, each folded."""
+    told = told_in_readme(course, language)
+    translated = feedback_table(course.root, language, unit.slug)
+    released = nbformat.read(course.notebook(unit, language), as_version=4)
+    titles = headings(released)
+    lines = [f"# {told('Hints')}", told("Open a hint only after you have tried.")]
+    for exercise, hints in course.hints_of(unit).items():
+        lines.append(f"## {titles.get(exercise, exercise)}")
+        for number, hint in enumerate(hints[: course.hints], 1):
+            summary = told("Hint {number}").format(number=number)
+            text = translated.get(hint, hint)
+            lines.append(
+                f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>"
+            )
+    return "\n\n".join(lines) + "\n"
 
 
 def copy_tree(source: Path, target: Path, without: Sequence[str] = ()) -> None:

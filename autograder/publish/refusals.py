@@ -26,8 +26,9 @@ from autograder.assemble.private_text import (
     shown_lines,
     telling_lines,
 )
-from autograder.course import ENGLISH, Course, Unit
+from autograder.course import ENGLISH, TRANSLATIONS, Course, Unit
 from autograder.publish.self_study import CHECKS
+from autograder.translations.feedback_catalogues import feedback_table
 
 SUBJECT = "Publish the course up to unit"  # of each commit that publishing makes
 README = "README.md"
@@ -36,6 +37,7 @@ OWN_WORDS = "<!-- Words of your own: "  # the last line of ours in the README be
 OF_CLASS = (
     *("gradebook.db", "submitted", "autograded", "feedback", "grading", "collected"),
 )
+HINTS_PAGE = "HINTS.md"  # of a unit, for a class
 NEW_FOLDER = "name a new folder: publishing makes it"
 REMEDY = "take it out, then publish again"
 PRIVATE_PATH = re.compile(
@@ -256,6 +258,8 @@ def private_things(
     secrets = _secrets(course)
     published = {path.name for path in folder.glob("assignments/*")}
     kits = {u.slug: kit_files(course, u) for u in course.units if u.slug in published}
+    pages = (HINTS_PAGE,) if course.hints and not more else ()
+    kept = {} if more else hints_kept(course)
     problems: list[Problem] = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -267,9 +271,10 @@ def private_things(
             problems += [Problem(_source(name), what, REMEDY) for what in found]
             continue
         slug = _unit_of(course, name)
-        found = list(_found(course, path, name, secrets[slug]))
+        found = [*_found(course, path, name, secrets[slug]), *_hints(path, kept)]
         inside = name.removeprefix(f"assignments/{slug}/")
-        if slug and inside != f"{slug}.ipynb" and inside not in kits[slug]:
+        own = (f"{slug}.ipynb", *pages)
+        if slug and inside not in own and inside not in kits[slug]:
             found.append("is neither the notebook nor a part of the kit of this unit")
         problems += [Problem(_source(name), what, REMEDY) for what in found]
     return problems
@@ -284,6 +289,26 @@ def _secrets(course: Course) -> dict[str, list[Secret]]:
         unit.slug: [*secret_answers(course, unit), *common] for unit in course.units
     }
     return {"": later[course.units[0].slug], **later}
+
+
+def hints_kept(course: Course) -> dict[str, str]:
+    """Return the hints that a class is not given, without spaces, and their names."""
+    kept = {}
+    for unit in course.units:
+        tables = [feedback_table(course.root, one, unit.slug) for one in TRANSLATIONS]
+        for exercise, hints in course.hints_of(unit).items():
+            for number, hint in enumerate(hints[course.hints :], course.hints + 1):
+                for text in (hint, *(table.get(hint, hint) for table in tables)):
+                    kept["".join(text.split())] = f"hint {number} of {exercise}"
+    return kept
+
+
+def _hints(path: Path, kept: Mapping[str, str]) -> Iterator[str]:
+    """Yield the hints in a file that a class is not given."""
+    if kept and not path.is_symlink():
+        text = path.read_bytes().decode("utf-8", errors="replace")
+        shown = "".join("".join(_lines(path, text)).split())
+        yield from {f"shows {name}" for hint, name in kept.items() if hint in shown}
 
 
 def _unit_of(course: Course, name: str) -> str:

@@ -41,7 +41,10 @@ MODULES = {
         *("__init__", "call_tracer", "cells", "errors", "messages", "meta_device"),
         *("requests", "shell", "side_effects", "values"),
     ),
-    "self_study": ("__init__", "child", "command", "learner", "report", "waiting"),
+    "self_study": (
+        *("__init__", "answers", "child", "command", "learner", "progress"),
+        *("report", "waiting"),
+    ),
     "translations": ("__init__", "catalogue", "feedback_catalogues"),
 }
 
@@ -89,6 +92,8 @@ def _of_course(course: Course, units: Sequence[Unit]) -> Iterator[Path]:
             yield path
     for unit in units:
         yield course.checks_file(unit)
+        if course.hints_file(unit).is_file():
+            yield course.hints_file(unit)
         yield course.answer_notebook(unit)
         yield course.release_notebook(unit)
     for language in TRANSLATIONS:

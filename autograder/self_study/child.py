@@ -22,7 +22,7 @@ from autograder.phrases import Phrase, translated
 from autograder.repair import Refused, read_submission
 from autograder.sandbox.student_side.cells import quiet_environment
 from autograder.self_study.learner import Learner
-from autograder.self_study.report import is_passed, report
+from autograder.self_study.report import facts_of, is_passed, report
 from autograder.unit import cells_to_run, graded_unit, our_answers
 
 
@@ -72,7 +72,11 @@ def check(request: dict[str, Any], begins: Callable[[str], None]) -> dict[str, A
     learner = Learner(cells_to_run(notebook), answers, begins, request["stopped"])
     results = run_checks(unit, learner, unwritten=repaired.unwritten)
     text = report(results, notebook, repaired.unwritten, told)
-    return {"report": text, "passed": all(map(is_passed, results))}
+    return {
+        "report": text,
+        "passed": all(map(is_passed, results)),
+        "exercises": facts_of(results, notebook, told),
+    }
 
 
 if __name__ == "__main__":

@@ -7,8 +7,11 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from autograder.course import (
     ENGLISH,
@@ -20,18 +23,40 @@ from autograder.course import (
 )
 from autograder.phrases import Phrase, translated
 from autograder.repair.slots import top_names
+from autograder.self_study.answers import (
+    both_answers,
+    exercise_named,
+    next_hint,
+    next_step,
+)
+from autograder.self_study.progress import course_map, record
 from autograder.self_study.waiting import NotRun, check_notebook
 
 ALL_PASSED, SOME_FAILED, NOT_RUN = 0, 1, 2
 POLL_SECONDS = 0.5
 
 
-def main(arguments: Sequence[str], language: str, default_unit: str = "") -> int:
+@dataclass(frozen=True)
+class Wish:
+    """Which notebook to check, in which language, and the repository's folder."""
+
+    unit: Unit
+    notebook: Path
+    language: str
+    folder: Path
+
+
+def main(
+    arguments: Sequence[str], language: str, folder: Path, default_unit: str = ""
+) -> int:
     """Check a saved notebook; return 0 if all passes, 1 if not, 2 if it did not run.
+
+    Without a unit, print the map of all units.
 
     Args:
         arguments: of the command line.
         language: of this repository.
+        folder: of this repository; it has `assignments/` and keeps the progress.
         default_unit: the unit that is checked if none is named.
     """
     with contextlib.suppress(AttributeError):  # a notebook's own output has none
@@ -43,19 +68,34 @@ def main(arguments: Sequence[str], language: str, default_unit: str = "") -> int
     )
     parser.add_argument("--watch", action="store_true", help="run again on each save")
     parser.add_argument("--language", choices=[ENGLISH, *TRANSLATIONS])
+    parser.add_argument("--hint", metavar="EXERCISE", help="show the next hint")
+    parser.add_argument("--answer", metavar="EXERCISE", help="show the course's, too")
+    parser.add_argument("--give-up", action="store_true", help="without passing first")
     asked = parser.parse_args(arguments)
     language = asked.language or language
     try:
-        unit, notebook = _chosen(asked.unit, asked.notebook, default_unit)
+        if not (asked.unit or asked.hint or asked.answer or asked.watch):
+            _print(course_map(load_course(), folder, language, _teller(language)))
+            return ALL_PASSED
+        unit, notebook = _chosen(asked.unit, asked.notebook, default_unit, folder)
+        wish = Wish(unit, notebook, language, folder)
+        if asked.hint:
+            return _hint(wish, asked.hint)
+        if asked.answer:
+            return _answer(wish, asked.answer, asked.give_up)
+        return _watch(wish) if asked.watch else _check(wish)
     except (CourseError, NotRun) as error:
-        print(_told(error.args[0], language))
+        _print(_teller(language)(error.args[0]))
         return NOT_RUN
-    if not asked.watch:
-        return _check(unit, notebook, language)
-    return _watch(unit, notebook, language)
 
 
-def _chosen(name: str, notebook: Path | None, default: str) -> tuple[Unit, Path]:
+def _print(text: str) -> None:
+    print(text, flush=True)
+
+
+def _chosen(
+    name: str, notebook: Path | None, default: str, folder: Path
+) -> tuple[Unit, Path]:
     """Return the unit and the notebook that are asked for.
 
     A notebook may be named without its unit if its name has the unit's number.
@@ -75,55 +115,106 @@ def _chosen(name: str, notebook: Path | None, default: str) -> tuple[Unit, Path]
         raise NotRun(
             Phrase("Unit {unit} is not in this repository: try `git pull`.", unit.slug)
         )
-    own = ROOT.parent / "assignments" / unit.slug / f"{unit.slug}.ipynb"
+    own = folder / "assignments" / unit.slug / f"{unit.slug}.ipynb"
     return unit, notebook or own
 
 
-def _told(text: str, language: str) -> str:
+def _teller(language: str, slug: str = "") -> Callable[[str], str]:
+    """Return what translates the words about a unit."""
     if language == ENGLISH:
-        return text
+        return str
     from autograder.translations.feedback_catalogues import feedback_table
 
-    return translated(text, feedback_table(ROOT, language, ""))
+    return partial(translated, table=feedback_table(ROOT, language, slug))
 
 
-def _check(unit: Unit, notebook: Path, language: str) -> int:
-    """Check a notebook once and print the report."""
-    try:
-        report, is_right = check_notebook(unit.slug, notebook.absolute(), language)
-    except NotRun as error:
-        print(_told(error.args[0], language), flush=True)
-        return NOT_RUN
-    print(report, flush=True)
-    return ALL_PASSED if is_right else SOME_FAILED
+def _found(wish: Wish) -> dict[str, Any]:
+    """Check a notebook once, and remember which exercises pass.
+
+    Raises:
+        NotRun: if it could not be checked.
+    """
+    found = check_notebook(wish.unit.slug, wish.notebook.absolute(), wish.language)
+    facts = {
+        name: {"passed": one["passed"], "points": one["points"]}
+        for name, one in found["exercises"].items()
+        if "points" in one
+    }
+    record(wish.folder, wish.unit, facts)
+    return found
 
 
-def _watch(unit: Unit, notebook: Path, language: str) -> int:
+def _check(wish: Wish) -> int:
+    """Check a notebook once, and print the report and the next step."""
+    found, told = _found(wish), _teller(wish.language)
+    _print(found["report"])
+    _print(f"\n{told(next_step(found['exercises'], load_course(), wish.unit))}")
+    return ALL_PASSED if found["passed"] else SOME_FAILED
+
+
+def _hint(wish: Wish, name: str) -> int:
+    """Print the next hint."""
+    course, told = load_course(), _teller(wish.language, wish.unit.slug)
+    exercise = exercise_named(course, wish.unit, name)
+    found = lambda: _found(wish)["exercises"]  # noqa: E731
+    for words in next_hint(course, wish.unit, exercise, wish.folder, found):
+        _print(told(words))
+    return ALL_PASSED
+
+
+def _answer(wish: Wish, name: str, give_up: bool) -> int:
+    """Print the learner's answer and the course's."""
+    course, told = load_course(), _teller(wish.language)
+    exercise = exercise_named(course, wish.unit, name)
+    facts = _found(wish)["exercises"][exercise]
+    own, ours = both_answers(course, wish.unit, exercise, facts, give_up)
+    _print(told(Phrase("Your answer:")) + f"\n\n{own}\n")
+    _print(told(Phrase("The course's answer:")) + f"\n\n{ours}")
+    if "points" not in facts:
+        record(wish.folder, wish.unit, {exercise: {"passed": True}})
+    return ALL_PASSED
+
+
+def _watch(wish: Wish) -> int:
     """Check a notebook on each save, until the learner interrupts."""
     status, seen = NOT_RUN, -1
+    told = _teller(wish.language)
     with contextlib.suppress(KeyboardInterrupt):
         while True:
-            saved = notebook.stat().st_mtime_ns if notebook.exists() else 0
+            exists = wish.notebook.exists()
+            saved = wish.notebook.stat().st_mtime_ns if exists else 0
             if saved == seen:
                 time.sleep(POLL_SECONDS)
                 continue
             seen = saved
-            status = _check(unit, notebook, language)
+            try:
+                status = _check(wish)
+            except NotRun as error:
+                status = NOT_RUN
+                _print(told(error.args[0]))
             words = Phrase("Waiting for the next save. Ctrl+C ends it.")
-            print(f"\n{_told(words, language)}\n", flush=True)
+            _print(f"\n{told(words)}\n")
     return status
 
 
-def check_kernel(names: Mapping[str, object], unit: str, language: str) -> int:
+def check_kernel(
+    names: Mapping[str, object],
+    unit: str,
+    language: str,
+    folder: Path,
+    options: Sequence[str] = (),
+) -> int:
     """Check the functions of a running kernel, by the cells that it has run.
 
     Args:
         names: of the kernel; IPython keeps the cells there.
         unit: the unit.
         language: of this repository.
+        folder: of this repository.
+        options: further ones, as on the command line.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"{unit}.ipynb")
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place, f"{unit}.ipynb")
         sources = last_versions([str(source) for source in names["In"]])  # type: ignore[attr-defined]
         cells = [
             {"cell_type": "code", "source": source, "metadata": {}, "outputs": []}
@@ -131,7 +222,7 @@ def check_kernel(names: Mapping[str, object], unit: str, language: str) -> int:
         ]
         notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
         path.write_text(json.dumps(notebook), encoding="utf-8")
-        return main([unit, str(path)], language)
+        return main([unit, str(path), *options], language, folder)
 
 
 def last_versions(sources: Sequence[str]) -> list[str]:

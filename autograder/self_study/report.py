@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from nbformat import NotebookNode
 
@@ -13,10 +14,10 @@ from autograder.grading.earlier_exercises import (
     passes_with_ours,
     uses_what_is_wrong,
 )
-from autograder.grading.points import CheckResult
+from autograder.grading.points import CheckResult, score_of
 from autograder.notebook_syntax import parse_cell
 from autograder.phrases import Phrase, series
-from autograder.unit import written_points
+from autograder.unit import headings, written_points
 
 Told = Callable[[str], str]
 PASSED, FAILED, NOTHING = "✓", "✗", "–"
@@ -63,6 +64,39 @@ def report(
             where = _where(cause, titles.get(place, place), answers.get(place, ""))
             lines += [f"    {FAILED} {told(cause)}", f"      → {told(where)}"]
     return "\n".join(lines)
+
+
+def facts_of(
+    results: Sequence[CheckResult], notebook: NotebookNode, told: Told
+) -> dict[str, dict[str, Any]]:
+    """Return what is known of each exercise, and the learner's own text of it.
+
+    A written question has no points here.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for exercise, own in answers_of(notebook).items():
+        mine = [result for result in results if result.exercise == exercise]
+        failed = [result for result in mine if result.status != "passed"]
+        cause = first_cause(failed) if failed else None
+        found[exercise] = {
+            "passed": all(map(is_passed, mine)),
+            "points": score_of(mine),
+            "named": told(cause.message) if cause and cause.mistake else "",
+            "own": own,
+        }
+    for name in written_points(notebook):
+        found[name] = {"own": _written(notebook, name)}
+    return found
+
+
+def _written(notebook: NotebookNode, name: str) -> str:
+    """Return a written answer; of a task, the cells that the learner has added."""
+    places = [c.metadata.get("nbgrader", {}).get("grade_id") for c in notebook.cells]
+    cell = notebook.cells[places.index(name)]
+    if not cell.metadata.nbgrader.get("task"):
+        return str(cell.source)
+    added = [c for c in notebook.cells if str(c.get("id", "")).startswith("extra-")]
+    return "\n\n".join(c.source for c in added if c.cell_type == "markdown")
 
 
 def is_passed(result: CheckResult) -> bool:
@@ -138,16 +172,3 @@ def first_cause(failed: Sequence[CheckResult]) -> CheckResult:
     named = [result for result in failed if result.mistake]
     kept = [result for result in named if KEPT in str(result.mistake)]
     return next(iter(kept or named), max(failed, key=lambda one: one.max_points))
-
-
-def headings(notebook: NotebookNode) -> dict[str, str]:
-    """Return the heading above each answer of a notebook."""
-    found, heading = {}, ""
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            lines = [line for line in cell.source.splitlines() if line.startswith("#")]
-            heading = lines[-1].lstrip("# ") if lines else heading
-        details = cell.metadata.get("nbgrader", {})
-        if details.get("solution") or details.get("task"):
-            found[details["grade_id"]] = heading
-    return found

@@ -29,8 +29,8 @@ class NotRun(Exception):
     """Report that a notebook could not be checked; the reason is for the learner."""
 
 
-def check_notebook(unit: str, notebook: Path, language: str) -> tuple[str, bool]:
-    """Check a notebook; return the report, and whether everything passes.
+def check_notebook(unit: str, notebook: Path, language: str) -> dict[str, Any]:
+    """Check a notebook; return its `report`, whether it `passed`, and its `exercises`.
 
     Raises:
         NotRun: if it could not be checked.
@@ -46,7 +46,7 @@ def check_notebook(unit: str, notebook: Path, language: str) -> tuple[str, bool]
                 if "problem" in message:
                     raise NotRun(message["problem"])
                 if "report" in message:
-                    return message["report"], message["passed"]
+                    return message
             file.seek(0)
             errors += file.read().splitlines()
         if not place or place in stopped:

@@ -89,6 +89,7 @@ def quick_messages(course: Course) -> dict[str, list[Message]]:
             found[unit_catalogue(FEEDBACK, unit)] = [
                 *_messages(shown_by, [course.checks_file(unit)]),
                 *_names(course, unit),
+                *_hints(course, unit),
             ]
     grader = course.root / "autograder"
     explained = grader.glob(EXPLAINED_ERRORS)
@@ -187,6 +188,12 @@ def _names(course: Course, unit: Unit) -> Iterator[Message]:
             if cell.metadata.get("nbgrader", {}).get("points"):
                 name = notebooks.exercise_name(notebooks.grade_id(cell))
                 yield Message(name, "name of an exercise")
+
+
+def _hints(course: Course, unit: Unit) -> Iterator[Message]:
+    for exercise, hints in course.hints_of(unit).items():
+        for number, hint in enumerate(hints, 1):
+            yield Message(hint, f"hint {number} of {exercise}")
 
 
 def _of_book(folder: Path) -> Iterator[Message]:

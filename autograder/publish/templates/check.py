@@ -11,20 +11,32 @@ CHECKS = next(
     (folder / "checks" for folder in HERE.parents if (folder / "checks").is_dir()),
     HERE.parents[3] / "checks",
 )
+ROOT = CHECKS.parent
 UNIT = HERE.parents[1].name if HERE.parents[2].name == "assignments" else ""
 
 
 def run(arguments: list[str]) -> int:
     """Check a saved notebook; return 0 if all passes, 1 if not, 2 if it did not run."""
-    return _command().main(arguments, LANGUAGE, UNIT)
+    return _command().main(arguments, LANGUAGE, ROOT, UNIT)
 
 
-def check() -> None:
+def check(*options: str) -> None:
     """Check the functions that this notebook's kernel has now, and print the result."""
     if "COURSE_CHECK" not in os.environ:  # the check runs this cell too
         from IPython import get_ipython
 
-        _command().check_kernel(get_ipython().user_ns, UNIT, LANGUAGE)
+        names = get_ipython().user_ns
+        _command().check_kernel(names, UNIT, LANGUAGE, ROOT, options)
+
+
+def hint(exercise: int | str) -> None:
+    """Print the next hint of an exercise: `hint(2)`."""
+    check("--hint", str(exercise))
+
+
+def answer(exercise: int | str, give_up: bool = False) -> None:
+    """Print your answer and the course's, once yours passes or you give up."""
+    check("--answer", str(exercise), *(["--give-up"] if give_up else []))
 
 
 def _command():

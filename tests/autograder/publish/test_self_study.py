@@ -6,12 +6,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from nbformat import read
 from repositories import state, write
 
-from autograder.course import Course
+from autograder.course import Course, load_course
 from autograder.publish import PublishError, publish
 from autograder.publish import repository as steps
 from autograder.publish.refusals import OF_CLASS
+from autograder.publish.self_study import AUTOGRADER
+from autograder.self_study.progress import minutes_of
 
 
 @pytest.fixture
@@ -57,6 +60,25 @@ def test_it_checks_and_does_not_hand_in(learners: Path, public: Path) -> None:
     assert "python -m transformer.check 01" in readmes[0]
     assert "## Handing in" not in readmes[0] and "## Handing in" in readmes[1]
     assert "## Check your answers" not in readmes[1]
+
+
+def test_the_minutes_of_the_plans_are_those_of_the_units() -> None:
+    whole = load_course()
+    minutes = {
+        unit.number: sum(minutes_of(read(whole.release_notebook(unit), 4)).values())
+        for unit in whole.units
+    }
+    text = (AUTOGRADER / "publish/templates/checking.md").read_text("utf-8")
+    plans = {
+        (4, 5, 7, 8, 9): "04, 05, 07, 08 and 09 ({} minutes)",
+        (2, 3, 4): "units 02 to 04 ({} minutes)",
+        (5, 6, 7): "units 05 to 07 ({} minutes)",
+        (8, 9, 10): "units 08 to 10 ({} minutes)",
+        (11, 12): "units 11 and 12 ({} minutes)",
+        tuple(range(1, 14)): "from 01 to 13 ({} minutes)",
+    }
+    for units, words in plans.items():
+        assert words.format(sum(minutes[one] for one in units)) in text
 
 
 def test_it_is_published_again_where_it_was(course: Course, learners: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from own_notebooks import SCALED, UNSCALED, answers
 
@@ -31,16 +33,23 @@ def test_the_last_version_of_a_cell_counts(ran: list[str], kept: list[str]) -> N
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ([], "Name the unit"),
+        (["--watch"], "Name the unit"),
+        (["--hint", "2"], "Name the unit"),
+        (["04", "--hint", "9"], "numbered 1, 2, 3, 4, 5."),
+        (["04", "--hint", "atention"], "There is no exercise atention."),
+        (["04", "--hint", "5"], "A written question has no hints."),
         (["mine.ipynb"], "Name the unit"),
         (["77"], "unknown unit '77'"),
         (["atention"], "did you mean 04_attention?"),
     ],
 )
 def test_a_unit_that_is_not_there_gets_one_sentence(
-    arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    named: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(arguments, "en") == 2
+    assert main(arguments, "en", tmp_path) == 2
     words = capsys.readouterr().out
     assert named in words and words.count("\n") == 1
 
@@ -48,17 +57,20 @@ def test_a_unit_that_is_not_there_gets_one_sentence(
 @pytest.mark.slow
 @pytest.mark.integration
 def test_the_functions_of_a_kernel_are_those_of_the_cells_that_it_ran(
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import nbformat
+
+    def checked(cells: list[str]) -> int:
+        return check_kernel({"In": cells}, "04_attention", "en", tmp_path)
 
     cells = nbformat.reads(answers(), as_version=4).cells
     sources = [cell.source for cell in cells if cell.cell_type == "code"]
     wrong = [source.replace(SCALED, UNSCALED) for source in sources]
-    assert check_kernel({"In": ["", *wrong, *sources]}, "04_attention", "en") == 0
-    assert check_kernel({"In": ["", *sources, *wrong]}, "04_attention", "en") == 1
+    assert checked(["", *wrong, *sources]) == 0
+    assert checked(["", *sources, *wrong]) == 1
     assert "✗ 1. Every query meets every key" in capsys.readouterr().out
     few = [source for source in sources if "def softmax_entropy" not in source]
-    assert check_kernel({"In": few}, "04_attention", "en") == 1
+    assert checked(few) == 1
     assert "– 4. A ruler for attention: not written yet" in capsys.readouterr().out
-    assert check_kernel({"In": ["", "1 + 1"]}, "04_attention", "en") == 2
+    assert checked(["", "1 + 1"]) == 2

@@ -128,3 +128,20 @@ def test_what_publish_writes_checks_its_own_notebook(
     path = write(tmp_path, answers())
     done = subprocess.run([*command, path], cwd=target, capture_output=True)
     assert done.returncode == 0
+
+
+def test_a_hint_and_the_map_come_from_the_repositorys_own_file(
+    check: Check, repository: Path, tmp_path: Path
+) -> None:
+    path = write(tmp_path, changed(SCALED, UNSCALED))
+    status, words = check("04", path, "--hint", "1")
+    assert status == 0 and words.startswith("Hint 1 of 3: "), words
+    status, words = check("04", path, "--hint", "1")
+    assert "Hint 2 of 3: The tensor of scores is not right" in words
+    assert '"hints": 2' in (repository / "progress.json").read_text("utf-8")
+    status, words = check()
+    assert status == 0
+    assert "04 Scaled dot-product attention: 2 of 5 exercises, 70 of 85" in words
+    assert "Next: unit 04, exercise 1. Every query meets every key" in words
+    status, words = check("04", path, "--answer", "1")
+    assert status == 2 and "does not pass yet" in words

@@ -1,0 +1,132 @@
+"""Show the next hint of an exercise, or the course's answer next to the learner's."""
+
+import contextlib
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.course import Course, Unit
+from autograder.phrases import Phrase
+from autograder.self_study.progress import read_progress, record
+from autograder.self_study.waiting import NotRun
+from autograder.unit import headings
+
+PITFALL = 2  # the number of the hint that the check may choose
+FEWEST_WORDS = 6  # of a written answer
+MARKERS = re.compile(r"(?m)^\s*(###|<!--) (BEGIN|END) [A-Z]+( [A-Z]+)*( -->)?$\n?")
+Exercises = Mapping[str, Mapping[str, Any]]  # what the check found of each
+
+
+def exercise_named(course: Course, unit: Unit, name: str) -> str:
+    """Return the exercise with a number in its heading, such as 2, or with a name.
+
+    Raises:
+        NotRun: if there is none.
+    """
+    titles = headings(_read(course.release_notebook(unit)))
+    numbers = {title.partition(".")[0]: exercise for exercise, title in titles.items()}
+    wanted = name.strip(" .").replace("_", "-")
+    if wanted not in titles and wanted not in numbers:
+        raise NotRun(
+            Phrase(
+                "There is no exercise {name}. The exercises are numbered {numbers}.",
+                *(name, ", ".join(numbers)),
+            )
+        )
+    return wanted if wanted in titles else numbers[wanted]
+
+
+def next_hint(
+    course: Course,
+    unit: Unit,
+    exercise: str,
+    folder: Path,
+    found: Callable[[], Exercises],
+) -> list[Phrase]:
+    """Return the next hint of an exercise, and remember it. After the last, say so.
+
+    The second one is the mistake that the check names, if it runs and names one;
+    `found` runs the check.
+
+    Raises:
+        NotRun: if it is a written question.
+    """
+    hints = course.hints_of(unit).get(exercise)
+    if hints is None:
+        raise NotRun(Phrase("A written question has no hints."))
+    seen = read_progress(folder).get(unit.slug, {}).get(exercise, {}).get("hints", 0)
+    number = min(seen + 1, len(hints))
+    text = hints[number - 1]
+    if number == PITFALL:
+        with contextlib.suppress(NotRun):
+            text = found().get(exercise, {}).get("named") or text
+    record(folder, unit, {exercise: {"hints": number}})
+    hint = Phrase("Hint {number} of {count}: {hint}", number, len(hints), text)
+    if number < len(hints):
+        return [hint]
+    last = Phrase(
+        "This is the last hint. `--answer {exercise} --give-up` shows the course's "
+        "answer; in a notebook, `answer({code}, give_up=True)`.",
+        *(exercise, repr(exercise)),
+    )
+    return [hint, last]
+
+
+def both_answers(
+    course: Course, unit: Unit, exercise: str, facts: Mapping[str, Any], give_up: bool
+) -> tuple[str, str]:
+    """Return the learner's answer and the course's.
+
+    Raises:
+        NotRun: if the exercise does not pass yet, and the learner does not give up;
+            or if a written question has no answer of the learner's.
+    """
+    is_written = "points" not in facts
+    if is_written and len(facts["own"].split()) < FEWEST_WORDS:
+        raise NotRun(
+            Phrase(
+                "Write an answer of your own first, of {count} words or more.",
+                FEWEST_WORDS,
+            )
+        )
+    if not (is_written or give_up or facts["passed"]):
+        raise NotRun(
+            Phrase(
+                "Exercise {exercise} does not pass yet. Ask for a hint, or add "
+                "`--give-up` (in a notebook: `give_up=True`).",
+                exercise,
+            )
+        )
+    cells = _read(course.answer_notebook(unit)).cells
+    ours = next(
+        cell.source
+        for cell in cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise
+    )
+    return facts["own"].strip(), MARKERS.sub("", ours).strip()
+
+
+def next_step(exercises: Exercises, course: Course, unit: Unit) -> Phrase:
+    """Say how to go on after a check."""
+    code = {name: facts for name, facts in exercises.items() if "points" in facts}
+    wrong = [name for name in code if not code[name]["passed"]]
+    first = (wrong or list(code))[0]
+    titles = headings(_read(course.release_notebook(unit)))
+    number = titles[first].partition(".")[0]
+    if wrong:
+        return Phrase(
+            "For a hint, add {code}. In a notebook, run {quoted}.",
+            *(f"`--hint {number}`", f"`hint({number})`"),
+        )
+    return Phrase(
+        "For the course's answer of an exercise, add {code}. In a notebook, run "
+        "{quoted}.",
+        *(f"`--answer {number}`", f"`answer({number})`"),
+    )
+
+
+def _read(path: Path) -> nbformat.NotebookNode:
+    return nbformat.read(path, as_version=4)

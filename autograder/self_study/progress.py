@@ -1,0 +1,126 @@
+"""Remember in one readable file which exercises pass, and draw the map of the units."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course import Course, Unit
+from autograder.phrases import Phrase
+from autograder.self_study.report import NOTHING, PASSED
+from autograder.self_study.waiting import NotRun
+from autograder.unit import headings, points_of, written_points
+
+FILE = "progress.json"
+MINUTES = re.compile(r"about (\d+) minutes")
+Progress = dict[str, dict[str, dict[str, Any]]]  # unit, exercise, fact
+
+
+def read_progress(folder: Path) -> Progress:
+    """Return what the file in a folder says; nothing if there is none.
+
+    Raises:
+        NotRun: if the file is damaged. It is left as it is.
+    """
+    path = folder / FILE
+    try:
+        found = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        return {
+            unit: {e: dict(f) for e, f in own.items()} for unit, own in found.items()
+        }
+    except (AttributeError, TypeError, ValueError):
+        words = Phrase("{path} is damaged: mend it, or delete it.", str(path))
+        raise NotRun(words) from None
+
+
+def record(folder: Path, unit: Unit, facts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write facts about a unit's exercises into the file; all others stay."""
+    progress = read_progress(folder)
+    own = progress.setdefault(unit.slug, {})
+    for exercise, more in facts.items():
+        own.setdefault(exercise, {}).update(more)
+    text = json.dumps(dict(sorted(progress.items())), indent=2, ensure_ascii=False)
+    new = folder / f"{FILE}.new"
+    new.write_text(text + "\n", encoding="utf-8")
+    new.replace(folder / FILE)
+
+
+def course_map(
+    course: Course, folder: Path, language: str, told: Callable[[str], str]
+) -> str:
+    """Return a line for each unit, and the next exercise with its minutes."""
+    progress = read_progress(folder)
+    units = [u for u in course.units if course.release_notebook(u).is_file()]
+    lines, unfinished = [], {}
+    for unit in units:
+        own = progress.get(unit.slug, {})
+        released = _read(course.release_notebook(unit))
+        points, minutes = points_of(released), minutes_of(released)
+        names = [*points, *written_points(released)]
+        left = [name for name in minutes if not own.get(name, {}).get("passed")]
+        earned = sum(own.get(name, {}).get("points", 0) for name in points)
+        line = Phrase(
+            "{title}: {done} of {count} exercises, {points} of {total} points",
+            *(_title(course, unit, language), len(names) - len(left), len(names)),
+            *(f"{earned:g}", f"{sum(points.values()):g}"),
+        )
+        if left:
+            unfinished[unit] = left
+            line = Phrase(
+                "{line}, about {minutes} minutes left",
+                *(line, sum(minutes[name] for name in left)),
+            )
+        lines.append(f"{NOTHING if left else PASSED} {unit.number:02} {told(line)}")
+    return "\n".join([*lines, "", told(_next(course, progress, unfinished, language))])
+
+
+def _next(
+    course: Course,
+    progress: Progress,
+    unfinished: Mapping[Unit, list[str]],
+    language: str,
+) -> Phrase:
+    """Name the next exercise: from the last unit that was begun, if one is left."""
+    begun = max((u.number for u in course.units if u.slug in progress), default=0)
+    later = [unit for unit in unfinished if unit.number >= begun]
+    unit = next(iter(later or unfinished), None)
+    if unit is None:
+        return Phrase("All exercises are done.")
+    exercise = unfinished[unit][0]
+    minutes = minutes_of(_read(course.release_notebook(unit)))[exercise]
+    titles = headings(_read(notebook_in(course, unit, language)))
+    return Phrase(
+        "Next: unit {unit}, exercise {title}, about {minutes} minutes",
+        *(f"{unit.number:02}", titles.get(exercise, exercise), minutes),
+    )
+
+
+def notebook_in(course: Course, unit: Unit, language: str) -> Path:
+    """Locate the released notebook in a language, or else the English one."""
+    path = course.notebook(unit, language)
+    return path if path.is_file() else course.release_notebook(unit)
+
+
+def minutes_of(notebook: NotebookNode) -> dict[str, int]:
+    """Return the minutes that an English notebook states for each exercise."""
+    found, minutes = {}, 0
+    for cell in notebook.cells:
+        stated = MINUTES.findall(cell.source) if cell.cell_type == "markdown" else ()
+        minutes = int(stated[-1]) if stated else minutes
+        details = cell.metadata.get("nbgrader", {})
+        if details.get("solution") or details.get("task"):
+            found[details["grade_id"]] = minutes
+    return found
+
+
+def _title(course: Course, unit: Unit, language: str) -> str:
+    first = _read(notebook_in(course, unit, language)).cells[0].source
+    return first.splitlines()[0].lstrip("# ") if first else unit.title
+
+
+def _read(path: Path) -> NotebookNode:
+    return nbformat.read(path, as_version=4)
