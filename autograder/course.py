@@ -33,7 +33,8 @@ TEXTS = {
     "hints",
 }
 LISTS = ("private_modules", "packages", "unit")
-KEYS = (*sorted(TEXTS), *LISTS, "written_answers", "checks", "late")  # of course.toml
+OTHERS = ("written_answers", "checks", "late", "assistants")
+KEYS = (*sorted(TEXTS), *LISTS, *OTHERS)  # of course.toml
 UNIT_KEYS = ("slug", "title", "modules", "packages", "written_answers")
 
 
@@ -82,6 +83,7 @@ class Course:
     torch_index: str = ""
     draw_number: int = 0
     hints: int = 0  # of each exercise, for a class
+    assistants: bool = True  # whether pages tell AI assistants how to help
 
     @property
     def package_dir(self) -> Path:
@@ -256,6 +258,7 @@ def _course(root: Path, table: dict[str, Any]) -> Course:
         torch_index=table.get("torch_index", ""),
         draw_number=_draw_number(table.get("checks", {})),
         hints=_number_of_hints(table.get("hints", "none")),
+        assistants=_yes_or_no("assistants", table.get("assistants", True)),
     )
 
 
@@ -263,6 +266,12 @@ def _number_of_hints(setting: str) -> int:
     if setting not in HINTS:
         raise CourseError(f"hints = {setting!r}: expected one of {', '.join(HINTS)}")
     return HINTS[setting]
+
+
+def _yes_or_no(name: str, setting: object) -> bool:
+    if not isinstance(setting, bool):
+        raise CourseError(f"{name} = {setting!r}: expected true or false")
+    return setting
 
 
 def _draw_number(entry: dict[str, Any]) -> int:

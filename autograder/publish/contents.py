@@ -11,7 +11,13 @@ from pathlib import Path
 import nbformat
 
 from autograder.course import ENGLISH, GITHUB, TRANSLATIONS, Course, Unit
-from autograder.publish.refusals import HINTS_PAGE, require_built_site, require_file
+from autograder.publish.assistants import assistants_pages
+from autograder.publish.refusals import (
+    ASSISTANTS,
+    HINTS_PAGE,
+    require_built_site,
+    require_file,
+)
 from autograder.publish.site import (
     GUIDE_SOURCES,
     as_published,
@@ -28,7 +34,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 SITE = "docs"  # GitHub Pages serves a branch from its root or from this folder
 FOLDERS = ("assignments", "book", SITE)
 COPIED = ("LICENSE", "CITATION.cff", "constraints.txt")
-MADE = ("README.md", "requirements.txt", "environment.yml", ".gitignore")
+MADE = ("README.md", "requirements.txt", "environment.yml", ".gitignore", *ASSISTANTS)
 KEPT = (f"{SITE}/CNAME",)  # written by GitHub Pages into the published repository
 # Left by tools, or of no use without the private part: the book is built there.
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", "_build", "_vendor", ".buildinfo")
@@ -70,10 +76,12 @@ def write_contents(
     """
     for unit in units:
         write_unit(course, unit, folder / "assignments" / unit.slug, site, language)
+        pages = assistants_pages(course, unit, language, site)
         if course.hints and not more:
-            page = hints_page(course, unit, language)
-            path = folder / "assignments" / unit.slug / HINTS_PAGE
-            path.write_text(page, encoding="utf-8", newline="\n")
+            pages[HINTS_PAGE] = hints_page(course, unit, language)
+        for name, text in pages.items():
+            path = folder / "assignments" / unit.slug / name
+            path.write_text(text, encoding="utf-8", newline="\n")
     private = () if guide else GUIDE_SOURCES
     if (course.root / "book").is_dir():
         left_out = (*BOOK_TOOLS, *private)
@@ -173,6 +181,7 @@ def made_files(
         "requirements.txt": requirements,
         "environment.yml": _template("environment.yml"),
         ".gitignore": _template("gitignore"),
+        **assistants_pages(course, None, language, site),
     }
 
 

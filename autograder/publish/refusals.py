@@ -38,6 +38,7 @@ OF_CLASS = (
     *("gradebook.db", "submitted", "autograded", "feedback", "grading", "collected"),
 )
 HINTS_PAGE = "HINTS.md"  # of a unit, for a class
+ASSISTANTS = ("AGENTS.md", "CLAUDE.md")  # of the repository and of each unit
 NEW_FOLDER = "name a new folder: publishing makes it"
 REMEDY = "take it out, then publish again"
 PRIVATE_PATH = re.compile(
@@ -258,7 +259,8 @@ def private_things(
     secrets = _secrets(course)
     published = {path.name for path in folder.glob("assignments/*")}
     kits = {u.slug: kit_files(course, u) for u in course.units if u.slug in published}
-    pages = (HINTS_PAGE,) if course.hints and not more else ()
+    pages = [HINTS_PAGE] if course.hints and not more else []
+    pages += ASSISTANTS if course.assistants else ()
     kept = {} if more else hints_kept(course)
     problems: list[Problem] = []
     for path in sorted(folder.rglob("*")):
@@ -272,6 +274,7 @@ def private_things(
             continue
         slug = _unit_of(course, name)
         found = [*_found(course, path, name, secrets[slug]), *_hints(path, kept)]
+        found += _quoted(path, secrets[slug])
         inside = name.removeprefix(f"assignments/{slug}/")
         own = (f"{slug}.ipynb", *pages)
         if slug and inside not in own and inside not in kits[slug]:
@@ -309,6 +312,15 @@ def _hints(path: Path, kept: Mapping[str, str]) -> Iterator[str]:
         text = path.read_bytes().decode("utf-8", errors="replace")
         shown = "".join("".join(_lines(path, text)).split())
         yield from {f"shows {name}" for hint, name in kept.items() if hint in shown}
+
+
+def _quoted(path: Path, secrets: Sequence[Secret]) -> Iterator[str]:
+    """Yield the answers and checks of which a page for assistants quotes any line."""
+    if path.name in ASSISTANTS and not path.is_symlink():
+        shown = "".join(path.read_text("utf-8", errors="replace").split())
+        for secret in secrets:
+            if any(line in shown for line in secret.lines):
+                yield f"quotes {secret.name}"
 
 
 def _unit_of(course: Course, name: str) -> str:

@@ -20,7 +20,10 @@ from autograder.publish import repository as steps
 from autograder.publish.contents import readme
 
 ROOT = Path(__file__).resolve().parents[3]
-TOP = {"README.md", "requirements.txt", "environment.yml", ".gitignore", "LICENSE"}
+TOP = {
+    *("README.md", "requirements.txt", "environment.yml", ".gitignore", "LICENSE"),
+    *("AGENTS.md", "CLAUDE.md"),
+}
 
 
 def names(folder: Path) -> set[str]:

@@ -1,0 +1,89 @@
+"""Write the pages that tell an AI assistant how to help a learner, without answers."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.course import Course, Unit
+from autograder.publish.refusals import ASSISTANTS
+from autograder.translations import markdown
+from autograder.translations.feedback_catalogues import feedback_table
+from autograder.translations.unit_table import told_in_readme
+
+TEMPLATE = Path(__file__).with_name("templates") / "AGENTS.md"
+REMEDY = re.compile(r"[:;(`]")  # what follows these tells more than the mistake
+
+
+def assistants_pages(
+    course: Course, unit: Unit | None, language: str, site: bool
+) -> dict[str, str]:
+    """Return the pages of a unit's folder, or without a unit those of the repository.
+
+    None are returned if `course.toml` turns them off.
+    """
+    told = told_in_readme(course, language)
+    facts = {
+        "unit": told("Each unit has such a page, with questions of its own."),
+        "chapter": told("The chapters are in `book/`."),
+        "questions": "",
+    }
+    if unit is not None:
+        chapter = course.chapter_url(unit, language, site)
+        facts["unit"] = told("This page is about unit {unit}.").format(
+            unit=f"{unit.number:02}"
+        )
+        facts["chapter"] = told("The chapter: {chapter}").format(chapter=chapter)
+        facts["questions"] = _questions(course, unit, language)
+    text = markdown.translated(TEMPLATE.read_text("utf-8"), told)
+    text = re.sub(r"@(\w+)@", lambda match: facts[match[1]], text).rstrip() + "\n"
+    return dict.fromkeys(ASSISTANTS, text) if course.assistants else {}
+
+
+def _questions(course: Course, unit: Unit, language: str) -> str:
+    """Return the unit's named mistakes as questions to the learner."""
+    told = told_in_readme(course, language)
+    translated = feedback_table(course.root, language, unit.slug)
+    path = course.checks_file(unit)
+    mistakes = named_mistakes(path.read_text("utf-8")) if path.is_file() else ()
+    lines = [
+        f"## {told('Questions')}",
+        "",
+        told(
+            "These questions are about the known mistakes of this unit. Ask the one "
+            "that fits, and let the learner find out."
+        ),
+        "",
+    ]
+    for mistake in mistakes:
+        words = told("How would you notice {mistake}?")
+        lines.append(f"- {words.format(mistake=translated.get(mistake, mistake))}")
+    return "\n".join(lines)
+
+
+def named_mistakes(checks: str) -> list[str]:
+    """Return the mistakes that a module of checks can name, in its order.
+
+    Left out are those whose name also says the remedy.
+    """
+    places = {
+        node.value: node.lineno
+        for node in _phrases(ast.parse(checks))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    named = [text for text in places if " " in text and not REMEDY.search(text)]
+    return sorted(named, key=lambda text: places[text])
+
+
+def _phrases(tree: ast.Module) -> Iterator[ast.AST | None]:
+    """Yield what may name a mistake: keys of wrong values, and `mistake=`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            yield from (key for key, one in pairs if not isinstance(one, ast.Constant))
+        elif isinstance(node, ast.Assign):
+            yield from (t.slice for t in node.targets if isinstance(t, ast.Subscript))
+        elif isinstance(node, ast.keyword) and node.arg == "mistake":
+            yield node.value
