@@ -25,12 +25,15 @@ NO_WORDS = re.compile(
 
 
 # A picture that is written in HTML, which no translator of Markdown sees; its words.
+# The text alternative of a drawing is the option of a directive.
 PICTURE = re.compile(r"^<figure\b.*?^</figure>", re.DOTALL | re.MULTILINE)
+OF_DRAWING = re.compile(r"^```\{drawing\}.*\n(?::.*\n)*?:alt: (.*)$", re.MULTILINE)
 OF_PICTURE = re.compile(r'(<figcaption>|\balt=")(.*?)(</figcaption>|")', re.DOTALL)
 
 
 def picture_words(text: str) -> Iterator[str]:
-    """Yield the captions and text alternatives of pictures in HTML."""
+    """Yield the words of pictures in HTML, and the text alternatives of drawings."""
+    yield from OF_DRAWING.findall(text)
     for picture in PICTURE.finditer(text):
         for match in OF_PICTURE.finditer(picture[0]):
             yield " ".join(match[2].split())

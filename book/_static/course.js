@@ -34,3 +34,38 @@ window.addEventListener("afterprint", () => {
     fold.open = false;
   });
 });
+
+// A drawing in steps: its slider shows the steps up to a value, and Play walks to the end.
+window.addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll(".steps").forEach((row) => {
+    const [button, slider, output] = row.querySelectorAll("button, input, output");
+    const names = JSON.parse(row.dataset.names);
+    const play = button.textContent;
+    let walk = null;
+    const show = (step) => {
+      slider.value = step;
+      row.parentElement.dataset.step = step;
+      output.textContent = names[step - 1];
+      slider.setAttribute("aria-valuetext", names[step - 1]);
+    };
+    const stop = () => {
+      clearInterval(walk);
+      walk = null;
+      button.textContent = play;
+    };
+    slider.addEventListener("input", () => {
+      stop();
+      show(Number(slider.value));
+    });
+    button.addEventListener("click", () => {
+      if (walk) return stop();
+      button.textContent = button.dataset.stop;
+      if (Number(slider.value) === names.length) show(1);
+      walk = setInterval(() => {
+        show(Number(slider.value) + 1);
+        if (Number(slider.value) === names.length) stop();
+      }, 1500);
+    });
+    row.hidden = false;
+  });
+});

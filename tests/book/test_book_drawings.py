@@ -7,11 +7,31 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
+from book_readers import NARROW, window
 from bs4 import BeautifulSoup
-from course_book.drawings import gallery, inference, transformer
-from course_book.drawn_pages import Drawing, TransformerMap, drawing, show
+from course_book.drawings import (
+    attention,
+    gallery,
+    inference,
+    layers,
+    sequences,
+    transformer,
+    vectors,
+)
+from course_book.drawn_pages import (
+    Drawing,
+    TransformerMap,
+    controls,
+    drawing,
+    show,
+)
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
+from torch.nn import functional as F
+
+from transformer.data import RUNNING_EXAMPLE
+from transformer.positional import sinusoidal_encoding
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 NUMBERS = [f"{number:02}" for number in range(1, 14)]
@@ -80,9 +100,8 @@ def test_every_link_and_drawing_says_what_it_is(arrangements):
             name, seen = link.title.get_text(), link.select_one("text").get_text()
             assert seen.lower() in name.lower() or seen == "position"
     for name in gallery.NAMES:
-        root = parsed(gallery.drawn(name, "key", "What it shows.")).svg
-        assert root["role"] == "img"
-        assert root.find(id="key-desc").get_text() == "What it shows."
+        root = parsed(gallery.drawn(name, "What it shows.")).svg
+        assert (root["role"], root["aria-label"]) == ("img", "What it shows.")
 
 
 def test_a_stamp_has_no_words_and_no_links():
@@ -97,10 +116,127 @@ def test_the_beam_follows_the_table_of_chapter_11():
     for words, choices in inference.CHOICES.items():
         assert choices == table[words]
     alt = re.search(r"^```\{drawing\} beam\n(?::.*\n)*?:alt: (.*)$", text, re.M)[1]
-    shown = parsed(gallery.drawn("beam", "key")).get_text(" ")
+    shown = parsed(gallery.drawn("beam", "")).get_text(" ")
     numbers = re.findall(r"\d\.\d+", alt)
     assert len(numbers) >= 5
     assert all(number in shown for number in numbers)
+
+
+def literal(chapter: str, name: str) -> list:
+    """Return the list that a chapter's first cell with `name` gives to it."""
+    text = next(BOOK.glob(f"{chapter}_*.md")).read_text("utf-8")
+    start = re.search(rf"^{name} = (?:torch\.tensor\()?(?=\[)", text, re.M).end()
+    return ast.literal_eval(text[start:][: closing(text[start:])])
+
+
+def closing(text: str) -> int:
+    """Return where the bracket that `text` begins with is closed."""
+    depth = 0
+    for place, letter in enumerate(re.sub("#.*", lambda m: " " * len(m[0]), text)):
+        depth += (letter == "[") - (letter == "]")
+        if depth == 0:
+            return place + 1
+    raise ValueError(f"expected a closed list, found {text[:40]!r}")
+
+
+@pytest.mark.parametrize(("chapter", "name", "drawn"), [
+    ("02", "weight", list(vectors.TABLE.values())),
+    ("02", "small", list(vectors.TABLE)),
+    ("04", "tokens", attention.WORDS),
+    ("04", "key", attention.KEYS),
+    ("04", "value", attention.VALUES),
+    ("05", "tokens", attention.OF_HEADS),
+    ("05", "key", attention.HEADS_KEYS),
+    ("05", "value", attention.HEADS_VALUES),
+    ("06", "w1", layers.W1),
+    ("06", "w2", layers.W2),
+    ("08", "rows", layers.TOKENS),
+])  # fmt: skip
+def test_a_drawing_has_the_numbers_of_its_chapter(chapter, name, drawn):
+    found = literal(chapter, name)
+    assert found == [list(row) if isinstance(row, tuple) else row for row in drawn]
+
+
+def test_the_drawn_queries_and_sentences_are_the_chapters():
+    assert tuple(literal("04", "query")[2]) == attention.QUERY
+    assert tuple(literal("05", "query")[2]) == attention.HEADS_QUERY
+    assert tuple(literal("06", "x")[2]) == layers.TOKEN
+    assert RUNNING_EXAMPLE.src == sequences.SOURCE
+    assert (*sequences.READ, "<eos>") == ("<sos>", *RUNNING_EXAMPLE.tgt, "<eos>")
+    assert ("<sos>", *sequences.PREDICTED) == (*sequences.READ, "<eos>")
+
+
+def test_the_drawings_compute_what_torch_computes():
+    query, key, value = (
+        torch.tensor(one) for one in (attention.QUERY, attention.KEYS, attention.VALUES)
+    )
+    _, output = attention.attended(attention.QUERY, attention.KEYS, attention.VALUES)
+    expected = F.scaled_dot_product_attention(query[None], key, value)[0]
+    assert torch.allclose(torch.tensor(output), expected)
+    token = torch.tensor(layers.TOKEN)
+    inner = layers.positive(layers.times(layers.TOKEN, layers.W1))
+    expected = (token @ torch.tensor(layers.W1)).relu()
+    assert torch.equal(torch.tensor(inner), expected)
+    total = layers.added(layers.TOKEN, layers.times(inner, layers.W2))
+    expected = F.layer_norm(token + expected @ torch.tensor(layers.W2), (4,))
+    assert torch.allclose(torch.tensor(layers.normalised(total)), expected, atol=1e-4)
+    for position, row in enumerate(sinusoidal_encoding(3, 4)):
+        assert torch.allclose(torch.tensor(vectors.encoded(position)), row)
+
+
+DRAWN = re.compile(r"^```\{drawing\} (\S+)\n(?::name: .*\n):alt: (.*)$", re.M)
+CHAPTERS_WITH = sorted(BOOK.glob("[01]*_*.md"))
+
+
+def test_every_drawing_is_on_one_page():
+    found = [
+        name for path in CHAPTERS_WITH for name, _ in DRAWN.findall(path.read_text())
+    ]
+    assert sorted(found) == sorted(gallery.NAMES)
+
+
+@pytest.mark.parametrize("path", CHAPTERS_WITH[1:], ids=lambda path: path.name)
+def test_a_chapter_shows_a_drawing_before_its_goals(path):
+    text = path.read_text("utf-8")
+    first = DRAWN.search(text)
+    assert first.start() < text.index(":class: goals")
+    words = set(re.findall(r"\d[\d.,]*\d|\d", first[2]))
+    seen = parsed(gallery.drawn(first[1], "")).get_text(" ")
+    assert {word for word in words if word not in seen} == set()
+
+
+@pytest.mark.integration
+@pytest.mark.needs("chromium")
+def test_a_drawing_in_steps_works_with_keys_and_plays(chromium):
+    markup = gallery.drawn("attention", "Alt.") + controls("key", attention.steps())
+    static = BOOK / "_static"
+    text = (
+        f"<script>{(static / 'course.js').read_text()}</script>"
+        f"<style>{(static / 'drawings.css').read_text()}</style>"
+        f'<div class="drawing-room">{markup}</div>'
+    )
+    seen = """() => [1, 2, 3, 4].filter((step) => [...document.querySelectorAll(
+      `.step-${step}`)].every((part) => getComputedStyle(part).opacity !== "0"))"""
+    with window(chromium, NARROW, "light") as page:
+        page.emulate_media(reduced_motion="reduce")
+        page.set_content(text)
+        assert page.evaluate(seen) == [1, 2, 3, 4]
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Play"
+        page.keyboard.press("Tab")
+        page.keyboard.press("ArrowLeft")
+        assert page.evaluate(seen) == [1, 2, 3]
+        assert page.text_content("output") == attention.steps()[2]
+        page.keyboard.press("Home")
+        assert page.evaluate(seen) == [1]
+        page.click("button")
+        assert page.text_content("button") == "Stop"
+        page.wait_for_function("document.querySelector('input').value === '4'")
+        assert page.evaluate(seen) == [1, 2, 3, 4]
+        assert page.text_content("button") == "Play"
+        page.emulate_media(media="print")
+        page.keyboard.press("Home")
+        assert page.evaluate(seen) == [1, 2, 3, 4]
 
 
 def build(folder: Path, pages: dict[str, str]) -> tuple[dict[str, str], str]:
@@ -156,6 +292,6 @@ def test_a_drawing_needs_a_name_that_there_is_an_alternative_and_a_caption(tmp_p
     text = {"intro": f"# One\n\n{good}", "bad": f"# Two\n\n{bad}"}
     pages, warnings = build(tmp_path, {**text, "silent": f"# Three\n\n{silent}"})
     figure = parsed(pages["intro"]).select_one("figure#fig-it")
-    assert figure.select_one("svg.drawing desc").get_text() == "What it is."
+    assert figure.select_one("svg.drawing")["aria-label"] == "What it is."
     assert "A caption." in figure.figcaption.get_text()
     assert warnings.count("expected a name of") == 2

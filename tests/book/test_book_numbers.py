@@ -22,9 +22,10 @@ CELL = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 FENCE = re.compile(r"^`{3,}[^\n]*", re.MULTILINE)
-# Formulas, code, addresses, tables of shapes, quotations, and places in the paper.
+# Formulas, code, addresses, tables of shapes, quotations, and places in the paper. What
+# a drawing shows is held by `test_book_drawings.py`.
 NOT_PROSE = re.compile(
-    r"\$\$[^$]+\$\$|\$[^$]+\$|`[^`]+`|^\|[^\n]*|(?<=\])\([^)]*\)|^> [^\n]*"
+    r"\$\$[^$]+\$\$|\$[^$]+\$|`[^`]+`|^\|[^\n]*|(?<=\])\([^)]*\)|^> [^\n]*|^:alt: [^\n]*"
     r"|\b([Ss]ections?|Tables?|Eq\.) [\d.]+(,? (and )?\d(\.\d)+)*",
     re.MULTILINE,
 )

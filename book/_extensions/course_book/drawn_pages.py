@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from pathlib import Path
 from typing import ClassVar
@@ -106,6 +108,19 @@ def folded(lit: str, room: str) -> str:
     )
 
 
+def controls(key: str, steps: list[str]) -> str:
+    """Return a slider through the steps of a drawing; `course.js` brings it to life."""
+    names, last = html.escape(json.dumps(steps), quote=True), html.escape(steps[-1])
+    return (
+        f'<div class="slider-row steps" data-names="{names}" hidden>'
+        f'<button type="button" data-stop="{said("Stop")}">{said("Play")}</button>'
+        f'<label for="{key}">{said("Step")}</label>'
+        f'<input id="{key}" type="range" min="1" max="{len(steps)}" '
+        f'value="{len(steps)}" autocomplete="off" aria-valuetext="{last}">'
+        f'<output for="{key}">{last}</output></div>'
+    )
+
+
 class Drawing(DrawingDirective):
     """Show a small drawing by its name, with a caption and a text alternative."""
 
@@ -124,7 +139,9 @@ class Drawing(DrawingDirective):
                 f"expected a name of {sorted(gallery.NAMES)}, `:alt:` and a caption; "
                 f"found {name!r}, {alt!r} and {len(self.content)} lines."
             )
-        markup = gallery.drawn(name, self.key(), alt)
+        markup = gallery.drawn(name, said(alt))
+        if name in gallery.STEPS:
+            markup += controls(self.key(), gallery.STEPS[name]())
         room = f'<div class="drawing-room">{markup}</div>'
         figure = nodes.figure("", self.node(room))
         text = nodes.Element()

@@ -127,6 +127,13 @@ class Canvas:
         self.add("</g>")
 
     @contextlib.contextmanager
+    def turned(self, x: float, y: float, angle: float) -> Iterator[None]:
+        """Turn by `angle` degrees around (x, y) what is drawn meanwhile."""
+        self.add(f'<g transform="rotate({angle:g} {x:g} {y:g})">')
+        yield
+        self.add("</g>")
+
+    @contextlib.contextmanager
     def part(self, part: Part, kind: str, at: int | None = None) -> Iterator[None]:
         """Make what is drawn meanwhile a link to the part's unit, lit if it is its own.
 
@@ -177,8 +184,17 @@ def distance(start: Point, end: Point) -> float:
     return ((end[0] - start[0]) ** 2 + (end[1] - start[1]) ** 2) ** 0.5
 
 
+def picture(canvas: Canvas, size: tuple[float, float], kind: str, alt: str) -> str:
+    """Return the sheet as one picture, which a screen reader reads as `alt`."""
+    label = html.escape(alt, quote=True)
+    return (
+        f'<svg class="{kind}" viewBox="0 0 {size[0]:g} {size[1]:g}" role="img" '
+        f'aria-label="{label}">{"".join(canvas.pieces)}</svg>'
+    )
+
+
 def svg(canvas: Canvas, size: tuple[float, float], kind: str, said: Said) -> str:
-    """Return the sheet as an SVG element.
+    """Return the sheet as a group of links.
 
     Args:
         canvas: what was drawn.
@@ -191,9 +207,8 @@ def svg(canvas: Canvas, size: tuple[float, float], kind: str, said: Said) -> str
     if canvas.plain:
         return f'<svg class="{kind}" {box} aria-hidden="true">{body}</svg>'
     names = f'aria-labelledby="{said.key}-title" aria-describedby="{said.key}-desc"'
-    role = "group" if "<a " in body else "img"
     return (
-        f'<svg class="{kind}" {box} role="{role}" {names}>'
+        f'<svg class="{kind}" {box} role="group" {names}>'
         f'<title id="{said.key}-title">{html.escape(said.title)}</title>'
         f'<desc id="{said.key}-desc">{html.escape(said.description)}</desc>'
         f"{body}</svg>"

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import inference, recurrent
-from .canvas import Canvas, Said, svg
+from . import attention, inference, layers, recurrent, sequences, vectors
+from .canvas import Canvas, picture
 
-NAMES: dict[str, tuple[str, Callable[[Canvas], float]]] = {
-    "seq2seq": ("Seq2Seq without attention", recurrent.seq2seq),
-    "seq2seq-attention": ("Seq2Seq with attention", recurrent.seq2seq_with_attention),
-    "bilstm-attention": ("A Bi-LSTM with attention", recurrent.bilstm),
-    "cache": ("A decoder's step with and without a cache", inference.cache),
-    "beam": ("Three steps of a beam search", inference.beam),
+NAMES: dict[str, Callable[[Canvas], float]] = {
+    "seq2seq": recurrent.seq2seq,
+    "seq2seq-attention": recurrent.seq2seq_with_attention,
+    "bilstm-attention": recurrent.bilstm,
+    "cache": inference.cache,
+    "beam": inference.beam,
+    "lookup": vectors.lookup,
+    "dials": vectors.dials,
+    "attention": attention.attention,
+    "heads": attention.heads,
+    "token": layers.token,
+    "masks": attention.masks,
+    "encoder-layer": layers.encoder_layer,
+    "decoder-layer": layers.decoder_layer,
+    "ribbons": sequences.ribbons,
+    "waiting": sequences.waiting,
+    "system": sequences.system,
 }
+# The names of the steps in which a drawing can be shown.
+STEPS: dict[str, Callable[[], list[str]]] = {"attention": attention.steps}
 WIDTH = 360.0
 
 
-def drawn(name: str, key: str, alt: str = "") -> str:
-    """Return the drawing of that name as SVG.
-
-    Args:
-        name: one of `NAMES`.
-        key: a name that no other drawing on the page has.
-        alt: what it shows, in words.
-    """
-    title, draw = NAMES[name]
+def drawn(name: str, alt: str) -> str:
+    """Return the drawing of that name as SVG; `alt` says what it shows."""
     canvas = Canvas()
-    height = draw(canvas)
-    return svg(
-        canvas, (WIDTH, height), f"drawing small-one {name}", Said(key, title, alt)
-    )
+    size = (WIDTH, NAMES[name](canvas))
+    return picture(canvas, size, f"drawing small-one {name}", alt)

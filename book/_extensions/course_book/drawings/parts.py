@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .canvas import Box, Canvas, Part
+from collections.abc import Sequence
+
+from .canvas import Box, Canvas, Part, Point
 
 CELL = 6.0  # of the small matrices that stand for masks
 
@@ -98,3 +100,35 @@ def chip(canvas: Canvas, box: Box, label: list[str]) -> None:
     canvas.rect(box, "box", 5)
     for back, words in enumerate(reversed(label)):
         canvas.text(box.cx, box.y - 6 - 13 * back, words, "small")
+
+
+def vector(
+    canvas: Canvas, start: Point, numbers: Sequence[str], kind: str, width: float = 34
+) -> Box:
+    """Draw a vector from `start`, a cell for each number; return its box."""
+    x, y = start
+    with canvas.group(kind):
+        for i, number in enumerate(numbers):
+            cell = Box(x + i * width, y, width, 22)
+            canvas.rect(cell, "box step", 3)
+            canvas.text(cell.cx, cell.cy + 4, number, "small strong")
+    return Box(x, y, width * len(numbers), 22)
+
+
+def shown(numbers: Sequence[float], digits: int) -> list[str]:
+    """Return numbers as a drawing writes them."""
+    return [f"{number:.{digits}f}".replace("-", "−") for number in numbers]
+
+
+def band(canvas: Canvas, start: Point, end: Point, breadth: float) -> None:
+    """Draw a bent band from `start` down to `end`, in the colour of its group."""
+    (x, y), (end_x, end_y) = start, end
+    turn = (y + end_y) / 2
+    path = f"M{x:g} {y:g}C{x:g} {turn:g} {end_x:g} {turn:g} {end_x:g} {end_y:g}"
+    canvas.add(f'<path class="look" style="stroke-width:{breadth:.1f}" d="{path}"/>')
+
+
+def tilted(canvas: Canvas, x: float, y: float, words: str) -> None:
+    """Write words that rise from (x, y), above a column."""
+    with canvas.turned(x, y, -55):
+        canvas.text(x, y, words, "small", "start")
