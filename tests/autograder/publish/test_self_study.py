@@ -68,7 +68,10 @@ def test_the_minutes_of_the_plans_are_those_of_the_units() -> None:
         unit.number: sum(minutes_of(read(whole.release_notebook(unit), 4)).values())
         for unit in whole.units
     }
-    text = (AUTOGRADER / "publish/templates/checking.md").read_text("utf-8")
+    texts = [
+        (AUTOGRADER / "publish/templates/checking.md").read_text("utf-8"),
+        (whole.root / "book" / "intro.md").read_text("utf-8"),
+    ]
     plans = {
         (4, 5, 7, 8, 9): "04, 05, 07, 08 and 09 ({} minutes)",
         (2, 3, 4): "units 02 to 04 ({} minutes)",
@@ -78,7 +81,11 @@ def test_the_minutes_of_the_plans_are_those_of_the_units() -> None:
         tuple(range(1, 14)): "from 01 to 13 ({} minutes)",
     }
     for units, words in plans.items():
-        assert words.format(sum(minutes[one] for one in units)) in text
+        found = words.format(sum(minutes[one] for one in units))
+        assert all(found in text for text in texts)
+    readme = (whole.root / "README.md").read_text("utf-8")
+    sums = [sum(minutes[n] for n in one) for one in [(4, 5, 7, 8, 9), range(2, 13)]]
+    assert "a weekend ({} minutes of exercises), four weeks ({})".format(*sums) in readme
 
 
 def test_it_is_published_again_where_it_was(course: Course, learners: Path) -> None:
