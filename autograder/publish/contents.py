@@ -222,6 +222,9 @@ def readme(
         "unit": f"{units[0].number:02}",
         "open": _how_to_open(course, told),
         "constraints": constraints,
+        "hints": f" {told('Each unit has hints, in `HINTS.md` in its folder.')}"
+        if course.hints
+        else "",
         "sizes": _sizes(course, told, constraints),
         "book": _book(course, language)
         if site

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -68,18 +68,25 @@ def main(
     )
     parser.add_argument("--watch", action="store_true", help="run again on each save")
     parser.add_argument("--language", choices=[ENGLISH, *TRANSLATIONS])
-    parser.add_argument("--hint", metavar="EXERCISE", help="show the next hint")
+    parser.add_argument(
+        "--hint",
+        nargs="?",
+        const="",
+        metavar="EXERCISE",
+        help="show the next hint; default: of the first exercise that fails",
+    )
     parser.add_argument("--answer", metavar="EXERCISE", help="show the course's, too")
     parser.add_argument("--give-up", action="store_true", help="without passing first")
     asked = parser.parse_args(arguments)
     language = asked.language or language
     try:
-        if not (asked.unit or asked.hint or asked.answer or asked.watch):
+        wants_unit = asked.hint is not None or asked.answer or asked.watch
+        if not (asked.unit or wants_unit):
             _print(course_map(load_course(), folder, language, _teller(language)))
             return ALL_PASSED
         unit, notebook = _chosen(asked.unit, asked.notebook, default_unit, folder)
         wish = Wish(unit, notebook, language, folder)
-        if asked.hint:
+        if asked.hint is not None:
             return _hint(wish, asked.hint)
         if asked.answer:
             return _answer(wish, asked.answer, asked.give_up)
@@ -155,8 +162,13 @@ def _check(wish: Wish) -> int:
 def _hint(wish: Wish, name: str) -> int:
     """Print the next hint."""
     course, told = load_course(), _teller(wish.language, wish.unit.slug)
+    found = cache(lambda: _found(wish)["exercises"])
+    if not name:
+        failing = [n for n, facts in found().items() if not facts.get("passed", True)]
+        if not failing:
+            raise NotRun(Phrase("All checks pass: there is no need of a hint."))
+        name = failing[0]
     exercise = exercise_named(course, wish.unit, name)
-    found = lambda: _found(wish)["exercises"]  # noqa: E731
     for words in next_hint(course, wish.unit, exercise, wish.folder, found):
         _print(told(words))
     return ALL_PASSED

@@ -29,9 +29,9 @@ def check(*options: str) -> None:
         _command().check_kernel(names, UNIT, LANGUAGE, ROOT, options)
 
 
-def hint(exercise: int | str) -> None:
-    """Print the next hint of an exercise: `hint(2)`."""
-    check("--hint", str(exercise))
+def hint(exercise: int | str = "") -> None:
+    """Print the next hint of an exercise, `hint(2)`, or of the first that fails."""
+    check("--hint", *([str(exercise)] if exercise else []))
 
 
 def answer(exercise: int | str, give_up: bool = False) -> None:

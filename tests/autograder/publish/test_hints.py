@@ -39,6 +39,8 @@ def test_a_class_gets_the_hints_of_its_setting(
     assert len(pages) == (count > 0)
     assert [hint in text for hint in TEXTS] == [n < count for n in range(3)]
     assert text.count("<details>") == count
+    readme = (tmp_path / "public" / "README.md").read_text("utf-8")
+    assert ("HINTS.md" in readme) == (count > 0) and "@" not in readme
 
 
 def test_the_self_study_edition_has_all_hints_whatever_the_setting(

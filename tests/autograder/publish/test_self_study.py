@@ -85,7 +85,9 @@ def test_the_minutes_of_the_plans_are_those_of_the_units() -> None:
         assert all(found in text for text in texts)
     readme = (whole.root / "README.md").read_text("utf-8")
     sums = [sum(minutes[n] for n in one) for one in [(4, 5, 7, 8, 9), range(2, 13)]]
-    assert "a weekend ({} minutes of exercises), four weeks ({})".format(*sums) in readme
+    assert (
+        "a weekend ({} minutes of exercises), four weeks ({})".format(*sums) in readme
+    )
 
 
 def test_it_is_published_again_where_it_was(course: Course, learners: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import time
@@ -145,3 +147,35 @@ def test_a_hint_and_the_map_come_from_the_repositorys_own_file(
     assert "Next: unit 04, exercise 1. Every query meets every key" in words
     status, words = check("04", path, "--answer", "1")
     assert status == 2 and "does not pass yet" in words
+
+
+@pytest.mark.slow
+def test_a_notebook_asks_for_hints_and_answers(
+    repository: Path, tmp_path: Path
+) -> None:
+    cells = json.loads(changed(SCALED, UNSCALED))["cells"]
+    sources = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
+    names = ("attention_scores", "masked_softmax", "softmax_entropy")
+    own = [one for one in sources if one.startswith(tuple(f"def {n}" for n in names))]
+    imports = "import math\nimport torch\nfrom torch import Tensor\n"
+    asks = [
+        "from transformer.check import answer, check, hint",
+        *("hint()", "answer(2)", "answer(1)", "answer(1, give_up=True)"),
+    ]
+    lines = tmp_path / "cells.ipy"
+    shell = "from IPython.core.interactiveshell import InteractiveShell\n"
+    run = "shell.run_cell({!r}, store_history=True)\n"
+    code = "".join(run.format(cell) for cell in (imports, *own, *asks))
+    lines.write_text(f"{shell}shell = InteractiveShell.instance()\n{code}", "utf-8")
+    done = subprocess.run(
+        [sys.executable, lines],
+        cwd=repository / "assignments" / "04_attention",
+        env={**os.environ, "PYTHONPATH": "."},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    shown = done.stdout
+    assert "of 3: " in shown, done.stderr
+    assert "def masked_softmax" in shown.partition("The course's answer:")[2]
+    assert "Exercise attention-scores does not pass yet" in shown
+    assert shown.endswith("/ math.sqrt(d_k)\n")
