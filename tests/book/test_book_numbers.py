@@ -25,8 +25,8 @@ FENCE = re.compile(r"^`{3,}[^\n]*", re.MULTILINE)
 # Formulas, code, addresses, tables of shapes, quotations, and places in the paper. What
 # a drawing shows is held by `test_book_drawings.py`.
 NOT_PROSE = re.compile(
-    r"\$\$[^$]+\$\$|\$[^$]+\$|`[^`]+`|^\|[^\n]*|(?<=\])\([^)]*\)|^> [^\n]*|^:alt: [^\n]*"
-    r"|\b([Ss]ections?|Tables?|Eq\.) [\d.]+(,? (and )?\d(\.\d)+)*",
+    r"\$\$[^$]+\$\$|\$[^$]+\$|`[^`]+`|^\|[^\n]*|(?<=\])\([^)]*\)|^> [^\n]*"
+    r"|^:alt: [^\n]*|\b([Ss]ections?|Tables?|Eq\.) [\d.]+(,? (and )?\d(\.\d)+)*",
     re.MULTILINE,
 )
 MEASURED = re.compile(

@@ -28,6 +28,16 @@ FENCE = re.compile(r"^`{3,}.*\n(:[\w-]+:.*\n)*", re.MULTILINE)
 MOST_WORDS = 4000
 # Units 01, 08, 09 and 11 teach several systems each, and may be longer.
 ONE_THEME = sorted([*BOOK.glob("0[2-7]_*.md"), *BOOK.glob("1[023]_*.md")])
+CHAPTERS = sorted(BOOK.glob("[01]*_*.md"))
+# Headings that name a kind of section, and so say nothing in the sidebar.
+KINDS = {
+    "Numbers first",
+    "The shape trail",
+    "The mathematics",
+    "The figure",
+    "The experiment",
+    "What goes wrong",
+}
 SHORT = re.compile(
     r"\b(e\.g|i\.e|et al|cf|vs|Eqs?|Figs?|Secs?|pp?|Dr|Mrs?|[A-Z])\.(?= )"
 )
@@ -90,6 +100,22 @@ def test_words_on_the_page_are_prose_and_open_code() -> None:
     )
     found = words_on_the_page(text)
     assert " ".join(found) == "Two words. print(1) End."
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)
+def test_a_chapter_ends_with_three_sentences(path: Path) -> None:
+    _, _, after = path.read_text("utf-8").partition("\n## In one minute\n\n")
+    summary, heading, _ = after.partition("\n\n## Into the notebook\n")
+    assert heading
+    assert len(summary.splitlines()) == 3
+    assert all(ENDS.search(in_view(line)) for line in summary.splitlines())
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)
+def test_a_heading_says_what_is_in_its_section(path: Path) -> None:
+    headings = re.findall(r"^## (.*)$", path.read_text("utf-8"), re.M)
+    assert set(headings) & KINDS == set()
+    assert len(set(headings)) == len(headings)
 
 
 @pytest.mark.parametrize("path", sorted(BOOK.glob("*.md")), ids=lambda path: path.name)
