@@ -52,11 +52,11 @@ def next_hint(
     `found` runs the check.
 
     Raises:
-        NotRun: if it is a written question.
+        NotRun: if it has none, as a written question.
     """
     hints = course.hints_of(unit).get(exercise)
     if hints is None:
-        raise NotRun(Phrase("A written question has no hints."))
+        raise NotRun(Phrase("This exercise has no hints."))
     seen = read_progress(folder).get(unit.slug, {}).get(exercise, {}).get("hints", 0)
     number = min(seen + 1, len(hints))
     text = hints[number - 1]
@@ -68,9 +68,10 @@ def next_hint(
     if number < len(hints):
         return [hint]
     last = Phrase(
-        "This is the last hint. `--answer {exercise} --give-up` shows the course's "
-        "answer; in a notebook, `answer({code}, give_up=True)`.",
-        *(exercise, repr(exercise)),
+        "This is the last hint. For the course's answer, add {code}. In a notebook, "
+        "run {quoted}.",
+        f"`--answer {exercise} --give-up`",
+        f"`from transformer.check import answer; answer({exercise!r}, give_up=True)`",
     )
     return [hint, last]
 
@@ -119,12 +120,18 @@ def next_step(exercises: Exercises, course: Course, unit: Unit) -> Phrase:
     if wrong:
         return Phrase(
             "For a hint, add {code}. In a notebook, run {quoted}.",
-            *(f"`--hint {number}`", f"`hint({number})`"),
+            *(
+                f"`--hint {number}`",
+                f"`from transformer.check import hint; hint({number})`",
+            ),
         )
     return Phrase(
         "For the course's answer of an exercise, add {code}. In a notebook, run "
         "{quoted}.",
-        *(f"`--answer {number}`", f"`answer({number})`"),
+        *(
+            f"`--answer {number}`",
+            f"`from transformer.check import answer; answer({number})`",
+        ),
     )
 
 

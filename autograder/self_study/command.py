@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from autograder.course import (
     ENGLISH,
     ROOT,
     TRANSLATIONS,
+    Course,
     CourseError,
     Unit,
     load_course,
@@ -29,7 +30,7 @@ from autograder.self_study.answers import (
     next_hint,
     next_step,
 )
-from autograder.self_study.progress import course_map, record
+from autograder.self_study.progress import course_map, read_progress, record
 from autograder.self_study.waiting import NotRun, check_notebook
 
 ALL_PASSED, SOME_FAILED, NOT_RUN = 0, 1, 2
@@ -73,7 +74,7 @@ def main(
         nargs="?",
         const="",
         metavar="EXERCISE",
-        help="show the next hint; default: of the first exercise that fails",
+        help="show the next hint; default: of the next exercise",
     )
     parser.add_argument("--answer", metavar="EXERCISE", help="show the course's, too")
     parser.add_argument("--give-up", action="store_true", help="without passing first")
@@ -147,7 +148,10 @@ def _found(wish: Wish) -> dict[str, Any]:
         for name, one in found["exercises"].items()
         if "points" in one
     }
-    record(wish.folder, wish.unit, facts)
+    try:
+        record(wish.folder, wish.unit, facts)
+    except NotRun as error:  # the report is worth more than the progress
+        _print(_teller(wish.language)(error.args[0]))
     return found
 
 
@@ -162,16 +166,27 @@ def _check(wish: Wish) -> int:
 def _hint(wish: Wish, name: str) -> int:
     """Print the next hint."""
     course, told = load_course(), _teller(wish.language, wish.unit.slug)
-    found = cache(lambda: _found(wish)["exercises"])
-    if not name:
-        failing = [n for n, facts in found().items() if not facts.get("passed", True)]
-        if not failing:
-            raise NotRun(Phrase("All checks pass: there is no need of a hint."))
-        name = failing[0]
-    exercise = exercise_named(course, wish.unit, name)
+    exercise = exercise_named(course, wish.unit, name or _unfinished(course, wish))
+
+    def found() -> dict[str, Any]:
+        return _found(wish)["exercises"]
+
     for words in next_hint(course, wish.unit, exercise, wish.folder, found):
         _print(told(words))
     return ALL_PASSED
+
+
+def _unfinished(course: Course, wish: Wish) -> str:
+    """Return the first exercise with hints that no check has seen pass.
+
+    Raises:
+        NotRun: if there is none.
+    """
+    own = read_progress(wish.folder).get(wish.unit.slug, {})
+    for exercise in course.hints_of(wish.unit):
+        if not own.get(exercise, {}).get("passed"):
+            return exercise
+    raise NotRun(Phrase("All exercises pass: name the one that you want a hint for."))
 
 
 def _answer(wish: Wish, name: str, give_up: bool) -> int:

@@ -11,11 +11,11 @@ from nbformat import NotebookNode
 
 from autograder.course import Course, Unit
 from autograder.phrases import Phrase
-from autograder.self_study.report import NOTHING, PASSED
 from autograder.self_study.waiting import NotRun
 from autograder.unit import headings, points_of, written_points
 
 FILE = "progress.json"
+PASSED, FAILED, NOTHING = "✓", "✗", "–"  # before a line of the map or of a report
 MINUTES = re.compile(r"about (\d+) minutes")
 Progress = dict[str, dict[str, dict[str, Any]]]  # unit, exercise, fact
 
@@ -38,15 +38,23 @@ def read_progress(folder: Path) -> Progress:
 
 
 def record(folder: Path, unit: Unit, facts: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write facts about a unit's exercises into the file; all others stay."""
+    """Write facts about a unit's exercises into the file; all others stay.
+
+    Raises:
+        NotRun: if the file is damaged, or cannot be written.
+    """
     progress = read_progress(folder)
     own = progress.setdefault(unit.slug, {})
     for exercise, more in facts.items():
         own.setdefault(exercise, {}).update(more)
     text = json.dumps(dict(sorted(progress.items())), indent=2, ensure_ascii=False)
     new = folder / f"{FILE}.new"
-    new.write_text(text + "\n", encoding="utf-8")
-    new.replace(folder / FILE)
+    try:
+        new.write_text(text + "\n", encoding="utf-8")
+        new.replace(folder / FILE)
+    except OSError as error:
+        words = Phrase("{path} cannot be written: {quoted}.", str(new), error.strerror)
+        raise NotRun(words) from None
 
 
 def course_map(

@@ -17,10 +17,10 @@ from autograder.grading.earlier_exercises import (
 from autograder.grading.points import CheckResult, score_of
 from autograder.notebook_syntax import parse_cell
 from autograder.phrases import Phrase, series
+from autograder.self_study.progress import FAILED, NOTHING, PASSED
 from autograder.unit import headings, written_points
 
 Told = Callable[[str], str]
-PASSED, FAILED, NOTHING = "✓", "✗", "–"
 
 
 def report(

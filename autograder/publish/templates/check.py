@@ -30,7 +30,7 @@ def check(*options: str) -> None:
 
 
 def hint(exercise: int | str = "") -> None:
-    """Print the next hint of an exercise, `hint(2)`, or of the first that fails."""
+    """Print the next hint of an exercise, `hint(2)`, or of the next exercise."""
     check("--hint", *([str(exercise)] if exercise else []))
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from own_notebooks import SCALED, UNSCALED, answers
 
+from autograder.course import load_course
 from autograder.self_study.command import check_kernel, last_versions, main
+from autograder.self_study.progress import read_progress, record
 
 
 @pytest.mark.parametrize(
@@ -37,7 +41,8 @@ def test_the_last_version_of_a_cell_counts(ran: list[str], kept: list[str]) -> N
         (["--hint", "2"], "Name the unit"),
         (["04", "--hint", "9"], "numbered 1, 2, 3, 4, 5."),
         (["04", "--hint", "atention"], "There is no exercise atention."),
-        (["04", "--hint", "5"], "A written question has no hints."),
+        (["77", "--hint"], "unknown unit '77'"),
+        (["04", "--hint", "5"], "This exercise has no hints."),
         (["mine.ipynb"], "Name the unit"),
         (["77"], "unknown unit '77'"),
         (["atention"], "did you mean 04_attention?"),
@@ -74,3 +79,28 @@ def test_the_functions_of_a_kernel_are_those_of_the_cells_that_it_ran(
     assert checked(few) == 1
     assert "– 4. A ruler for attention: not written yet" in capsys.readouterr().out
     assert checked(["", "1 + 1"]) == 2
+
+
+def test_a_hint_without_a_number_is_for_the_first_exercise_that_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unit = load_course().unit("04")
+    hints = load_course().hints_of(unit)
+    for number, name in enumerate(hints):
+        assert main(["04", "--hint"], "en", tmp_path) == 0
+        assert f"Hint 1 of 3: {hints[name][0]}" in capsys.readouterr().out
+        record(tmp_path, unit, {name: {"passed": True}})
+        assert len(read_progress(tmp_path)["04_attention"]) == number + 1
+    assert main(["04", "--hint"], "en", tmp_path) == 2
+    assert "All exercises pass" in capsys.readouterr().out
+
+
+def test_the_map_and_a_hint_need_no_pytorch(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from autograder.self_study import "
+        f"command; place = Path({str(tmp_path)!r}); command.main([], 'ko', place); "
+        "command.main(['04', '--hint'], 'ko', place); "
+        "sys.exit('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert done.returncode == 0, done.stdout

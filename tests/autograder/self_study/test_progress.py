@@ -92,6 +92,14 @@ def test_a_damaged_file_is_named_and_left_as_it_is(tmp_path: Path, text: str) ->
     assert (tmp_path / FILE).read_text("utf-8") == text
 
 
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / f"{FILE}.new").mkdir()
+    with pytest.raises(NotRun, match=r"progress\.json\.new cannot be written: "):
+        record(tmp_path, COURSE.unit("04"), {"attention-scores": PASSED})
+    with pytest.raises(NotRun, match="cannot be written: No such file"):
+        record(tmp_path / "gone", COURSE.unit("04"), {"attention-scores": PASSED})
+
+
 def test_a_file_with_what_the_course_does_not_know_is_kept(tmp_path: Path) -> None:
     more = {"99_more": {"x": {"passed": True}}, "04_attention": {"own": {"note": "!"}}}
     (tmp_path / FILE).write_text(json.dumps(more), encoding="utf-8")
