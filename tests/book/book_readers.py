@@ -70,7 +70,8 @@ SMALL = """(least) => {
   const faults = [], files = [];
   for (const text of document.querySelectorAll('article svg.drawing text')) {
     if (!text.checkVisibility() || !text.getBoundingClientRect().width) continue;
-    const size = parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a;
+    const {a, b} = text.getScreenCTM();  // tilted words too
+    const size = parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b);
     if (size < least) faults.push(`${text.textContent}: ${size.toFixed(1)} px`);
   }
   const images = 'article img:not([hidden])';

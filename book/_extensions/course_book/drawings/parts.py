@@ -122,10 +122,14 @@ def shown(numbers: Sequence[float], digits: int) -> list[str]:
 
 def band(canvas: Canvas, start: Point, end: Point, breadth: float) -> None:
     """Draw a bent band from `start` down to `end`, in the colour of its group."""
-    (x, y), (end_x, end_y) = start, end
-    turn = (y + end_y) / 2
-    path = f"M{x:g} {y:g}C{x:g} {turn:g} {end_x:g} {turn:g} {end_x:g} {end_y:g}"
-    canvas.add(f'<path class="look" style="stroke-width:{breadth:.1f}" d="{path}"/>')
+    half, turn = breadth / 2, (start[1] + end[1]) / 2
+    (left, y), (low_left, low) = (start[0] - half, start[1]), (end[0] - half, end[1])
+    right, low_right = left + breadth, low_left + breadth
+    canvas.add(
+        f'<path class="band" d="M{left:g} {y:g}'
+        f"C{left:g} {turn:g} {low_left:g} {turn:g} {low_left:g} {low:g}H{low_right:g}"
+        f'C{low_right:g} {turn:g} {right:g} {turn:g} {right:g} {y:g}Z"/>'
+    )
 
 
 def tilted(canvas: Canvas, x: float, y: float, words: str) -> None:
