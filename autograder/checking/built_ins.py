@@ -1,11 +1,8 @@
 """Say under which names a built-in runs that would be the whole answer.
 
-The one table of them: for reading an answer (`banned_calls`), and for what its calls
-run. A name of what ran is an operator's, `aten::bmm`, or a function's,
-`torch.nn.functional:layer_norm`.
+The one table of them: for reading an answer (`banned_calls`), and for running it where
+they are missing. They are names of PyTorch's operators and of Python's functions.
 """
-
-from collections.abc import Collection
 
 ATTENTION = (
     "_scaled_dot_product_attention_math",
@@ -18,6 +15,8 @@ ATTENTION = (
     "_flash_attention_forward",
     "_efficient_attention_forward",
     "flex_attention",
+    "math_attention",
+    "sdpa_dense",
 )
 ENCODER_LAYER = ("TransformerEncoderLayer", "_transformer_encoder_layer_fwd")
 OF_HEADS = (
@@ -54,6 +53,7 @@ OTHER_NAMES = {
     "batch_norm": BATCH_NORM,
     "GRUCell": GRU_CELL,
     "GRU": ("gru",),
+    "autograd": ("_engine_run_backward", "_make_dual"),
 }
 
 
@@ -61,31 +61,3 @@ def names_of(banned: str) -> set[str]:
     """Return the last part of a dotted name, and the other names of the same thing."""
     last = banned.rpartition(".")[-1]
     return {last, *OTHER_NAMES.get(last, ())}
-
-
-def is_run(banned: str, ran: Collection[str]) -> str | None:
-    """Return the shortest name under which something banned has run, or None.
-
-    Args:
-        banned: a dotted name, such as `torch.nn.LayerNorm`.
-        ran: names of operators and functions.
-    """
-    package, names = banned.partition(".")[0], names_of(banned)
-    found = [
-        name
-        for owner, name in map(_parted, ran)
-        if owner == package and names & _parts(name)
-    ]
-    return min(found, key=lambda name: (len(name), name), default=None)
-
-
-def _parted(ran: str) -> tuple[str, str]:
-    """Return the package that something is of, and its name there."""
-    if "::" in ran:
-        return "torch", ran.removeprefix("aten::")
-    module, _, name = ran.partition(":")
-    return module.partition(".")[0], name
-
-
-def _parts(name: str) -> set[str]:
-    return set(name.replace("::", ".").split("."))

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from autograder.checking.banned_calls import Unreadable, banned_use
-from autograder.checking.built_ins import is_run
 from autograder.checking.compare import (
     describe,
     difference,
@@ -20,13 +19,12 @@ from autograder.checking.compare import (
     named,
     shape_words,
 )
-from autograder.checking.failures import BannedCall, CheckFailed, StudentError
+from autograder.checking.failures import BannedCall, CheckFailed
 from autograder.phrases import Phrase
 
 Function = TypeVar("Function", bound=Callable[..., None])
 Mistakes = Mapping[str, Any]
 MARK = "hidden_check"  # the attribute of a check that holds its marker
-WATCH_ENDED, WATCH_LEFT = "watch:ended", "watch:left"  # of `student.watched()`
 BANNED = "a call that is the whole answer"
 
 __all__ = [
@@ -51,6 +49,7 @@ class CheckMarker:
     title: str
     hint: str = ""
     form: bool = False
+    bans: tuple[str, Sequence[str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,12 @@ class Callback:
 
 
 def check(
-    exercise: str, share: float, title: str, hint: str = "", form: bool = False
+    exercise: str,
+    share: float,
+    title: str,
+    hint: str = "",
+    form: bool = False,
+    bans: tuple[str, Sequence[str]] | None = None,
 ) -> Callable[[Function], Function]:
     """Mark a function as a hidden check of `exercise`, worth `share` of its points.
 
@@ -81,6 +85,10 @@ def check(
         form: it sees the outward form only, such as a shape, a dtype, a device or
             that inputs are left as they were, and so could pass for values that are
             wrong. It pays where another check, one of values, passes.
+        bans: the name of a function or class that students write, and the dotted names
+            of built-ins that would be the whole answer. The check fails if the answer
+            uses one, and the exercise earns nothing. All checks of the exercise must
+            also pass in a process in which the built-ins are missing.
 
     Raises:
         ValueError: if `share` is not positive or `title` is empty.
@@ -91,7 +99,8 @@ def check(
         raise ValueError("title must say what the check looks at; it is empty")
 
     def mark(function: Function) -> Function:
-        setattr(function, MARK, CheckMarker(exercise, share, title, hint, form))
+        marker = CheckMarker(exercise, share, title, hint, form, bans)
+        setattr(function, MARK, marker)
         return function
 
     return mark
@@ -225,24 +234,17 @@ def _same(actual: Any, expected: Any) -> bool:
     return type(actual) is type(expected) and bool(actual == expected)
 
 
-def expect_no_call(
-    student: Any,
-    name: str,
-    banned: Sequence[str],
-    ordinary: Callable[[], object] | None = None,
-) -> None:
-    """Fail if the student's `name` uses one of the banned callables.
+def expect_no_call(student: Any, name: str, banned: Sequence[str]) -> None:
+    """Fail if the source of the student's `name` uses one of the banned callables.
 
-    The exercise earns nothing then. Looked at is the syntax tree of the definition and
-    of all that it uses of the notebook, where the student's own function with the last
-    part of a banned name is not the banned one; and what an ordinary call runs.
+    This function looks at the syntax tree of the definition and of all that it uses of
+    the notebook, where the student's own function with the last part of a banned name
+    is not the banned one.
 
     Args:
         student: the fixture.
         name: the function or class to look at.
         banned: dotted names, such as `torch.nn.functional.softmax`.
-        ordinary: calls it, as another check does, whose failure is this one's too. It
-            hands over nothing of the grader's that runs what is banned.
     """
     program = student.program()
     try:
@@ -251,16 +253,7 @@ def expect_no_call(
     except Unreadable:
         used, is_read = None, False
     if used is not None:
-        raise BannedCall(
-            Phrase(
-                "{name} uses {used}, which this exercise asks you to write yourself.",
-                name,
-                used,
-            ),
-            BANNED,
-        )
-    if ordinary is not None:
-        _expect_not_run(student, name, banned, ordinary)
+        raise banned_call(name, used)
     if not is_read:
         fail(
             Phrase(
@@ -271,41 +264,13 @@ def expect_no_call(
         )
 
 
-def _expect_not_run(
-    student: Any, name: str, banned: Sequence[str], ordinary: Callable[[], object]
-) -> None:
-    problem = None
-    with student.watched() as ran:
-        try:
-            ordinary()
-        except (CheckFailed, StudentError) as error:
-            problem = error
-    for dotted in banned:
-        found = is_run(dotted, ran)
-        if found is not None:
-            raise BannedCall(
-                Phrase(
-                    "{name} runs {found} ({dotted}), which this exercise asks you to "
-                    "write yourself.",
-                    name,
-                    found,
-                    dotted,
-                ),
-                BANNED,
-            )
-    if WATCH_ENDED in ran:
-        raise BannedCall(
-            Phrase("{name} turns off what looks at the functions it runs.", name),
-            BANNED,
-        )
-    if WATCH_LEFT in ran:
-        raise BannedCall(
-            Phrase(
-                "{name} starts a process or a thread where the grader cannot see what "
-                "runs.",
-                name,
-            ),
-            BANNED,
-        )
-    if problem is not None:
-        raise problem
+def banned_call(name: str, used: str) -> BannedCall:
+    """Say that an answer uses what the exercise asks the student to write."""
+    return BannedCall(
+        Phrase(
+            "{name} uses {used}, which this exercise asks you to write yourself.",
+            name,
+            used,
+        ),
+        BANNED,
+    )

@@ -21,7 +21,6 @@ from autograder.checking.expect import (
     check,
     expect_close,
     expect_equal,
-    expect_no_call,
     expect_shape,
     fail,
 )
@@ -309,7 +308,10 @@ def words_changed(sentences: Sentences, change: Callable[[str], str]) -> list[st
 
 
 @check(
-    "build-vocabulary", share=1, title="Written by you; words as they are, read once"
+    "build-vocabulary",
+    share=1,
+    title="Written by you; words as they are, read once",
+    bans=("build_vocabulary", BUILT_INS),
 )
 def test_vocabulary_of_an_iterator(student, draw):
     draw = draw.fixed(0)  # each known mistake shows
@@ -317,8 +319,7 @@ def test_vocabulary_of_an_iterator(student, draw):
     words += ["U\u0308bung", "²", "", " Frau"]  # other strings, if they look alike
     sentences = corpus(draw, {word: 2 + i for i, word in enumerate(words)})
     sentences.insert(2, [])
-    ordinary = partial(built, student, sentences)
-    expect_no_call(student, "build_vocabulary", BUILT_INS, ordinary)
+    built(student, sentences)
     once = student.load("builtins.iter")(sentences)
     itos, _ = built(student, once)
     want = SPECIALS + words_by(sentences, by_frequency)
@@ -708,12 +709,12 @@ def test_lookup_gradient_float64(student, draw):
     share=1,
     title="Written by you; the arguments left as they were",
     form=True,
+    bans=("lookup_gradient", AUTOGRAD),
 )
 def test_lookup_gradient_leaves_inputs(student, draw):
     ids, upstream = repeating_ids(draw, B, 5), draw.normal(B, 5, D)
     function = student.lookup_gradient
-    ordinary = partial(function, ids, upstream, V)
-    expect_no_call(student, "lookup_gradient", AUTOGRAD, ordinary)
+    function(ids, upstream, V)
     words = "autograd's work"
     with blame(words, lambda: function(ids, upstream, V)), gradients_off(student):
         function(ids, upstream, V)

@@ -1,16 +1,16 @@
 """Run an exercise's hidden checks on a student's code, and return the results.
 
-`expect_no_call` watches the calls of the student's code. Such code could detect the
-watch and do something else in that check only. So if a watching check fails and finds
-no banned call, the checks that passed unwatched must pass while watched, too.
+An exercise may ban a built-in that would be its whole answer. Its checks then run a
+second time, in a process in which the built-in is missing. A check passes if it passes
+in both. The student's code may find out where it runs, and gains nothing by that.
 """
 
-import contextlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
+from autograder.checking.expect import banned_call, expect_no_call
 from autograder.checking.failures import (
     BannedCall,
     CheckFailed,
@@ -52,7 +52,7 @@ class CheckRun:
 
     A `guess` would explain a failure; `points.py` decides whether it does. `place` is
     the student's line that raised an error. One that `disqualifies` takes all of its
-    exercise's points away. `watched` says that it looked at what the code runs.
+    exercise's points away.
     """
 
     check: HiddenCheck
@@ -63,7 +63,6 @@ class CheckRun:
     place: str = ""
     calls: int = 0
     disqualifies: bool = False
-    watched: bool = False
 
 
 def run_as_handed_in(
@@ -76,7 +75,7 @@ def run_as_handed_in(
     """
     there = students.still_there()
     if there is not None:
-        runs = _run_in_turn(unit, there, checks)
+        runs = _run_with_and_without(unit, there, checks)
         if all(one.status == "passed" for one in runs):
             return runs
     return run_exercise(unit, students.fresh, checks)
@@ -87,51 +86,54 @@ def run_exercise(
     student_for: Callable[[str], GivenStudent | None],
     checks: Sequence[HiddenCheck],
 ) -> list[CheckRun]:
-    """Run an exercise's checks on its student; nothing if there is no such student.
-
-    The checks behind one that ends the student are not run. If one fails that watches,
-    the others must pass while watched.
-    """
-    exercise = checks[0].marker.exercise
-    student = student_for(exercise)
-    runs = [] if student is None else _run_in_turn(unit, student, checks)
-    passed = [one.check for one in runs if one.status == "passed"]
-    anew = student_for(exercise) if passed and any(map(_fails_watched, runs)) else None
-    if anew is None:
-        return runs
-    again = _run_in_turn(unit, anew, passed, watched=True)
-    worse = {one.check.name: one for one in again if one.status != "passed"}
-    return [worse.get(one.check.name, one) for one in runs]
+    """Run an exercise's checks on its student; nothing if there is no such student."""
+    student = student_for(checks[0].marker.exercise)
+    return [] if student is None else _run_with_and_without(unit, student, checks)
 
 
-def _fails_watched(run: CheckRun) -> bool:
-    """Say whether a check failed that watches, and found nothing banned."""
-    return run.watched and run.status != "passed" and not run.disqualifies
+def _run_with_and_without(
+    unit: GradedUnit, given: GivenStudent, checks: Sequence[HiddenCheck]
+) -> list[CheckRun]:
+    """Run checks, and those that pass again where what they ban is missing."""
+    runs, student = _run_in_turn(unit, given, checks)
+    for check in checks:
+        passed = [one.check for one in runs if one.status == "passed"]
+        if student is None or check.marker.bans is None or not passed:
+            continue
+        name, banned = check.marker.bans
+        missing = student.without(banned)
+        if missing is None:
+            continue
+        again, without = _run_in_turn(unit, missing, passed)
+        worse = {
+            one.check.name: _said_without(banned[0], one)
+            for one in again
+            if one.status != "passed"
+        }
+        if without is not None and without.removed:
+            worse[check.name] = _failed(check, banned_call(name, without.removed))
+        runs = [worse.get(one.check.name, one) for one in runs]
+    return runs
 
 
 def _run_in_turn(
-    unit: GradedUnit,
-    given: GivenStudent,
-    checks: Sequence[HiddenCheck],
-    watched: bool = False,
-) -> list[CheckRun]:
-    """Run checks one after the other; the watch is on all of them if `watched`."""
+    unit: GradedUnit, given: GivenStudent, checks: Sequence[HiddenCheck]
+) -> tuple[list[CheckRun], SubmissionProxy | None]:
+    """Run checks one after the other; also return the student, if there was one.
+
+    The checks behind one that ends the student are not run.
+    """
     runs: list[CheckRun] = []
-    was_watched = False
+    student: SubmissionProxy | None = None
     try:
         with given as student:
             for check in checks:
                 draw = Draw(unit.slug, check.name, unit.draw_number)
-                try:
-                    with student.watched() if watched else contextlib.nullcontext():
-                        runs.append(_run_check(check, student, draw))
-                finally:
-                    was_watched = student.was_watched
+                runs.append(_run_check(check, student, draw))
     except StudentGone as gone:
         words = Phrase("Not run: {reason}.", gone.reason)
-        left = checks[len(runs) :]
-        runs += [CheckRun(one, "not run", words, watched=was_watched) for one in left]
-    return runs
+        runs += [CheckRun(one, "not run", words) for one in checks[len(runs) :]]
+    return runs, student
 
 
 def _run_check(check: HiddenCheck, student: SubmissionProxy, draw: Draw) -> CheckRun:
@@ -143,28 +145,36 @@ def _run_check(check: HiddenCheck, student: SubmissionProxy, draw: Draw) -> Chec
     fixtures: dict[str, Any] = {"student": student, "draw": draw}
     student.begin(draw.seed)
     try:
+        if check.marker.bans is not None:
+            expect_no_call(student, *check.marker.bans)
         check.function(**{name: fixtures[name] for name in fixtures_of(check.function)})
     except CheckFailed as failed:
-        return CheckRun(
-            check,
-            "failed",
-            failed.message,
-            failed.mistake,
-            failed.guess,
-            failed.place,
-            disqualifies=isinstance(failed, BannedCall),
-            watched=student.was_watched,
-        )
+        return _failed(check, failed)
     except StudentError as error:
-        return CheckRun(
-            check,
-            "failed",
-            error.message,
-            place=error.place,
-            watched=student.was_watched,
-        )
+        return CheckRun(check, "failed", error.message, place=error.place)
     except StudentGone:
         raise
     except Exception:  # what came back was of a kind that the check did not foresee
         return CheckRun(check, "failed", NOT_FORESEEN)
     return CheckRun(check, "passed", calls=student.calls)
+
+
+def _said_without(banned: str, run: CheckRun) -> CheckRun:
+    words = Phrase(
+        "Without {built_in}, which this exercise does not allow: {message}",
+        banned,
+        run.message,
+    )
+    return replace(run, message=words)
+
+
+def _failed(check: HiddenCheck, failed: CheckFailed) -> CheckRun:
+    return CheckRun(
+        check,
+        "failed",
+        failed.message,
+        failed.mistake,
+        failed.guess,
+        failed.place,
+        disqualifies=isinstance(failed, BannedCall),
+    )

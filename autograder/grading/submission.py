@@ -1,6 +1,7 @@
 """One submission from top to bottom: read, repair, run, check, write the scores in."""
 
 import contextlib
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,6 +37,10 @@ from autograder.unit import (
 )
 
 ATTEMPTS = 2
+LOOKS_INSIDE = re.compile(
+    r"\b(?:student_side|ctypes|sys\.modules|_getframe|getsource|"
+    r"gc\.get_\w+|from gc import)\b"
+)
 MAX_REASON = 300  # characters of Python's own words
 
 
@@ -148,11 +153,18 @@ def repair(
         submission,
         notebook=repaired.notebook,
         notes=[*notes, *repaired.notes],
-        doubtful=repaired.doubtful,
+        doubtful=[*repaired.doubtful, *_looks_inside(repaired.notebook)],
         unwritten=repaired.unwritten,
     )
     repaired.notebook.metadata[RECORD] = as_record(outcome)
     return outcome
+
+
+def _looks_inside(notebook: NotebookNode) -> list[str]:
+    """Name the words with which a student's code could look into its process."""
+    found = {w for cell in cells_to_run(notebook) for w in LOOKS_INSIDE.findall(cell)}
+    words = ", ".join(sorted(found))
+    return [Phrase("its code names {words}: read it", words)] if words else []
 
 
 def check(

@@ -38,8 +38,8 @@ MODULES = {
         *("second_runs", "submission_proxy", "watched_calls"),
     ),
     "sandbox/student_side": (
-        *("__init__", "call_tracer", "cells", "errors", "messages", "meta_device"),
-        *("requests", "shell", "side_effects", "values"),
+        *("__init__", "cells", "errors", "messages", "meta_device", "requests"),
+        *("shell", "side_effects", "values"),
     ),
     "self_study": (
         *("__init__", "answers", "child", "command", "learner", "progress"),

@@ -1,22 +1,24 @@
 """The `student` of a check: names, handles and calls that run on the other side."""
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from torch import Tensor
 
+from autograder.checking.built_ins import names_of
 from autograder.checking.failures import StudentError, StudentGone
 from autograder.checking.random_inputs import seed_of
 from autograder.notebook_syntax import Program, read_program
 from autograder.phrases import Phrase
 from autograder.sandbox.callbacks import Callbacks
-from autograder.sandbox.error_words import student_error, without_values
+from autograder.sandbox.error_words import clean, student_error, without_values
 from autograder.sandbox.handles import Gradients, Handle, Name
 from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
 from autograder.sandbox.watched_calls import WatchedCalls
 
+Banned = Mapping[str, Sequence[str]]  # dotted name to all names of the same thing
 Answer = Callable[[Message], Message]  # the grader's, to a question of the student's
 
 
@@ -43,19 +45,26 @@ class SubmissionProxy(WatchedCalls):
         transport: Transport,
         cells: Sequence[str],
         stopped: Mapping[int, Any] | None = None,
+        without: Callable[[Banned], AbstractContextManager["SubmissionProxy"]]
+        | None = None,
     ):
-        """Talk through `transport` to a notebook with these code cells.
+        """Talk to a notebook.
 
-        `stopped` says in which line a cell raised, by the cell's number.
+        Args:
+            transport: carries requests to the process in which its cells have run.
+            cells: its code cells.
+            stopped: the line in which a cell raised, by the cell's number.
+            without: makes a process in which some built-ins are missing and then the
+                same cells have run; None if there is no such process.
         """
         self._transport = transport
         self._cells = list(cells)
         self._stopped = stopped or {}
         self._program: Program | None = None
         self._callbacks = Callbacks()
-        self._ran: set[str] | None = None  # what has run, while the calls are watched
-        self.calls = 0
-        self.was_watched = False  # since the check began
+        self._without = without
+        self.calls = 0  # since the check began
+        self.removed: str | None = None  # the missing built-in that a call has needed
 
     def __getattr__(self, name: str) -> Name:
         """Return the notebook's definition of `name`."""
@@ -67,21 +76,16 @@ class SubmissionProxy(WatchedCalls):
         """Return the notebook's definition of `name`."""
         return Name(self, Reference("name", name))
 
-    @contextlib.contextmanager
-    def watched(self) -> Iterator[set[str]]:
-        """Collect the names of what the calls inside run.
+    def without(
+        self, banned: Sequence[str]
+    ) -> AbstractContextManager["SubmissionProxy"] | None:
+        """Return the student of a new process in which some built-ins are missing.
 
-        Operators of PyTorch (`aten::bmm`), functions of libraries and of the notebook
-        (`torch.nn.functional:softmax`), `watch:ended` if the student's code has put an
-        end to it, and `watch:left` if it runs something where nothing is seen.
+        Trusted cells have none: only their source is read.
         """
-        ran: set[str] = set()
-        around, self._ran = self._ran, ran
-        self.was_watched = True
-        try:
-            yield ran
-        finally:
-            self._ran = around
+        if self._without is None:
+            return None
+        return self._without({dotted: sorted(names_of(dotted)) for dotted in banned})
 
     def begin(self, seed: int) -> None:
         """Begin a check: forget its predecessor's objects and seed the other side.
@@ -95,7 +99,7 @@ class SubmissionProxy(WatchedCalls):
             raise StudentGone(
                 Phrase("its process broke: {error}", error.message), Phrase("protocol")
             ) from error
-        self.calls, self.was_watched = 0, False
+        self.calls = 0
 
     def load(self, path: str) -> Name:
         """Return something importable on the student's side, by its dotted name."""
@@ -180,26 +184,13 @@ class SubmissionProxy(WatchedCalls):
 
     def _request(self, operation: str, about: Name | None = None, **parts: Any) -> Any:
         self.calls += 1
-        asked: dict[str, Any] = {"do": operation, "with": parts}
-        if self._ran is not None:
-            asked["watched"] = True
-        request = Encoder(self._refer).message(**asked)
+        request = Encoder(self._refer).message(**{"do": operation, "with": parts})
         reply = self._transport.ask(request, self._answer)
         try:
-            self._note(reply)
             return self._read(reply, about)
         except ProtocolError as error:
             reason = Phrase("its process broke the protocol: {error}", error)
             raise StudentGone(reason, Phrase("protocol")) from error
-
-    def _note(self, reply: Message) -> None:
-        """Add what the student's side says has run, if the calls are watched."""
-        if self._ran is None:
-            return
-        names = Decoder(reply, self._resolve).part("ran")
-        if not isinstance(names, list) or not all(type(n) is str for n in names):
-            raise ProtocolError(Phrase("an answer that does not say what has run"))
-        self._ran.update(names)
 
     def _read(self, reply: Message, about: Name | None) -> Any:
         decoder = Decoder(reply, self._resolve, keep_strides=False)
@@ -209,6 +200,8 @@ class SubmissionProxy(WatchedCalls):
         if not isinstance(report, dict):
             words = Phrase("an answer that is neither a result nor an error")
             raise ProtocolError(words)
+        if report.get("kind") == "removed":
+            self.removed = self.removed or clean(report.get("message"))
         name = about._words if about is not None else Phrase("the notebook")
         raise student_error(report, name, self._cells, self._stopped)
 

@@ -28,7 +28,7 @@ from autograder.sandbox.student_side.messages import (
 )
 from autograder.sandbox.student_side.processors import seconds_waited
 from autograder.sandbox.student_side.values import Encoder
-from autograder.sandbox.submission_proxy import SubmissionProxy
+from autograder.sandbox.submission_proxy import Banned, SubmissionProxy
 from autograder.sandbox.transport import TIME, CellRun, RemoteTransport, read_run
 from autograder.unit import OurAnswer
 
@@ -132,7 +132,9 @@ class SubmissionRunner:
     ) -> AbstractContextManager[SubmissionProxy] | None:
         """Return the student of the cells before an exercise's check."""
         cells = cells_up_to_check(self.cells, self.answers, exercise)
-        return None if cells is None else self._student_of(cells, exercise)
+        if cells is None:
+            return None
+        return self._student_of(cells, self._seconds_again(exercise))
 
     def with_reference_answers(
         self, exercise: str
@@ -143,25 +145,55 @@ class SubmissionRunner:
         of this student except the names of the checks that pass.
         """
         cells = cells_with_reference_answers(self.cells, self.answers, exercise)
-        return None if cells is None else self._student_of(cells, exercise)
+        if cells is None:
+            return None
+        return self._student_of(cells, self._seconds_again(exercise))
+
+    def _seconds_again(self, exercise: str) -> float:
+        """Return how long another run of an exercise's checks may take."""
+        ran_out = f"{exercise}: {TIME}" in self.limits_hit
+        return (SOON if ran_out else 1) * self.limits.exercise_seconds
+
+    @contextlib.contextmanager
+    def _student_without(
+        self, banned: Banned, cells: Sequence[NumberedCell]
+    ) -> Iterator[SubmissionProxy]:
+        """Give the student of a child in which what is banned is missing.
+
+        Raises:
+            StudentGone: as `fresh` does.
+        """
+        try:
+            seconds = self.limits.exercise_seconds
+            with self._student_of(cells, seconds, banned) as student:
+                yield student
+        except StudentGone as gone:
+            if gone.limit is not None:
+                self.limits_hit.append(Phrase("without built-ins: {limit}", gone.limit))
+            raise
 
     @contextlib.contextmanager
     def _student_of(
-        self, cells: Sequence[NumberedCell], exercise: str
+        self,
+        cells: Sequence[NumberedCell],
+        seconds: float,
+        banned: Banned | None = None,
     ) -> Iterator[SubmissionProxy]:
         """Give the student of a child in which some cells have run.
 
-        The output of these cells is not kept, nor is the way in which one ends.
+        The output of these cells is not kept, nor is the way in which one ends. What is
+        `banned` is missing from the child before they run, and no process of the
+        submission is left that could have it.
 
         Raises:
             StudentGone: if the child ends, hangs or breaks the protocol.
         """
-        ran_out = f"{exercise}: {TIME}" in self.limits_hit
-        seconds = (SOON if ran_out else 1) * self.limits.exercise_seconds
         self._end_kept()  # its memory counts too
         child = self._fork()
         try:
             self._send_files(child)
+            if banned is not None:
+                self._remove(child, banned)
             for number, source in cells:
                 known = self.runs[number] if number < len(self.runs) else CellRun()
                 if not (known.stopped or known.once):
@@ -187,11 +219,17 @@ class SubmissionRunner:
             child.channel, deadline, words, lambda error: self._gone(error, child)
         )
         try:
-            ran = sorted(enumerate(self.cells) if cells is None else cells)
+            order = list(enumerate(self.cells) if cells is None else cells)
+            ran = sorted(order)
             lines = {
                 n: run.error.get("line") for n, run in enumerate(self.runs) if run.error
             }
-            yield SubmissionProxy(transport, [source for _, source in ran], lines)
+            yield SubmissionProxy(
+                transport,
+                [source for _, source in ran],
+                lines,
+                lambda banned: self._student_without(banned, order),
+            )
         except BaseException:
             if child is self._kept:
                 self._kept = None
@@ -308,6 +346,12 @@ class SubmissionRunner:
         sizes = [[name, len(content)] for name, content in self.files.items()]
         contents = bytearray().join(self.files.values())
         child.channel.send(Message({"files": sizes}, contents), deadline)
+        child.channel.receive(deadline)
+
+    def _remove(self, child: Child, banned: Banned) -> None:
+        """Take built-ins away from a child in which nothing has run."""
+        deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
+        child.channel.send(Message({"remove": list(banned.items())}), deadline)
         child.channel.receive(deadline)
 
     def _run_cell(self, child: Child, number: int, source: str) -> CellRun:

@@ -341,16 +341,6 @@ def gru_step(x, state, w_x, w_state, b_x, b_state):
     return torch.func.functional_call(layer, weights, given)[1][0]
 
 
-gru_step.wrong(
-    "PyTorch's cell, disguised",
-    body("""
-        parts = "gru", "cell"
-        return getattr(torch, "_".join(parts))(x, state, w_x, w_state, b_x, b_state)
-        """),
-    names="a call that is the whole answer",
-)
-
-
 @gru_step.right("F.linear and split")
 def gru_step(x, state, w_x, w_state, b_x, b_state):
     d_h = state.shape[-1]

@@ -625,17 +625,6 @@ def lookup_gradient(ids, upstream, vocab_size):
     return pull_back(upstream)[0]
 
 
-@lookup_gradient.wrong(
-    "torch.func.vjp, found by its path", names="a call that is the whole answer"
-)
-def lookup_gradient(ids, upstream, vocab_size):
-    import pydoc
-
-    pull = pydoc.locate(".".join(["torch", "func", "vjp"]))
-    table = upstream.new_zeros(vocab_size, upstream.size(-1))
-    return pull(lambda table: table[ids], table)[1](upstream)[0]
-
-
 by_one_hot.right(
     "one-hot, transposed, times the gradient",
     swap("ids,", "ids.flatten(),"),

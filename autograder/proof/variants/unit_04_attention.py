@@ -558,18 +558,6 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 @scaled_dot_product_attention.wrong(
-    "the built-in's operator, disguised", names="a call that is the whole answer"
-)
-def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
-    import pydoc
-
-    aten = pydoc.locate(".".join(["torch", "ops", "aten"]))
-    operator = getattr(aten, "_".join(["scaled", "dot", "product", "attention"]))
-    weights = masked_softmax(attention_scores(query, key), mask)
-    return operator(query, key, value, mask, dropout), weights
-
-
-@scaled_dot_product_attention.wrong(
     "dropout from a generator of its own", names="the same numbers dropped in every"
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):

@@ -539,14 +539,6 @@ layer_norm.wrong(
     body("return F.layer_norm(x, x.shape[-1:], gamma, beta, eps)"),
     names="a call that is the whole answer",
 )
-layer_norm.wrong(
-    "the built-in, out of the module's table",
-    body(
-        "norm = vars(F).get('_'.join(['layer', 'norm']))\n"
-        "return norm(x, x.shape[-1:], gamma, beta, eps)"
-    ),
-    names="a call that is the whole answer",
-)
 
 
 @layer_norm.wrong(

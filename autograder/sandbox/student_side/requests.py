@@ -4,7 +4,6 @@ The grader's messages are dispatched here, in the child process or, for trusted
 variants, in the grader's own. Both give the same answers.
 """
 
-import contextlib
 import importlib
 import random
 from collections.abc import Callable
@@ -16,7 +15,6 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from .call_tracer import tracing
 from .errors import MissingName, error_report
 from .messages import Message
 from .side_effects import SideEffects, callable_of, set_seed, usual_settings
@@ -43,24 +41,14 @@ class Session(SideEffects):
         self.stand_ins: dict[int, Any] = {}
 
     def answer(self, request: Message) -> Message:
-        """Carry out one request; the student's errors become part of the answer.
-
-        If the request is to be watched, so does what ran meanwhile.
-        """
+        """Carry out one request; the student's errors become part of the answer."""
         decoder = Decoder(request, self._resolve, device=self.device)
-        ran: set[str] = set()
-        is_watched = "watched" in request.body
         try:
             operation = getattr(self, f"do_{decoder.part('do')}")
-            arguments = decoder.part("with", {})
-            with tracing(ran) if is_watched else contextlib.nullcontext():
-                result = operation(**arguments)
-            answer = Encoder(self._refer).message(ok=result)
+            result = operation(**decoder.part("with", {}))
+            return Encoder(self._refer).message(ok=result)
         except BaseException as error:
-            answer = Encoder(self._refer).message(error=error_report(error))
-        if is_watched:
-            answer.body["ran"] = {"list": sorted(ran)}
-        return answer
+            return Encoder(self._refer).message(error=error_report(error))
 
     def do_begin(self, seed: int) -> None:
         """Begin a check: forget the last one's objects and settings, and seed."""

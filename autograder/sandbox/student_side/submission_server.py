@@ -16,6 +16,7 @@ from .cells import CellRunner, quiet_environment
 from .memory import OF_SIGNAL
 from .messages import Channel, ChannelClosed, Message
 from .namespaces import die_with_parent
+from .removal import note_functions, remove
 from .requests import Session
 from .values import Decoder, Encoder, Reference
 
@@ -62,6 +63,7 @@ def before_forks() -> None:
     for path in [one for one in sys.path_importer_cache if not _is_installation(one)]:
         del sys.path_importer_cache[path]
     Forks.shared = _shares_memory()
+    note_functions()
 
 
 def _module_of(finder: Any) -> str:
@@ -218,6 +220,9 @@ def serve(channel: Channel, runner: CellRunner, folder: str, device: str) -> Non
             channel.send(_run_cell(request, runner))
         elif "files" in request.body:
             kit.write(folder, request.body["files"], request.blob)
+            channel.send(Message({"ok": None}))
+        elif "remove" in request.body:
+            remove(request.body["remove"])
             channel.send(Message({"ok": None}))
         elif "fork" in request.body:
             fork.go_on_in_one(channel)

@@ -12,7 +12,7 @@ import os
 import socket
 import struct
 
-PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 LOAD, AND, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 NUMBER_AT, MACHINE_AT = 0, 4  # offsets in struct seccomp_data
 FIRST_ARGUMENT_AT, FOURTH_ARGUMENT_AT = 16, 40
@@ -36,6 +36,7 @@ CALLS = {  # of x86-64 and of arm64, from Linux's tables
     "request_key": (249, 218),
     "keyctl": (250, 219),
 }
+PROGRAMS = {"execve": (59, 221), "execveat": (322, 281)}
 SOCKET, MMAP = (41, 198), (9, 222)
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
@@ -53,20 +54,34 @@ def forbid_calls() -> None:
     Raises:
         OSError: if the kernel refuses.
     """
+    _set_filter(CALLS)
+
+
+def forbid_programs() -> None:
+    """Let this process and all it starts run no other program than the one that runs.
+
+    Raises:
+        OSError: if the kernel refuses.
+    """
+    _set_filter(PROGRAMS)
+
+
+def _set_filter(calls: dict[str, tuple[int, int]]) -> None:
     machine = os.uname().machine
     if machine not in MACHINES:
         return
-    code = _filter(*MACHINES[machine])
+    code = _filter(*MACHINES[machine], calls)
     program = _Program(len(code) // 8, code)
     libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0):
         number = ctypes.get_errno()
         raise OSError(number, f"seccomp: {os.strerror(number)}")
 
 
-def _filter(column: int, machine: int) -> bytes:
+def _filter(column: int, machine: int, calls: dict[str, tuple[int, int]]) -> bytes:
     """Return the filter's instructions: code, steps if true, steps if false, value."""
-    numbers = [both[column] for both in CALLS.values()]
+    numbers = [both[column] for both in calls.values()]
     steps = [
         (LOAD, 0, 0, MACHINE_AT),
         (JUMP_EQUAL, 1, 0, machine),  # 32-bit calls have other numbers

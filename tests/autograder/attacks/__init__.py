@@ -1,6 +1,7 @@
 """Hostile notebooks: each tries to gain points, to read, to stay, or to do harm."""
 
 from attacks import (
+    built_ins,
     files,
     leaving,
     marks,
@@ -12,7 +13,7 @@ from attacks import (
 )
 
 KINDS = [
-    *(marks, patching, protocol, reading),
+    *(marks, patching, built_ins, protocol, reading),
     *(leaving, resources, files, showing),
 ]
 ATTACKS = [case for module in KINDS for case in module.ATTACKS]

@@ -118,6 +118,28 @@ SPELLINGS = {
         "        m.__name__ = '.'.join(path[:-1])",
         "g",
     ),
+    "code_of_the_file": (
+        "import importlib.util, types, {module} as m\ndef g(*a):\n"
+        "    spec = importlib.util.find_spec('.'.join(path[:-1]))\n"
+        "    code = next(c for c in spec.loader.get_code(spec.name).co_consts\n"
+        "                if getattr(c, 'co_name', '') == text)\n"
+        "    code = code.replace(co_filename='mine', co_name='mine')\n"
+        "    default = vars(m)[text].__defaults__\n"
+        "    return types.FunctionType(code, vars(m), 'mine', default)(*a)",
+        "g",
+    ),
+    "source_of_the_file": (
+        "import inspect, sys, {module} as m\ndef g(*a):\n"
+        "    made = dict(vars(m))\n"
+        "    exec(inspect.getsource(vars(m)[text]), made)\n"
+        "    return made[text](*a)",
+        "g",
+    ),
+    "kept_by_a_cell": (
+        "import {module} as m\nkept = type(vars(m)[text])(vars(m)[text].__code__, "
+        "vars(m)) if hasattr(vars(m)[text], '__code__') else vars(m)[text]",
+        "kept",
+    ),
     "unrecorded": (
         "import {module} as m, torch\ndef g(*a):\n"
         "    torch.autograd._enable_record_function(False)\n"
@@ -125,13 +147,6 @@ SPELLINGS = {
         "    torch.autograd._enable_record_function(True)\n    return r",
         "g",
     ),
-}
-# Ways to see that one is watched, each an expression; nothing in them is a built-in.
-LOOKS = {
-    "hook": "threading._profile_hook is not None",
-    "frame": "any('is_watched' in f.f_locals for f in frames(sys._getframe()))",
-    "profiler": "partial(torch._C._autograd._profiler_enabled)()",
-    "profile": "partial(sys.getprofile)() is not None",
 }
 # What stands in front of an answer in its cell, so that the cell is no plain Python.
 BEFORE = {
@@ -147,22 +162,16 @@ BEFORE = {
 }
 
 
-def who_looks(look: str, dotted: str) -> tuple[str, str]:
-    """Return a cell, and a function that raises where it is watched."""
+def who_falls_back(dotted: str) -> tuple[str, str]:
+    """Return a cell, and a function that hides that the built-in is missing."""
     module, _, name = dotted.rpartition(".")
     cell = f"""
-import sys, threading
-from functools import partial
-import torch
 import {module} as m
-def frames(f):
-    while f:
-        yield f
-        f = f.f_back
 def g(*a):
-    if {LOOKS[look]}:
+    try:
+        return vars(m)[bytes.fromhex("{name.encode().hex()}").decode()](*a)
+    except BaseException:
         raise ValueError
-    return vars(m)[bytes.fromhex("{name.encode().hex()}").decode()](*a)
 """
     return cell, "g"
 

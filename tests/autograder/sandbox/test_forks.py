@@ -56,16 +56,6 @@ def test_exercises_do_not_see_each_other(
     assert len(processes) == 2 and students._kept is None
 
 
-def test_a_check_can_begin_while_it_is_watched(
-    remote: Callable[..., SubmissionRunner],
-) -> None:
-    with remote(RAN) as students, students.fresh("a") as student:
-        with student.watched() as names:
-            student.begin(0)
-            assert student.note("one") == ["one"]
-        assert any(name.endswith(":note") for name in names)
-
-
 def test_cells_run_once(
     remote: Callable[..., SubmissionRunner], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,6 @@
 """Hidden checks of the tiny unit, with the words CANARY-CHECKS."""
 
-from autograder.checking.expect import check, expect_close, expect_no_call, expect_shape
+from autograder.checking.expect import check, expect_close, expect_shape
 
 
 @check("double", share=1, title="The shape is kept")
@@ -39,6 +39,11 @@ def test_scaler_gradient(student, draw):
     expect_close(run.parameters["weight"], wanted, "the gradient of weight")
 
 
-@check("scaler", share=1, title="Without nn.Linear")
+@check(
+    "scaler",
+    share=1,
+    title="Without nn.Linear",
+    bans=("Scaler", ["torch.nn.Linear"]),
+)
 def test_scaler_is_written(student, draw):
-    expect_no_call(student, "Scaler", ["torch.nn.Linear"])
+    expect_shape(student.Scaler(3)(draw.normal(2, 3)), (2, 3), "the result")

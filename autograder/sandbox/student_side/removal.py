@@ -1,0 +1,202 @@
+"""Take built-ins away from this process for good, before a student's code runs.
+
+An answer that needs them then fails, whatever it does to find them. Nothing watches the
+answer, so there is nothing that it could mislead.
+
+Four things are taken away: PyTorch's operators, the functions of installed packages
+that are written in Python, the files that define these functions, and the start of
+another program, which would have them all.
+"""
+
+import ctypes
+import gc
+import importlib.util
+import linecache
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from types import CodeType, FunctionType
+from typing import Any
+
+import torch
+
+from .errors import REMOVED
+from .system_calls import forbid_programs
+
+ENGINE = "_engine_run_backward"  # its work is a method that is written in C
+BACKENDS = (
+    *("CPU", "CUDA", "MPS", "XPU", "MkldnnCPU", "NestedTensorCPU", "NestedTensorCUDA"),
+    *("QuantizedCPU", "SparseCPU", "SparseCsrCPU", "CompositeImplicitAutograd"),
+    *("CompositeExplicitAutograd", "CompositeImplicitAutogradNestedTensor"),
+)
+
+
+_functions: dict[str, list[FunctionType]] = {}  # by each part of their names
+
+
+def note_functions() -> None:
+    """Note the functions that have been imported since the last call.
+
+    The parent does this for its children: to look for them takes each a second.
+    """
+    for function in [one for one in gc.get_objects() if type(one) is FunctionType]:
+        for part in {*function.__code__.co_qualname.split(".")} - {"<locals>"}:
+            _functions.setdefault(part, []).append(function)
+
+
+def remove(banned: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Take away what is banned.
+
+    Args:
+        banned: pairs of a dotted name, such as `torch.nn.LayerNorm`, and all names of
+            the same thing in its package.
+    """
+    folders = _folders({dotted.partition(".")[0] for dotted, _ in banned})
+    of_name = {d.rpartition(".")[-1]: d for d, _ in banned if d not in sys.modules}
+    for dotted, names in banned:
+        for name in names:
+            if name != dotted.rpartition(".")[-1]:
+                of_name.setdefault(name, dotted)
+    if any(dotted.startswith("torch.") for dotted in of_name.values()):
+        _remove_operators({**of_name, "from_file": "a file of PyTorch's"})
+    if ENGINE in of_name:
+        _remove_method(torch._C._ImperativeEngine, "run_backward")
+    files = _remove_functions(of_name, folders)
+    if sys.platform == "linux":
+        forbid_programs()
+    _refuse_to_bring_back(frozenset(of_name), folders, files)
+
+
+def _folders(packages: set[str]) -> tuple[str, ...]:
+    """Return the folders of installed packages; a missing one has none."""
+    specs = [importlib.util.find_spec(name) for name in sorted(packages)]
+    folders = [spec.submodule_search_locations or () for spec in specs if spec]
+    return tuple(place + os.sep for places in folders for place in places)
+
+
+def _refusal(dotted: str) -> Callable[..., None]:
+    def refuse(*_args: Any, **_kwargs: Any) -> None:
+        raise RuntimeError(REMOVED + dotted)
+
+    return refuse
+
+
+def _remove_operators(of_name: dict[str, str]) -> None:
+    """Put kernels that raise in the place of PyTorch's, whatever calls them."""
+    # A `torch.library.Library` would have a finaliser, which anybody may call.
+    library = torch._C._dispatch_library("IMPL", "aten", "", __file__, 1)
+    with warnings.catch_warnings(action="ignore"):  # about kernels that were there
+        for name, dotted in of_name.items():
+            packet = getattr(torch.ops.aten, name, None)
+            for overload in packet.overloads() if packet is not None else ():
+                full = name if overload == "default" else f"{name}.{overload}"
+                for backend in BACKENDS:
+                    library.impl(full, backend, _refusal(dotted))
+    # Nothing refers to it then, so nobody finds and releases it.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+
+
+def _remove_method(owner: type, name: str) -> None:
+    """Put a function that raises `MemoryError` in the place of a method written in C.
+
+    After the head of the method's object come class, name, qualified name, and the
+    address of its PyMethodDef. There the address of the function follows the name.
+    """
+    size = ctypes.sizeof(ctypes.c_void_p)
+    place = id(vars(owner)[name]) + object.__basicsize__ + 3 * size
+    definition = ctypes.c_void_p.from_address(place).value or 0
+    function = ctypes.c_void_p.from_address(definition + size)
+    function.value = ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, ctypes.c_void_p).value
+
+
+def _remove_functions(
+    of_name: dict[str, str], folders: tuple[str, ...]
+) -> frozenset[tuple[int, int]]:
+    """Give functions that are there a body that raises, wherever they are kept.
+
+    Returns:
+        Device and number of each file that defines one.
+    """
+    files = set()
+    for name, dotted in of_name.items():
+        stub = _stub(dotted)
+        for function in _functions.get(name, ()):
+            code = function.__code__
+            if code.co_filename.startswith(folders):
+                function.__code__ = stub.replace(co_freevars=code.co_freevars)
+                if os.path.exists(code.co_filename):
+                    found = os.stat(code.co_filename)
+                    files.add((found.st_ino, found.st_dev))
+    linecache.clearcache()  # some lines of the files may be in it
+    return frozenset(files)
+
+
+def _stub(dotted: str) -> CodeType:
+    def missing(*_args: Any, **_kwargs: Any) -> None:
+        raise RuntimeError("")
+
+    words = REMOVED + dotted
+    consts = missing.__code__.co_consts
+    return missing.__code__.replace(
+        co_consts=tuple(words if one == "" else one for one in consts)
+    )
+
+
+def _refuse_to_bring_back(
+    names: frozenset[str],
+    folders: tuple[str, ...],
+    files: frozenset[tuple[int, int]],
+) -> None:
+    """Let the interpreter open no file of the functions, and run no such code again.
+
+    An import of another module may define the names too. The hook takes everything from
+    its own defaults, which nobody can change.
+    """
+
+    def hook(
+        event: str,
+        args: tuple[Any, ...],
+        events: frozenset[str] = frozenset(
+            {"exec", "function.__new__", "object.__setattr__", "object.__delattr__"}
+        ),
+        names: frozenset[str] = names,
+        folders: tuple[str, ...] = folders,
+        files: frozenset[tuple[int, int]] = files,
+        words: str = REMOVED,
+        kind: Callable[..., type] = type,
+        code: type = CodeType,
+        number: type = int,
+        text: type = str,
+        octets: type = bytes,
+        status: Callable[..., os.stat_result] = os.stat,
+        missing: type[Exception] = OSError,
+        error: type[Exception] = RuntimeError,
+        own: tuple[Any, ...] = (),
+    ) -> None:
+        if event == "open" and args and kind(args[0]) is not number:
+            if kind(args[0]) is not text and kind(args[0]) is not octets:
+                raise missing("a path is a text here")  # another may change its mind
+            try:
+                found = status(args[0])
+            except missing:
+                return
+            if (found[1], found[2]) in files:
+                raise missing(words)
+        if event == "code.__new__":
+            raise error("no code is made of other code here")
+        if event not in events or not args:
+            return
+        if args[0] in own:
+            raise error("this stays as it is")
+        waiting = [args[-1]]
+        while waiting:
+            one = waiting.pop()
+            if kind(one) is code and one.co_filename.startswith(folders):
+                for part in one.co_qualname.split("."):
+                    if part in names:
+                        raise error(words + part)
+                waiting += one.co_consts
+
+    hook.__defaults__ = (*(hook.__defaults__ or ())[:-1], (hook,))
+    sys.addaudithook(hook)

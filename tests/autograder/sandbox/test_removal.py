@@ -1,0 +1,147 @@
+"""Built-ins are missing for good in a process that runs an answer without them."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from autograder.checking.failures import StudentError, StudentGone
+from autograder.sandbox.submission_runner import SubmissionRunner
+
+NORM = ["torch.nn.LayerNorm", "torch.nn.functional.layer_norm"]
+ATTENTION = ["torch.nn.MultiheadAttention"]
+AUTOGRAD = ["torch.autograd", "torch.autograd.grad", "torch.Tensor.backward"]
+BLEU = ["sacrebleu.corpus_bleu"]
+USES = {
+    "function": (NORM, "return F.layer_norm(x, x.shape[-1:])"),
+    "class": (NORM, "return nn.LayerNorm(4)(x)"),
+    "operator": (NORM, "return torch.native_layer_norm(x, (4,), None, None, 1e-5)[0]"),
+    "reference": (NORM, "return refs.layer_norm(x, (4,))"),
+    "another kind of tensor": (
+        NORM,
+        "one = torch.ones(4)\n"
+        "    nested = torch.nested.nested_tensor([one[None], one[None]])\n"
+        "    return torch.native_layer_norm(nested, (4,), one, one, 1e-5)[0].is_nested",
+    ),
+    "compiled": (NORM, "return torch.jit.trace(lambda y: G.layer_norm(y, (4,)), x)(x)"),
+    "thread": (
+        NORM,
+        "pool = ThreadPoolExecutor(1)\n"
+        "    return pool.submit(F.layer_norm, x, (4,)).result()",
+    ),
+    "written in Python": (ATTENTION, "return nn.MultiheadAttention(4, 2)(x, x, x)[0]"),
+    "part of one in Python": (
+        ATTENTION,
+        "w, b = torch.ones(12, 4), torch.ones(12)\n"
+        "    return F.multi_head_attention_forward(\n"
+        "        x, x, x, 4, 2, w, b, None, None, False, 0.0, w[:4], b[:4])[0]",
+    ),
+    "backward": (AUTOGRAD, "x.requires_grad_().sum().backward()"),
+    "engine": (
+        AUTOGRAD,
+        "y = x.clone().requires_grad_()\n"
+        "    engine = type(torch.autograd.Variable._execution_engine)()\n"
+        "    return [*map(engine.run_backward, [(y.sum(),)], [(torch.ones(()),)],\n"
+        "                 [False], [False], [(y,)])]",
+    ),
+    "forward mode": (AUTOGRAD, "return torch.func.jvp(torch.sin, (x,), (x,))"),
+    "package": (
+        BLEU,
+        "import sacrebleu\n    return sacrebleu.corpus_bleu(['a'], [['a']])",
+    ),
+    "code of its file": (
+        ATTENTION,
+        "code = find_spec('torch.nn.functional').loader.get_code('torch.nn.functional')"
+        "\n    one = next(c for c in code.co_consts\n"
+        "               if 'multi_head_attention_forward' in str(c))\n"
+        "    type(f)(one, vars(F))",
+    ),
+    "its code, renamed": (
+        ATTENTION,
+        "f.__code__.replace(co_filename='mine')",
+    ),
+    "its source": (ATTENTION, "return inspect.getsource(F)"),
+    "its file by another name": (
+        ATTENTION,
+        "os.symlink(F.__file__, 'alias.py')\n    return len(open('alias.py').read())",
+    ),
+    "its file in PyTorch's hands": (
+        ATTENTION,
+        "return torch.from_file(F.__file__, False, 100, dtype=torch.uint8)",
+    ),
+    "what refuses": (
+        ATTENTION,
+        "for one in gc.get_objects():\n"
+        "        if type(one).__name__ == 'function' and one.__name__ == 'hook':\n"
+        "            one.__code__ = f.__code__",
+    ),
+    "another program": (ATTENTION, "return subprocess.run(['true']).returncode"),
+}
+IMPORTS = """
+import gc, inspect, os, subprocess, sys
+import torch, torch.nn.functional as F
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from torch import nn
+import torch._refs.nn.functional as refs
+G = F
+"""
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_built_in_is_missing(use: str, remote: Callable[..., SubmissionRunner]):
+    banned, body = USES[use]
+    students = remote(f"{IMPORTS}\ndef f(x):\n    {body}")
+    with students.fresh("any") as student:
+        student.begin(3)
+        student.f(torch.ones(2, 3, 4))  # it works otherwise
+    missing = student.without(banned)
+    assert missing is not None
+    with missing as without, pytest.raises((StudentError, StudentGone)):
+        without.begin(3)
+        without.f(torch.ones(2, 3, 4))
+
+
+def test_everything_else_is_there(remote: Callable[..., SubmissionRunner]):
+    body = """
+import subprocess, torch, threading
+from torch import nn
+def f(x):
+    x = x.clone().requires_grad_()
+    layer = nn.Linear(4, 4)
+    worker = threading.Thread(target=layer, args=(x,))
+    worker.start()
+    worker.join()
+    (torch.softmax(layer(x), -1) @ x.transpose(1, 2)).sum().backward()
+    return x.grad.shape == x.shape
+"""
+    with remote(body).fresh("any") as student:
+        missing = student.without([*NORM, *ATTENTION, *BLEU])
+    assert missing is not None
+    with missing as without:
+        without.begin(3)
+        assert without.f(torch.ones(2, 3, 4)) is True
+
+
+def test_the_built_in_that_was_needed_is_named(remote: Callable[..., SubmissionRunner]):
+    body = "import torch\ndef f(x): return torch.layer_norm(x, x.shape[-1:])"
+    with remote(body).fresh("any") as student:
+        missing = student.without(NORM)
+    assert missing is not None
+    with missing as without:
+        with pytest.raises(StudentError):
+            without.f(torch.ones(2, 3, 4))
+        assert without.removed == NORM[1]
+
+
+def test_a_process_of_the_first_run_is_gone(remote: Callable[..., SubmissionRunner]):
+    """It could answer in the place of what is missing."""
+    body = "import os\ndef f(): return os.getpid()"
+    students = remote(body)
+    with students, students.fresh("any") as student:
+        kept = students._kept
+        assert student.f() and kept is not None
+        missing = student.without(NORM)
+        assert missing is not None
+        with missing as without:
+            assert without.f() and students._kept is None
