@@ -36,7 +36,7 @@ def build_all(
 ) -> None:
     """Make the notebooks, build the book, and grade a sample class of one unit.
 
-    The book is built while the class is graded.
+    The book is built while the notebooks are made and the class is graded.
     """
     course = load_course()
     if every_unit:
@@ -48,9 +48,6 @@ def build_all(
     with progress.failures_shown():
         if began is None:
             progress.say(f"1/{STEPS} Set up: done before")
-        progress.say(f"2/{STEPS} Notebooks: what students get, made from the masters")
-        with Job(progress, "notebooks", course_command("notebooks")) as job:
-            job.wait()
         read = ["0%"]
 
         def listen(line: str) -> None:
@@ -58,10 +55,15 @@ def build_all(
                 read.append(f"{found[1]}, {found[2]}")
 
         with Job(progress, "book", course_command("book"), listen) as book:
+            progress.say(
+                f"2/{STEPS} Notebooks: what students get, made from the masters"
+            )
+            with Job(progress, "notebooks", course_command("notebooks")) as job:
+                job.wait()
             sample.make(progress)
             sample.grade(progress)
             progress.say(
-                f"5/{STEPS} Book: begun with step 3, and read up to {read[-1]}"
+                f"5/{STEPS} Book: begun with step 2, and read up to {read[-1]}"
             )
             book.wait(lambda: f"its chapters are executed: {read[-1]}")
         say_where(progress, sample)
