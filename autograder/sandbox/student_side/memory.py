@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .processors import seconds_waited, step_back
+from .processors import seconds_used, seconds_waited, step_back
 
 KIB = 1024
 PARENT, STARTED = 1, 19  # of /proc/PID/stat, behind the name
@@ -102,7 +102,8 @@ class Child:
     """A process that was forked, and how much memory all it starts may take.
 
     If it `forks`, it forks itself for each exercise and waits; `waited` says how many
-    seconds others had the processors while such forks wanted one.
+    seconds others had the processors while such forks wanted one. `used` says how many
+    seconds of processors each of its other threads has had, also in other processes.
     """
 
     pid: int
@@ -111,6 +112,7 @@ class Child:
     account: int | None = None
     forks: bool = False
     waited: dict[int, float] = field(default_factory=dict)
+    used: dict[int, float] = field(default_factory=dict)
 
     def held(self, shared: int) -> int:
         """Return what its processes hold; `shared` bytes each are not its own.
@@ -121,6 +123,7 @@ class Child:
         processes = family(self.pid)
         fork = eldest_of(self.pid, processes) if self.forks else None
         step_back({self.pid, fork or 0}, processes)
+        self.used.update(seconds_used({self.pid, fork or 0}, processes))
         if fork is None:
             held = memory_of(processes, shared)
         else:
@@ -131,4 +134,5 @@ class Child:
 
     def seconds_waited(self) -> float:
         """Return how long it and its forks wanted a processor that others had."""
-        return seconds_waited(self.pid) + sum(self.waited.values())
+        waited = seconds_waited(self.pid) + sum(self.waited.values())
+        return max(0.0, waited - sum(self.used.values()))

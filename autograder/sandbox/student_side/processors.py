@@ -7,7 +7,7 @@ wanted a processor that others had, the kernel counts.
 
 import contextlib
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 
 NANOSECONDS = 1e9
 LAST = 19  # of `nice`: sixty of these weigh as much as one usual process
@@ -19,9 +19,26 @@ def seconds_waited(process: int | str = "thread-self") -> float:
     0 where nobody counts it, or if the process has ended. By default it is for the
     calling thread.
     """
+    return _schedule(process, 1)
+
+
+def seconds_used(
+    first: Container[int], processes: Iterable[int]
+) -> Iterator[tuple[int, float]]:
+    """Yield all threads of some processes, but for the `first` ones.
+
+    Each comes with the time for which it has had a processor.
+    """
+    for process in processes:
+        for thread in _threads_of(process):
+            if thread not in first:
+                yield thread, _schedule(f"{process}/task/{thread}", 0)
+
+
+def _schedule(process: int | str, column: int) -> float:
     try:
         with open(f"/proc/{process}/schedstat") as file:
-            return int(file.read().split()[1]) / NANOSECONDS
+            return int(file.read().split()[column]) / NANOSECONDS
     except (OSError, ValueError, IndexError):
         return 0.0
 

@@ -18,6 +18,11 @@ from .messages import Message, ProtocolError
 MAX_DEPTH = 24
 MAX_ITEMS = 200_000
 MAX_BYTES = 1 << 30
+# Numbers and tuples can be chosen to have one hash, and a set of n of these takes n²
+# steps. Only texts cannot, and whole numbers that are smaller than hashes.
+MAX_HASHED = 10_000  # in one set or dict
+MAX_LARGE = 1_000  # in one message
+LARGE = 1 << 60
 
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -132,7 +137,7 @@ class Decoder:
         self.resolve = resolve
         self.keep_strides = keep_strides
         self.device = device
-        self.items = 0
+        self.items = self.large = 0
         self.bytes_left = len(message.blob)
         self.numbers: list[int] = []  # of each tensor; an empty one's as if it were not
 
@@ -150,6 +155,10 @@ class Decoder:
         self.items += 1
         if depth > MAX_DEPTH + 1 or self.items > MAX_ITEMS:
             raise ProtocolError("a value is nested too deeply or has too many parts")
+        if type(coded) is int and abs(coded) >= LARGE:
+            self.large += 1
+            if self.large > MAX_LARGE:
+                raise ProtocolError("too many large numbers")
         if coded is None or isinstance(coded, (bool, int, float, str)):
             return coded
         if not isinstance(coded, dict) or len(coded) != 1:
@@ -179,9 +188,12 @@ class Decoder:
             pairs = [
                 [self.decode(part, depth + 1) for part in pair] for pair in content
             ]
+            _refuse_many([key for key, _ in pairs])
             return {key: value for key, value in pairs}
         makers = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
         parts = [self.decode(part, depth + 1) for part in content]
+        if kind in ("set", "frozenset"):
+            _refuse_many(parts)
         if kind in makers:
             return makers[kind](parts)
         if kind in ("slice", "complex"):
@@ -209,6 +221,11 @@ class Decoder:
         if strides is None or not self.keep_strides:
             return tensor
         return _with_strides(tensor, strides)
+
+
+def _refuse_many(keys: list[Any]) -> None:
+    if sum(type(key) is not str for key in keys) > MAX_HASHED:
+        raise ProtocolError("a set or dict of too many numbers")
 
 
 def _known_dtype(name: Any) -> str:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from students_in_children import DEFINES, printed, run
 from autograder.checking.failures import StudentGone
 from autograder.sandbox import limits as sandbox_limits
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.student_side.memory import Child, family
 from autograder.sandbox.student_side.processors import seconds_waited
 
 pytestmark = [
@@ -188,6 +190,41 @@ def test_memory_of_the_kernel_counts(remote, parent, much, little):
     students = remote(little, DEFINES, limits=limits)
     run(students)
     assert printed(students) == "got it\n"
+
+
+OWN = {
+    "a process": "import os\nos.fork()\nwhile True: pass",
+    "a process of its own session": (
+        "import os\nif os.fork() == 0: os.setsid()\nwhile True: pass"
+    ),
+    "a grandchild": "import os\nos.fork() or os.fork()\nwhile True: pass",
+    "a thread": (
+        "import threading\ndef spin():\n    while True: sum(range(1000))\n"
+        "threading.Thread(target=spin).start()\nspin()"
+    ),
+}
+
+
+@pytest.mark.parametrize("own", OWN)
+def test_what_a_submission_starts_is_none_of_the_others(own):
+    process = subprocess.Popen([sys.executable, "-c", OWN[own]], start_new_session=True)
+    child = Child(process.pid, 1 << 40, has_own_network=False)
+    family_of = []
+    try:
+        until = time.monotonic() + 60
+        while sum(child.used.values()) < 0.2 and time.monotonic() < until:
+            time.sleep(0.1)
+            child.held(0)
+            family_of = family(process.pid)
+        assert sum(child.used.values()) >= 0.2
+        assert process.pid not in child.used
+        child.used[0] = 1e9
+        assert child.seconds_waited() == 0
+    finally:
+        for pid in {process.pid, *family_of}:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait()
 
 
 def test_queues_that_the_kernel_keeps_cannot_be_had(remote, parent):

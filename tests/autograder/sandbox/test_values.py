@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 
 import numpy
 import pytest
@@ -141,6 +142,37 @@ def test_depth_and_number_of_values_are_limited():
         decoded(deep)
     with pytest.raises(ProtocolError):
         decoded({"list": [0] * 600_000})
+
+
+PRIME = (1 << 61) - 1  # whole numbers that differ by it have one hash
+MANY = 50_000
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"set": [n * PRIME for n in range(MANY)]},
+        {"frozenset": [n * -PRIME for n in range(MANY)]},
+        {"dict": [[n * PRIME, 0] for n in range(MANY)]},
+        {"list": [n * PRIME for n in range(MANY)]},  # a check may make a set of it
+        {"set": [{"tuple": [n, -n]} for n in range(MANY)]},
+        {"set": [float(n) for n in range(MANY)]},
+    ],
+    ids=["set", "frozenset", "dict", "list", "tuples", "floats"],
+)
+def test_what_may_have_one_hash_takes_no_time(sent):
+    started = time.process_time()
+    with pytest.raises(ProtocolError, match="too many"):
+        decoded(sent)
+    assert time.process_time() - started < 5
+
+
+def test_many_texts_and_some_numbers_cross():
+    words = {f"word {n}": n for n in range(MANY)}
+    assert crossed(words) == words
+    some = {*range(5_000), *(n * PRIME for n in range(50))}
+    assert crossed(some) == some
+    assert crossed([10**400]) == [10**400]
 
 
 def test_tensors_hold_no_more_than_their_message():
