@@ -137,7 +137,10 @@ def _teller(language: str, slug: str = "") -> Callable[[str], str]:
 
 
 def _found(wish: Wish) -> dict[str, Any]:
-    """Check a notebook once, and remember which exercises pass.
+    """Check a notebook once, and remember which of its exercises pass.
+
+    A kernel may not have run the cells of others, so what is not written changes
+    nothing.
 
     Raises:
         NotRun: if it could not be checked.
@@ -146,7 +149,7 @@ def _found(wish: Wish) -> dict[str, Any]:
     facts = {
         name: {"passed": one["passed"], "points": one["points"]}
         for name, one in found["exercises"].items()
-        if "points" in one
+        if one.get("written")
     }
     try:
         record(wish.folder, wish.unit, facts)

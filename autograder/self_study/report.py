@@ -67,7 +67,10 @@ def report(
 
 
 def facts_of(
-    results: Sequence[CheckResult], notebook: NotebookNode, told: Told
+    results: Sequence[CheckResult],
+    notebook: NotebookNode,
+    unwritten: Collection[str],
+    told: Told,
 ) -> dict[str, dict[str, Any]]:
     """Return what is known of each exercise, and the learner's own text of it.
 
@@ -81,6 +84,7 @@ def facts_of(
         found[exercise] = {
             "passed": all(map(is_passed, mine)),
             "points": score_of(mine),
+            "written": exercise not in unwritten,
             "named": told(cause.message) if cause and cause.mistake else "",
             "own": own,
         }

@@ -77,6 +77,7 @@ def test_the_functions_of_a_kernel_are_those_of_the_cells_that_it_ran(
     assert "✗ 1. Every query meets every key" in capsys.readouterr().out
     few = [source for source in sources if "def softmax_entropy" not in source]
     assert checked(few) == 1
+    assert read_progress(tmp_path)["04_attention"]["softmax-entropy"]["passed"]
     assert "– 4. A ruler for attention: not written yet" in capsys.readouterr().out
     assert checked(["", "1 + 1"]) == 2
 
@@ -93,6 +94,16 @@ def test_a_hint_without_a_number_is_for_the_first_exercise_that_is_left(
         assert len(read_progress(tmp_path)["04_attention"]) == number + 1
     assert main(["04", "--hint"], "en", tmp_path) == 2
     assert "All exercises pass" in capsys.readouterr().out
+
+
+def test_hints_and_the_map_are_korean_in_the_korean_edition(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["04", "--hint", "1"], "ko", tmp_path) == 0
+    assert capsys.readouterr().out.startswith("힌트 1/3: 쿼리와 키의 모든 내적은")
+    assert main([], "ko", tmp_path) == 0
+    words = capsys.readouterr().out
+    assert "연습 문제 5개 가운데 0개" in words and "다음: 04단원" in words
 
 
 def test_the_map_and_a_hint_need_no_pytorch(tmp_path: Path) -> None:
