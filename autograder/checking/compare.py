@@ -146,3 +146,13 @@ def _close(actual: Tensor, expected: Tensor, tolerance: float) -> Tensor:
 
 def _has_fractions(value: Tensor) -> bool:
     return value.is_floating_point() or value.is_complex()
+
+
+def last_place(scores: Tensor) -> float:
+    """Return how far rounding takes weights whose log is made of such scores.
+
+    The logarithm of a sum of exponentials is as large as the scores, and float32 rounds
+    it to its last place.
+    """
+    finite = scores[scores.isfinite()].abs()
+    return max(1e-5, finite.max().item() * torch.finfo(torch.float32).eps)

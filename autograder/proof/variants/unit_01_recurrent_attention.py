@@ -885,6 +885,15 @@ def attend(scores, values, mask=None):
     return torch.einsum("bs,bsd->bd", weights, values), weights
 
 
+@attend.right("the exponential of scores without their logsumexp")
+def attend(scores, values, mask=None):
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = (scores - scores.logsumexp(dim=1, keepdim=True)).exp()
+    weights = weights if mask is None else weights * mask
+    return torch.einsum("bs,bsd->bd", weights, values), weights
+
+
 @attend.right("a softmax by hand")
 def attend(scores, values, mask=None):
     e = (scores - scores.max(dim=1, keepdim=True).values.detach()).exp()

@@ -344,6 +344,14 @@ def masked_softmax(scores, mask=None):
     return scores.masked_fill(~mask, -1e30).softmax(dim=-1) * mask
 
 
+@masked_softmax.right("the exponential of scores without their logsumexp")
+def masked_softmax(scores, mask=None):
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()
+    return weights if mask is None else weights * mask
+
+
 @masked_softmax.right("-1e9, then zeros")
 def masked_softmax(scores, mask=None):
     if mask is None:
