@@ -26,7 +26,7 @@ EXPECTED = {
     "mistake-2": 60.0,
     "mistake-3": 60.0,
     "mistake-4": 56.67,
-    "mistake-5": 30.0,
+    "mistake-5": 40.0,
     "untouched": 0.0,
     "raising": 30.0,
     "looping": 30.0,
