@@ -86,7 +86,8 @@ def test_the_minutes_of_the_plans_are_those_of_the_units() -> None:
     readme = (whole.root / "README.md").read_text("utf-8")
     sums = [sum(minutes[n] for n in one) for one in [(4, 5, 7, 8, 9), range(2, 13)]]
     assert (
-        "a weekend ({} minutes of exercises), four weeks ({})".format(*sums) in readme
+        "a weekend ({} minutes of exercises), four weeks ({} minutes)".format(*sums)
+        in readme
     )
 
 
