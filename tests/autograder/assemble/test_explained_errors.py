@@ -131,7 +131,14 @@ def outputs(language: str, *cells: str) -> list[list[tuple[str, str]]]:
         cells=[new_code_cell(one) for one in (setup, setup, *cells)]
     )
     place = {"metadata": {"path": str(COURSE.release_dir(unit))}}
-    NotebookClient(notebook, allow_errors=True, timeout=300, resources=place).execute()
+    # A busy kernel sends one print in two messages.
+    NotebookClient(
+        notebook,
+        allow_errors=True,
+        timeout=300,
+        resources=place,
+        coalesce_streams=True,
+    ).execute()
     return [
         [
             (one.output_type, one.get("text") or "\n".join(one.get("traceback", [])))
