@@ -113,7 +113,7 @@ def _checked_exercises(path: Path) -> frozenset[str]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except SyntaxError as error:
         what = f"{path.name}:{error.lineno}: {error.msg}"
-        raise Complaint(what, "mend the file of hidden checks") from None
+        raise Complaint(what, "fix the file of hidden checks") from None
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):

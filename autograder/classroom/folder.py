@@ -181,7 +181,7 @@ def _read_settings(root: Path) -> Config:
         own = [one.lineno for one in frames if one.filename.endswith(SETTINGS)]
         line = error.lineno if isinstance(error, SyntaxError) else (own or [0])[-1]
         raise CourseError(
-            f"{root / SETTINGS}, line {line}: {type(error).__name__}: {error}. Mend "
+            f"{root / SETTINGS}, line {line}: {type(error).__name__}: {error}. Fix "
             "it, or copy the course's file again"
         ) from None
 

@@ -74,7 +74,7 @@ def _told(results: list[CheckResult], blamed: list[str]) -> list[CheckResult]:
 def passes_with_ours(names: Sequence[str]) -> Phrase:
     """Say that an exercise passes with the course's earlier functions."""
     return Phrase(
-        "It passes with the course's {names} in place of yours: mend that next.",
+        "It passes with the course's {names} in place of yours: fix that next.",
         series(names) or Phrase("earlier functions"),
     )
 
@@ -82,7 +82,7 @@ def passes_with_ours(names: Sequence[str]) -> Phrase:
 def uses_what_is_wrong(names: Sequence[str]) -> Phrase:
     """Say that an exercise uses earlier functions that are wrong."""
     return Phrase(
-        "It uses {names}, where a check has failed too: mend that first, then look "
+        "It uses {names}, where a check has failed too: fix that first, then look "
         "again.",
         series(names),
     )

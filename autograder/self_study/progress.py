@@ -33,7 +33,7 @@ def read_progress(folder: Path) -> Progress:
             unit: {e: dict(f) for e, f in own.items()} for unit, own in found.items()
         }
     except (AttributeError, TypeError, ValueError):
-        words = Phrase("{path} is damaged: mend it, or delete it.", str(path))
+        words = Phrase("{path} is damaged: fix it, or delete it.", str(path))
         raise NotRun(words) from None
 
 

@@ -106,7 +106,7 @@ def test_canvas_finds_every_student_and_every_file_opens(root, tmp_path, numbere
             (cell,) = notebook.cells
             assert "\n\n" not in cell.source  # Markdown would end the page there
             shown = cell.source
-        assert "What to mend" in shown or "Score: 70" in shown
+        assert "What to fix" in shown or "Score: 70" in shown
 
 
 def test_points_by_hand_are_on_the_pages_that_go_back(from_moodle: Path):

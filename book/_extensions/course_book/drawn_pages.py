@@ -97,7 +97,7 @@ class TransformerMap(DrawingDirective):
 def folded(lit: str, room: str) -> str:
     """Return the map of a chapter: a stamp of it, and folded below it the whole."""
     what = said(
-        "Where unit {number} stands in the Transformer. "
+        "Where unit {number} belongs in the Transformer. "
         "Unfold the drawing: each of its parts leads to a unit."
     )
     return (

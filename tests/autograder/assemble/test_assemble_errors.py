@@ -225,7 +225,7 @@ WRONG = [
         "def test_sum((",
         "autograder/checks/test_01_sums.py",
         "test_01_sums.py:",
-        "mend",
+        "fix",
         id="broken hidden checks",
     ),
 ]

@@ -105,7 +105,7 @@ def test_a_mistake_in_the_settings(
     done = run(tmp_path, command, what)
     assert done.exit_code == 2
     assert f"nbgrader_config.py, {words}" in said(done)
-    assert "Mend it, or copy the course's file again" in said(done)
+    assert "Fix it, or copy the course's file again" in said(done)
 
 
 def test_a_mistake_in_the_course_names_its_own_file(tmp_path: Path) -> None:

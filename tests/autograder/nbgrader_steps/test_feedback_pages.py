@@ -64,11 +64,11 @@ def test_failed_checks_stand_on_top():
     checks = [check("decoder-layer", "passed", title="The shape"), failed]
     page = page_of(check_cell(), checks=checks)
     (line,) = page.select("#failed-checks > ul > li")
-    said = "Decoder layer Every <value> (0 / 7.5) It is <b>nan</b>."
+    said = "Decoder layer Every <value> (0 / 7.5): It is <b>nan</b>."
     assert " ".join(line.get_text().split()) == said
     assert page.select_one(f"a[name='{line.a['href'][1:]}']")
     text = page.get_text()
-    assert text.index("What to mend") < text.index("The report")
+    assert text.index("What to fix") < text.index("The report")
     assert not page_of(check_cell(), checks=checks[:1]).select("#failed-checks")
 
 
@@ -79,7 +79,7 @@ def test_failed_checks_stand_on_top():
         ([{}, {"max_points": 9}, {}], ["1"]),
         ([{}, {"mistake": "zeros"}, {"mistake": "zeros"}, {}], ["1"]),
         ([{"mistake": "zeros"}, {}, {"mistake": "no mask"}], ["0", "2"]),
-        ([{"max_points": 9}, {"hint": "Mend that first."}], ["0", "1"]),
+        ([{"max_points": 9}, {"hint": "Fix that first."}], ["0", "1"]),
     ],
 )
 def test_what_follows_from_a_cause_is_folded(failed, shown):
@@ -94,7 +94,7 @@ def test_what_follows_from_a_cause_is_folded(failed, shown):
     folded = words(page, "#failed-checks details li")
     assert len(first) + len(folded) == len(failed)
     assert words(page, "#failed-checks summary") == (
-        [f"Other failed checks ({len(folded)}): mend the first, then look again"]
+        [f"Other failed checks ({len(folded)}): fix the first, then look again"]
         if folded
         else []
     )
