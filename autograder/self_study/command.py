@@ -180,15 +180,22 @@ def _hint(wish: Wish, name: str) -> int:
 
 
 def _unfinished(course: Course, wish: Wish) -> str:
-    """Return the first exercise with hints that no check has seen pass.
+    """Return the first exercise with hints that does not pass.
+
+    The learner may have changed exercises that passed before, so if no other is
+    left, a check decides.
 
     Raises:
         NotRun: if there is none.
     """
+    hinted = course.hints_of(wish.unit)
     own = read_progress(wish.folder).get(wish.unit.slug, {})
-    for exercise in course.hints_of(wish.unit):
-        if not own.get(exercise, {}).get("passed"):
-            return exercise
+    left = [name for name in hinted if not own.get(name, {}).get("passed")]
+    if not left:
+        found = _found(wish)["exercises"]
+        left = [name for name in hinted if found[name].get("passed") is False]
+    if left:
+        return left[0]
     raise NotRun(Phrase("All exercises pass: name the one that you want a hint for."))
 
 
