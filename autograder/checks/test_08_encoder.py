@@ -1209,9 +1209,9 @@ def expect_hidden_share_of_few_words(found: Masked) -> None:
 
 
 TWICE = """
-lambda f: lambda seed, *given: (
-    lambda chance: [f(*given, generator=chance)[0] for _ in range(2)]
-)(__import__("torch").Generator().manual_seed(seed))
+lambda f: lambda seed, ids, *given: (
+    lambda chance: [f(ids, *given, generator=chance)[0] for _ in range(2)]
+)(__import__("torch").Generator(ids.device).manual_seed(seed))
 """
 
 

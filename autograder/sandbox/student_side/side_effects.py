@@ -44,6 +44,8 @@ def usual_settings() -> None:
     torch.autograd.set_detect_anomaly(False)
     if torch.are_deterministic_algorithms_enabled():  # setting it imports Inductor
         torch.use_deterministic_algorithms(False)
+    # cuDNN refuses the gradients of a recurrent layer in evaluation mode.
+    torch.backends.cudnn.enabled = False
 
 
 class SideEffects:
