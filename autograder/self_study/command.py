@@ -191,7 +191,7 @@ def _unfinished(course: Course, wish: Wish) -> str:
     hinted = course.hints_of(wish.unit)
     own = read_progress(wish.folder).get(wish.unit.slug, {})
     left = [name for name in hinted if not own.get(name, {}).get("passed")]
-    if not left:
+    if not left and wish.notebook.is_file():
         found = _found(wish)["exercises"]
         left = [name for name in hinted if found[name].get("passed") is False]
     if left:
