@@ -117,7 +117,7 @@ def base_speed(
         "parts": config.accumulate,
         "tokens_of_a_batch": tokens,
         "steps": steps,
-        "tokens_per_second": round(speed, 1),
+        "tokens_per_second": round(speed, 3),
         "hours_of_100000_steps": round(hours, 1),
     }
 
