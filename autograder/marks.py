@@ -98,14 +98,14 @@ def write_marks(
     path = _answers_file(Path(coursedir.root), submission)
     answers, before = _answers_in(notebook), _read(path)
     same = {name for name in answers if answers[name] == before.get(name)}
-    time, plugin = _time_in(home), late_plugin(converter)
+    time, plugin = time_in(home), late_plugin(converter)
     with open_transaction(coursedir.db_url) as session:
         own = _find_or_add(session, submission, time)
         _write_cells(session, own, notebook, same)
         session.flush()
         session.refresh(own, ["score"])  # the database computes it
         own.late_submission_penalty = late_penalty(plugin, own)
-        marks = _marks(own.assignment)
+        marks = marks_in(own.assignment)
     atomic_write(path, json.dumps(answers).encode())
     return marks
 
@@ -124,7 +124,7 @@ def clear_marks(db_url: str, submission: Submission) -> None:
             grade.auto_score, grade.needs_manual_grade = None, True
 
 
-def _time_in(folder: Path) -> datetime | None:
+def time_in(folder: Path) -> datetime | None:
     """Return the time in UTC that is noted in a submission's folder, if one is.
 
     Raises:
@@ -283,10 +283,11 @@ def find_submission(
 def marks_of(session: Session, slug: str, student: str) -> Marks:
     """Read the marks of a student's submission of a unit."""
     found = find_submission(session, slug, student)
-    return _marks(found) if found else Marks()
+    return marks_in(found) if found else Marks()
 
 
-def _marks(submission: SubmittedAssignment) -> Marks:
+def marks_in(submission: SubmittedAssignment) -> Marks:
+    """Read the marks from the rows of a submission."""
     notebooks = submission.notebooks
     grades = [grade for notebook in notebooks for grade in notebook.grades]
     comments = [comment for notebook in notebooks for comment in notebook.comments]

@@ -39,7 +39,7 @@ NOT_DECIDING = (
     *("classroom/workers.py", "classroom/writer.py"),
     *("__init__.py", "__main__.py", "course.py", "gradebook.py"),
     *("late_rule.py", "library_log.py", "quick_start.py"),
-    *("atomic_write.py", "return_feedback.py"),
+    *("atomic_write.py", "return_feedback.py", "score_changes.py"),
 )
 
 
@@ -94,10 +94,13 @@ def fingerprint_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
 
 
 def fingerprint_of_submission(submission: Submission) -> str:
-    """Return a hash of what was handed in: the notebook, and when."""
-    place, digest = submission.path.parent, hashlib.sha256()
-    others = sorted(other_notebooks(submission.path))
-    for path in (submission.path, place / "timestamp.txt", *others):
+    """Return a hash of the notebooks that were handed in.
+
+    The time is not part of it: it decides the late penalty, which is computed anew
+    from the due date and the rule of today.
+    """
+    digest = hashlib.sha256()
+    for path in (submission.path, *sorted(other_notebooks(submission.path))):
         try:
             status = path.lstat()
             is_read = stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES

@@ -36,6 +36,7 @@ class Record:
         handed_in: when it was handed in, where an instructor's table says so.
         is_untouched: whether its answers are as they were given out.
         came_as: what a platform called it, if it was put aside and then collected.
+        stamped: the time that was last written beside the notebook, in UTC.
     """
 
     sha256: str
@@ -48,6 +49,7 @@ class Record:
     handed_in: str = ""
     is_untouched: bool = False
     came_as: str = ""
+    stamped: str = ""
 
     @property
     def is_known(self) -> bool:
@@ -168,11 +170,33 @@ class SubmissionStore:
         content = (self.store / last.name).read_bytes()
         if not self.notebook.is_file() or self.notebook.read_bytes() != content:
             atomic_write(self.notebook, content)
-        if when := last.time(due):
+        self._stamp(last, due)
+        return last
+
+    def renew_time(self, due: datetime | None) -> None:
+        """Write anew when the last submission came, if that follows from the due date.
+
+        A time that somebody has written into `timestamp.txt` by hand stays.
+        """
+        known = self.records()
+        if not known or not self.notebook.is_file():
+            return
+        last = last_of(known)
+        if last.is_known or sha256(self.notebook.read_bytes()) != last.sha256:
+            return
+        if not last.stamped or _written_time(self.stamp) == parse_utc(last.stamped):
+            self._stamp(last, due)
+
+    def _stamp(self, last: Record, due: datetime | None) -> None:
+        """Write when a submission came, and remember it."""
+        when = last.time(due)
+        if when:
             atomic_write(self.stamp, f"{when} UTC\n".encode())
         else:
             self.stamp.unlink(missing_ok=True)
-        return last
+        if last.stamped != when:
+            new = replace(last, stamped=when)
+            self._write([new if one == last else one for one in self.records()])
 
 
 def _written_time(path: Path) -> datetime | None:

@@ -2,8 +2,11 @@
 
 import contextlib
 import difflib
+import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Annotated
@@ -60,6 +63,12 @@ Unprotected = Annotated[
         help="Grade without a sandbox: only if you trust every submission.",
     ),
 ]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Show which scores would change, and change nothing."
+    ),
+]
 Device = Annotated[
     str | None,
     typer.Option(help="Run the checks on this device, such as cuda; default: cpu."),
@@ -81,6 +90,7 @@ def grade(
     scheduler: Scheduler = None,
     device: Device = None,
     unprotected: Unprotected = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Grade what was handed in: hidden checks, gradebook, feedback.
 
@@ -88,33 +98,101 @@ def grade(
     interrupted or killed goes on where it was. Each submission has its line in
     grading/audit.jsonl.
 
+    If scores of graded students change, the command says how many, and writes a page
+    and a CSV file into grading/changes/.
+
     Without a sandbox nothing is graded, unless you say --unprotected.
 
     The exit status is 1 if one was refused or failed, 2 if nothing was graded.
     """
-    from autograder.sandbox.prestart import prepare_for
-
-    log_warnings(course_root)
     if scheduler is None:
         require_fork()
     if scheduler is None and not unprotected:
         _require_sandbox()
-    if scheduler is None and course_root.is_dir():
-        prepare_for(course_root)
-    from autograder.classroom.grading_run import Choice
+    if not dry_run:
+        _grade(course_root, unit, student, feedback, workers, force, scheduler, device)
+        return
+    with _copied(course_root) as copy:
+        typer.echo("Dry run: a copy is graded, and nothing here changes.")
+        _grade(copy, unit, student, None, workers, force, scheduler, device)
 
-    console, choice = Console(), Choice(feedback, workers, force, scheduler)
-    folder, slugs = _opened(course_root, unit, device, scheduler)
+
+def _grade(
+    root: Path,
+    unit: str | None,
+    student: list[str] | None,
+    feedback: bool | None,
+    workers: int | None,
+    force: bool,
+    scheduler: str | None,
+    device: str | None,
+) -> None:
+    """Grade in a class's folder, or in a copy of it, without feedback (None).
+
+    Raises:
+        Exit: with the status of the command, unless all is graded.
+    """
+    from autograder.sandbox.prestart import prepare_for
+
+    log_warnings(root)
+    if scheduler is None and root.is_dir():
+        prepare_for(root)
+    from autograder.classroom.grading_run import Choice
+    from autograder.score_changes import changes_shown
+
+    console = Console()
+    choice = Choice(bool(feedback), workers, force, scheduler)
+    folder, slugs = _opened(root, unit, device, scheduler)
     outcomes: list[Outcome] = []
     for slug, chosen in _chosen(folder, slugs, student).items():
-        with _ended_by_hand(), _said_clearly(scheduler):
+        folder.register(slug)
+        with (
+            _ended_by_hand(),
+            _said_clearly(scheduler),
+            changes_shown(folder, slug, partial(show, console), feedback is not None),
+        ):
             outcomes += _grade_unit(folder, slug, chosen, console, choice)
             _tell(slug, outcomes[-len(chosen) :], console)
-            _settle(folder, slug, console, feedback)
-    _say_where(folder, feedback, console)
+            _settle(folder, slug, console, bool(feedback))
+    if feedback is not None:
+        _say_where(folder, feedback, console)
     _say_unprotected(outcomes, console)
     if any(outcome.status != "graded" for outcome in outcomes):
         raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _copied(root: Path) -> Iterator[Path]:
+    """Copy a class's folder for as long as the block runs.
+
+    Raises:
+        Exit: with status 2 and a sentence, if the gradebook is not in the folder.
+    """
+    from autograder.classroom.folder import ClassFolder, require_class
+    from autograder.course import CourseError
+    from autograder.gradebook import shown_address
+
+    try:
+        require_class(root)
+        address = shown_address(ClassFolder(root).db_url)
+    except CourseError as error:
+        complain(error)
+        raise typer.Exit(2) from None
+    with tempfile.TemporaryDirectory() as place:
+        copy = Path(place).resolve() / root.resolve().name
+        shutil.copytree(root, copy, symlinks=True, ignore=_not_of_class)
+        if not Path(shown_address(ClassFolder(copy).db_url)).is_relative_to(copy):
+            complain(
+                "A dry run needs a gradebook in the class's folder, because it grades "
+                f"in a copy of that folder; this one is {address}."
+            )
+            raise typer.Exit(2)
+        yield copy
+
+
+_not_of_class = shutil.ignore_patterns(
+    *(".git", ".venv", "__pycache__", "_build", "build", "feedback", "report")
+)
 
 
 def _chosen(
@@ -263,7 +341,6 @@ def _grade_unit(
         choice = replace(choice, with_feedback=False)  # pages once all is settled
     if choice.scheduler is None:
         prepare()
-    folder.register(slug)
     with _progress(console) as progress:
         task = progress.add_task(slug, total=len(chosen), failures=0)
 

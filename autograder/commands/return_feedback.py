@@ -1,5 +1,6 @@
 """The command `course return`: feedback in the form that a platform reads."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -130,11 +131,13 @@ def _pages(folder: "ClassFolder", slug: str) -> "list[Page]":
 def renew(folder: "ClassFolder", slug: str) -> None:
     """Bring scores and pages to what the course and the gradebook say now."""
     from autograder.classroom.grading_run import renew_pages
+    from autograder.score_changes import changes_shown
     from autograder.unit import graded_unit
     from autograder.written.up_to_date import bring_up_to_date
 
     unit = graded_unit(slug, folder.root)
-    bring_up_to_date(folder, unit)
+    with changes_shown(folder, slug, partial(show, Console())):
+        bring_up_to_date(folder, unit)
     renew_pages(folder, unit)
 
 

@@ -1,18 +1,45 @@
 """Bring the scores in the gradebook to what the course and its people say today."""
 
+import contextlib
+
+from nbgrader.api import Assignment, SubmittedAssignment
+
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.writing import converter
+from autograder.collect.submission_store import SubmissionStore
+from autograder.collect.times import due_of
+from autograder.gradebook import open_transaction
 from autograder.late_rule import renew_penalties
+from autograder.marks import time_in
 from autograder.unit import GradedUnit
 from autograder.written.settling import Settled, settle
 
 
 def bring_up_to_date(folder: ClassFolder, unit: GradedUnit) -> tuple[Settled, bool]:
-    """Settle a unit's written answers, then its late penalties.
+    """Settle a unit's written answers, then its times and late penalties.
 
     Points and dates change by clicks too, which no command sees.
 
     Returns:
         How written answers count now, and whether a penalty has changed.
     """
+    renew_times(folder, unit.slug)
     return settle(folder, unit), renew_penalties(converter(folder), unit.slug)
+
+
+def renew_times(folder: ClassFolder, slug: str) -> None:
+    """Write into the gradebook when each submission of a unit came.
+
+    Some platforms say only whether work was late. Then its time follows from the due
+    date, which may have been corrected since. A time that cannot be read changes
+    nothing.
+    """
+    due = due_of(folder, slug)
+    submitted = folder.root / folder.coursedir.submitted_directory
+    with open_transaction(folder.db_url) as session:
+        rows = session.query(SubmittedAssignment).join(Assignment)
+        for row in rows.filter(Assignment.name == slug):
+            store = SubmissionStore(folder.root, submitted, row.student_id, slug)
+            store.renew_time(due)
+            with contextlib.suppress(ValueError):
+                row.timestamp = time_in(store.notebook.parent) or row.timestamp
