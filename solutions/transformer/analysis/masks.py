@@ -4,15 +4,15 @@ from torch import Tensor
 
 
 def mask_then_renormalise(weights: Tensor, mask: Tensor) -> Tensor:
-    """Mask weights after the softmax, and make each row sum to 1 again.
+    """Mask weights after the softmax, then make each row sum to 1 again.
 
     Args:
         weights: (..., t, s), not negative, each row summing to 1.
         mask: bool, broadcastable to the weights, True = may attend.
 
     Returns:
-        (..., t, s): what masking the scores before the softmax gives. A row that may
-        attend to nothing is all 0.
+        (..., t, s): the weights that masking before the softmax gives. A row without
+        an allowed key is all 0.
     """
     ### BEGIN SOLUTION
     kept = weights * mask
