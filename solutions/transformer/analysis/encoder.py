@@ -8,14 +8,14 @@ from torch import Tensor
 
 
 def drift(states: Sequence[Tensor]) -> Tensor:
-    """Measure how far each token's vector has turned away from where it entered.
+    """Measure how far each token's vector has turned from its first direction.
 
     Args:
-        states: n tensors (b, s, d_model), such as `layer_states` gives.
+        states: n tensors (b, s, d_model), as `layer_states` returns them.
 
     Returns:
         (n, b, s): 1 minus the cosine of the angle to the token's vector in
-        `states[0]`; 0 is the same direction, 1 a right angle, 2 the opposite.
+        `states[0]`. 0 is the same direction, 1 a right angle, 2 the opposite.
     """
     ### BEGIN SOLUTION
     cosines = [F.cosine_similarity(state, states[0], dim=-1) for state in states]

@@ -1,6 +1,6 @@
-"""An encoder alone learns by guessing words that are hidden, as BERT does.
+"""An encoder learns to predict hidden words, as BERT does.
 
-The model is an encoder with a map to the vocabulary; what is new is what it is asked.
+The model is an encoder with a map to the vocabulary. Only its targets are new.
 """
 
 import torch
@@ -17,20 +17,20 @@ def mask_words(
 ) -> tuple[Tensor, Tensor]:
     """Hide words of each sentence, by the rule of Devlin et al. (2019), Section 3.1.
 
-    Each word is chosen with probability `share`, whatever happens to the others. A
-    special token, number 0 to 3, never is. Of the chosen words 80 % become `mask_id`,
-    10 % a word drawn at random, and 10 % stay as they are.
+    Each word is chosen with probability `share`, independently of the others, and a
+    special token, number 0 to 3, never. Of the chosen words 80 % become `mask_id`,
+    10 % become a random word, and 10 % stay as they are.
 
     Args:
         ids: word numbers (b, s).
-        mask_id: the last number of the vocabulary; words are 4 to `mask_id` - 1, and
+        mask_id: the last number of the vocabulary. Words are 4 to `mask_id` - 1, and
             a random word is any of them with the same probability.
-        share: of the words to choose.
-        generator: what chance is drawn from; None is PyTorch's own.
+        share: probability of choosing a word.
+        generator: source of randomness; None is PyTorch's own.
 
     Returns:
-        What the model reads, and what it is asked for: the chosen words as they were,
-        and `NOT_ASKED` in all other places. Both (b, s).
+        The model's input and its targets: the original words at the chosen places,
+        and `NOT_ASKED` in all other places. Both are (b, s).
     """
     ### BEGIN SOLUTION
     chance = torch.rand(2, *ids.shape, generator=generator, device=ids.device)
