@@ -1,4 +1,4 @@
-"""A decoder alone: it predicts each next word from the words before it, as GPT does."""
+"""A decoder without a source predicts each next word, as GPT does."""
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -12,15 +12,15 @@ from transformer.parts import InputEmbedding
 class LanguageModel(nn.Module):
     """Embed the words so far, pass them through a stack, and score the next word.
 
-    Without a source there is nothing to cross over to: a decoder layer without
-    cross-attention has the parts of an encoder layer.
+    Without a source there is no cross-attention, and a decoder layer without it has
+    the parts of an encoder layer.
 
     Args:
-        config: sizes and variants; the vocabulary is the target's.
+        config: sizes and variants, with the target's vocabulary.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
-        """Make the parts; draw the weights by Glorot & Bengio."""
+        """Make the parts, and draw the weights by Glorot & Bengio."""
         super().__init__()
         self.embedding = InputEmbedding(config.tgt_vocab_size, config)
         self.stack = Encoder(config)
@@ -34,11 +34,11 @@ class LanguageModel(nn.Module):
         """Score the word that follows each of `ids`.
 
         Args:
-            ids: word numbers (b, t), with `pad_id` for padding, wherever it stands.
+            ids: word numbers (b, t), with `pad_id` for padding, in any place.
 
         Returns:
-            Logits (b, t, vocab_size). Row i depends on the words 0 to i, and on no
-            padding; what stands in the rows of padding is open.
+            Logits (b, t, vocab_size). Row i depends only on the words 0 to i, and on no
+            padding. Rows of padding may have any values.
         """
         ### BEGIN SOLUTION
         mask = target_mask(ids, self.pad_id)
@@ -46,14 +46,14 @@ class LanguageModel(nn.Module):
         ### END SOLUTION
 
     def loss(self, ids: Tensor) -> Tensor:
-        """Compute the mean cross-entropy of every word, given the words before it.
+        """Compute the mean cross-entropy of each word, given the words before it.
 
         Args:
             ids: word numbers (b, t) from `<sos>` to `<eos>`, padded on the right. The
-                model reads all but the last, and is asked for all but the first.
+                model reads all but the last, and predicts all but the first.
 
         Returns:
-            One number: the mean over all words of the batch; padding is not asked for.
+            One number: the mean over all words of the batch, without padding.
         """
         ### BEGIN SOLUTION
         logits, wanted = self(ids[:, :-1]), ids[:, 1:]
