@@ -45,21 +45,21 @@ class LayerCost:
 def layer_cost(kind: str, length: int, d_model: int, width: int = 3) -> int:
     """Count the multiply-adds of one layer on one sequence (Table 1, first column).
 
-    Counted are the products of matrices alone: of self-attention the scores and the
-    weighted sum, without the four projections; the same of restricted attention, as if
-    each position had all its r keys; of a recurrent layer h_i = tanh(W x_i +
-    U h_(i-1)) both products; of a convolution, dilated or not, the kernel, as if each
-    window held k positions; of a separable one a kernel for each channel, then a d x d
-    matrix. Biases, softmax and tanh are not counted.
+    Count only products of matrices, and no biases, softmax or tanh:
+    - self-attention: the scores and the weighted sum, without the four projections,
+    - restricted attention: the same, as if each position had all its r keys,
+    - a recurrent layer, h_i = tanh(W x_i + U h_(i-1)): both products,
+    - a convolution, dilated or not: the kernel, as if each window had k positions,
+    - a separable convolution: a kernel for each channel, then a d x d matrix.
 
     Args:
         kind: one of `LAYER_KINDS`.
         length: tokens n in the sequence.
         d_model: width d of the layer.
-        width: kernel size k, or neighbourhood r; not used by the other kinds.
+        width: kernel size k, or neighbourhood r. The other kinds do not use it.
 
     Returns:
-        Multiply-adds, of which each is two floating-point operations.
+        The number of multiply-adds, each of which is two floating-point operations.
 
     Raises:
         ValueError: if the kind is unknown, or a size is below 1.
@@ -82,27 +82,27 @@ def layer_cost(kind: str, length: int, d_model: int, width: int = 3) -> int:
 def path_length(kind: str, length: int, width: int = 3) -> int:
     """Count the steps between the two positions farthest apart (Table 1, last column).
 
-    A step is a layer that a signal goes through, or, in the recurrent layer, the way
-    from one state to the next. It leads from a position to
+    In one step a signal goes through one layer or, in the recurrent layer, from one
+    state to the next. A step leads from a position to
     - any other in self-attention,
     - up to (r - 1) / 2 positions to either side in restricted attention,
     - the next position in a recurrent layer,
     - up to k - 1 positions to the right in a convolution, separable or not,
-    - 0, 1 ... or k - 1 times k^l positions to the right in the dilated convolution of
-      layer l, counted from 0.
+    - 0, 1 ... or k - 1 times k^l positions to the right in layer l of the dilated
+      convolution, where l counts from 0.
 
     Args:
         kind: one of `LAYER_KINDS`.
         length: tokens n in the sequence, at least 2.
-        width: kernel size k, or neighbourhood r; not used by the other kinds.
+        width: kernel size k, or neighbourhood r. The other kinds do not use it.
 
     Returns:
-        The number of layers that connect the first and the last position; of steps, in
-        the recurrent layer.
+        The number of layers that connect the first and the last position, or of steps
+        in the recurrent layer.
 
     Raises:
-        ValueError: if the kind is unknown, there are no two positions, or `width` is
-            too small to lead anywhere or, for a neighbourhood, even.
+        ValueError: if the kind is unknown, `length` is below 2, or `width` is too small
+            for a step or, for a neighbourhood, even.
     """
     require_path(kind, length, width)
     ### BEGIN SOLUTION
@@ -151,7 +151,7 @@ def restricted_mask(
 
     Args:
         length: number of tokens t.
-        r: number of positions, itself among them, odd; fewer exist at the ends.
+        r: number of positions, including itself; odd. At the ends there are fewer.
         device: where to make the mask.
 
     Returns:
@@ -172,18 +172,18 @@ def restricted_mask(
 def alignment_error_rate(
     predicted: Set[Hashable], sure: Set[Hashable], possible: Set[Hashable]
 ) -> float:
-    """Compare links between words with those that people drew (Och & Ney, 2003).
+    """Compute the error rate of predicted links between words (Och & Ney, 2003).
 
     AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|). With S = P it is 1 minus the F-measure.
-    To score a corpus, put the sentence's number into each link.
+    To score a corpus, put the number of the sentence into each link.
 
     Args:
         predicted: the links A, such as (src_index, tgt_index).
         sure: the links S that must be there.
-        possible: the links P that may be there, those of S among them.
+        possible: the links P that may be there, including those of S.
 
     Returns:
-        0 if every sure link and none but possible links are predicted; at most 1.
+        0 if all sure links and only possible links are predicted, and at most 1.
 
     Raises:
         TypeError: if the links are not in sets.

@@ -7,24 +7,24 @@ from transformer.translation.sampling_settings import SamplingSettings
 
 
 def sampling_probabilities(logits: Tensor, settings: SamplingSettings) -> Tensor:
-    """Say how probable each word is to be drawn, once the settings have had their say.
+    """Compute the probability with which each word is sampled.
 
     First the temperature divides the logits, and a softmax makes them probabilities.
-    Then `top_k` (Fan et al., 2018) keeps the k likeliest words. Of these, with their
-    probabilities made to sum to 1 again, `top_p` (Holtzman et al., 2020) keeps the
-    fewest likeliest that have p together: the one with which the sum reaches p is the
-    last. What is kept sums to 1 again, and all other words get 0.
+    Then `top_k` (Fan et al., 2018) keeps the k likeliest words, and their probabilities
+    are made to sum to 1 again. Of these words `top_p` (Holtzman et al., 2020) keeps the
+    fewest likeliest that together have p: the last is the word with which the sum
+    reaches p. The kept words sum to 1 again, and all other words get 0.
 
     Args:
-        logits: scores of the next word (..., V), however large; -inf for a word that
-            cannot be.
-        settings: `temperature`, `top_k`, which may be larger than V, or None, and
-            `top_p`. A temperature of 0 gives all to the likeliest word, whatever the
-            cuts; with `top_p` 1 no word is cut.
+        logits: scores of the next word (..., V), which may be large; -inf for an
+            impossible word.
+        settings: `temperature`, `top_k` (None, or a number that may exceed V) and
+            `top_p`. At temperature 0 the likeliest word gets probability 1, whatever
+            the other two are. With `top_p` 1 all words are kept.
 
     Returns:
-        Probabilities (..., V). Of words that are equally likely, the one with the
-        smaller number counts as the likelier, wherever something is cut.
+        Probabilities (..., V). Of equally likely words, the word with the smaller
+        number counts as likelier, wherever a setting removes words.
     """
     ### BEGIN SOLUTION
     if settings.temperature == 0:
