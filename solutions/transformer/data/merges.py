@@ -11,19 +11,19 @@ from itertools import pairwise
 
 
 def apply_merges(pieces: Sequence[str], merges: Sequence[tuple[str, str]]) -> list[str]:
-    """Join neighbours to longer pieces, merge by merge.
+    """Join neighbouring pieces of a word into longer pieces.
 
-    One merge after the other, in their order: from left to right, wherever the first
-    piece of the pair stands directly before the second, the two become one piece, and
-    the search goes on behind it. So (a, a) makes of a a a the pieces aa and a.
+    Apply the merges in their order. Each goes through the word from left to right:
+    where the first piece of the pair is directly before the second, the two become one
+    piece, and the search continues after it. Thus (a, a) turns a a a into aa and a.
 
     Args:
-        pieces: a word's, from left to right; none of them is empty.
+        pieces: the pieces of a word, from left to right; none of them is empty.
         merges: pairs of pieces, in the order in which they were learned.
 
     Returns:
-        The pieces of the same word that are left, from left to right. What no merge
-        joins stays as it is, whether it is known or not.
+        The resulting pieces of the same word, from left to right. A piece that no merge
+        joins is left unchanged, whether it is known or not.
     """
     ### BEGIN SOLUTION
     for pair in merges:
@@ -41,26 +41,25 @@ def apply_merges(pieces: Sequence[str], merges: Sequence[tuple[str, str]]) -> li
 def learn_merges(
     word_counts: Mapping[str, int], n_merges: int
 ) -> list[tuple[str, str]]:
-    """Learn byte-pair merges from words and how often each of them occurs.
+    """Learn byte-pair merges from words and their counts.
 
-    At first each word is spelled with `▁`, the space before it, and its letters: the
-    pieces ▁ l o w of the word low. Then, again and again, the pair of neighbours that
-    is seen most often is merged in every word, as `apply_merges` does it, and counting
-    begins anew.
+    First spell each word with `▁`, the space before it, and its letters: the pieces
+    ▁ l o w for the word low. Then merge the most frequent pair of neighbours in every
+    word, as `apply_merges` does it, count again, and repeat.
 
-    A pair is seen at each place of a word where the two stand side by side, as many
-    times as the word occurs: (a, a) twice in a word aaa that occurs once. Neighbours
-    are pieces of one word. Of pairs that are seen equally often, the first in Python's
-    order is taken: ("a", "z") before ("b", "a").
+    A pair occurs wherever its two pieces are neighbours within a word, and each such
+    position counts as often as the word: (a, a) counts twice in a word aaa that occurs
+    once. Of equally frequent pairs, take the first in Python's order: ("a", "z") before
+    ("b", "a").
 
     Args:
-        word_counts: how often each word occurs, once at least. In which order the words
-            come means nothing, and capitals and signs are letters like others.
-        n_merges: how many merges to learn, 0 or more.
+        word_counts: how often each word occurs, at least once. The order of the words
+            does not matter. Treat capitals and other characters like letters.
+        n_merges: number of merges to learn, 0 or more.
 
     Returns:
         The merges, in the order in which they were learned: `n_merges` of them, or
-        fewer if each word is one piece before that.
+        fewer if every word becomes one piece before that.
     """
     ### BEGIN SOLUTION
     spelled = {word: ["▁", *word] for word in word_counts}

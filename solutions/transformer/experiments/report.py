@@ -19,15 +19,15 @@ def sentence_losses(
 ) -> tuple[Tensor, Tensor]:
     """Compute the loss of each sentence of a corpus, without dropout or gradient.
 
-    The cross-entropy of a sentence is summed over its target tokens, the final `<eos>`
-    among them; `<sos>` is given, and padding is nothing.
+    The loss of a sentence is the sum of the cross-entropy over its target tokens,
+    including the final `<eos>`, but not `<sos>` or padding.
 
     Args:
-        model: called as `model(src, decoder_input)`, returns logits (b, t - 1, v). It
-            is left in the mode in which it came, training or evaluation.
-        batches: with `src` (b, s), `tgt` (b, t), and `indices`, the place in the
-            corpus of each of the b sentences. Together they hold every place once. A
-            generator will do: walk through them once.
+        model: returns logits (b, t - 1, v) when called as `model(src, decoder_input)`.
+            Leave it in the mode in which it came, training or evaluation.
+        batches: each has `src` (b, s), `tgt` (b, t), and `indices`, the position in
+            the corpus of each of the b sentences. Every position occurs once. The
+            batches may be a generator, so go through them only once.
         pad_id: id of the padding token.
 
     Returns:
@@ -56,8 +56,8 @@ def sentence_losses(
 def corpus_perplexity(losses: Tensor, counts: Tensor) -> float:
     """Compute the perplexity of a corpus, or of any part of one.
 
-    It is e to the mean loss of a token. Long sentences have more tokens, and count for
-    more.
+    Perplexity is e to the mean loss of a token. Long sentences have more tokens, so
+    they count for more.
 
     Args:
         losses: the summed loss of each sentence in nats, (n,).
@@ -89,8 +89,8 @@ def bleu_by_length(
         limits: the greatest source length of every group but the last, ascending.
 
     Returns:
-        For each group its number of sentences and its BLEU, from 0 to 100; None in the
-        place of BLEU where a group has no sentence.
+        For each group its number of sentences and its BLEU, from 0 to 100. A group
+        without sentences has None instead of BLEU.
 
     Raises:
         ValueError: if the three differ in length.
@@ -120,13 +120,13 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Estimate how far BLEU would move on another test set of the same size.
 
-    Each row of `draws` makes up a test set: n sentences of the real one, some of them
-    twice, some not at all (Koehn, 2004). Its corpus BLEU is computed anew.
+    Each row of `draws` is a new test set: n sentences of the real one, some of them
+    several times and some not at all (Koehn, 2004). Compute the corpus BLEU of each.
 
     Args:
         hypotheses: the words of each of the n translations.
         references: the words of each reference.
-        draws: r times n places, from 0 to n - 1; int64, (r, n).
+        draws: r rows of n positions from 0 to n - 1, int64, (r, n).
 
     Returns:
         The 2.5th and the 97.5th percentile of the r scores, interpolated linearly as
@@ -146,17 +146,17 @@ def bootstrap_interval(
 def copy_unknown_words(
     target: Sequence[str], cross_attention: Tensor, source_words: Sequence[str]
 ) -> list[str]:
-    """Replace each `<unk>` by the source word that was looked at most.
+    """Replace each `<unk>` by the source word with the largest attention weight.
 
-    After Luong et al. (2015). What counts is the mean weight over all layers and heads.
-    `<sos>` and `<eos>` take part in the attention, but nobody wants to read them.
+    After Luong et al. (2015). Use the mean weight over all layers and heads. `<sos>`
+    and `<eos>` have weights too, but must not be copied.
 
     Args:
         target: the t tokens written.
         cross_attention: (layers, h, t, s); row i holds the weights from which token i
             of `target` was predicted.
-        source_words: the s - 2 words of the source as they were written, unknown ones
-            too, without the `<sos>` before them and the `<eos>` behind them.
+        source_words: the s - 2 words of the source as they were written, including
+            unknown ones, without the `<sos>` before them and the `<eos>` after them.
 
     Returns:
         The t tokens, without an `<unk>`.
