@@ -13,9 +13,9 @@ from itertools import pairwise
 def apply_merges(pieces: Sequence[str], merges: Sequence[tuple[str, str]]) -> list[str]:
     """Join neighbouring pieces of a word into longer pieces.
 
-    Apply the merges in their order. Each goes through the word from left to right:
-    where the first piece of the pair is directly before the second, the two become one
-    piece, and the search continues after it. Thus (a, a) turns a a a into aa and a.
+    Apply the merges in their order. Each merge goes from left to right: where the first
+    piece of the pair is directly before the second, the two become one piece, and the
+    search continues after it. Thus (a, a) turns a a a into aa and a.
 
     Args:
         pieces: the pieces of a word, from left to right; none of them is empty.

@@ -39,7 +39,7 @@ def ngram_precision(
         numerator and denominator of the precision over the whole corpus.
 
     Raises:
-        ValueError: if there is no sentence, a hypothesis has no reference, or
+        ValueError: if there is no sentence, hypotheses and references do not match, or
             `n` is below 1.
         TypeError: if a sentence is not a list or tuple of tokens but, say, a string.
     """
@@ -77,7 +77,7 @@ def corpus_bleu(
         BLEU from 0 to 100; 0 if there is no match for some n.
 
     Raises:
-        ValueError: if there is no sentence, a hypothesis has no reference, or
+        ValueError: if there is no sentence, hypotheses and references do not match, or
             `max_n` is below 1.
         TypeError: if a sentence is not a list or tuple of tokens but, say, a string.
     """

@@ -20,7 +20,7 @@ def sampling_probabilities(logits: Tensor, settings: SamplingSettings) -> Tensor
             impossible word.
         settings: `temperature`, `top_k` (None, or a number that may exceed V) and
             `top_p`. At temperature 0 the likeliest word gets probability 1, whatever
-            the other two are. With `top_p` 1 all words are kept.
+            the other two are. A `top_p` of 1 removes no word.
 
     Returns:
         Probabilities (..., V). Of equally likely words, the word with the smaller
