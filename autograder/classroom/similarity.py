@@ -2,25 +2,35 @@
 
 An answer becomes a sequence of tokens: the nodes of its tree in order, with every name
 of the student's own replaced by a number, and without texts, annotations and the
-statements that were handed out. Two sequences are compared by RapidFuzz (the share of
-tokens in common, in order). Much of it is the exercise's doing: what the class's pairs
-have in common anyway, their median, is taken off.
+statements that were handed out. RapidFuzz compares two sequences (the share of tokens
+in common, in order). The exercise itself causes much of it, so the usual agreement of
+the class's pairs, their median, is subtracted. `is_linked` states when two submissions
+agree too much for chance.
 """
 
 import ast
 import builtins
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from statistics import median
+from functools import cached_property
 from typing import TypeGuard
 
+import numpy as np
 from rapidfuzz.distance import Indel
+from rapidfuzz.process import cdist
 
 from autograder.notebook_syntax import parse_cell
 from autograder.repair.slots import top_names
 
-FEWEST_TOKENS = 40  # fewer say nothing: there are not many ways to write them
+FEWEST_TOKENS = 15  # of an answer: shorter ones say nothing
+FEWEST_IN_ALL = 40  # of a submission
+MOST_COUNTED = 40  # tokens of an answer: a longer one outweighs no other exercise
+SMALL = 8  # students: in a smaller class nothing shows how common an answer is
+RARE = 0.05  # of the class: a rarer answer proves no more
+SHUFFLES = 20
+CHANCE = 0.1  # pairs in a class: chance that gives fewer explains none of them
+CHANCE_OF_FOUND = 1 / 200  # the same, as a share of the pairs that are found
+NEARLY = 0.02  # two agreements that differ by less are equal
 PLAIN = set(dir(builtins)) | {"self", "torch", "nn", "F", "math", "np", "Tensor"}
 MAX_TOKENS = 20_000  # of an answer: a pair of longer ones takes minutes to compare
 CHARACTERS = 0x10FF00  # one for each kind of token
@@ -29,14 +39,16 @@ Tokens = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two students whose answers agree.
+    """Two students and how much their answers agree.
 
     Attributes:
         students: the two.
         beyond: the share of agreement beyond the class's, 0 to 1.
         agreement: the share of tokens that they have in common, 0 to 1.
         usual: the same share of the class's middle pair.
-        exercises: the exercises that agree as much as `beyond` says or more.
+        exercises: the exercises that agree as much as the pairs that are looked for.
+        by_chance: the number of pairs as strong as this one in a shuffled class.
+        is_linked: whether chance does not explain the pair.
     """
 
     students: tuple[str, str]
@@ -44,68 +56,227 @@ class Pair:
     agreement: float
     usual: float
     exercises: tuple[str, ...]
+    by_chance: float
+    is_linked: bool
+
+
+class Encoder:
+    """Write each kind of token as one character, the same one everywhere."""
+
+    def __init__(self) -> None:
+        """Begin without any token."""
+        self._codes: dict[str, int] = {}
+
+    def text(self, tokens: Sequence[str]) -> str:
+        """Return a text of one character for each token."""
+        numbers = (self._codes.setdefault(one, len(self._codes)) for one in tokens)
+        return "".join(chr(0x100 + number % CHARACTERS) for number in numbers)
+
+
+class ComparedClass:
+    """A class whose submissions were compared in pairs."""
+
+    def __init__(self, answers: dict[str, Tokens], least: float) -> None:
+        """Compare each pair of students in each exercise that both answered.
+
+        Args:
+            answers: student to exercise to the tokens of the answer.
+            least: the share of agreement beyond the class's that is looked for, 0 to 1.
+        """
+        self.students = sorted(answers)
+        self.least = least
+        self.encoder = Encoder()
+        names = dict.fromkeys(name for own in answers.values() for name in own)
+        texts = {
+            name: [
+                self.encoder.text(answers[student].get(name, []))
+                for student in self.students
+            ]
+            for name in names
+        }
+        self.exercises = {
+            name: compared(own)
+            for name, own in texts.items()
+            if any(len(text) >= FEWEST_TOKENS for text in own)
+        }
+
+    @cached_property
+    def _found(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._agreements(list(self.exercises.values()))
+
+    @property
+    def beyond(self) -> np.ndarray:
+        """Return how much each pair agrees beyond the class, in all exercises."""
+        return self._found[0]
+
+    @property
+    def strength(self) -> np.ndarray:
+        """Return how rare the answers are in which each pair agrees."""
+        return self._found[1]
+
+    @cached_property
+    def _strengths(self) -> np.ndarray:
+        """Return how strong the class's own agreements are, the weakest first."""
+        return np.sort(self.strength[np.triu_indices(len(self.students), 1)])
+
+    def _agreements(
+        self, exercises: "Sequence[ComparedExercise]"
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return each pair's agreement beyond the class, and how rare it is.
+
+        The agreement is -1 where two have too few tokens to compare.
+
+        An exercise counts by its tokens and by the room above the class's usual
+        agreement, so one that everybody solves alike counts nothing.
+        """
+        size = len(self.students), len(self.students)
+        above, room, tokens, strength = (np.zeros(size) for _ in range(4))
+        for one in exercises:
+            weight = np.minimum(one.tokens, 2 * MOST_COUNTED) * (1 - one.usual)
+            above += one.beyond * weight
+            room += weight
+            tokens += one.tokens
+            strength += one.rarity * one.beyond * (one.beyond >= self.least)
+        found = np.divide(above, room, out=np.zeros(size), where=room > 0)
+        found[tokens < 2 * FEWEST_IN_ALL] = -1
+        np.fill_diagonal(found, -1)
+        return found, strength * (found >= self.least)
+
+    @cached_property
+    def by_chance(self) -> np.ndarray:
+        """Return how strong the agreements of shuffled classes are, the weakest first.
+
+        In a shuffled class, the answers of one student come from different students.
+        """
+        generator = np.random.default_rng(0)
+        found = []
+        for _ in range(SHUFFLES if self.is_large else 0):
+            orders = (generator.permutation(len(self.students)) for _ in self.exercises)
+            pairs = zip(self.exercises.values(), orders, strict=True)
+            strength = self._agreements([one.reordered(order) for one, order in pairs])
+            upper = np.triu(strength[1], 1)
+            found.append(upper[upper > 0])
+        return np.sort(np.concatenate(found)) if found else np.zeros(0)
+
+    @property
+    def is_large(self) -> bool:
+        """Say whether the class shows how rare an answer is."""
+        return len(self.students) >= SMALL
+
+    def pairs(self) -> list[Pair]:
+        """Return the pairs that agree `least` or more, the closest first."""
+        rows, columns = np.nonzero(np.triu(self.beyond >= self.least, 1))
+        found = [self._pair(int(a), int(b)) for a, b in zip(rows, columns, strict=True)]
+        return sorted(found, key=lambda pair: (-pair.beyond, pair.students))
+
+    def nearest(self, student: str) -> Pair | None:
+        """Return the student with the closest other one; None if nobody is close."""
+        if student not in self.students or not self.exercises:
+            return None
+        row = self.students.index(student)
+        pair = self._pair(row, int(self.beyond[row].argmax()))
+        return pair if pair.beyond > 0 else None
+
+    def _pair(self, one: int, other: int) -> Pair:
+        """Put the exercises of a pair together, each by its number of tokens."""
+        total = agreement = usual = 0.0
+        names = []
+        for name, own in self.exercises.items():
+            tokens = float(own.tokens[one, other])
+            total += tokens
+            agreement += tokens * float(max(own.shares[one, other], 0))
+            usual += tokens * own.usual
+            if tokens and own.beyond[one, other] >= self.least:
+                names.append(name)
+        strength = self.strength[one, other] - NEARLY
+        by_chance = _as_strong(self.by_chance, strength) / SHUFFLES
+        found = _as_strong(self._strengths, strength)
+        return Pair(
+            students=(self.students[one], self.students[other]),
+            beyond=float(self.beyond[one, other]),
+            agreement=agreement / total if total else 0.0,
+            usual=usual / total if total else 0.0,
+            exercises=tuple(names),
+            by_chance=by_chance,
+            is_linked=by_chance < max(CHANCE, found * CHANCE_OF_FOUND),
+        )
+
+
+def _as_strong(strengths: np.ndarray, least: float) -> int:
+    """Count the numbers from `least` on; the smallest is the first one."""
+    return int(strengths.size - np.searchsorted(strengths, least))
 
 
 @dataclass(frozen=True)
-class _Agreement:
-    """How much two students' answers to one exercise agree, as in `Pair`."""
+class ComparedExercise:
+    """The answers of a class to one exercise, compared in pairs.
 
-    exercise: str
-    beyond: float
-    agreement: float
-    usual: float
-    tokens: int
-
-
-def similar_pairs(answers: dict[str, Tokens], least: float) -> list[Pair]:
-    """Return the pairs of students who agree `least` or more, the closest first.
-
-    Args:
-        answers: student to exercise to the tokens of the answer.
-        least: the share of agreement beyond the class's, 0 to 1.
+    Attributes:
+        shares: the agreement of each pair, 0 to 1; -1 where one has no answer.
+        tokens: of each pair; 0 where one has no answer.
+        usual: the agreement of the middle pair; 0 if there are fewer than three.
+        beyond: the agreement of each pair beyond the usual one, 0 to 1.
+        rarity: the logarithm of the share of the class that agrees with one of a pair
+            as much as the two agree; without its sign.
     """
-    texts = _encoded(answers)
-    found: dict[tuple[str, str], list[_Agreement]] = {}
-    for exercise, of in texts.items():
-        shares = {
-            pair: Indel.normalized_similarity(of[pair[0]], of[pair[1]])
-            for pair in combinations(sorted(of), 2)
-        }
-        usual = median(shares.values()) if len(shares) > 2 else 0.0
-        for pair, share in shares.items():
-            beyond = max(0.0, (share - usual) / (1 - usual)) if usual < 1 else 0.0
-            size = len(of[pair[0]]) + len(of[pair[1]])
-            own = _Agreement(exercise, beyond, share, usual, size)
-            found.setdefault(pair, []).append(own)
-    pairs = [_pair(students, exercises) for students, exercises in found.items()]
-    close = [pair for pair in pairs if pair.beyond >= least]
-    return sorted(close, key=lambda pair: (-pair.beyond, pair.students))
+
+    shares: np.ndarray
+    tokens: np.ndarray
+    usual: float
+    beyond: np.ndarray
+    rarity: np.ndarray
+
+    def reordered(self, order: np.ndarray) -> "ComparedExercise":
+        """Return the same answers as other students' answers."""
+        grid = np.ix_(order, order)
+        own = (self.shares, self.tokens, self.beyond, self.rarity)
+        shares, tokens, beyond, rarity = (matrix[grid] for matrix in own)
+        return ComparedExercise(shares, tokens, self.usual, beyond, rarity)
 
 
-def _pair(students: tuple[str, str], exercises: list[_Agreement]) -> Pair:
-    """Put the exercises of a pair together, each by its number of tokens."""
-    total = sum(one.tokens for one in exercises)
-    beyond = sum(one.beyond * one.tokens for one in exercises) / total
-    return Pair(
-        students=students,
-        beyond=beyond,
-        agreement=sum(one.agreement * one.tokens for one in exercises) / total,
-        usual=sum(one.usual * one.tokens for one in exercises) / total,
-        exercises=tuple(one.exercise for one in exercises if one.beyond >= beyond),
+def compared(texts: Sequence[str]) -> ComparedExercise:
+    """Compare texts of one character for each token, one for each student."""
+    lengths = np.array([len(text) if len(text) >= FEWEST_TOKENS else 0
+                        for text in texts])  # fmt: skip
+    both = np.outer(lengths > 0, lengths > 0)
+    found = cdist(texts, texts, scorer=Indel.normalized_similarity, workers=-1)
+    shares = np.where(both, found, -1.0)
+    pairs = shares[np.triu(both, 1)]
+    usual = float(np.median(pairs)) if len(pairs) > 2 else 0.0
+    return ComparedExercise(
+        shares=shares,
+        tokens=np.where(both, np.add.outer(lengths, lengths), 0),
+        usual=usual,
+        beyond=beyond_usual(shares, usual),
+        rarity=np.where(both, _rarity(shares, int((lengths > 0).sum())), 0.0),
     )
 
 
-def _encoded(answers: dict[str, Tokens]) -> dict[str, dict[str, str]]:
-    """Return exercise to student to tokens, a character each; short ones left out."""
-    codes: dict[str, int] = {}
-    found: dict[str, dict[str, str]] = {}
-    for student, own in answers.items():
-        for exercise, tokens in own.items():
-            if len(tokens) >= FEWEST_TOKENS:
-                numbers = (codes.setdefault(one, len(codes)) for one in tokens)
-                text = "".join(chr(0x100 + n % CHARACTERS) for n in numbers)
-                found.setdefault(exercise, {})[student] = text
-    return found
+def _rarity(shares: np.ndarray, answered: int) -> np.ndarray:
+    """Return how rare it is to agree as much as each pair; never more than `RARE`."""
+    as_near = np.empty(shares.shape)
+    for row, own in enumerate(shares):
+        as_near[row] = len(own) - np.searchsorted(np.sort(own), own - NEARLY)
+    share = np.maximum(as_near, as_near.T) / max(answered, 1)
+    return -np.log(np.clip(share, RARE, 1.0))
+
+
+def beyond_usual(shares: np.ndarray, usual: float) -> np.ndarray:
+    """Return agreements as their part above the usual one, 0 to 1."""
+    room = 1 - usual
+    above = np.clip(shares - usual, 0, None)
+    return above / room if room > 0 else np.zeros_like(above)
+
+
+def clusters_of(links: Sequence[Pair]) -> list[list[str]]:
+    """Return the groups of students whom links connect, the largest first."""
+    group: dict[str, set[str]] = {}
+    for pair in links:
+        one, other = (group.get(student, {student}) for student in pair.students)
+        joined = one | other
+        group |= dict.fromkeys(joined, joined)
+    found = {id(own): sorted(own) for own in group.values()}
+    return sorted(found.values(), key=lambda own: (-len(own), own))
 
 
 def tokens_of(source: str, given: str = "") -> list[str]:

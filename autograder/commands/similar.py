@@ -1,25 +1,27 @@
 """The command `course similar`: whose answers agree more than the exercise explains."""
 
+import shutil
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from autograder.commands.console import add_row, complain, show
+from autograder.commands.console import complain, show
 from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sized
+    from collections.abc import Iterator, Mapping, Sequence
 
     from autograder.classroom.similar_answers import ReadAnswers
-    from autograder.classroom.similarity import Pair
+    from autograder.classroom.similarity_report import SimilarityReport
 
+MOST_LINES = 20
+NAMED = 6  # students of a cluster; the page has all
 HINT = (
-    "A hint for a human, no proof: short exercises have few right answers, people who "
-    "learn together write alike, and the same source may stand behind both. Read both "
-    "answers, and talk to both students, before you conclude anything."
+    "This is a hint for a human, no proof: read the answers and talk to the students "
+    "before you conclude anything."
 )
 
 
@@ -35,20 +37,32 @@ def similar(
     ] = Path("."),
     least: Annotated[
         float,
-        typer.Option(min=0, max=1, help="List pairs from this agreement on, 0 to 1."),
+        typer.Option(min=0, max=1, help="Link submissions from this similarity on."),
     ] = 0.8,
+    known: Annotated[
+        Path | None,
+        typer.Option(help="A folder of public solutions: notebooks or .py files."),
+    ] = None,
+    to: Annotated[
+        Path | None, typer.Option(help="The folder to write into; default: report/.")
+    ] = None,
 ) -> None:
-    """List pairs of submissions whose code agrees more than the class's does.
+    """Group submissions whose code agrees more than the class's does into clusters.
 
-    Names, comments and layout do not count, nor does what was handed out; what the
-    class's answers have in common anyway is taken off. It is a hint for a human, no
-    proof: short exercises have few right answers. Read both answers, and talk to both
-    students, before you conclude anything.
+    Names, comments and layout do not count, nor does the code that was handed out. The
+    usual agreement of the class is subtracted, and answers that are common in the class
+    link nobody. The page and the CSV file in report/ have all students.
+
+    A cluster is a hint for a human, no proof: short exercises have few right answers.
+    Read the answers, and talk to the students, before you conclude anything.
     """
     from autograder.classroom.folder import ClassFolder, require_class
-    from autograder.classroom.similar_answers import read_answers
-    from autograder.classroom.similarity import similar_pairs
+    from autograder.classroom.known_solutions import near_known, read_known
+    from autograder.classroom.similar_answers import read_answers, sources_in
+    from autograder.classroom.similarity import ComparedClass
+    from autograder.classroom.similarity_report import SimilarityReport
     from autograder.course import CourseError
+    from autograder.repair.slots import top_names
     from autograder.unit import graded_unit
 
     log_warnings(course_root)
@@ -59,19 +73,38 @@ def similar(
     except (CourseError, FileNotFoundError) as error:
         complain(error)
         raise typer.Exit(2) from None
+    given = sources_in(graded.released, graded)
+    solutions = read_known(known, "\n\n".join(given.values())) if known else []
+    if known and not solutions:
+        complain(
+            f"{known}: expected a folder with notebooks or .py files, found none. "
+            "Correct the path after --known."
+        )
+        raise typer.Exit(2)
     read = read_answers(graded, folder.submissions(graded.slug))
     answers = {who: own for who, own in read.items() if not own.failure}
-    about = _about(answers, {who: own.failure for who, own in read.items()})
-    if len(answers) < 2:
-        words = "first, or name the class's folder with --course-root."
-        complain(f"{about} Two are needed: collect {graded.slug} {words}")
-        raise typer.Exit(2)
+    failures = {who: own.failure for who, own in read.items() if own.failure}
+    failures |= {one.name: one.failure for one in solutions if one.failure}
     blank = {who for who, own in answers.items() if own.is_untouched}
-    same = identical_files(answers)
+    if len(answers) < 2:
+        complain(
+            f"Expected at least two submissions of {graded.slug}, found "
+            f"{len(answers)}. {_not_read(failures)}Collect the class first, or name "
+            "its folder with --course-root."
+        )
+        raise typer.Exit(2)
+    written = {who: own for who, own in answers.items() if who not in blank}
+    same = identical_files(written)
     copies = {student for students in same for student in students[1:]}
-    tokens = {who: own.tokens for who, own in answers.items() if who not in copies}
-    pairs = similar_pairs(tokens, least)
-    _tell(graded.slug, blank, same, pairs, least, about)
+    tokens = {who: own.tokens for who, own in written.items() if who not in copies}
+    compared = ComparedClass(tokens, least)
+    names = {name: set(top_names(source)) for name, source in given.items()}
+    near = near_known(compared, tokens, solutions, names)
+    report = SimilarityReport(
+        graded.slug, compared, same, near, failures, frozenset(blank)
+    )
+    paths = report.write(to or course_root.resolve() / "report")
+    _tell(report, len(answers), paths)
 
 
 def identical_files(answers: "Mapping[str, ReadAnswers]") -> list[list[str]]:
@@ -83,53 +116,73 @@ def identical_files(answers: "Mapping[str, ReadAnswers]") -> list[list[str]]:
     return sorted(several, key=lambda one: (-len(one), one))
 
 
-def _tell(
-    slug: str,
-    blank: set[str],
-    same: list[list[str]],
-    pairs: "list[Pair]",
-    least: float,
-    about: str,
-) -> None:
-    """Print who handed in the same file, then the pairs, or that there are none."""
-    console = Console()
-    same = [students for students in same if not blank.issuperset(students)]
-    if blank:
-        show(console, f"{slug}: as it was given out: {', '.join(sorted(blank))}")
-    for students in same:
-        show(console, f"{slug}: the very same file: {', '.join(students)}")
-    if same:
-        show(console, "Of each such group the first is compared with the others.")
-    if pairs:
-        console.print(_table(slug, pairs))
-        show(console, about)
-        console.print(HINT)
-    else:
-        show(
-            console,
-            f"{slug}: no pair agrees {least:.0%} or more beyond the class. {about}",
+def _tell(report: "SimilarityReport", number: int, paths: "Sequence[Path]") -> None:
+    """Print at most 20 lines: the largest clusters first, and where the rest is."""
+    before = _wrapped(
+        f"{report.slug}: {number} submissions were compared; "
+        f"{_several(len(report.clusters), 'cluster')} with "
+        f"{_several(sum(map(len, report.clusters)), 'student')}."
+    )
+    after = _wrapped(*_other_findings(report), HINT)
+    room = MOST_LINES - len(before) - len(after) - len(paths) - 1
+    shown: list[str] = []
+    for line in _cluster_lines(report):
+        lines = _wrapped(line)
+        if len(shown) + len(lines) > room:
+            shown.append("More clusters are on the page.")
+            break
+        shown += lines
+    show(Console(), *before, *shown, *after, *paths)
+
+
+def _cluster_lines(report: "SimilarityReport") -> "Iterator[str]":
+    for number, students in enumerate(report.clusters, 1):
+        pairs = report.inside(students)
+        least, most = pairs[-1].beyond, pairs[0].beyond
+        share = f"{least:.0%}" if round(least, 2) == round(most, 2) else (
+            f"{least:.0%} to {most:.0%}"
+        )  # fmt: skip
+        exercises = ", ".join(report.exercises_of(students))
+        yield f"{number}. {_named(students)}: {share} in {exercises}"
+
+
+def _other_findings(report: "SimilarityReport") -> "Iterator[str]":
+    if report.near:
+        near = [f"{one.student} ({one.file})" for one in report.near]
+        yield f"Near a known solution: {_named(near)}."
+    if report.blank:
+        yield f"As given out: {_named(sorted(report.blank))}."
+    if report.failures:
+        yield _not_read(report.failures)
+
+
+def _not_read(failures: "Mapping[str, str]") -> str:
+    from autograder.sandbox.error_words import clean
+
+    named = [f"{name} ({clean(why, 80)})" for name, why in failures.items()]
+    return f"Not read: {_named(named, 4)}. " if named else ""
+
+
+def _named(names: "Sequence[str]", most: int = NAMED) -> str:
+    """Name the first of many with whole ids, and say how many more there are."""
+    from autograder.sandbox.error_words import clean
+
+    rest = len(names) - most
+    more = f" and {rest} more" if rest > 0 else ""
+    return ", ".join(clean(name, 200) for name in names[:most]) + more
+
+
+def _several(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _wrapped(*texts: str) -> list[str]:
+    """Break texts into lines of the terminal between words, so that ids are whole."""
+    width = shutil.get_terminal_size().columns
+    return [
+        line
+        for text in texts
+        for line in textwrap.wrap(
+            text, width, break_long_words=False, break_on_hyphens=False
         )
-
-
-def _table(slug: str, pairs: "list[Pair]") -> Table:
-    from autograder.sandbox.error_words import clean
-
-    columns = ("one", "another", "beyond the class", "agree", "usual", "exercises")
-    table = Table(*columns, title=f"{slug}: pairs that agree")
-    for pair in pairs:
-        shares = (f"{x:.0%}" for x in (pair.beyond, pair.agreement, pair.usual))
-        who = (clean(student, 60) for student in pair.students)
-        add_row(table, *who, *shares, ", ".join(pair.exercises))
-    return table
-
-
-def _about(answers: "Sized", failures: "Mapping[str, str]") -> str:
-    from autograder.sandbox.error_words import clean
-
-    words = f"{len(answers)} submissions were compared."
-    failed = [
-        f"{clean(name, 60)} ({clean(why, 150)})"
-        for name, why in failures.items()
-        if why
     ]
-    return f"{words} Not read: {', '.join(failed)}." if failed else words
