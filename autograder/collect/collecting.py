@@ -11,6 +11,7 @@ from filelock import FileLock
 
 from autograder.atomic_write import atomic_write
 from autograder.classroom.folder import ClassFolder, grading_folder
+from autograder.collect.canvas_assignments import keep_assignments
 from autograder.collect.detect_unit import UnitDetector
 from autograder.collect.import_report import (
     PASSED_OVER,
@@ -137,6 +138,7 @@ def collect(
         done = run.run(reading)
         if given:
             atomic_write(kept, as_csv(run.roster))
+            keep_assignments(folder.root, given.of_canvas)
         done.report.write(folder.root, path.resolve())
         return done
 

@@ -120,6 +120,7 @@ class Roster:
         self.is_given, self.columns = is_given, frozenset(columns)
         self.students = {student.id: student for student in students}
         self.warnings: list[str] = []
+        self.of_canvas: list[str] = []  # headings of an export's assignments
         self._ids: dict[str, list[Student]] = defaultdict(list)
         self._numbers: dict[str, list[Student]] = defaultdict(list)
         self._addresses: dict[str, list[Student]] = defaultdict(list)
@@ -275,6 +276,7 @@ def read_roster(path: Path) -> Roster:
             students.append(student_of(cells, is_by_hand, row))
     _refuse_equal_ids(path, students)
     roster = Roster(students, is_given=True, columns=table.columns)
+    roster.of_canvas += table.of_canvas
     roster.warnings += filter(None, [table.words_about_unknown()])
     roster.warnings += roster.shared_keys()
     return roster

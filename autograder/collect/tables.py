@@ -88,12 +88,14 @@ class Table:
         rows: the number of each row as a spreadsheet counts, and its cells.
         heading: the first row, for messages.
         unknown: the headings that say nothing to us.
+        of_canvas: the headings of assignments and totals in an export of Canvas.
     """
 
     columns: dict[str, str]
     rows: list[tuple[int, dict[str, str]]]
     heading: str
     unknown: list[str] = field(default_factory=list)
+    of_canvas: list[str] = field(default_factory=list)
 
     def words_about_unknown(self) -> str:
         """Say which columns were not read; "" if every column was."""
@@ -143,14 +145,17 @@ def read_table(path: Path, more: Mapping[str, str] | None = None) -> Table:
         rows.append((number, {key: cells[at] for key, at in places.items()}))
     not_needed = set(_keys(NOT_NEEDED))
     is_of_canvas = "sisuserid" in map(letters, names)
+    of_canvas = [
+        name for name in names if is_of_canvas and NOT_NEEDED_ON_CANVAS.fullmatch(name)
+    ]
     unknown = [
         name
         for at, name in enumerate(names)
         if name and at not in places.values() and letters(name) not in not_needed
-        and not (is_of_canvas and NOT_NEEDED_ON_CANVAS.fullmatch(name))
+        and name not in of_canvas
     ]  # fmt: skip
     columns = {key: names[at] for key, at in places.items()}
-    return Table(columns, rows, separator.join(names), unknown)
+    return Table(columns, rows, separator.join(names), unknown, of_canvas)
 
 
 def refuse_shortened(path: Path, row: int, column: str, text: str) -> None:

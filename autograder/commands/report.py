@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
-from autograder.commands.console import complain
+from autograder.commands.console import complain, show, some
 from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:
@@ -58,8 +59,37 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
         typer.echo(
             f"{awaiting} await a human: without a score in the files for the platforms."
         )
-    for path in write_scores(found, place):
+    headings = _canvas_headings(course_root, found)
+    certain = headings[0] if len(headings) == 1 else ""
+    for path in write_scores(found, place, certain):
         typer.echo(path)
+    show(Console(), _about_canvas(headings, found.slug))
+
+
+def _canvas_headings(course_root: Path, found: "ClassReport") -> list[str]:
+    """Return the columns of the unit in the Canvas export that was collected."""
+    from autograder.collect.canvas_assignments import columns_of, kept_assignments
+    from autograder.unit import course_of
+
+    root = course_root.resolve()
+    unit = course_of(root).unit(found.slug)
+    return columns_of(unit, kept_assignments(root), [found.title])
+
+
+def _about_canvas(headings: list[str], slug: str) -> str:
+    """Say which heading the column of scores has in the file for Canvas."""
+    if len(headings) == 1:
+        return f"Canvas's file has the heading of your export: {headings[0]}"
+    if headings:
+        return (
+            f"Canvas's file has the heading {slug}. Expected one column of this unit "
+            f"in your export, found {len(headings)}: {some(headings)}. Put the right "
+            "heading into the file before you import it."
+        )
+    return (
+        f"Canvas's file has the heading {slug}. Canvas makes a new assignment of it, "
+        "unless you collect with --roster and Canvas's gradebook export first."
+    )
 
 
 def _gathered(course_root: Path, unit: str) -> "ClassReport":

@@ -54,13 +54,17 @@ def _as_notebook(page: Page) -> str:
     return nbformat.writes(new_notebook(cells=[cell], metadata={"kernelspec": KERNEL}))
 
 
-def score_rows(report: ClassReport) -> Iterator[Sequence[str]]:
+def score_rows(report: ClassReport, heading: str = "") -> Iterator[Sequence[str]]:
     """Yield the rows of a file that Canvas's gradebook imports.
 
-    Canvas finds a student by its own number or by the login, and makes an assignment
-    of the last column's name where there is none.
+    Canvas finds a student by its own number or by the login. It makes a new assignment
+    if no assignment has the last column's heading.
+
+    Args:
+        report: the class.
+        heading: of the assignment's column in Canvas; the unit's slug by default.
     """
-    yield "Student", "ID", "SIS Login ID", "Section", report.slug
+    yield "Student", "ID", "SIS Login ID", "Section", heading or report.slug
     yield "Points Possible", "", "", "", number(report.max_score)
     for row in report.rows:
         names = (row.details.get(key, "") for key in ("last_name", "first_name"))

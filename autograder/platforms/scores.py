@@ -10,14 +10,17 @@ from autograder.platforms import canvas, moodle
 from autograder.sandbox.safe_cells import as_csv
 
 
-def write_scores(report: ClassReport, folder: Path) -> list[Path]:
+def write_scores(
+    report: ClassReport, folder: Path, canvas_heading: str = ""
+) -> list[Path]:
     """Write one CSV file each for Canvas and for Moodle; return their paths.
 
     Students with neither a graded submission nor points by hand, and those whom a human
-    must still grade, have an empty score, which both platforms leave as it is.
+    must still grade, have an empty score, which both platforms leave as it is. Canvas
+    knows its assignment by `canvas_heading`; the default is the unit's slug.
     """
     made = {
-        folder / f"{report.slug}-canvas.csv": canvas.score_rows(report),
+        folder / f"{report.slug}-canvas.csv": canvas.score_rows(report, canvas_heading),
         folder / f"{report.slug}-moodle.csv": moodle.score_rows(report),
     }
     for path, rows in made.items():

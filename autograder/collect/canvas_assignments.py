@@ -1,0 +1,64 @@
+"""Keep the assignment columns of a Canvas gradebook export, and find a unit's column.
+
+Canvas imports scores into the assignment whose heading is in the file. With another
+heading it makes a new assignment.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from autograder.atomic_write import atomic_write
+from autograder.collect.name_cleaning import letters
+from autograder.collect.submission_store import STORE
+from autograder.course import Unit
+
+FILE = "canvas-assignments.json"
+HEADING = re.compile(r"(?P<name>.+\S)\s*\(\d+\)", re.DOTALL)  # Canvas's number
+NUMBER = re.compile(r"(?:unit\s*)?0*(\d+)(?![^\W_])", re.IGNORECASE)
+
+
+def keep_assignments(root: Path, headings: Iterable[str]) -> None:
+    """Keep the headings of a Canvas export; without any, keep those of before."""
+    if found := [one for one in headings if HEADING.fullmatch(one)]:
+        text = json.dumps(found, ensure_ascii=False, indent=1)
+        atomic_write(root / STORE / FILE, f"{text}\n".encode())
+
+
+def kept_assignments(root: Path) -> list[str]:
+    """Return the headings that were kept; none if the file is missing or damaged."""
+    try:
+        found = json.loads((root / STORE / FILE).read_text(encoding="utf-8"))
+        return [one for one in found if HEADING.fullmatch(one)]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def columns_of(unit: Unit, headings: Iterable[str], titles: Iterable[str]) -> list[str]:
+    """Return the headings that name a unit: several, if it is not certain which.
+
+    A heading names the unit if it is the slug or a title, perhaps after the number.
+    Without such a heading, one that begins with the unit's number names it.
+
+    Args:
+        unit: the unit.
+        headings: of a Canvas export.
+        titles: of the unit, in each language that may be used.
+    """
+    titles = [unit.slug, unit.topic, unit.title, *titles]
+    words = {letters(title) for title in titles}
+    by_title, by_number = [], []
+    for heading in headings:
+        name = heading[: heading.rindex("(")].strip()
+        number = NUMBER.match(name)
+        rest = name[number.end() :] if number else name
+        if number and int(number[1]) != unit.number:
+            continue
+        if {letters(name), letters(rest)} & words:
+            by_title.append(heading)
+        elif number:
+            by_number.append(heading)
+    return by_title or by_number
