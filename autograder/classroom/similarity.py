@@ -348,8 +348,10 @@ def _is_text(node: ast.AST) -> bool:
 def _tokens(
     body: Sequence[ast.stmt], known: set[str], names: dict[str, str]
 ) -> Iterator[str]:
-    """Yield the tokens of statements but for those that are known."""
+    """Yield the tokens of statements without imports and those that are known."""
     for statement in body:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            continue
         if ast.dump(statement) in known or _is_text(statement):
             continue
         inner = getattr(statement, "body", None)

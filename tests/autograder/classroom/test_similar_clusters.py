@@ -9,12 +9,13 @@ from generated_class import UNIT_04, GeneratedClass
 from tiny_grading import UNIT, only, submission
 from typer.testing import CliRunner
 
-from autograder.classroom.known_solutions import read_known
+from autograder.classroom.known_solutions import near_known, read_known
 from autograder.classroom.similar_answers import sources_in
 from autograder.classroom.similarity import ComparedClass, Pair, clusters_of, tokens_of
 from autograder.classroom.similarity_report import SimilarityReport
 from autograder.commands import similar as command
 from autograder.commands.app import app
+from autograder.repair.slots import top_names
 
 SIZES = (5, 4, 3)
 
@@ -39,7 +40,14 @@ def test_three_groups_of_copies_are_found_and_nobody_else(generated, tmp_path):
         student: {name: tokens_of(own[name], given[name]) for name in own}
         for student, own in answers.items()
     }
-    report = SimilarityReport(UNIT_04, ComparedClass(tokens, 0.8))
+    compared = ComparedClass(tokens, 0.8)
+    public = "\n\n".join(generated.copied(answers["student-000"]).values())
+    (tmp_path / "public.py").write_text(public)
+    known = read_known(tmp_path, "\n\n".join(given.values()))
+    names = {name: set(top_names(source)) for name, source in given.items()}
+    near = near_known(compared, tokens, known, names)
+    assert sorted(one.student for one in near) == groups[0]
+    report = SimilarityReport(UNIT_04, compared, near=near)
     assert report.clusters == groups
     _, table = report.write(tmp_path)
     with table.open(encoding="utf-8-sig") as file:
