@@ -1,4 +1,4 @@
-"""What stands between attentions: feed-forward, residual, normalisation.
+"""The parts between attentions: feed-forward, residual, normalisation.
 
 Sections 3.1 and 3.3 of Vaswani et al., 2017; layer normalisation of Ba et al., 2016.
 """
@@ -9,12 +9,12 @@ from torch import Tensor, nn
 
 
 class PositionwiseFeedForward(nn.Module):
-    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, each token by itself (Eq. 2).
+    """Apply FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 to each token (Eq. 2).
 
     Args:
         d_model: width of the input and of the output.
         d_ff: inner width.
-        dropout: of the inner activations.
+        dropout: rate for the inner activations.
     """
 
     def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0) -> None:
@@ -31,7 +31,7 @@ class PositionwiseFeedForward(nn.Module):
 
 
 def conv_feed_forward(x: Tensor, conv1: nn.Conv1d, conv2: nn.Conv1d) -> Tensor:
-    """Compute the same layer as two convolutions with kernel size 1.
+    """Compute the feed-forward layer as two convolutions of width 1.
 
     Args:
         x: (b, t, d_model).
@@ -51,7 +51,7 @@ class ConvFeedForward(nn.Module):
     Args:
         d_model: width of the input and of the output.
         d_ff: inner width.
-        dropout: of the inner activations.
+        dropout: rate for the inner activations.
     """
 
     def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0) -> None:
@@ -78,7 +78,7 @@ def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Ten
 
     Returns:
         (..., d_model): gamma (x - mean) / √(variance + eps) + beta, where the variance
-        is the mean of the squared differences: exact for an x far from 0 too.
+        is the mean of (x - mean)². It must be accurate for x far from 0 too.
     """
     difference = x - x.mean(dim=-1, keepdim=True)
     variance = difference.square().mean(dim=-1, keepdim=True)
@@ -88,26 +88,26 @@ def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Ten
 class AddNorm(nn.Module):
     """Add a sub-layer's output to its input, and normalise.
 
-    After the sub-layer, as in the paper: LayerNorm(x + Dropout(f(x))). Before it, with
-    `norm_first`: x + Dropout(f(LayerNorm(x))).
+    Post-norm, the paper's order, is LayerNorm(x + Dropout(f(x))). Pre-norm, with
+    `norm_first`, is x + Dropout(f(LayerNorm(x))).
 
     Args:
         d_model: width.
-        dropout: of the sub-layer's output.
+        dropout: rate for the sub-layer's output.
         norm_first: whether to normalise before the sub-layer.
     """
 
     def __init__(
         self, d_model: int, dropout: float = 0.0, norm_first: bool = False
     ) -> None:
-        """Make the normalisation; `nn.LayerNorm` computes `layer_norm`, faster."""
+        """Make the normalisation: `nn.LayerNorm` is a faster `layer_norm`."""
         super().__init__()
         self.norm = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
         self.norm_first = norm_first
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Apply `sublayer`, a map of (b, t, d_model) to the same shape, around x."""
+        """Apply AddNorm around `sublayer`, which keeps x's shape (b, t, d_model)."""
         if self.norm_first:
             return x + self.dropout(sublayer(self.norm(x)))
         return self.norm(x + self.dropout(sublayer(x)))

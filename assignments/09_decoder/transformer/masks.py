@@ -1,4 +1,4 @@
-"""Masks: who may attend to whom (Section 3.2.3 of Vaswani et al., 2017).
+"""Masks: which query may attend to which key (Section 3.2.3 of Vaswani et al., 2017).
 
 Every mask is boolean, True where a query may attend to a key.
 """
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
-    """Hide padding: no query may attend to a key that is padding.
+    """Hide padding: no query may attend to a padding key.
 
     Args:
         ids: (b, s) word numbers.
@@ -21,11 +21,11 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
-    """Hide the future: query i may attend to the keys 0 to i.
+    """Hide the future: query i may attend only to the keys 0 to i.
 
     Args:
         length: number of tokens t.
-        device: where to make the mask.
+        device: device of the mask.
 
     Returns:
         (1, 1, t, t), True on and below the diagonal.
@@ -42,6 +42,6 @@ def target_mask(ids: Tensor, pad_id: int) -> Tensor:
         pad_id: number of the padding token.
 
     Returns:
-        (b, 1, t, t), True where the key is a word and not after the query.
+        (b, 1, t, t), True where the key is a word and is not after the query.
     """
     return padding_mask(ids, pad_id) & causal_mask(ids.size(1), ids.device)

@@ -13,8 +13,8 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
         n_heads: number of heads h.
 
     Returns:
-        (b, h, t, d_k) with d_k = d_model / h; head i holds the columns i d_k to
-        (i + 1) d_k of every token.
+        (b, h, t, d_k) with d_k = d_model / h; head i has the columns i d_k to
+        (i + 1) d_k - 1 of every token.
 
     Raises:
         ValueError: if d_model is not a multiple of n_heads.
@@ -30,7 +30,7 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
 
 
 def merge_heads(x: Tensor) -> Tensor:
-    """Lay the heads' vectors side by side again: the inverse of `split_heads`.
+    """Place the heads' vectors side by side: the inverse of `split_heads`.
 
     Args:
         x: (b, h, t, d_k).
@@ -42,12 +42,12 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 class MultiHeadAttention(nn.Module):
-    """Attend with several heads at once and mix what they found.
+    """Attend with several heads at once and mix their outputs.
 
     Args:
         d_model: width of the inputs and of the output.
         n_heads: number of heads; must divide d_model.
-        dropout: of the attention weights, while training.
+        dropout: rate for the attention weights, in training.
 
     Raises:
         ValueError: if d_model is not a multiple of n_heads.
@@ -73,7 +73,7 @@ class MultiHeadAttention(nn.Module):
         return split_heads(self.w_q(query), self.n_heads)
 
     def project_key_value(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Project (b, s, d_model) each to the heads' keys and values (b, h, s, d_k)."""
+        """Project key and value, each (b, s, d_model), to k and v (b, h, s, d_k)."""
         k = split_heads(self.w_k(key), self.n_heads)
         v = split_heads(self.w_v(value), self.n_heads)
         return k, v
@@ -81,7 +81,7 @@ class MultiHeadAttention(nn.Module):
     def attend(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Let every head attend, then mix the heads with W^O.
+        """Run all heads' attention, then mix their outputs with W^O.
 
         Args:
             q: (b, h, t, d_k).
@@ -106,7 +106,7 @@ class MultiHeadAttention(nn.Module):
             key: (b, s, d_model).
             value: (b, s, d_model).
             mask: bool, broadcastable to (b, h, t, s), True = may attend. It may
-                differ from head to head.
+                be different for each head.
 
         Returns:
             Output (b, t, d_model) and attention weights (b, h, t, s).
@@ -117,5 +117,5 @@ class MultiHeadAttention(nn.Module):
 
 
 def count_parameters(module: nn.Module) -> int:
-    """Count the numbers that training may change; shared ones count once."""
+    """Count the numbers that training may change, shared ones only once."""
     return sum(p.numel() for p in module.parameters() if p.requires_grad)

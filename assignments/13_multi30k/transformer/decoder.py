@@ -32,7 +32,7 @@ class DecoderLayer(nn.Module):
         tgt_mask: Tensor | None = None,
         src_mask: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Read what is written so far, look up the source, rework each token.
+        """Attend to the words so far and to the source, then transform each token.
 
         Args:
             x: (b, t, d_model).
@@ -41,7 +41,7 @@ class DecoderLayer(nn.Module):
             src_mask: bool, broadcastable to (b, h, t, s), for cross-attention.
 
         Returns:
-            (b, t, d_model), and the cross-attention's weights (b, h, t, s).
+            (b, t, d_model), and the cross-attention weights (b, h, t, s).
         """
         found: list[Tensor] = []
 
@@ -62,7 +62,7 @@ class Decoder(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig) -> None:
-        """Make the layers; no two share a parameter."""
+        """Make the layers, which share no parameters."""
         super().__init__()
         self.layers = nn.ModuleList(
             DecoderLayer(config) for _ in range(config.n_layers)
@@ -76,7 +76,7 @@ class Decoder(nn.Module):
         tgt_mask: Tensor | None = None,
         src_mask: Tensor | None = None,
     ) -> tuple[Tensor, list[Tensor]]:
-        """Pass the embedded target through every layer, all reading one memory.
+        """Pass the embedded target through every layer, each with the same memory.
 
         Args:
             x: (b, t, d_model).

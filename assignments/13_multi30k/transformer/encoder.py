@@ -22,7 +22,7 @@ class EncoderLayer(nn.Module):
         self.add_norm2 = make_add_norm(config)
 
     def forward(self, x: Tensor, src_mask: Tensor | None = None) -> Tensor:
-        """Let the source's tokens exchange what they know, then rework each.
+        """Apply self-attention to the source, then feed-forward to each token.
 
         Args:
             x: (b, s, d_model).
@@ -43,7 +43,7 @@ class Encoder(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig) -> None:
-        """Make the layers; no two share a parameter."""
+        """Make the layers, which share no parameters."""
         super().__init__()
         self.layers = nn.ModuleList(
             EncoderLayer(config) for _ in range(config.n_layers)
@@ -68,7 +68,7 @@ class Encoder(nn.Module):
 def layer_states(
     encoder: Encoder, x: Tensor, src_mask: Tensor | None = None
 ) -> list[Tensor]:
-    """Collect every token's vector as it enters the encoder and leaves each layer.
+    """Collect every token's vector at the encoder's input and after each layer.
 
     Args:
         encoder: any stack with `layers`.
@@ -76,8 +76,8 @@ def layer_states(
         src_mask: bool, broadcastable to (b, h, s, s), True = may attend.
 
     Returns:
-        n_layers + 1 tensors (b, s, d_model): x, then what each layer makes of it,
-        before any last normalisation.
+        n_layers + 1 tensors (b, s, d_model): x, then the output of each layer,
+        without any last normalisation.
     """
     states = [x]
     for layer in encoder.layers:

@@ -53,7 +53,7 @@ class Transformer(nn.Module):
             The memory (b, s, d_model).
 
         Raises:
-            ValueError: for what is no batch of sentences of this vocabulary.
+            ValueError: if `src` is not a batch of sentences of this vocabulary.
         """
         x = self.src_embedding(src)  # first: it refuses what is no batch of words
         return self.encoder(x, padding_mask(src, self.config.pad_id))
@@ -66,14 +66,14 @@ class Transformer(nn.Module):
         Args:
             tgt: (b, t) word numbers, from <sos>.
             memory: (b, s, d_model), from `encode`.
-            src: (b, s) word numbers; tells which of the memory is padding.
+            src: (b, s) word numbers, which show where the memory has padding.
 
         Returns:
             Logits (b, t, tgt_vocab_size), and each layer's cross-attention weights
             (b, h, t, s).
 
         Raises:
-            ValueError: for what is no batch of sentences of this vocabulary.
+            ValueError: if `tgt` is not a batch of sentences of this vocabulary.
         """
         pad_id = self.config.pad_id
         x = self.tgt_embedding(tgt)
@@ -93,11 +93,11 @@ class Transformer(nn.Module):
             tgt: (b, t) word numbers, from <sos>, without the last token.
 
         Returns:
-            Logits (b, t, tgt_vocab_size); those at [:, i] are for the word after
+            Logits (b, t, tgt_vocab_size). The logits at [:, i] score the word after
             tgt[:, i].
 
         Raises:
-            ValueError: for what is no batch of sentences of this vocabulary.
+            ValueError: if `src` or `tgt` is no batch of sentences of this vocabulary.
         """
         logits, _ = self.decode(tgt, self.encode(src), src)
         return logits

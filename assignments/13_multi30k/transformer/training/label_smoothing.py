@@ -11,19 +11,18 @@ def label_smoothed_loss(
 ) -> Tensor:
     """Compute the cross-entropy with smoothed labels, averaged over real tokens.
 
-    The label is `1 - smoothing` on the target plus `smoothing / vocab_size` on every
-    word (section 5.4 of Vaswani et al., 2017; Szegedy et al., 2016). A batch of
-    padding alone has the loss 0, and a gradient of zeros.
+    The label puts `1 - smoothing` on the target and adds `smoothing / vocab_size` to
+    every word (section 5.4 of Vaswani et al., 2017; Szegedy et al., 2016). A batch
+    that has only padding has the loss 0 and a gradient of zeros.
 
     Args:
         logits: scores before the softmax, (b, t, vocab_size).
         target: ids (b, t).
-        pad_id: id whose positions count for nothing.
+        pad_id: id of the padding, whose positions do not count.
         smoothing: from 0 (plain cross-entropy) to 1.
 
     Returns:
-        The mean over the tokens of the whole batch that are not padding, in nats; a
-        scalar.
+        A scalar: the mean over all tokens of the batch that are not padding, in nats.
 
     Raises:
         ValueError: if the shapes do not fit or `smoothing` is not in [0, 1].

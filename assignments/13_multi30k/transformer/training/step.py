@@ -28,9 +28,9 @@ __all__ = [
 
 
 def teacher_forcing_split(tgt: Tensor) -> tuple[Tensor, Tensor]:
-    """Split target sentences into what the decoder reads and what it must predict.
+    """Split target sentences into the decoder's input and the words to predict.
 
-    At position i the decoder reads token i and is asked for token i + 1.
+    At position i the decoder reads token i and must predict token i + 1.
 
     Args:
         tgt: ids (b, t), each row `<sos> … <eos>` and then padding.
@@ -57,8 +57,8 @@ def perplexity(loss: float) -> float:
 def warmup_rate(step: int, d_model: int, warmup: int) -> float:
     """Compute the learning rate of a step, Eq. 3 of Vaswani et al. (2017).
 
-    It rises linearly for `warmup` steps and then falls with the inverse square root
-    of the step. Steps count from 1; at step 0 the rate is 0, the limit of the formula.
+    The rate rises linearly for `warmup` steps and then falls with the inverse square
+    root of the step. Steps count from 1. At step 0 the rate is 0, the formula's limit.
 
     Args:
         step: number of the step, 0 or more.
@@ -91,11 +91,11 @@ def train_step(
     """Take one training step on a batch: forward, loss, backward, clip, update.
 
     Args:
-        model: called as `model(src, decoder_input)`, returns logits.
+        model: returns logits when called as `model(src, decoder_input)`.
         src: ids (b, s).
         tgt: ids (b, t) with `<sos>` and `<eos>`.
-        optimizer: holds the model's parameters; its old gradients are cleared first.
-        settings: padding id, label smoothing and the gradient's largest norm.
+        optimizer: has the model's parameters. Clear their old gradients first.
+        settings: padding id, label smoothing and the largest norm of the gradient.
 
     Returns:
         The loss before the update, and the number of target tokens that are not
@@ -116,17 +116,17 @@ def average_checkpoints(state_dicts: Sequence[StateDict]) -> StateDict:
     """Average the parameters of several checkpoints of one training run.
 
     Section 6.1 of Vaswani et al. (2017) averages the last 5 or 20. Sums are in float64,
-    results in each parameter's own dtype, on its own device; integer and boolean
-    buffers, which have no mean, come from the last checkpoint.
+    and each mean has its parameter's dtype and device. Integer and boolean buffers,
+    which have no mean, come from the last checkpoint.
 
     Args:
-        state_dicts: one or more `model.state_dict()`, the oldest first; not changed.
+        state_dicts: one or more `model.state_dict()`, the oldest first, left unchanged.
 
     Returns:
-        A new state dict that shares no memory with those given.
+        A new state dict that shares no memory with `state_dicts`.
 
     Raises:
-        ValueError: if there is none, or names or shapes differ.
+        ValueError: if there is no checkpoint, or names or shapes differ.
     """
     require_same_parameters(state_dicts)
     average = {}

@@ -24,10 +24,10 @@ def ngram_precision(
     references: Sequence[Tokens | Sequence[Tokens]],
     n: int,
 ) -> tuple[int, int]:
-    """Count the n-grams of a corpus, and those that its references confirm.
+    """Count a corpus's n-grams, and those that its references confirm.
 
-    An n-gram is confirmed at most as often as it occurs in that sentence's reference
-    or, of several references, in the one that holds it most often.
+    An n-gram is confirmed at most as often as it occurs in its sentence's reference.
+    Of several references, the one in which it occurs most often counts.
 
     Args:
         hypotheses: the tokens of each sentence.
@@ -35,13 +35,13 @@ def ngram_precision(
         n: length of an n-gram, at least 1.
 
     Returns:
-        The confirmed n-grams and all n-grams of the hypotheses: over the whole corpus,
-        numerator and denominator of the precision.
+        The number of confirmed n-grams and of all n-grams of the hypotheses, which are
+        numerator and denominator of the precision over the whole corpus.
 
     Raises:
-        ValueError: if there is no sentence, not a reference for each hypothesis, or
+        ValueError: if there is no sentence, hypotheses and references do not match, or
             `n` is below 1.
-        TypeError: if a sentence is not a list or tuple of tokens, such as a string.
+        TypeError: if a sentence is not a list or tuple of tokens but, say, a string.
     """
     pairs = pair_sentences(hypotheses, references)
     matches = total = 0
@@ -62,9 +62,9 @@ def corpus_bleu(
 ) -> float:
     """Score a corpus: the geometric mean of its precisions, times a brevity penalty.
 
-    The penalty is exp(1 - r / c) if the c tokens of all hypotheses are fewer than the
-    r tokens of all references, else 1. Of several references the one nearest in length
-    counts, the shorter of two equally near.
+    The penalty is exp(1 - r / c) if the hypotheses have c tokens in total and the
+    references more, r. Otherwise it is 1. Of several references, the one nearest in
+    length counts, and of two equally near ones the shorter.
 
     Args:
         hypotheses: the tokens of each sentence.
@@ -75,9 +75,9 @@ def corpus_bleu(
         BLEU from 0 to 100; 0 if there is no match for some n.
 
     Raises:
-        ValueError: if there is no sentence, not a reference for each hypothesis, or
+        ValueError: if there is no sentence, hypotheses and references do not match, or
             `max_n` is below 1.
-        TypeError: if a sentence is not a list or tuple of tokens, such as a string.
+        TypeError: if a sentence is not a list or tuple of tokens but, say, a string.
     """
     if max_n < 1:
         raise ValueError(f"expected max_n of at least 1, found {max_n}")

@@ -39,11 +39,11 @@ def greedy_decode(
         src: ids (b, s).
         max_len: most tokens to write after `<sos>`.
         sos_id: token that every sentence starts with.
-        eos_id: token that ends a sentence; after it stands padding alone.
+        eos_id: token that ends a sentence. Only padding follows it.
 
     Returns:
-        Ids (b, t) from `<sos>`, t at most max_len + 1; it stops early once every
-        sentence has ended.
+        Ids (b, t) from `<sos>`, with t at most max_len + 1. The search stops early
+        once every sentence has ended.
     """
     memory = model.encode(src)
     tgt = src.new_full((src.size(0), 1), sos_id)
@@ -61,19 +61,19 @@ def greedy_decode(
 def prune(
     log_prob: Tensor, length: Tensor, alpha: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Keep the k best candidates of each sentence: one cut of a beam search.
+    """Prune the beam of each sentence to its k best candidates.
 
     A candidate is one of the k hypotheses with one of the V words added. Its score
     is its log-probability divided by the length penalty.
 
     Args:
-        log_prob: of the candidates, (b, k, V); -inf for those that cannot be.
-        length: tokens of each hypothesis once a word is added, (b, k).
+        log_prob: log-probabilities of the candidates, (b, k, V); -inf if impossible.
+        length: number of tokens of each hypothesis with the word added, (b, k).
         alpha: α of `length_penalty`.
 
     Returns:
-        Four tensors (b, k), the best candidate first: which hypothesis it continues,
-        which word it adds, its log-probability (not divided), and its score.
+        Four tensors (b, k), the best candidate first: the hypothesis that it continues,
+        the word that it adds, its log-probability (not divided), and its score.
     """
     score = log_prob / length_penalty(length, alpha).unsqueeze(-1)  # (b, k, V)
     score, best = score.flatten(1).topk(log_prob.size(1))  # (b, k) of (b, k V)
@@ -85,12 +85,11 @@ def prune(
 def beam_search(
     model: nn.Module, src: Tensor, settings: SearchSettings
 ) -> tuple[Tensor, Tensor]:
-    """Keep the k best hypotheses of each sentence, cut back after every word.
+    """Write the k best hypotheses of each sentence, and prune them after every word.
 
-    A hypothesis's score is its log-probability divided by the length penalty, at
-    every cut. One that has ended stays as it is, with padding behind it, and competes
-    with those that go on. The search ends once every hypothesis has ended, or at the
-    greatest length.
+    Each pruning step scores a hypothesis by its log-probability divided by the length
+    penalty. A hypothesis that has ended gets only padding, and still competes with the
+    others. The search ends once every hypothesis has ended, or at the greatest length.
 
     Args:
         model: a `Transformer`, or a `CachedTransformer` for speed.
@@ -99,7 +98,7 @@ def beam_search(
 
     Returns:
         The hypotheses (b, k, t) from `<sos>`, the best first, and their
-        scores (b, k). Where a sentence has fewer than k, the others have -inf.
+        scores (b, k). If a sentence has fewer than k, the others have -inf.
     """
     beams = Beams.start(src, settings)
     b, k = beams.finished.shape
@@ -126,19 +125,20 @@ def decode_step_cached(
     tgt_mask: Tensor | None = None,
     src_mask: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Pass the newest token alone through a decoder layer.
+    """Pass only the newest token through a decoder layer.
 
-    It computes what `layer` does for the last token; the cache holds the others.
+    The result is that of `layer` for the last token. The cache has the other tokens.
 
     Args:
         layer: a decoder layer.
         x: the newest token, (b, 1, d_model).
-        cache: this layer's keys and values of the t - 1 tokens before; grows by one.
+        cache: this layer's keys and values of the t - 1 earlier tokens. The step adds
+            those of the newest token.
         tgt_mask: bool, broadcastable to (b, h, 1, t), for self-attention.
         src_mask: bool, broadcastable to (b, h, 1, s), for cross-attention.
 
     Returns:
-        (b, 1, d_model), and the cross-attention's weights (b, h, 1, s).
+        The output (b, 1, d_model), and the cross-attention weights (b, h, 1, s).
     """
     found: list[Tensor] = []
 
