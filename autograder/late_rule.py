@@ -16,6 +16,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 
 from autograder.course import Course, CourseError, refuse_unknown
 from autograder.gradebook import submissions_in_turn
+from autograder.grading.student_names import is_safe_name
 from autograder.unit import course_of
 
 DAY = 86_400  # seconds
@@ -123,6 +124,9 @@ class NoDueDateError(ValueError):
 def extend(db_url: str, slug: str, student: str, days: float) -> datetime | None:
     """Let a student hand in so many days later than the others.
 
+    Before the first `course collect` the gradebook knows nobody, so the student is
+    added.
+
     Returns:
         The time in UTC when the student's work is due, if the unit has a due date.
 
@@ -131,9 +135,11 @@ def extend(db_url: str, slug: str, student: str, days: float) -> datetime | None
         NoDueDateError: if there is no date to extend; then nothing is written.
     """
     with Gradebook(db_url) as gradebook:
-        gradebook.find_student(student)
         if days and gradebook.find_assignment(slug).duedate is None:
             raise NoDueDateError
+        if not gradebook.students and is_safe_name(student):
+            gradebook.add_student(student)
+        gradebook.find_student(student)
         submission = gradebook.update_or_create_submission(slug, student)
         submission.extension = timedelta(days=days) if days else None
         gradebook.db.commit()

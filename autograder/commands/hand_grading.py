@@ -176,6 +176,8 @@ def extend(
     folder, slug = opened(course_root, unit)
     try:
         folder.register(slug)
+        with folder.open_gradebook() as gradebook:
+            is_first = not gradebook.students
         due = extend_in(folder.db_url, slug, student, days)
     except MissingEntry:
         complain(
@@ -192,4 +194,6 @@ def extend(
     when = f", until {due:%Y-%m-%d %H:%M} UTC" if due else "; no due date is set"
     more = "1 day" if days == 1 else f"{days:g} days"
     show(Console(), f"{student} has {more} more for {slug}{when}.")
+    if is_first:
+        show(Console(), "The gradebook knew no student before: check this id.")
     renew(folder, slug)

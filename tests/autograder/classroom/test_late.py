@@ -77,6 +77,19 @@ def test_without_a_due_date_there_is_nothing_to_extend(tiny_class: Path) -> None
     assert "0 days more" in course(tiny_class, "extend", "ada", "01", "0")
 
 
+@pytest.mark.integration
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+def test_an_extension_may_come_before_the_first_submission(tiny_class: Path) -> None:
+    folder = ClassFolder(tiny_class)
+    folder.register(UNIT)
+    with Gradebook(folder.db_url) as gradebook:
+        gradebook.update_or_create_assignment(UNIT, duedate="2026-11-01 00:00:00 UTC")
+    words = course(tiny_class, "extend", "ada", "01", "1")
+    assert "until 2026-11-02 00:00 UTC. The gradebook knew no student before" in words
+    words = course(tiny_class, "extend", "adda", "01", "1", status=2)
+    assert "knows no student 'adda'" in words
+
+
 @pytest.mark.parametrize("days", ["-1", "nan", "inf", "1e12"])
 def test_days_that_are_none_are_refused(tiny_class: Path, days: str) -> None:
     done = CliRunner().invoke(app, ["extend", "ada", "01", "--", days])
