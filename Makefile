@@ -1,5 +1,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
+NEWEST := .venv-sphinx
 EDITION ?= public
 LANGUAGE ?= en
 # Tests wait for graders, kernels and browsers as long as they compute.
@@ -10,8 +11,8 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-r
 PYTHONS := benchmarks/results/pythons.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup course test test-fast test-slow style test-python notebooks book pictures grade model bench format \
-  clean
+.PHONY: help setup course test test-fast test-slow test-sphinx style test-python notebooks book book-sphinx pictures \
+  grade model bench format clean
 
 help:  ## list what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,6 +34,22 @@ test-fast: setup style  ## style and unit tests (target: 2 minutes)
 test-slow: setup  ## the rest: every attack, every page, clusters, large classes, no sandbox
 	@$(PYTEST) -m slow
 
+# `book/build.py` has no Jupyter Book in this environment, and so builds with Sphinx.
+test-sphinx: private BIN = $(NEWEST)/bin
+test-sphinx: $(NEWEST)/installed  ## the book's tests with that build, in both languages
+	@$(PYTEST) tests/book
+
+.venv/installed: setup
+	@:
+
+# What it does not install itself, such as PyTorch, it finds in .venv.
+$(NEWEST)/installed: .venv/installed
+	@$(BIN)/python -m venv --clear --upgrade-deps $(NEWEST)
+	@$(NEWEST)/bin/python -m pip install -q --no-compile --group book-sphinx
+	@cd $(NEWEST)/lib/python3*/site-packages && printf 'import site; site.addsitedir("%s")\n' \
+	  $(CURDIR)/.venv/lib/python3*/site-packages >course.pth
+	@touch $@
+
 style:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -45,6 +62,9 @@ notebooks: setup  ## masters -> answer notebooks -> assignments with their kits
 
 book: setup  ## build the book (EDITION=instructor with answers, LANGUAGE=ko in Korean)
 	@$(BIN)/course book --edition $(EDITION) --language $(LANGUAGE)
+
+book-sphinx: $(NEWEST)/installed  ## build it with the newest Sphinx in its place, without Jupyter Book
+	@$(NEWEST)/bin/python book/build.py --edition $(EDITION) --language $(LANGUAGE)
 
 pictures: setup  ## take the pictures of the instructor's guide
 	@cd book && ../$(BIN)/python -m guide_pictures
