@@ -21,9 +21,11 @@ BOOK = Path(__file__).resolve().parent
 PROGRAMS = str(Path(sys.executable).parent)
 JUPYTER_BOOK = shutil.which("jupyter-book", path=PROGRAMS)
 SPHINX = shutil.which("sphinx-build", path=PROGRAMS)
-PUBLIC = BOOK if JUPYTER_BOOK else BOOK.parent / "build" / "plain"
+BUILD = BOOK.parent / "build"
 # The instructor's edition holds answers: it never shares a folder with the public one.
-OUTPUT = {"public": PUBLIC, "instructor": BOOK.parent / "build" / "instructor"}
+OUTPUT = {"public": BOOK, "instructor": BUILD / "instructor"}
+if not JUPYTER_BOOK:
+    OUTPUT = {"public": BUILD / "plain", "instructor": BUILD / "plain-instructor"}
 SOURCE = "en"  # the language that the book is written in
 NAMES = {SOURCE: "English", "ko": "한국어"}
 OF_JUPYTER_BOOK = {
@@ -85,8 +87,8 @@ def translated_config(
     local = config["sphinx"]["local_extensions"]
     for name, path in local.items():
         local[name] = str(book / path)
-    if locale:
-        config["sphinx"]["config"]["locale_dirs"] = [str(locale)]
+    # Sphinx looks for sphinx.js from the folder that it is started in.
+    config["sphinx"]["config"]["locale_dirs"] = [str(locale or book / "locale")]
     folder.mkdir(parents=True, exist_ok=True)
     made = folder / "_config.yml"
     made.write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
