@@ -37,7 +37,7 @@ test-slow: setup  ## the rest: every attack, every page, clusters, large classes
 # `book/build.py` has no Jupyter Book in this environment, and so builds with Sphinx.
 test-sphinx: private BIN = $(NEWEST)/bin
 test-sphinx: $(NEWEST)/installed  ## the book's tests with that build, in both languages
-	@$(PYTEST) tests/book
+	@$(PYTEST) tests/book/test_*.py tests/book/live/test_live_book.py -m "slow or integration"
 
 .venv/installed: setup
 	@:
