@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.classroom.folder import SETTINGS, ClassFolder
+from autograder.marks import time_in
 from autograder.repair.finding import other_notebooks
 from autograder.repair.reading import MAX_BYTES
 from autograder.sandbox.kit import folder_files
@@ -98,9 +99,14 @@ def fingerprint_of_submission(submission: Submission) -> str:
     """Return a hash of the notebooks that were handed in.
 
     The time is not part of it: it decides the late penalty, which is computed anew
-    from the due date and the rule of today.
+    from the due date and the rule of today. A time that cannot be read is, because
+    such a submission is not graded.
     """
     digest = hashlib.sha256()
+    try:
+        time_in(submission.path.parent)
+    except ValueError as error:
+        digest.update(str(error).encode())
     for path in (submission.path, *sorted(other_notebooks(submission.path))):
         try:
             status = path.lstat()
