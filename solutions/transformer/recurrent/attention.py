@@ -18,11 +18,11 @@ def shift_right(tgt: Tensor, sos_id: int) -> Tensor:
     """Put `sos_id` before the target and drop its last word, for teacher forcing.
 
     Args:
-        tgt: ids (b, t), what the decoder must predict.
+        tgt: ids (b, t), the words that the decoder must predict.
         sos_id: id of the token that starts a sentence.
 
     Returns:
-        Ids (b, t), what the decoder is given: at position i the word i - 1 of `tgt`.
+        Ids (b, t), the decoder's input: at position i, word i - 1 of `tgt`.
 
     Raises:
         ValueError: if `tgt` is not (b, t) with t of at least 1.
@@ -46,12 +46,12 @@ def additive_score(
     Args:
         state: g (b, d_h), the decoder's previous state.
         memory: h_1 ... h_s (b, s, m), the encoder's states.
-        w_state: W (a, d_h), laid out as in `nn.Linear`.
-        w_memory: U (a, m), laid out as in `nn.Linear`.
+        w_state: W (a, d_h), in the layout of `nn.Linear`.
+        w_memory: U (a, m), in the layout of `nn.Linear`.
         v: (a,).
 
     Returns:
-        A score for each source position, (b, s), finite however large the states.
+        Scores (b, s), one for each source position, finite for states of any size.
     """
     ### BEGIN SOLUTION
     query = (state @ w_state.T).unsqueeze(1)  # (b, 1, a)
@@ -68,11 +68,11 @@ def attend(
     Args:
         scores: (b, s).
         values: (b, s, d).
-        mask: (b, s), True = may be attended to; None = all may.
+        mask: (b, s), True = may be attended to. With None, all positions may be.
 
     Returns:
-        The context (b, d) and the weights (b, s). Both are all 0 for a sentence that
-        has nothing to attend to.
+        The context (b, d) and the weights (b, s). Both are all 0 for a sentence with
+        nothing to attend to.
     """
     ### BEGIN SOLUTION
     if mask is None:
@@ -89,7 +89,7 @@ def concat_final_states(h_n: Tensor) -> Tensor:
     """Join the last layer's final forward and backward states, sentence by sentence.
 
     Args:
-        h_n: (layers * 2, b, d_h), as a bidirectional `nn.LSTM` returns it: layer by
+        h_n: (layers * 2, b, d_h), as a bidirectional `nn.LSTM` returns it, layer by
             layer, forward before backward.
 
     Returns:
@@ -223,12 +223,12 @@ class BiLSTMAttention(nn.Module):
         self.output = nn.Linear(2 * d_h, n_classes)
 
     def forward(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Attend to all states, the joined final states being the query, and classify.
+        """Attend to all states with the joined final states as query, and classify.
 
         The score of a position is the dot product of its state and the query.
 
         Args:
-            ids: (b, s), padded on the right; every sentence has a word.
+            ids: (b, s), padded on the right, with at least one word in each sentence.
 
         Returns:
             Logits (b, n_classes) and attention weights (b, s).

@@ -1,6 +1,6 @@
 """One step of a GRU (Cho et al., 2014), the cell of the recurrent translators.
 
-Shapes: b sentences, d the width of what the cell reads, d_h the width of a state.
+Shapes: b sentences, d the width of the input, d_h the width of a state.
 """
 
 import torch
@@ -15,21 +15,21 @@ def gru_step(
     b_x: Tensor,
     b_state: Tensor,
 ) -> Tensor:
-    """Compute a GRU's new state from the old one and what it reads.
+    """Compute a GRU's new state from its old state and its input.
 
-    Weights and biases are laid out as in `nn.GRUCell`, in three blocks of d_h rows, for
+    Weights and biases have the layout of `nn.GRUCell`: three blocks of d_h rows, for
     the reset gate, the update gate and the proposal.
 
     Args:
-        x: what the cell reads, (b, d).
+        x: the input, (b, d).
         state: h_{j-1} (b, d_h), the old state.
-        w_x: (3 d_h, d), the three matrices W for what is read.
+        w_x: (3 d_h, d), the three matrices W for the input.
         w_state: (3 d_h, d_h), the three matrices U for the state.
         b_x: (3 d_h,), added to `x` times W.
         b_state: (3 d_h,), added to the state times U.
 
     Returns:
-        h_j (b, d_h), finite however large the numbers.
+        h_j (b, d_h), finite for inputs of any size.
     """
     ### BEGIN SOLUTION
     x_reset, x_update, x_new = (x @ w_x.T + b_x).chunk(3, dim=-1)  # (b, d_h) each

@@ -32,7 +32,7 @@ def test_without_a_file_the_first_unit_is_next(tmp_path: Path) -> None:
         "– 04 Scaled dot-product attention: 0 of 5 exercises, 0 of 85 points, "
         "about 70 minutes left"
     )
-    assert lines[-1].startswith("Next: unit 01, exercise 1. What the decoder reads")
+    assert lines[-1].startswith("Next: unit 01, exercise 1. The decoder's input")
     assert not (tmp_path / FILE).exists()
 
 
