@@ -1,4 +1,4 @@
-"""What an embedding's look-up abbreviates, and the gradient that it sends back."""
+"""A look-up as a one-hot vector times a matrix, and the gradient of its table."""
 
 import torch
 import torch.nn.functional as F
@@ -6,11 +6,11 @@ from torch import Tensor
 
 
 def one_hot_embedding(ids: Tensor, weight: Tensor) -> Tensor:
-    """Embed words as a one-hot vector times a matrix: what a look-up abbreviates.
+    """Embed words as one-hot vectors times a matrix, the same as a look-up.
 
     Args:
         ids: (...) word numbers.
-        weight: (vocab_size, d_model), one row a word.
+        weight: (vocab_size, d_model), one row for each word.
 
     Returns:
         (..., d_model).
@@ -22,18 +22,18 @@ def one_hot_embedding(ids: Tensor, weight: Tensor) -> Tensor:
 
 
 def lookup_gradient(ids: Tensor, upstream: Tensor, vocab_size: int) -> Tensor:
-    """Compute what a look-up sends back to its table: the gradient of each row.
+    """Compute the gradient of a look-up for each row of its table.
 
-    A row gets the sum of the gradients of all places where its word stands; the row of
+    A row gets the sum of the gradients at all places where its word occurs. The row of
     a word that does not occur gets zeros.
 
     Args:
         ids: (...) word numbers that were looked up.
-        upstream: (..., d_model), the gradient of the loss for each vector looked up.
+        upstream: (..., d_model), the loss's gradient for each vector looked up.
         vocab_size: number of rows of the table.
 
     Returns:
-        (vocab_size, d_model), of the dtype of `upstream`.
+        (vocab_size, d_model), with the dtype of `upstream`.
     """
     ### BEGIN SOLUTION
     d_model = upstream.size(-1)

@@ -68,7 +68,7 @@ def attend(
     Args:
         scores: (b, s).
         values: (b, s, d).
-        mask: (b, s), True = may be attended to. With None, all positions may be.
+        mask: (b, s), True = may be attended to. None = all may be.
 
     Returns:
         The context (b, d) and the weights (b, s). Both are all 0 for a sentence with
