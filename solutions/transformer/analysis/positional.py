@@ -1,4 +1,4 @@
-"""A position moved by k is a linear map of it (Section 3.5 of Vaswani et al., 2017)."""
+"""An offset of k positions is a linear map (Section 3.5 of Vaswani et al., 2017)."""
 
 import torch
 from torch import Tensor
@@ -10,12 +10,12 @@ def offset_matrix(k: int, d_model: int) -> Tensor:
     """Return the matrix M that moves every position by k: PE[p + k] = M PE[p].
 
     Args:
-        k: number of positions to move by; may be negative.
-        d_model: width; even.
+        k: number of positions to move by, which may be negative.
+        d_model: width, even.
 
     Returns:
-        (d_model, d_model), of any float dtype: one 2 by 2 rotation for each pair of
-        columns, along the diagonal. It does not depend on p.
+        (d_model, d_model), of any float dtype, with one 2 by 2 rotation for each pair
+        of columns on its diagonal. It does not depend on p.
 
     Raises:
         ValueError: if d_model is odd.
