@@ -8,10 +8,11 @@ def softmax_entropy(scores: Tensor) -> Tensor:
     """Measure how spread out the softmax of the scores is.
 
     Args:
-        scores: (..., s); -inf for a key that may not be attended to.
+        scores: (..., s), with -inf for a masked key.
 
     Returns:
-        Entropy (...) in nats: 0 if one key takes all the weight, ln s if all share it.
+        Entropy (...) in nats: 0 if one key has all the weight, ln s if all weights
+        are equal.
     """
     ### BEGIN SOLUTION
     weights = scores.softmax(dim=-1)

@@ -74,11 +74,14 @@ def test_the_functions_of_a_kernel_are_those_of_the_cells_that_it_ran(
     wrong = [source.replace(SCALED, UNSCALED) for source in sources]
     assert checked(["", *wrong, *sources]) == 0
     assert checked(["", *sources, *wrong]) == 1
-    assert "✗ 1. Every query meets every key" in capsys.readouterr().out
+    assert "✗ 1. Compare every query with every key" in capsys.readouterr().out
     few = [source for source in sources if "def softmax_entropy" not in source]
     assert checked(few) == 1
     assert read_progress(tmp_path)["04_attention"]["softmax-entropy"]["passed"]
-    assert "– 4. A ruler for attention: not written yet" in capsys.readouterr().out
+    assert (
+        "– 4. Measure how spread out attention is: not written yet"
+        in capsys.readouterr().out
+    )
     assert checked(["", "1 + 1"]) == 2
 
 

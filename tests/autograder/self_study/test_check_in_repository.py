@@ -38,12 +38,12 @@ def test_the_first_cause_and_its_exercise_are_named(
     status, words = check("04", write(tmp_path, changed(SCALED, UNSCALED)))
     assert status == 1, words
     own, later = words.split("✓ 2. From scores to weights")
-    assert own.startswith("✗ 1. Every query meets every key: ")
-    assert "→ in exercise 1. Every query meets every key" in own
+    assert own.startswith("✗ 1. Compare every query with every key: ")
+    assert "→ in exercise 1. Compare every query with every key" in own
     assert "√d_k" in own.split("✗")[-1]
     assert "✗ 3. Scaled dot-product attention" in later
     assert "course's attention_scores in place of yours" in later
-    assert "→ in exercise 1. Every query meets every key" in later
+    assert "→ in exercise 1. Compare every query with every key" in later
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def test_a_hint_and_the_map_come_from_the_repositorys_own_file(
     status, words = check()
     assert status == 0
     assert "04 Scaled dot-product attention: 2 of 5 exercises, 70 of 85" in words
-    assert "Next: unit 04, exercise 1. Every query meets every key" in words
+    assert "Next: unit 04, exercise 1. Compare every query with every key" in words
     status, words = check("04", path, "--answer", "1")
     assert status == 2 and "does not pass yet" in words
 

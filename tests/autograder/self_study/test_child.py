@@ -58,7 +58,7 @@ def test_the_title_of_an_exercise_is_the_heading_above_it(tmp_path: Path) -> Non
         if cell["metadata"].get("nbgrader", {}).get("solution"):
             cell["source"] = f"def attention_scores(query, key):\n    {stub}"
     report = checked(write(tmp_path, json.dumps(unit)))["report"]
-    assert "1. Every query meets every key" in report
+    assert "1. Compare every query with every key" in report
 
 
 @pytest.mark.integration
