@@ -8,14 +8,14 @@ from torch import Tensor
 
 
 def attention_scores(query: Tensor, key: Tensor) -> Tensor:
-    """Compare every query with every key: Q Kᵀ / √d_k, the inside of Eq. 1.
+    """Compare every query with every key: Q Kᵀ / √d_k, the softmax's input in Eq. 1.
 
     Args:
         query: (..., t, d_k).
         key: (..., s, d_k).
 
     Returns:
-        Scores (..., t, s); the score of query i and key j stands at [..., i, j].
+        Scores (..., t, s), with the score of query i and key j at [..., i, j].
 
     Raises:
         ValueError: if queries and keys have different widths.
@@ -34,8 +34,8 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
     Args:
         scores: (..., t, s).
-        mask: bool, broadcastable to the scores, True = may attend; None = all may.
-            It may differ from head to head.
+        mask: bool, broadcastable to the scores, True = may attend. None = all may.
+            The mask may differ from head to head.
 
     Returns:
         Weights (..., t, s): 0 where the mask is False. The weights of a query that
@@ -55,20 +55,20 @@ def scaled_dot_product_attention(
     mask: Tensor | None = None,
     dropout: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
-    """Average the values, weighted by how well each key fits the query (Eq. 1).
+    """Average the values, weighted by the softmax of their keys' scores (Eq. 1).
 
     Args:
         query: (..., t, d_k).
         key: (..., s, d_k).
         value: (..., s, d_v).
-        mask: bool, broadcastable to (..., t, s), True = may attend; None = all may.
-        dropout: probability with which a weight is dropped before averaging.
+        mask: bool, broadcastable to (..., t, s), True = may attend. None = all may.
+        dropout: probability of dropping a weight before averaging.
 
     Returns:
         The averages (..., t, d_v), and the weights (..., t, s) before dropout.
 
     Raises:
-        ValueError: if widths of queries and keys differ.
+        ValueError: if queries and keys have different widths.
     """
     weights = masked_softmax(attention_scores(query, key), mask)
     return F.dropout(weights, dropout) @ value, weights

@@ -6,10 +6,10 @@ from torch import Tensor, nn
 
 
 class TokenEmbedding(nn.Module):
-    """Look words up and multiply their vectors by √d_model.
+    """Look up words and multiply their vectors by √d_model.
 
-    The rows are initialised as Glorot & Bengio (2010) propose: with N(0, 1), the
-    default of `nn.Embedding`, the factor √d_model would drown the positions.
+    The rows have the initialisation of Glorot & Bengio (2010). With N(0, 1), the
+    default of `nn.Embedding`, √d_model would make words much larger than positions.
 
     Args:
         vocab_size: number of words.
@@ -17,7 +17,7 @@ class TokenEmbedding(nn.Module):
     """
 
     def __init__(self, vocab_size: int, d_model: int) -> None:
-        """Make the table of vectors, one row a word."""
+        """Make the table of vectors, one row for each word."""
         super().__init__()
         self.d_model = d_model
         self.table = nn.Embedding(vocab_size, d_model)
@@ -33,7 +33,7 @@ def tie_weights(embedding: TokenEmbedding, projection: nn.Linear) -> None:
 
     Args:
         embedding: its table is (vocab_size, d_model).
-        projection: from d_model to vocab_size; its weight is replaced.
+        projection: from d_model to vocab_size. Its weight is replaced.
 
     Raises:
         ValueError: if the two matrices differ in shape.

@@ -1,6 +1,6 @@
-"""Where a word stands (Section 3.5 of Vaswani et al., 2017)."""
+"""Encodings of a word's position (Section 3.5 of Vaswani et al., 2017)."""
 
-# `self.table` is a buffer, of which no annotation tells.
+# mypy does not know the type of the buffer `self.table`.
 # mypy: disable-error-code="operator,index"
 
 import torch
@@ -10,13 +10,13 @@ from transformer.config import require_even, require_length
 
 
 def sinusoidal_encoding(length: int, d_model: int) -> Tensor:
-    """Write each position as a row of sines and cosines.
+    """Encode each position as a row of sines and cosines.
 
-    PE[pos, 2i] = sin(pos / 10000^(2i / d_model)), and PE[pos, 2i + 1] its cosine.
+    PE[pos, 2i] = sin(pos / 10000^(2i / d_model)), with cos in column 2i + 1.
 
     Args:
         length: number of positions, from 0.
-        d_model: width; even.
+        d_model: width, even.
 
     Returns:
         (length, d_model), float32.
@@ -33,18 +33,18 @@ def sinusoidal_encoding(length: int, d_model: int) -> Tensor:
 
 
 class SinusoidalPositionalEncoding(nn.Module):
-    """Add sines and cosines of the position; nothing here is trained.
+    """Add the sines and cosines of the position, which are not trained.
 
     Args:
-        d_model: width; even.
+        d_model: width, even.
         max_len: longest sequence, in tokens.
     """
 
     def __init__(self, d_model: int, max_len: int) -> None:
         """Keep the encoding of `max_len` positions as the buffer `table`.
 
-        A buffer moves with the module to another device or dtype; nothing trains it.
-        It need not be saved, since it can be computed again.
+        A buffer moves with the module to another device or dtype and is not trained.
+        You need not save it, since it can be computed again.
         """
         super().__init__()
         table = sinusoidal_encoding(max_len, d_model)
@@ -76,7 +76,7 @@ class LearnedPositionalEncoding(nn.Module):
     """
 
     def __init__(self, d_model: int, max_len: int) -> None:
-        """Make the table of vectors, one row a position."""
+        """Make the table of vectors, one row for each position."""
         super().__init__()
         self.table = nn.Embedding(max_len, d_model)
         nn.init.xavier_uniform_(self.table.weight)

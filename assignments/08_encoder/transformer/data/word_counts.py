@@ -16,14 +16,14 @@ def build_vocabulary(
     """Number the words of a corpus, the most frequent first.
 
     Args:
-        sentences: tokens of each sentence, any strings; may be an iterator, read only
-            once.
+        sentences: tokens of each sentence, any strings. May be an iterator, which can
+            be read only once.
         min_freq: how often a word must occur to get a number.
         specials: tokens that come first, in this order, however often they occur.
 
     Returns:
         The words by number, and the number of each word. Words that occur equally
-        often stand in alphabetical order.
+        often are in alphabetical order.
     """
     counts = Counter(token for sentence in sentences for token in sentence)
     frequent = [w for w in counts if counts[w] >= min_freq and w not in specials]
