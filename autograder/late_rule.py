@@ -16,7 +16,6 @@ from nbgrader.preprocessors import AssignLatePenalties
 
 from autograder.course import Course, CourseError, refuse_unknown
 from autograder.gradebook import submissions_in_turn
-from autograder.grading.student_names import is_safe_name
 from autograder.unit import course_of
 
 DAY = 86_400  # seconds
@@ -134,6 +133,8 @@ def extend(db_url: str, slug: str, student: str, days: float) -> datetime | None
         MissingEntry: if the gradebook does not know the student or the unit.
         NoDueDateError: if there is no date to extend; then nothing is written.
     """
+    from autograder.grading.student_names import is_safe_name
+
     with Gradebook(db_url) as gradebook:
         if days and gradebook.find_assignment(slug).duedate is None:
             raise NoDueDateError

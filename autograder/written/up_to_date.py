@@ -8,7 +8,7 @@ from autograder.classroom.folder import ClassFolder
 from autograder.classroom.writing import converter
 from autograder.collect.submission_store import SubmissionStore
 from autograder.collect.times import due_of
-from autograder.gradebook import open_transaction
+from autograder.gradebook import open_session, open_transaction
 from autograder.late_rule import renew_penalties
 from autograder.marks import time_in
 from autograder.unit import GradedUnit
@@ -36,10 +36,21 @@ def renew_times(folder: ClassFolder, slug: str) -> None:
     """
     due = due_of(folder, slug)
     submitted = folder.root / folder.coursedir.submitted_directory
+    known = SubmittedAssignment.student_id, SubmittedAssignment.timestamp
+    with open_session(folder.db_url) as session:
+        rows = session.query(*known).join(Assignment)
+        before = dict(rows.filter(Assignment.name == slug).tuples())
+    changed = {}
+    for student, time in before.items():
+        store = SubmissionStore(folder.root, submitted, student, slug)
+        store.renew_time(due)
+        with contextlib.suppress(ValueError):
+            now = time_in(store.notebook.parent) or time
+            if now != time:
+                changed[student] = now
+    if not changed:
+        return
     with open_transaction(folder.db_url) as session:
-        rows = session.query(SubmittedAssignment).join(Assignment)
-        for row in rows.filter(Assignment.name == slug):
-            store = SubmissionStore(folder.root, submitted, row.student_id, slug)
-            store.renew_time(due)
-            with contextlib.suppress(ValueError):
-                row.timestamp = time_in(store.notebook.parent) or row.timestamp
+        of_unit = session.query(SubmittedAssignment).join(Assignment)
+        for row in of_unit.filter(Assignment.name == slug):
+            row.timestamp = changed.get(row.student_id, row.timestamp)

@@ -70,5 +70,5 @@ def test_what_passes_with_the_courses_functions_is_counted_apart(
     words = "0 of 13 checks pass with your attention_scores, and 13 with the course's"
     assert f"✗ 3. Scaled dot-product attention: {words}" in report
     assert "is None (is a `return` missing?)" in report
-    assert "meets every key: `attention_scores`, line 1 of its cell" in report
+    assert "with every key: `attention_scores`, line 1 of its cell" in report
     assert "– 5. Why the square root?: a written answer" in report.splitlines()[-1]
