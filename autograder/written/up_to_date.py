@@ -39,7 +39,8 @@ def renew_times(folder: ClassFolder, slug: str) -> None:
     known = SubmittedAssignment.student_id, SubmittedAssignment.timestamp
     with open_session(folder.db_url) as session:
         rows = session.query(*known).join(Assignment)
-        before = dict(rows.filter(Assignment.name == slug).tuples())
+        rows = rows.filter(Assignment.name == slug)
+        before = {student: time for student, time in rows}
     changed = {}
     for student, time in before.items():
         store = SubmissionStore(folder.root, submitted, student, slug)
