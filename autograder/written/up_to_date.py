@@ -7,7 +7,6 @@ from nbgrader.api import Assignment, SubmittedAssignment
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.writing import converter
 from autograder.collect.submission_store import SubmissionStore
-from autograder.collect.times import due_of
 from autograder.gradebook import open_session, open_transaction
 from autograder.late_rule import renew_penalties
 from autograder.marks import time_in
@@ -34,12 +33,12 @@ def renew_times(folder: ClassFolder, slug: str) -> None:
     date, which may have been corrected since. A time that cannot be read changes
     nothing.
     """
-    due = due_of(folder, slug)
     submitted = folder.root / folder.coursedir.submitted_directory
     known = SubmittedAssignment.student_id, SubmittedAssignment.timestamp
     with open_session(folder.db_url) as session:
         rows = session.query(*known).join(Assignment)
         rows = rows.filter(Assignment.name == slug)
+        due = session.query(Assignment.duedate).filter_by(name=slug).scalar()
         before = {student: time for student, time in rows}
     changed = {}
     for student, time in before.items():
