@@ -1,14 +1,14 @@
-"""What instructors run: notebooks are assembled here, and submissions graded.
+"""Assemble the notebooks and grade the submissions of the course.
 
 `assemble/` makes the notebooks and `publish/` the students' repository. `checks/` holds
-the hidden checks, written with what is in `checking/`. A submission goes through
-`collect/`, `repair/`, `sandbox/`, `grading/` and `nbgrader_steps/`; a class of them is
-in `classroom/` and `class_report/`. `proof/` shows that the checks judge rightly, and
-`commands/` is the command `course`.
+the hidden checks, which are built from `checking/`. A submission goes through
+`collect/`, `repair/`, `sandbox/`, `grading/` and `nbgrader_steps/`. `classroom/` and
+`class_report/` handle a whole class. `proof/` tests the hidden checks themselves, and
+`commands/` defines the command `course`.
 """
 
 import sys
 
-# `jsonschema` imports this package for its checks of IRIs, of which notebooks have
-# none. The package takes a second to compile a grammar, in every process again.
+# `jsonschema` imports this package to check IRIs, but notebooks have none. The package
+# compiles a grammar at its import, which would take each process a second.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

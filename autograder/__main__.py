@@ -6,7 +6,7 @@ import autograder.quick_start  # noqa: F401  # before all else
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C in its start-up ends it with a sentence."""
+    """Run the command line, and print a sentence if Ctrl-C stops the imports."""
     try:
         from autograder.commands.app import app
     except KeyboardInterrupt:

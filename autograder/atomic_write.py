@@ -1,4 +1,4 @@
-"""Write files whole, the old one or the new one; read what spreadsheets have saved."""
+"""Write files completely or not at all, and read text that a spreadsheet saved."""
 
 import codecs
 import contextlib
@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-UNFINISHED = ".part"  # how the name of a file ends while it is written
+UNFINISHED = ".part"  # suffix of a file that is still being written
 
 
 @contextlib.contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give another path to write to; that file takes the place of `path` at the end."""
+    """Yield a temporary path to write to, and rename it to `path` at the end."""
     part = path.with_name(f"{path.name}{UNFINISHED}")
     part.unlink(missing_ok=True)
     try:
@@ -23,7 +23,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def atomic_write(path: Path, content: bytes) -> None:
-    """Write a file, and its folder where there is none."""
+    """Write a file, and create its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as part, part.open("wb") as file:
         file.write(content)
@@ -32,11 +32,11 @@ def atomic_write(path: Path, content: bytes) -> None:
 
 
 def text_of_table(path: Path) -> str:
-    """Return a text that a spreadsheet has saved: Excel's "Unicode Text" is UTF-16.
+    """Read a text that a spreadsheet has saved; Excel's "Unicode Text" is UTF-16.
 
     Raises:
-        OSError: if it cannot be read.
-        UnicodeDecodeError: if it is in neither UTF-8 nor UTF-16.
+        OSError: if the file cannot be read.
+        UnicodeDecodeError: if the text is in neither UTF-8 nor UTF-16.
     """
     content = path.read_bytes()
     is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

@@ -1,4 +1,4 @@
-"""The facts of the course, read from `course.toml`."""
+"""Read the settings of the course from `course.toml`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-# How written answers count.
+# The three ways to count written answers.
 BY_HAND, SUBSTANCE, UNCOUNTED = MODES = ("by-hand", "substance", "uncounted")
-# How many hints of an exercise a class gets; the self-study edition has all.
+# How many hints of each exercise a class gets. The self-study edition has all three.
 HINTS = {"none": 0, "first": 1, "all": 3}
 GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?")
 UPLOADED = "on Colab, *File > Upload notebook*"
 ENGLISH = "en"
-TRANSLATIONS = ("ko",)  # languages of editions beside the English one
-LANGUAGE_KEY = "course_language"  # of the metadata of a notebook in one of them
-COURSE_ID = "default_course"  # without one, PostgreSQL refuses an assignment
+TRANSLATIONS = ("ko",)  # languages of the translated editions
+LANGUAGE_KEY = "course_language"  # in the metadata of a translated notebook
+COURSE_ID = "default_course"  # PostgreSQL refuses an assignment without a course id
 
 
 TEXTS = {
@@ -39,15 +39,15 @@ UNIT_KEYS = ("slug", "title", "modules", "packages", "written_answers")
 
 
 class CourseError(ValueError):
-    """`course.toml`, or what was asked of it, is wrong."""
+    """Report an error in `course.toml`, or a unit that it does not have."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One unit: a chapter, a notebook and its hidden checks.
+    """Describe one unit: a chapter, a notebook and its hidden checks.
 
-    `packages` are what its notebook needs beyond those of every notebook, each with
-    its use. `written_answers` is one of `MODES`.
+    `packages` maps each package that only this unit's notebook needs to its use.
+    `written_answers` is one of `MODES`.
     """
 
     number: int
@@ -65,7 +65,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Course:
-    """The whole course, and where its files are.
+    """Describe the whole course, and locate its files.
 
     `late` is the table that `late_rule.py` reads.
     """
@@ -77,7 +77,7 @@ class Course:
     package: str
     private_modules: tuple[str, ...]
     course_id: str
-    packages: Mapping[str, str] = field(hash=False)  # of every notebook: name, use
+    packages: Mapping[str, str] = field(hash=False)  # for every notebook: name, use
     units: tuple[Unit, ...]
     late: Mapping[str, Any] = field(default_factory=dict, hash=False)
     torch_index: str = ""
@@ -103,7 +103,7 @@ class Course:
         return self.source_dir(unit) / f"{unit.slug}.md"
 
     def answer_notebook(self, unit: Unit) -> Path:
-        """Locate the generated notebook with the answers in."""
+        """Locate the generated notebook with the answers."""
         return self.source_dir(unit) / f"{unit.slug}.ipynb"
 
     def release_dir(self, unit: Unit) -> Path:
@@ -117,7 +117,7 @@ class Course:
     def translated_notebook(self, unit: Unit, language: str) -> Path:
         """Locate the notebook that students fill in, in another language.
 
-        Its kit is the one beside the English notebook.
+        It uses the kit of the English notebook.
         """
         return self.root / "assignments" / language / unit.slug / f"{unit.slug}.ipynb"
 
@@ -143,7 +143,7 @@ class Course:
     def colab_url(self, unit: Unit, language: str = ENGLISH) -> str | None:
         """Return the address at which Colab opens a notebook.
 
-        Colab opens by address what lies on GitHub, and nothing else.
+        Colab opens a notebook by its address only if the notebook is on GitHub.
         """
         found = GITHUB.fullmatch(self.repository)
         if found is None:
@@ -155,12 +155,12 @@ class Course:
         )
 
     def colab_link(self, unit: Unit, words: str, language: str = ENGLISH) -> str:
-        """Return a Markdown link that opens a notebook on Colab, or how to do it."""
+        """Return a Markdown link to a notebook on Colab, or how to upload it there."""
         url = self.colab_url(unit, language)
         return f"[{words}]({url})" if url else UPLOADED
 
     def book_url(self, language: str = ENGLISH) -> str | None:
-        """Return the address of the published book: GitHub Pages of the repository."""
+        """Return the address of the book on GitHub Pages, or None without GitHub."""
         found = GITHUB.fullmatch(self.repository)
         if found is None:
             return None
@@ -170,9 +170,9 @@ class Course:
     def chapter_url(
         self, unit: Unit, language: str = ENGLISH, site: bool = True
     ) -> str | None:
-        """Return where a notebook finds its chapter: the published page, or the file.
+        """Return a notebook's link to its chapter: the published page or the file.
 
-        `site` tells whether the book is published.
+        `site` says whether the book is published.
         """
         chapter = f"book/{unit.slug}.md"
         if not (self.root / chapter).is_file():
@@ -196,13 +196,13 @@ class Course:
         raise CourseError(f"unknown unit '{name}': {hint}")
 
     def module_file(self, module: str) -> Path:
-        """Locate a module of the package: `training.step`."""
+        """Locate a module of the package, such as `training.step`."""
         return self.package_dir.joinpath(*module.split(".")).with_suffix(".py")
 
     def unit_of_module(self, module: str) -> Unit | None:
-        """Find the unit in which a module is written; None for support modules.
+        """Find the unit whose students write a module, or None for support modules.
 
-        What lies in a package that a unit writes is written in that unit too.
+        If students write a package in a unit, all modules in it belong to that unit.
         """
         parts = module.split(".")
         around = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
@@ -214,7 +214,7 @@ def load_course(root: Path | None = None) -> Course:
     """Read `autograder/course.toml` under `root`, by default this repository.
 
     Raises:
-        CourseError: if the file is missing or wrong; names the entry.
+        CourseError: if the file is missing or has an error; names the entry.
     """
     root = (root or ROOT).resolve()
     path = root / "autograder" / "course.toml"
@@ -316,7 +316,7 @@ def _course_id(name: str) -> str:
 
 
 def refuse_unknown(place: str, entry: Iterable[str], known: Sequence[str]) -> None:
-    """Raise CourseError for a name that means nothing, because it would set nothing."""
+    """Raise CourseError for an unknown name, because it would have no effect."""
     for name in entry:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

@@ -1,4 +1,4 @@
-"""The gradebook's database: where it is, how to open it, and what is read together."""
+"""Open the gradebook's database, and read many submissions with few queries."""
 
 import contextlib
 import functools
@@ -19,7 +19,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.pool import NullPool
 
 PACKAGES = {"psycopg2": "psycopg2-binary", "psycopg": "'psycopg[binary]'"}
-AT_ONCE = 100  # submissions that are read together
+AT_ONCE = 100  # submissions read with one query
 
 
 class GradebookError(Exception):
@@ -27,7 +27,7 @@ class GradebookError(Exception):
 
 
 def shown_address(db_url: str) -> str:
-    """Return where the gradebook is: a file's path, or an address with no password."""
+    """Return the path of the gradebook's file, or its address without the password."""
     url = make_url(db_url)
     if url.get_backend_name() == "sqlite":
         return url.database or "in memory"
@@ -35,9 +35,9 @@ def shown_address(db_url: str) -> str:
 
 
 def require_gradebook(db_url: str) -> None:
-    """Raise GradebookError unless the gradebook's server answers, or its file is whole.
+    """Raise GradebookError if the server does not answer or the file is damaged.
 
-    A file that is not there is made when it is needed.
+    A missing file is no error, because it is created when it is needed.
     """
     try:
         url = make_url(db_url)
@@ -63,10 +63,10 @@ def require_gradebook(db_url: str) -> None:
 def submissions_in_turn(
     gradebook: Gradebook, slug: str
 ) -> Iterator[SubmittedAssignment]:
-    """Yield what a gradebook holds of a unit, by student, and forget it again.
+    """Yield the submissions of a unit by student, and then remove them from memory.
 
-    What is changed of one is written when the next are read; to commit it is left to
-    the caller. What else of the gradebook was read before is forgotten, too.
+    Changes to a submission are flushed before the next group is read, but the caller
+    must commit them. The session also forgets all objects that it read before.
 
     Raises:
         MissingEntry: if the gradebook does not know the unit.
@@ -87,7 +87,7 @@ def submissions_in_turn(
 
 
 def _require_whole(path: Path) -> None:
-    """Raise GradebookError if a file is there that is no database."""
+    """Raise GradebookError if the file exists but is not a database."""
     if not path.is_file():
         return
     try:
@@ -114,10 +114,10 @@ def open_session(db_url: str) -> Iterator[Session]:
 
 @contextlib.contextmanager
 def open_transaction(db_url: str) -> Iterator[Session]:
-    """Open the gradebook to write all of the changes at the end, or none of them.
+    """Open the gradebook, and write either all changes at the end or none.
 
-    Where the gradebook is a file, a lock of another process is waited for at once, and
-    not when some rows have been read already.
+    If the gradebook is a file, this function waits for a lock of another process at the
+    start, and not after some rows have been read.
     """
     with Session(_engine(db_url)) as session, session.begin():
         if session.get_bind().dialect.name == "sqlite":
@@ -127,15 +127,15 @@ def open_transaction(db_url: str) -> Iterator[Session]:
 
 @functools.cache
 def _engine(db_url: str) -> Engine:
-    """Return the engine of an address, which keeps its compiled statements.
+    """Return the engine for an address, which caches its compiled statements.
 
-    No connection stays open: a gradebook's file may be replaced.
+    No connection stays open, because the gradebook's file may be replaced.
     """
     return create_engine(db_url, poolclass=NullPool)
 
 
 def make_gradebook(db_url: str) -> None:
-    """Make a new gradebook's tables, and note their version as nbgrader does.
+    """Create the tables of a new gradebook, and record their version as nbgrader does.
 
     nbgrader itself would start the command `alembic heads`, which imports nbgrader
     again and takes seconds.
@@ -152,7 +152,7 @@ def make_gradebook(db_url: str) -> None:
 
 
 def find_alembic() -> None:
-    """Let nbgrader find its `alembic` command where no environment is activated."""
+    """Let nbgrader find its `alembic` command even if no environment is activated."""
     commands = str(Path(sys.executable).parent)
     path = os.environ.get("PATH", "")
     if commands not in path.split(os.pathsep):
@@ -160,9 +160,9 @@ def find_alembic() -> None:
 
 
 def fetch_cells(notebook: Notebook) -> None:
-    """Read a notebook's cells of all kinds with one query, unless they are there.
+    """Read all cells of a notebook with one query, unless they are in memory.
 
-    Otherwise each grade and each comment would make a query for its own cell.
+    Otherwise each grade and each comment would query its own cell.
     """
     session = object_session(notebook)
     if session is None or "_base_cells" in vars(notebook):

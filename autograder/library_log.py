@@ -1,6 +1,6 @@
 """Keep the warnings and tracebacks of libraries in a file of the class.
 
-No instructor needs to read them: nbgrader raises each error that it logs, too.
+Instructors need not read them, because nbgrader also raises each error that it logs.
 """
 
 import contextlib
@@ -11,12 +11,12 @@ LOGGERS = ("py.warnings", "tornado.application")  # the second is nbgrader's
 
 
 def log_of(root: Path) -> Path:
-    """Return the file, of a class's folder."""
+    """Return the path of the file in a class's folder."""
     return root / "grading" / "warnings.log"
 
 
 def log_warnings(root: Path) -> None:
-    """Have warnings, and the tracebacks that nbgrader logs, written to the file."""
+    """Write warnings, and the tracebacks that nbgrader logs, to the file."""
     logging.captureWarnings(True)
     for name in LOGGERS:
         logger = logging.getLogger(name)
@@ -24,15 +24,15 @@ def log_warnings(root: Path) -> None:
 
 
 class _LogFile(logging.Handler):
-    """Append each message to a file, which is made with the first of them."""
+    """Append each message to a file, which the first message creates."""
 
     def __init__(self, path: Path) -> None:
-        """Name the file."""
+        """Store the path of the file."""
         super().__init__()
         self.path = path
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one message with its traceback, unless the disk refuses it."""
+        """Write one message with its traceback, and ignore errors of the disk."""
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a", encoding="utf-8") as log:

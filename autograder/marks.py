@@ -1,4 +1,4 @@
-"""The marks of one submission in nbgrader's gradebook: write them, and read them.
+"""Write and read the marks of one submission in nbgrader's gradebook.
 
 `course grade`, `nbgrader autograde` and formgrader's button all write through
 `write_marks`.
@@ -45,21 +45,21 @@ from autograder.late_rule import late_penalty, late_plugin
 from autograder.unit import CHECK_SUFFIX, Submission
 
 ANSWERS = Path("grading", "answers")
-NO_RESPONSE = "No response."  # nbgrader's words
+NO_RESPONSE = "No response."  # nbgrader's wording
 
 
 @dataclass(frozen=True)
 class Marks:
-    """The marks of one submission; none if the gradebook does not know it.
+    """Hold the marks of one submission; they are empty if the gradebook has none.
 
     Attributes:
         auto: the automatic score of each cell that hidden checks grade.
-        scores: each graded cell's score; None where a human must give it.
-        score: the sum of the scores, less a late penalty.
+        scores: the score of each graded cell, or None until a human gives it.
+        score: the sum of the scores, minus any late penalty.
         penalty: the late penalty.
-        awaits_a_human: whether something must be graded by hand, or looked at again.
-        is_by_hand: whether a human gave points for anything.
-        shown: a digest of everything that the feedback page shows of the marks.
+        awaits_a_human: whether a human must still grade or review something.
+        is_by_hand: whether a human has given any points.
+        shown: a digest of all marks on the feedback page.
     """
 
     auto: Mapping[str, float | None] = field(default_factory=dict)
@@ -76,21 +76,22 @@ def write_marks(
 ) -> Marks:
     """Write a graded notebook's scores, comments and late penalty, all or none.
 
-    Everything that a human gave stays. nbgrader asks a human to look again after every
-    grading. We ask only where the answer or its automatic score has changed.
+    All points and comments from a human stay. nbgrader asks a human to review every
+    submission that it grades again. We ask only if the answer or its automatic score
+    has changed.
 
     Args:
-        converter: nbgrader's, which has the class's settings.
-        submission: whose notebook it is.
-        notebook: the graded notebook; its cells get the gradebook's points and
-            checksums.
+        converter: nbgrader's converter, with the class's settings.
+        submission: the submission to which the notebook belongs.
+        notebook: the graded notebook; this function copies the gradebook's points and
+            checksums into its cells.
 
     Returns:
         The marks that the gradebook then holds.
 
     Raises:
         MissingEntry: if the gradebook does not know the unit or one of its cells.
-        ValueError: if the time of handing in cannot be read.
+        ValueError: if the hand-in time cannot be read.
     """
     coursedir = converter.coursedir
     names = (submission.student, submission.slug)
@@ -111,9 +112,9 @@ def write_marks(
 
 
 def clear_marks(db_url: str, submission: Submission) -> None:
-    """Leave no score of a refused submission: a human must look at it.
+    """Remove the automatic scores of a refused submission, which a human must review.
 
-    A student whose name could act in formgrader does not stay in the gradebook.
+    A student whose name could run code in formgrader is removed from the gradebook.
     """
     if not is_safe_name(submission.student):
         with Gradebook(db_url) as gradebook, contextlib.suppress(MissingEntry):
@@ -128,7 +129,7 @@ def time_in(folder: Path) -> datetime | None:
     """Return the time in UTC that is noted in a submission's folder, if one is.
 
     Raises:
-        ValueError: if it is no time.
+        ValueError: if the text is not a time.
     """
     try:
         text = (folder / NAME).read_text(encoding="utf-8").strip()
@@ -142,10 +143,9 @@ def time_in(folder: Path) -> datetime | None:
 def _find_or_add(
     session: Session, submission: Submission, time: datetime | None = None
 ) -> SubmittedNotebook:
-    """Return the rows of a submission; those that are missing are added.
+    """Return the rows of a submission, and add any that are missing.
 
-    They are built here, because the methods of nbgrader's gradebook that add rows
-    commit each of them.
+    We add the rows here because nbgrader's own methods commit each row separately.
     """
     assignment = session.query(Assignment).filter_by(name=submission.slug).first()
     notebooks = assignment.notebooks if assignment else []
@@ -183,9 +183,9 @@ def _write_cells(
 ) -> None:
     """Write the cells' scores and comments into their rows.
 
-    The cells get the gradebook's points and checksums. An untouched answer is known by
-    its checksum. The gradebook has the checksums of the English cells, and a notebook
-    in another language brings its own.
+    The gradebook's points and checksums are also copied into the cells, because the
+    checksum identifies an untouched answer. The gradebook has only the checksums of the
+    English cells, so a notebook in another language brings its own.
     """
     grades = {grade.cell.name: grade for grade in own.grades}
     comments = {comment.cell.name: comment for comment in own.comments}
@@ -210,10 +210,10 @@ def _write_cells(
 
 
 def _write_score(grade: Grade, cell: NotebookNode, is_same: bool) -> None:
-    """Write a cell's automatic score, and whether a human must look at it.
+    """Write a cell's automatic score, and whether a human must review it.
 
-    Where the answer is the same as before, its written part keeps the score that it
-    has, and an equal score asks for no other look.
+    If the answer is unchanged, a written part keeps its score. If the automatic score
+    is unchanged too, a human need not review it again.
     """
     if grade.cell.max_score != cell.metadata.nbgrader["points"]:
         cell.metadata.nbgrader["points"] = grade.cell.max_score
@@ -232,15 +232,16 @@ def _require_known(name: str, rows: Mapping[str, Any]) -> None:
 
 
 def _answers_file(root: Path, submission: Submission) -> Path:
-    """Return where it is kept what a student's answers were when they were graded."""
+    """Return the path of the file that records a student's answers at grading."""
     student = hashlib.sha256(submission.student.encode()).hexdigest()
     return root / ANSWERS / submission.slug / f"{student}.json"
 
 
 def _answers_in(notebook: NotebookNode) -> dict[str, str]:
-    """Return for each graded cell a digest of everything that its score depends on.
+    """Return, for each graded cell, a digest of everything on which its score depends.
 
-    For a written answer that is its text and its pictures, else all code.
+    The score of a written answer depends on its text and pictures, and every other
+    score on all code.
     """
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     return {
@@ -266,14 +267,14 @@ def _digest(content: Any) -> str:
 def find_submission(
     session: Session, slug: str, student: str
 ) -> SubmittedAssignment | None:
-    """Return the rows of a student's submission, with all cells; None if none."""
+    """Return the rows of a student's submission with all cells, or None."""
     rows = session.query(SubmittedAssignment).join(Assignment)
     rows = rows.filter(
         Assignment.name == slug, SubmittedAssignment.student_id == student
     )
     try:
         found = rows.one_or_none()
-    except UnicodeEncodeError:  # no gradebook takes such a name
+    except UnicodeEncodeError:  # no gradebook can store such a name
         return None
     for notebook in found.notebooks if found else ():
         fetch_cells(notebook.notebook)
@@ -331,7 +332,7 @@ def _score(grade: Grade) -> float:
 
 
 def scores_in_gradebook(db_url: str, slug: str) -> dict[str, float]:
-    """Return each student's score of a unit as the gradebook has it."""
+    """Return each student's score of a unit from the gradebook."""
     with Gradebook(db_url) as gradebook:
         submissions = gradebook.assignment_submissions(slug)
         return {item.student.id: item.score for item in submissions}

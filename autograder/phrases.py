@@ -1,8 +1,8 @@
-"""Texts that remember what they were made of, so that they can be translated later.
+"""Keep texts together with their templates, so that they can be translated later.
 
-The grader speaks English, and a feedback page may be Korean. So what it says is a
-`Phrase`: its text is English, and it keeps the template and the values of its fields.
-A translation is looked up by the template, and each value is translated in its turn.
+The grader writes English, but a feedback page may be Korean. A `Phrase` is therefore an
+English text that keeps its template and the values of the fields. The translation is
+found by the template, and each value is translated too.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from typing import Any, Self
 
 FIELD = re.compile(r"(?<!\{)\{(\w+)\}")
 WORD = re.compile(r"[A-Za-z]{2}")
-QUOTED = ("quoted", "code")  # fields with a student's own words: never translated
-TEMPLATES = "templates"  # where a record keeps what its texts were made of
+QUOTED = ("quoted", "code")  # fields with a student's own words, never translated
+TEMPLATES = "templates"  # the key of a record's templates and fields
 
 
 class Phrase(str):
-    """An English text, with its template and the values of the template's fields.
+    """Hold an English text with its template and the values of the template's fields.
 
-    `Phrase("{what} should be {wanted}.", "the output", "a tensor")` gives each field
-    its value, in the order in which the template names them; a field that is named
-    twice has one value. A value is text: another phrase, a text of the catalogues, or
-    a name, a number or a shape, which is the same in every language.
+    `Phrase("{what} should be {wanted}.", "the output", "a tensor")` assigns the values
+    to the fields in the order in which the template names them. A field that occurs
+    twice has one value. A value is another phrase, a text of the catalogues, or a name,
+    number or shape that is the same in every language.
 
     Attributes:
-        template: the English template, the key of the catalogues.
-        fields: each field's value.
+        template: the English template, the key in the catalogues.
+        fields: the value of each field.
     """
 
     template: str
     fields: Mapping[str, str]
 
     def __new__(cls, template: str, *values: object) -> Self:
-        """Fill the template.
+        """Fill in the template.
 
         Raises:
-            ValueError: if there are more values than fields, or fewer.
+            ValueError: if the number of values differs from the number of fields.
         """
         names = dict.fromkeys(FIELD.findall(template))
         texts = (one if isinstance(one, str) else f"{one}" for one in values)
@@ -47,18 +47,18 @@ class Phrase(str):
 
     @classmethod
     def of(cls, text: str, template: str, fields: Mapping[str, str]) -> Self:
-        """Return a phrase whose text has been made already."""
+        """Return a phrase whose text is already complete."""
         made = super().__new__(cls, text)
         made.template, made.fields = template, fields
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let copies, also those in another process, keep template and fields."""
+        """Keep template and fields in copies, including those in another process."""
         return Phrase.of, (str(self), self.template, self.fields)
 
 
 def capitalised(text: str) -> str:
-    """Return a sentence with a capital letter where it begins with "the"."""
+    """Return the text with a capital letter if it starts with "the"."""
     if not text.startswith("the "):
         return text
     made = text if isinstance(text, Phrase) else Phrase.of(text, text, {})
@@ -66,20 +66,20 @@ def capitalised(text: str) -> str:
 
 
 def joined(template: str, texts: Sequence[str]) -> str:
-    """Join the texts that are not empty by a template such as "{one} and {more}"."""
+    """Join the non-empty texts with a template such as "{one} and {more}"."""
     one, *more = [text for text in texts if text] or [""]
     return Phrase(template, one, joined(template, more)) if more else one
 
 
 def series(texts: Sequence[str]) -> str:
-    """Return "one and two and three"."""
+    """Join the texts as "one and two and three"."""
     return joined("{one} and {more}", texts)
 
 
 def translated(text: str, table: Mapping[str, str]) -> str:
-    """Return a text in the language of a table: English to translation.
+    """Translate a text with a table of English texts and their translations.
 
-    A template with words of its own that is not in the table stays English as a whole.
+    If a template contains words and is not in the table, the whole text stays English.
     """
     if not isinstance(text, Phrase):
         return table.get(text, text)
@@ -98,7 +98,7 @@ def translated(text: str, table: Mapping[str, str]) -> str:
 
 
 def with_templates(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record for JSON that keeps what its texts were made of."""
+    """Return a record for JSON that also keeps the templates of its phrases."""
     found = {
         str(one): [one.template, {name: str(v) for name, v in one.fields.items()}]
         for one in _phrases_in(dict(record))
@@ -108,7 +108,7 @@ def with_templates(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def restored(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record that was read from JSON with phrases for its texts."""
+    """Turn the texts of a record from JSON back into phrases."""
     templates = record.get(TEMPLATES, {})
 
     def restore(value: Any) -> Any:

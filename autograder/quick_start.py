@@ -1,11 +1,11 @@
-"""Imported before all else, this lets Python look for garbage more seldom.
+"""Make Python collect garbage less often; import this module first.
 
-Hundreds of thousands of objects are made by imports, and stay: to look through them for
-garbage again and again takes a quarter of the time of a command's start.
+Imports create hundreds of thousands of objects that stay. Searching them for garbage
+again and again takes a quarter of the start-up time of a command.
 """
 
 import gc
 
-SELDOM = 50_000  # new objects; Python's own number is 700
+SELDOM = 50_000  # new objects between two collections; Python's default is 700
 
 gc.set_threshold(SELDOM)

@@ -1,6 +1,6 @@
-"""Return feedback: whose page is ready, the names that a platform gave, and archives.
+"""Find each student's feedback page and platform names, and write archives.
 
-`platforms/` writes what Moodle, Canvas, nbgrader's exchange or a mail merge takes.
+`platforms/` writes the files for Moodle, Canvas, nbgrader's exchange or a mail merge.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ NOT_FROM = "not collected from an archive of {platform}"
 
 @dataclass(frozen=True)
 class Page:
-    """One student's feedback.
+    """Describe one student's feedback.
 
     Attributes:
         student: nbgrader's id.
-        slug: of the unit.
+        slug: the slug of the unit.
         path: the feedback page.
         graded: the graded notebook.
-        source: what the submission was called when it was collected; "" if unknown.
-        email: "" if unknown.
+        source: the name of the submission when it was collected; "" if unknown.
+        email: the e-mail address; "" if unknown.
         name: first and last name; "" if unknown.
     """
 
@@ -46,18 +46,18 @@ class Page:
 
     @property
     def moodle_folder(self) -> str:
-        """Return the folder that Moodle had it in; "" if it was not from Moodle."""
+        """Return the submission's folder from Moodle, or "" for other platforms."""
         found = self._named(MOODLE)
         return found.string[: found.start("rest")] if found else ""
 
     @property
     def canvas_file(self) -> str:
-        """Return what Canvas called the file; "" if it was not from Canvas."""
+        """Return the submission's file name from Canvas, or "" for other platforms."""
         found = self._named(CANVAS, ANONYMOUS)
         return found.string if found else ""
 
     def _named(self, *patterns: re.Pattern[str]) -> re.Match[str] | None:
-        """Return the outermost part of the source that a platform named."""
+        """Return the outermost part of the source path that a platform named."""
         names = (match_platform(part) for part in self.source.split("/"))
         outermost = next(filter(None, names), None)
         return outermost if outermost and outermost.re in patterns else None
@@ -65,12 +65,12 @@ class Page:
 
 @dataclass
 class Returned:
-    """What became of a class's feedback.
+    """Hold the result of writing a class's feedback.
 
     Attributes:
         place: the file or folder that was written.
-        students: those whose feedback is in it.
-        left_out: student to the reason.
+        students: the students whose feedback is in it.
+        left_out: each other student, with the reason.
     """
 
     place: Path
@@ -79,7 +79,7 @@ class Returned:
 
 
 def pages_of(folder: ClassFolder, slug: str) -> Iterator[Page]:
-    """Yield the feedback page of each student of a unit, be it there or not."""
+    """Yield a page for each student of a unit, whether or not its file exists."""
     submitted = folder.root / folder.coursedir.submitted_directory
     with Gradebook(folder.db_url) as gradebook:
         for item in folder.submissions(slug):
@@ -109,7 +109,7 @@ def write_zip(
     platform: str,
     entry_of: Callable[[Page], tuple[str, bytes] | None],
 ) -> Returned:
-    """Write an archive with an entry for each page that the platform can take."""
+    """Write an archive with one entry for each page that the platform accepts."""
     pages = list(pages)
     done = Returned(folder / f"{pages[0].slug}-{platform.lower()}.zip")
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ def write_zip(
             if not page.path.is_file():
                 done.left_out[page.student] = NOT_GRADED
             elif entry := entry_of(page):
-                if entry[0] not in names:  # else another member of the team has it
+                if entry[0] not in names:  # a team shares one entry
                     archive.writestr(*entry)
                     names.add(entry[0])
                 done.students.append(page.student)

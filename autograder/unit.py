@@ -1,7 +1,4 @@
-"""What grading must know of a unit, and what somebody handed in for it.
-
-Of a unit: its checks, its points, its released notebook.
-"""
+"""Read a unit's checks, points and released notebook, for grading submissions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,16 +15,16 @@ NOT_RUN_GRADE_IDS = ("hand-in",)
 
 @dataclass(frozen=True)
 class GradedUnit:
-    """A unit as the grader sees it.
+    """Hold a unit as the grader uses it.
 
     Attributes:
         slug: such as `04_attention`; nbgrader's assignment and notebook name.
         checks_file: the hidden checks.
         points: exercise to points of its graded cell, in the notebook's order.
-        released: the notebook that students were given.
-        kit: the folder beside it, whose `transformer` it may import.
+        released: the notebook that students receive.
+        kit: the notebook's folder, which holds the `transformer` that it may import.
         answers: exercise to the course's own answer, in the notebook's order.
-        draw_number: the number from which the checks' inputs are drawn.
+        draw_number: the number that seeds the inputs of the checks.
     """
 
     slug: str
@@ -41,12 +38,12 @@ class GradedUnit:
 
 @dataclass(frozen=True)
 class OurAnswer:
-    """The course's answer of an exercise, and where a notebook has the student's.
+    """Hold the course's answer to an exercise, and its place in a student's notebook.
 
     Attributes:
-        place: the number of the student's cell among those that are run.
-        source: ours.
-        end: how many cells are run before the exercise's check.
+        place: the index of the student's cell among the cells that run.
+        source: the source of the course's answer.
+        end: how many cells run before the exercise's check.
     """
 
     place: int
@@ -56,7 +53,7 @@ class OurAnswer:
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's notebook of one unit."""
+    """Identify one student's notebook of one unit."""
 
     student: str
     slug: str
@@ -64,7 +61,7 @@ class Submission:
 
     @property
     def is_in_linked_folder(self) -> bool:
-        """Say whether the student's folder, or one in it, is a link to elsewhere."""
+        """Say whether the student's folder, or a folder in it, is a symbolic link."""
         for folder in self.path.parents:
             if folder.is_symlink():
                 return True
@@ -74,21 +71,21 @@ class Submission:
 
 
 def course_of(root: Path | None = None) -> Course:
-    """Read the course under `root`, or this repository's if `root` holds none."""
+    """Read the course under `root`, or this repository's course if `root` has none."""
     if root is not None and (root / "autograder" / "course.toml").is_file():
         return load_course(root)
     return load_course()
 
 
 def graded_unit(slug: str, root: Path | None = None) -> GradedUnit:
-    """Gather what grading needs of the unit `slug`.
+    """Collect everything that grading needs of a unit.
 
     Args:
         slug: the unit's number, topic or slug.
         root: the course's folder; by default this repository.
 
     Raises:
-        FileNotFoundError: if the unit's notebooks were not made yet.
+        FileNotFoundError: if the unit's notebooks have not been made yet.
     """
     course = course_of(root)
     unit = course.unit(slug)
@@ -132,7 +129,7 @@ def points_of(notebook: NotebookNode) -> dict[str, float]:
 
 
 def written_points(notebook: NotebookNode) -> dict[str, float]:
-    """Return the points of each written question, as students were told, in order."""
+    """Return the points of each written question in the notebook's order."""
     found = (cell.metadata.get("nbgrader", {}) for cell in notebook.cells)
     return {
         own["grade_id"]: float(own["points"])
@@ -155,7 +152,7 @@ def headings(notebook: NotebookNode) -> dict[str, str]:
 
 
 def points_told(notebook: NotebookNode) -> float:
-    """Return all points of a released notebook, as students were told."""
+    """Return the total points of a released notebook, including written questions."""
     return sum([*points_of(notebook).values(), *written_points(notebook).values()])
 
 
@@ -167,10 +164,10 @@ def is_graded_code(cell: NotebookNode) -> bool:
 
 
 def is_run(cell: NotebookNode) -> bool:
-    """Say whether a code cell of ours or the student's is executed while grading.
+    """Say whether grading executes a cell.
 
-    Graded cells, our demonstrations and the cell that makes the file to hand in
-    are not.
+    Grading does not execute graded cells, our demonstrations or the cell that makes the
+    file to hand in.
     """
     if not _is_code(cell) or is_graded_code(cell):
         return False
@@ -187,14 +184,14 @@ def _grade_id(cell: NotebookNode) -> str | None:
 
 
 def cells_to_run(notebook: NotebookNode) -> list[str]:
-    """Return the sources of the cells that are executed while grading, in order."""
+    """Return the sources of the cells that grading executes, in order."""
     return [cell.source for cell in notebook.cells if is_run(cell)]
 
 
 def our_answers(
     answers: Mapping[str, str], notebook: NotebookNode
 ) -> dict[str, OurAnswer]:
-    """Say where `notebook` has what stands for each of the course's `answers`."""
+    """Find the cells of `notebook` that correspond to the course's `answers`."""
     places: dict[str | None, int] = {}
     ends: dict[str, int] = {}
     count = 0

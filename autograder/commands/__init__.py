@@ -1,1 +1,1 @@
-"""The command `course`, a module for each of its commands."""
+"""Hold the commands of `course`, one module per command."""

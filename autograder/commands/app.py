@@ -1,4 +1,4 @@
-"""The command `course` as a whole: `python -m autograder` runs it too."""
+"""Define the command `course`, which `python -m autograder` runs too."""
 
 from importlib.metadata import version
 from typing import Annotated
@@ -43,11 +43,11 @@ def course(
     show_version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_say_versions, is_eager=True, help="The versions."
+            "--version", callback=_say_versions, is_eager=True, help="Show versions."
         ),
     ] = False,
 ) -> None:
-    """Make the notebooks of the course, and grade what comes back."""
+    """Make the notebooks of the course, and grade the submissions."""
 
 
 _MAKING = (notebooks, book, build_all, translations, verify, publish, platforms)

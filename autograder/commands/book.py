@@ -1,4 +1,4 @@
-"""The command `course book`."""
+"""Define the command `course book`."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ def book(
         bool, typer.Option("--quiet", help="Print warnings only.")
     ] = False,
 ) -> None:
-    """Build the book; a warning is an error."""
+    """Build the book, and treat every warning as an error."""
     command = [sys.executable, str(ROOT / "book" / "build.py"), "--edition", edition]
     command += ["--language", language]
     done = subprocess.run([*command, *(["--quiet"] if quiet else [])], cwd=ROOT)

@@ -1,4 +1,4 @@
-"""The command `course all`: five steps, and where to look at the end."""
+"""Define the command `course all`: run five steps, then list the results."""
 
 import os
 import re
@@ -70,14 +70,14 @@ def build_all(
 
 
 def say_where(progress: ProgressLog, sample: SampleClass) -> None:
-    """Say where all that was made is, and how to look at it."""
+    """List the results and say how to look at them."""
     unit, root = sample.slugs[0], sample.root
     places = {
         "the book": ROOT / "book" / "_build" / "html" / "index.html",
         "what students get": ROOT / "assignments",
         "what came back": sample.submitted,
     }
-    if hasattr(os, "fork"):  # else it is not graded
+    if hasattr(os, "fork"):  # without it, the class is not graded
         places["  feedback on it"] = root / "feedback"
         places["  report of a unit"] = root / "report" / f"{unit}.html"
     places["all details"] = progress.log

@@ -1,4 +1,4 @@
-"""The command `course collect`."""
+"""Define the command `course collect`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,7 @@ from autograder.library_log import log_warnings
 if TYPE_CHECKING:
     from autograder.collect import Collected
 
-MOST_ROWS = 20  # of what went wrong; the page has all
+MOST_ROWS = 20  # in the table of problems; the page lists all of them
 
 
 Archive = Annotated[
@@ -24,13 +24,13 @@ OneUnit = Annotated[
 RosterFile = Annotated[
     Path | None,
     typer.Option(
-        help="A CSV file of the students; who is not in it is put aside. "
-        "It holds for the next times too."
+        help="A CSV file of the students. Submissions of anyone else are put aside. "
+        "Later runs use the same roster."
     ),
 ]
 TimesFile = Annotated[
     Path | None,
-    typer.Option(help="A CSV file with id and time: when they handed in."),
+    typer.Option(help="A CSV file with each student's id and hand-in time."),
 ]
 Root = Annotated[
     Path, typer.Option("--course-root", help="The folder to put submitted/ in.")
@@ -49,13 +49,15 @@ def collect(
     times: TimesFile = None,
     course_root: Root = Path("."),
 ) -> None:
-    """Put what was handed in where nbgrader expects it: submitted/STUDENT/UNIT/.
+    """Copy submissions to the folders where nbgrader expects them.
 
-    It takes archives of Canvas, Moodle, Google Classroom and Drive. Every submission is
-    kept in collected/; the last one counts. Collecting the same again changes nothing.
-    What became of every file is in collected/_accounts/, a page and a table.
+    These are the folders submitted/STUDENT/UNIT/. The command takes archives of Canvas,
+    Moodle, Google Classroom and Drive. It keeps every submission in collected/, and the
+    last one counts. Collecting the same archive again changes nothing. A page and a
+    table in collected/_accounts/ list the result for every file.
 
-    The exit status is 1 if something was put aside or refused, 2 if nothing was done.
+    The exit status is 1 if a file was put aside or refused, and 2 if no notebook was
+    collected.
     """
     from autograder.classroom.folder import ClassFolder
     from autograder.collect import CollectError
@@ -79,7 +81,7 @@ def collect(
 
 
 def _tell(done: "Collected", console: Console) -> None:
-    """Print what went well, a table of what did not, and who is missing."""
+    """Print the successes, a table of the problems, and the missing students."""
     show(console, *lines_of(done))
     rows = [
         (", ".join(one.students) or "?", f"{one.state}: {one.source} {one.why}")
@@ -93,7 +95,7 @@ def _tell(done: "Collected", console: Console) -> None:
 
 
 def lines_of(done: "Collected") -> list[str]:
-    """Return what went well, and what to look at, a line each."""
+    """Return one line per success and per point that needs attention."""
     from autograder.collect.warnings import several
 
     lines = []
@@ -120,7 +122,7 @@ def lines_of(done: "Collected") -> list[str]:
 
 
 def last_lines_of(done: "Collected") -> list[str]:
-    """Return who is missing, what the archive held, and where all of it is told."""
+    """Return the missing students, the archive's file counts and the page's path."""
     from autograder.collect.import_report import PUT_ASIDE, STATES
     from autograder.collect.warnings import several
 

@@ -1,6 +1,6 @@
-"""Show on the terminal what may come from students: names, paths, reasons.
+"""Print texts that may come from students, such as names, paths and reasons.
 
-It is text, whatever stands in it: no markup of `rich`, no escapes of the terminal.
+The terminal shows them as plain text, without `rich` markup or terminal escapes.
 """
 
 import os
@@ -11,24 +11,24 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-LONGEST = 200  # characters of a table's cell
-LONGEST_ID = 40  # characters of an id on one line; a longer one goes on in the next
-SHOWN = 10  # of many names in a line
+LONGEST = 200  # characters in a table cell
+LONGEST_ID = 40  # characters of an id on one line; longer ids are wrapped
+SHOWN = 10  # names in a line, before "and ... more"
 
 
 def add_row(table: Table, *cells: object) -> None:
-    """Add a row of plain texts to a table."""
+    """Add a row of plain text to a table."""
     from autograder.sandbox.error_words import clean
 
     table.add_row(*(Text(clean(cell, LONGEST)) for cell in cells))
 
 
 def problems_table(rows: Sequence[tuple[str, str]], *columns: str) -> Table:
-    """Return a table of what went wrong, in which ids are whole at 80 columns.
+    """Return a table of problems that shows each id unbroken at 80 columns.
 
     Args:
-        rows: whose it is, and what to say.
-        columns: what they are called.
+        rows: pairs of the student's id and the text.
+        columns: the column headings.
     """
     longest = max((len(one) for who, _ in rows for one in who.split()), default=0)
     least = min(longest, LONGEST_ID)
@@ -40,7 +40,7 @@ def problems_table(rows: Sequence[tuple[str, str]], *columns: str) -> Table:
 
 
 def some(names: Iterable[object]) -> str:
-    """Name the first of many, and say how many more there are."""
+    """List the first names, and say how many more there are."""
     from autograder.sandbox.error_words import clean
 
     cleaned = [clean(name, 60) for name in names]
@@ -50,7 +50,7 @@ def some(names: Iterable[object]) -> str:
 
 
 def show(console: Console, *texts: object) -> None:
-    """Print lines that are not broken, each as it is."""
+    """Print each line as it is, without wrapping it."""
     from autograder.sandbox.error_words import without_controls
 
     for text in texts:
@@ -59,17 +59,17 @@ def show(console: Console, *texts: object) -> None:
 
 
 def complain(problem: object) -> None:
-    """Write what went wrong to the terminal's other stream."""
+    """Print a problem to standard error."""
     from autograder.sandbox.error_words import without_controls
 
     typer.echo(without_controls(str(problem)), err=True)
 
 
 def require_fork() -> None:
-    """End the command with one sentence where no submission can run, as on Windows.
+    """End the command with a message if the system cannot run submissions.
 
     Raises:
-        Exit: with status 2, if the system has no `os.fork`.
+        Exit: with status 2, if the system has no `os.fork`, as on Windows.
     """
     from autograder.sandbox.bubblewrap import NO_FORK
 

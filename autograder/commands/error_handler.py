@@ -1,4 +1,4 @@
-"""End with one sentence that says what to do, where a traceback would say little."""
+"""Replace a traceback with one sentence that tells the user what to do."""
 
 import contextlib
 import errno
@@ -29,17 +29,17 @@ SENTENCES = {
 
 
 class ErrorHandlingGroup(TyperGroup):
-    """Commands whose problems are sentences."""
+    """Run commands, and report their problems in sentences."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; say what stops it."""
+        """Run a command, and report the error that stops it."""
         with explain_errors():
             return super().invoke(ctx)
 
 
 @contextlib.contextmanager
 def explain_errors() -> Iterator[None]:
-    """Leave with a sentence: status 130 at Ctrl-C, else 2."""
+    """Turn an error into a message, with exit status 130 for Ctrl-C and 2 otherwise."""
     try:
         yield
     except KeyboardInterrupt:
@@ -54,7 +54,7 @@ def explain_errors() -> Iterator[None]:
 
 
 def sentence_of(error: Exception) -> str:
-    """Say what is wrong and what to do; "" if only the makers can know."""
+    """Return the problem and its remedy, or "" if only a developer can fix it."""
     if isinstance(error, OSError):
         return _of_a_file(error)
     if "autograder.course" in sys.modules and _is_ours(error):

@@ -1,4 +1,4 @@
-"""The command `course grade`."""
+"""Define the command `course grade`."""
 
 import contextlib
 import difflib
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from autograder.grading.outcome import Outcome
     from autograder.unit import Submission
 
-FEW = 20  # submissions that have a line each
+FEW = 20  # largest number of submissions that get one line each
 OneUnit = Annotated[
     str | None, typer.Argument(help="Such as 04 or attention; default: all.")
 ]
@@ -43,10 +43,10 @@ Root = Annotated[
 Feedback = Annotated[bool, typer.Option(help="Also write the feedback pages.")]
 Workers = Annotated[
     int | None,
-    typer.Option(min=1, help="Submissions at a time; default: one a core."),
+    typer.Option(min=1, help="Submissions graded at a time; default: one per core."),
 ]
 Force = Annotated[
-    bool, typer.Option("--force", help="Grade again what is graded already.")
+    bool, typer.Option("--force", help="Grade all again, even if already graded.")
 ]
 Scheduler = Annotated[
     str | None,
@@ -92,10 +92,10 @@ def grade(
     unprotected: Unprotected = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Grade what was handed in: hidden checks, gradebook, feedback.
+    """Grade submissions with the hidden checks, and write gradebook and feedback.
 
-    What is graded already and has not changed since is kept: a run that was
-    interrupted or killed goes on where it was. Each submission has its line in
+    A submission that has not changed since it was graded keeps its result, so a run
+    continues where an interrupted one stopped. Each submission gets a line in
     grading/audit.jsonl.
 
     If scores of graded students change, the command says how many, and writes a page
@@ -198,10 +198,10 @@ _not_of_class = shutil.ignore_patterns(
 def _chosen(
     folder: "ClassFolder", slugs: list[str], students: list[str] | None
 ) -> "dict[str, list[Submission]]":
-    """Return what is to be graded, by unit.
+    """Return the submissions to grade, by unit.
 
     Raises:
-        Exit: with status 2 and a sentence, if nothing is, or a student is not there.
+        Exit: with status 2 and a message, if there are none or a student has none.
     """
     there = {slug: list(folder.submissions(slug)) for slug in slugs}
     known = {item.student for items in there.values() for item in items}
@@ -227,10 +227,10 @@ def _chosen(
 def _opened(
     root: Path, unit: str | None, device: str | None, scheduler: str | None
 ) -> "tuple[ClassFolder, list[str]]":
-    """Open the class in `root`; return it, and the units to grade.
+    """Open the class in `root`, and return it with the units to grade.
 
     Raises:
-        Exit: with status 2 and a sentence, if it cannot be graded.
+        Exit: with status 2 and a message, if the class cannot be graded.
     """
     from autograder.classroom.folder import ClassFolder, require_class
     from autograder.course import CourseError
@@ -249,7 +249,7 @@ def _opened(
 
 
 def _say_where(folder: "ClassFolder", feedback: bool, console: Console) -> None:
-    """Say where gradebook and feedback are."""
+    """Print where the gradebook and the feedback are."""
     from autograder.gradebook import shown_address
 
     show(console, f"Gradebook: {shown_address(folder.db_url)}")
@@ -259,7 +259,7 @@ def _say_where(folder: "ClassFolder", feedback: bool, console: Console) -> None:
 
 
 def _say_unprotected(outcomes: "list[Outcome]", console: Console) -> None:
-    """Say in the last line how many submissions ran without a sandbox, if any did."""
+    """Print how many submissions ran without a sandbox, if any did."""
     number = sum(outcome.is_unprotected for outcome in outcomes)
     if number:
         show(
@@ -268,10 +268,10 @@ def _say_unprotected(outcomes: "list[Outcome]", console: Console) -> None:
 
 
 def _require_sandbox() -> None:
-    """Refuse to run submissions that nothing keeps from the rest of the machine.
+    """Refuse to run submissions that no sandbox separates from this machine.
 
     Raises:
-        Exit: with status 2 and a sentence, if there is no sandbox.
+        Exit: with status 2 and a message, if there is no sandbox.
     """
     from autograder.sandbox.bubblewrap import NO_SANDBOX, sandbox_kind
 
@@ -284,10 +284,10 @@ def _require_sandbox() -> None:
 
 
 def _require_device(name: str, scheduler: str | None) -> None:
-    """Refuse a device that this machine lacks; a cluster's workers look themselves.
+    """Refuse a device that this machine lacks; a cluster's workers check their own.
 
     Raises:
-        ValueError: if PyTorch does not know the device or cannot reach it.
+        ValueError: if PyTorch does not recognise the device or cannot use it.
     """
     if name != "cpu" and scheduler is None:
         from transformer.data import check_device
@@ -297,7 +297,7 @@ def _require_device(name: str, scheduler: str | None) -> None:
 
 @contextlib.contextmanager
 def _ended_by_hand() -> Iterator[None]:
-    """End with one sentence at Ctrl-C; what was in hand is graded by the next run."""
+    """Print a message at Ctrl-C; the next run grades the unfinished submissions."""
     try:
         yield
     except KeyboardInterrupt:
@@ -307,7 +307,7 @@ def _ended_by_hand() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _said_clearly(scheduler: str | None) -> Iterator[None]:
-    """End with one sentence where the cluster is at fault, not with a traceback."""
+    """Report a cluster error with one sentence instead of a traceback."""
     if scheduler is None:
         yield
         return
@@ -338,7 +338,7 @@ def _grade_unit(
 
     unit = graded_unit(slug, folder.root)
     if folder.course.unit(slug).written_answers != BY_HAND:
-        choice = replace(choice, with_feedback=False)  # pages once all is settled
+        choice = replace(choice, with_feedback=False)  # write pages after settling
     if choice.scheduler is None:
         prepare()
     with _progress(console) as progress:
@@ -355,7 +355,7 @@ def _grade_unit(
 
 
 def _settle(folder: "ClassFolder", slug: str, console: Console, feedback: bool) -> None:
-    """Have written answers count as the course says; say how, where not by hand."""
+    """Apply the course's rule for written answers, and print it if not by hand."""
     from autograder.classroom.grading_run import renew_pages
     from autograder.course import BY_HAND
     from autograder.unit import graded_unit
@@ -371,7 +371,7 @@ def _settle(folder: "ClassFolder", slug: str, console: Console, feedback: bool) 
 
 
 def _tell(slug: str, outcomes: "list[Outcome]", console: Console) -> None:
-    """Print a line of what went well, and a table of what to look at."""
+    """Print a summary line, and a table of the submissions that need attention."""
     graded = [outcome for outcome in outcomes if outcome.status == "graded"]
     words = f"{slug}: {len(graded)} of {len(outcomes)} graded"
     if graded:
@@ -385,7 +385,7 @@ def _tell(slug: str, outcomes: "list[Outcome]", console: Console) -> None:
 
 
 def remark_on(outcome: "Outcome") -> str:
-    """Say what a human should look at in a submission; "" if nothing."""
+    """Return the points of a submission that a human should check, or ""."""
     remark = outcome.reason or "; ".join(outcome.doubtful)
     return remark if outcome.status == "graded" else f"{outcome.status}: {remark}"
 
@@ -402,7 +402,7 @@ def _progress(console: Console) -> Progress:
 
 
 def line_of(outcome: "Outcome") -> str:
-    """Say in one line what became of a submission."""
+    """Return the result of a submission in one line."""
     from autograder.grading.feedback_table import number
     from autograder.sandbox.error_words import clean
 

@@ -1,4 +1,4 @@
-"""The commands `course marks` and `course extend`: what a human decides."""
+"""Define `course marks` and `course extend`, for decisions of a human grader."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,10 +21,10 @@ Root = Annotated[
 ]
 Taken = Annotated[
     list[Path] | None,
-    typer.Option("--take", help="A table that was filled in; may be repeated."),
+    typer.Option("--take", help="A filled-in table to read in; may be repeated."),
 ]
 Among = Annotated[
-    str, typer.Option(help="Graders to share the answers among: ann,bo,cem.")
+    str, typer.Option(help="Graders who share the answers, such as ann,bo,cem.")
 ]
 Anonymous = Annotated[
     bool, typer.Option("--anonymous", help="Codes in place of the students' ids.")
@@ -48,11 +48,12 @@ def marks(
     to: Target = None,
     course_root: Root = Path("."),
 ) -> None:
-    """Give points by hand in a spreadsheet: write tables to fill in, or take them.
+    """Write tables for points by hand, or read the filled-in tables back in.
 
-    Beside the tables lies the rubric, from the model answers. Fill in `points`, or the
-    parts, and `comment`; @NAME stands for the comment of that name in comments.csv. An
-    empty row changes nothing. A table is taken as a whole, or not at all.
+    The rubric, made from the model answers, is in the folder of the tables. Fill in
+    `points` or its parts, and `comment`. @NAME inserts the comment of that name from
+    comments.csv. An empty row changes nothing. If any row has an error, the command
+    reads in nothing.
     """
     from autograder.unit import graded_unit, written_points
     from autograder.written import marks_table
@@ -80,10 +81,10 @@ def marks(
 
 
 def _require_graded(folder: "ClassFolder", slug: str) -> None:
-    """Refuse to write a table without a row.
+    """Refuse to write a table without rows.
 
     Raises:
-        Exit: with status 2 and a sentence, if nothing of the unit is graded.
+        Exit: with status 2 and a message, if no submission of the unit is graded.
     """
     if not any(folder.root.glob(f"{folder.coursedir.autograded_directory}/*/{slug}")):
         complain(f"Nothing of {slug} is graded here: run `course grade {slug[:2]}`.")
@@ -97,10 +98,10 @@ def _require_room(
     place: Path,
     graders: list[str],
 ) -> None:
-    """Refuse to write over a grader's work, or over the table of another grader.
+    """Refuse to overwrite a table that a grader has begun to fill in.
 
     Raises:
-        Exit: with status 2 and a sentence that names what is in the way.
+        Exit: with status 2 and a message that names the table.
     """
     from autograder.written.filled_in import MarksError
     from autograder.written.marks_table import table_of
@@ -131,10 +132,10 @@ def _take(
     rubrics: "list[Rubric]",
     paths: list[Path],
 ) -> None:
-    """Take tables that were filled in.
+    """Read filled-in tables into the gradebook.
 
     Raises:
-        Exit: with status 2 and a sentence, if one of them cannot be taken.
+        Exit: with status 2 and a message, if one of the tables has an error.
     """
     from autograder.collect.warnings import several
     from autograder.written.filled_in import (
@@ -163,10 +164,12 @@ def _take(
 def extend(
     student: Annotated[str, typer.Argument(help="The student's id.")],
     unit: OneUnit,
-    days: Annotated[float, typer.Argument(min=0, max=3650, help="0 takes it back.")],
+    days: Annotated[
+        float, typer.Argument(min=0, max=3650, help="0 removes the extension.")
+    ],
     course_root: Root = Path("."),
 ) -> None:
-    """Let a student hand in a unit some days later than the others."""
+    """Give one student some extra days for a unit."""
     from nbgrader.api import MissingEntry
 
     from autograder.late_rule import NoDueDateError

@@ -1,4 +1,4 @@
-"""The command `course notebooks`."""
+"""Define the command `course notebooks`."""
 
 from __future__ import annotations
 

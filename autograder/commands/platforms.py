@@ -1,4 +1,4 @@
-"""The commands `course gradescope` and `course classroom-github`."""
+"""Define the commands `course gradescope` and `course classroom-github`."""
 
 import re
 from pathlib import Path
@@ -39,9 +39,9 @@ def gradescope(
     ] = "after_published",
     course_root: Root = None,
 ) -> None:
-    """Write Gradescope's autograder of a unit: a zip that you upload there.
+    """Write Gradescope's autograder for a unit: a zip that you upload there.
 
-    It holds this unit's checks and answers: show it to no student.
+    The zip holds the unit's checks and answers, so do not give it to students.
     """
     from autograder.atomic_write import atomic_write
     from autograder.course import load_course
@@ -74,14 +74,14 @@ def classroom_github(
         typer.Option(
             "--at-each-push",
             help="Let students' repositories fetch the checks and grade at each push. "
-            "Who can push there can read the checks.",
+            "Anyone who can push there can read the checks.",
         ),
     ] = False,
     course_root: Root = None,
 ) -> None:
-    """Write what grades a unit on GitHub: a private repository, and the students'.
+    """Write the repositories that grade a unit on GitHub, for you and your students.
 
-    The private one holds this unit's checks and answers: give it to no student.
+    The private repository holds the unit's checks and answers: give it to no student.
     """
     from autograder.course import load_course
     from autograder.platforms.package import (
@@ -106,7 +106,7 @@ def classroom_github(
 
 
 def _take_back(workflow: Path) -> None:
-    """Remove what let students' repositories grade at each push, if it was written."""
+    """Remove an old workflow that lets students' repositories grade at each push."""
     if workflow.is_file():
         workflow.unlink()
         typer.echo(f"{workflow}: taken away. Remove it from students' repositories.")

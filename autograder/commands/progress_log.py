@@ -1,6 +1,6 @@
-"""Show a long command in few lines, and keep all details in a log.
+"""Show the progress of a long command in a few lines, and log all details.
 
-Nothing here needs more than Python: `set_up` imports it before anything is installed.
+This module needs only Python, because `set_up` imports it before the installation.
 """
 
 import os
@@ -18,11 +18,11 @@ from pathlib import Path
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 STEPS = 5  # of `make course`
-LOOK_SECONDS = 0.5  # between two looks at how far it is
-END_SECONDS = 5  # in which a command that was ended falls silent
-LAST_LINES = 12  # of the log, shown where a command fails
+LOOK_SECONDS = 0.5  # between two updates of the progress line
+END_SECONDS = 5  # to wait for the last output of a command that was ended
+LAST_LINES = 12  # of a failed command's output, shown on the terminal
 INDENT = " " * 8
-# Some tools write colours into a pipe, or keep back what they say there.
+# Without these, some tools write colours into a pipe or delay their output.
 PLAIN = {"NO_COLOR": "1", "TERM": "dumb", "PYTHONUNBUFFERED": "1"}
 
 
@@ -32,29 +32,29 @@ def course_command(*arguments: object) -> list[str]:
 
 
 class StepFailed(Exception):
-    """A command of a step failed.
+    """Report that a command of a step failed.
 
     Attributes:
-        status: the exit status to leave with.
-        lines: the last that it said.
+        status: the exit status for this program.
+        lines: the last lines of the command's output.
     """
 
     def __init__(self, message: str, status: int = 1, lines: Sequence[str] = ()):
-        """Say what failed."""
+        """Store the message, the exit status and the last lines."""
         super().__init__(message)
         self.status = status
         self.lines = list(lines)
 
 
 class ProgressLog:
-    """Lines that stay, each with the time; in a terminal, one more that changes."""
+    """Print lines with the time, and in a terminal also one line that changes."""
 
     def __init__(self, log: Path, began: float | None = None):
-        """Begin a new log.
+        """Start a new log.
 
         Args:
-            log: the file for the details; its folder is made.
-            began: when the command began, in seconds since 1970; None: now.
+            log: the file for the details; its folder is created.
+            began: start time in seconds since 1970; None means now.
         """
         self.log = log
         self._began = time.time() if began is None else began
@@ -64,11 +64,11 @@ class ProgressLog:
         self._file = log.open("w", encoding="utf-8")
 
     def say(self, text: str = "", stamp: bool = True) -> None:
-        """Print a line that stays, and write it into the log.
+        """Print a permanent line, and write it into the log.
 
         Args:
             text: the line, at most 71 characters.
-            stamp: whether the time since the beginning stands before it.
+            stamp: whether to put the elapsed time before the line.
         """
         minutes, seconds = divmod(int(time.time() - self._began), 60)
         line = f"[{minutes:2}:{seconds:02}] {text}" if stamp else text
@@ -78,7 +78,7 @@ class ProgressLog:
             self.write(line)
 
     def now(self, text: str) -> None:
-        """Show in a terminal, until the next line comes, what is being done."""
+        """Show the current activity in a terminal until the next line."""
         if not sys.stdout.isatty() or text == self._shown:
             return
         width = shutil.get_terminal_size().columns - 1
@@ -90,14 +90,14 @@ class ProgressLog:
             self._shown = text
 
     def write(self, line: str) -> None:
-        """Write a line into the log alone."""
+        """Write a line into the log only."""
         with self._lock:
             self._file.write(line + "\n")
             self._file.flush()
 
     @contextmanager
     def failures_shown(self) -> Iterator[None]:
-        """Leave with a status and a message where a step fails or is interrupted."""
+        """Print a message and exit if a step fails or the user interrupts it."""
         try:
             yield
         except StepFailed as failed:
@@ -114,7 +114,7 @@ class ProgressLog:
 
 
 class Job:
-    """A command that runs while its lines go to the log; ended with its `with`."""
+    """Run a command and log its output; leaving the `with` block ends the command."""
 
     def __init__(
         self,
@@ -127,11 +127,11 @@ class Job:
         """Start the command.
 
         Args:
-            progress: gets its lines.
-            name: what stands before each of them in the log.
+            progress: receives the output lines.
+            name: the prefix of each line in the log.
             command: the program and its arguments.
             heard: called with each line, in a thread.
-            environment: variables to be set beside those of this process.
+            environment: variables to add to those of this process.
         """
         self.progress, self.name, self._heard = progress, name, heard
         self._last: deque[str] = deque(maxlen=LAST_LINES)
@@ -143,7 +143,7 @@ class Job:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             errors="replace",
-            start_new_session=True,  # to be ended as a whole
+            start_new_session=True,  # so that the whole process group can be ended
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -153,7 +153,7 @@ class Job:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End the command, with all that it started, if it has not ended."""
+        """End the command and all that it started, if they still run."""
         if self._process.poll() is None:
             if os.name == "posix":
                 os.killpg(self._process.pid, signal.SIGTERM)
@@ -164,14 +164,14 @@ class Job:
     def wait(
         self, doing: Callable[[], str] = lambda: "", fine: Sequence[int] = (0,)
     ) -> None:
-        """Wait for the end; show meanwhile what `doing` returns.
+        """Wait for the end, and meanwhile show the text from `doing`.
 
         Args:
-            doing: says what is being done.
-            fine: the exit statuses with which the step has not failed.
+            doing: returns the current activity.
+            fine: the exit statuses that count as success.
 
         Raises:
-            StepFailed: if the command fails; with the last that it said.
+            StepFailed: if the command fails; holds its last lines.
         """
         while self._reader.is_alive():
             self.progress.now(doing())

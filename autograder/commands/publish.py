@@ -1,4 +1,4 @@
-"""The commands `course publish` and `course colab-autograde`."""
+"""Define the commands `course publish` and `course colab-autograde`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,7 +32,7 @@ def publish(
     self_study: Annotated[
         bool,
         typer.Option(
-            "--self-study", help="Publish the hidden checks too: for no class."
+            "--self-study", help="Publish the hidden checks too; not for a class."
         ),
     ] = False,
     language: Annotated[
@@ -42,10 +42,10 @@ def publish(
         Path | None, typer.Option(help="The course's folder; default: this one.")
     ] = None,
 ) -> None:
-    """Write the public repository: book, notebooks, kits, README, environment.
+    """Write the public repository: book, notebooks, kits, README and environment.
 
-    It looks through all of it first, and refuses if anything private is inside. The
-    folder is the old one or the new one, never a half of each.
+    First the command searches all files, and refuses to publish if any is private. It
+    then replaces the whole folder at once, so the folder never mixes old and new files.
     """
     from autograder.assemble import AssemblyError
     from autograder.course import CourseError, load_course
@@ -68,7 +68,7 @@ def publish(
 
 
 def _tell(folder: Path, course: "Course", done: "Published") -> None:
-    """Say what was published, and what to do with it."""
+    """Print which units were published, and the next step."""
     units = ", ".join(f"{unit.number:02}" for unit in done.units)
     if done.commit is None:
         typer.echo(f"{folder} is up to date: units {units}.")

@@ -1,4 +1,4 @@
-"""The command `course report`: a page about a class's work on a unit, and CSV files."""
+"""Define `course report`, which writes a page about a unit and CSV files of scores."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,8 +35,8 @@ def register(app: typer.Typer) -> None:
 def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> None:
     """Write a page about a class's work on a unit, and CSV files for Canvas and Moodle.
 
-    Scores, each exercise's pass rate and discrimination, the most common mistakes by
-    name, what was repaired or refused, and the time that grading took.
+    The page shows the scores, the pass rate and discrimination of each exercise, the
+    most common mistakes, the repaired and refused submissions, and the grading times.
     """
     from autograder.class_report import write_page
     from autograder.course import CourseError
@@ -96,8 +96,8 @@ def _gathered(course_root: Path, unit: str) -> "ClassReport":
     """Return the report about a class's work on a unit.
 
     Raises:
-        CourseError, GradebookError: where the course or the gradebook cannot be read.
-        FileNotFoundError: where nothing is graded.
+        CourseError, GradebookError: if the course or the gradebook cannot be read.
+        FileNotFoundError: if no submission is graded.
     """
     from autograder.class_report import gather
     from autograder.classroom.folder import ClassFolder, require_class

@@ -1,4 +1,4 @@
-"""The command `course return`: feedback in the form that a platform reads."""
+"""Define `course return`, which writes feedback in the form that a platform reads."""
 
 from functools import partial
 from pathlib import Path
@@ -55,11 +55,11 @@ def return_feedback(
     to: Target = None,
     course_root: Root = Path("."),
 ) -> None:
-    """Return feedback: files that Moodle, Canvas, the exchange or a mail merge take.
+    """Write feedback for Moodle, Canvas, the exchange or a mail merge.
 
-    Pages that do not show what the gradebook holds are written anew first.
+    Pages that differ from the gradebook are rewritten first.
 
-    The exit status is 1 if somebody's feedback was left out, 2 if everybody's was.
+    The exit status is 1 if some students' feedback was left out, and 2 if all was.
     """
     log_warnings(course_root)
     folder, slug = opened(course_root, unit)
@@ -89,7 +89,7 @@ def opened(root: Path, unit: str) -> "tuple[ClassFolder, str]":
     """Open the class in `root`.
 
     Raises:
-        Exit: with status 2 and a sentence, if there is none.
+        Exit: with status 2 and a message, if there is no class or gradebook.
     """
     from autograder.classroom.folder import ClassFolder, require_class
     from autograder.course import CourseError
@@ -113,10 +113,10 @@ def opened(root: Path, unit: str) -> "tuple[ClassFolder, str]":
 
 
 def _pages(folder: "ClassFolder", slug: str) -> "list[Page]":
-    """Bring the pages up to date and return them.
+    """Update the feedback pages and return them.
 
     Raises:
-        Exit: with status 2 and a sentence, if nothing was handed in.
+        Exit: with status 2 and a message, if there are no submissions.
     """
     from autograder.return_feedback import pages_of
 
@@ -129,7 +129,7 @@ def _pages(folder: "ClassFolder", slug: str) -> "list[Page]":
 
 
 def renew(folder: "ClassFolder", slug: str) -> None:
-    """Bring scores and pages to what the course and the gradebook say now."""
+    """Update scores and pages to match the course settings and the gradebook."""
     from autograder.classroom.grading_run import renew_pages
     from autograder.score_changes import changes_shown
     from autograder.unit import graded_unit
@@ -144,10 +144,10 @@ def renew(folder: "ClassFolder", slug: str) -> None:
 def _written(
     way: str, pages: "list[Page]", folder: "ClassFolder", place: Path, subject: str
 ) -> "Returned":
-    """Write what one way takes.
+    """Write the feedback in one form.
 
     Raises:
-        Exit: with status 2 and a sentence, if the exchange cannot be used.
+        Exit: with status 2 and a message, if the exchange cannot be used.
     """
     from autograder.platforms import canvas, exchange, mail_merge, moodle
 
@@ -165,7 +165,7 @@ def _written(
 
 
 def _tell(slug: str, way: str, done: "Returned", console: Console) -> None:
-    """Print where the feedback is, and whose is not in it."""
+    """Print where the feedback is, and which students have none in it."""
     from autograder.collect.warnings import several
 
     if done.students:
@@ -179,7 +179,7 @@ def _tell(slug: str, way: str, done: "Returned", console: Console) -> None:
 
 
 def by_reason(left_out: dict[str, str]) -> list[tuple[str, str]]:
-    """Return students and reasons: a row for each, or one for many of one reason."""
+    """Return rows of students and reasons, with one row if many share a reason."""
     whose: dict[str, list[str]] = {}
     for student, why in left_out.items():
         whose.setdefault(why, []).append(student)

@@ -1,4 +1,4 @@
-"""The command `course sample-class`: submissions of which the scores are known."""
+"""Define `course sample-class`, which makes submissions with known scores."""
 
 from pathlib import Path
 from typing import Annotated
@@ -24,10 +24,10 @@ def sample_class(
         Path, typer.Option("--to", help="Where the students' folders go.")
     ] = Path("submitted"),
     language: Annotated[
-        str, typer.Option(help="Of the notebooks that are filled in: en or ko.")
+        str, typer.Option(help="Language of the filled-in notebooks: en or ko.")
     ] = "en",
 ) -> None:
-    """Make twelve submissions of each unit, and the score that each must get."""
+    """Make twelve submissions of each unit, and list the score that each must get."""
     import torch
 
     from autograder.assemble.translation import translate_submissions

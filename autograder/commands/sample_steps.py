@@ -1,4 +1,4 @@
-"""The steps of `course all` that make a sample class, grade it and compare scores."""
+"""Make a sample class, grade it and compare the scores, as steps of `course all`."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from autograder.commands.progress_log import (
     course_command,
 )
 
-# One of the class loops for ever in every unit: wait for it less long than usual.
+# In every unit, one submission loops for ever. A short limit saves time.
 SETTINGS = """\
 \"\"\"Settings of the sample class: the course's own, with shorter limits.\"\"\"
 
@@ -32,15 +32,15 @@ UNPROTECTED = "Graded without a sandbox, as bubblewrap is not here."
 
 
 class NewLines:
-    """The lines that are added to a file from now on."""
+    """Read the lines that are added to a file from now on."""
 
     def __init__(self, path: Path):
-        """Begin behind the last line of a file, which need not be there yet."""
+        """Start after the last line of a file, which may not exist yet."""
         self._path = path
         self._place = path.stat().st_size if path.exists() else 0
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the whole lines that were added since the last time."""
+        """Yield the complete lines that were added since the last call."""
         if not self._path.exists():
             return
         with self._path.open("rb") as file:
@@ -53,7 +53,7 @@ class NewLines:
 
 @dataclass
 class SampleClass:
-    """Twelve made-up students in each of some units, with scores known beforehand.
+    """Make and grade twelve made-up students per unit, whose scores are known.
 
     Attributes:
         root: the folder of the class.
@@ -68,19 +68,19 @@ class SampleClass:
 
     @property
     def submitted(self) -> Path:
-        """Return the folder that the students hand in to."""
+        """Return the folder of the submissions."""
         return self.root / "submitted"
 
     @property
     def gradebook(self) -> Path:
-        """Return where the scores go."""
+        """Return the path of the gradebook."""
         return self.root / "gradebook.db"
 
     def make(self, progress: ProgressLog) -> None:
-        """Write anew what the students hand in.
+        """Write the submissions again.
 
         Raises:
-            StepFailed: if it cannot be made.
+            StepFailed: if they cannot be made.
         """
         number = len(self.slugs)
         where = self.slugs[0] if number == 1 else f"each of {number} units"
@@ -94,17 +94,17 @@ class SampleClass:
         settings.write_text(SETTINGS, encoding="utf-8")
 
     def grade(self, progress: ProgressLog) -> None:
-        """Grade all of it, with a line a unit, and look the scores up in the gradebook.
+        """Grade all units, print a line for each, and compare the scores.
 
         Raises:
-            StepFailed: if grading fails, or a score is another than it must be.
+            StepFailed: if grading fails or a score is wrong.
         """
         from autograder.sandbox.bubblewrap import sandbox_kind
 
         if not hasattr(os, "fork"):
             progress.say(f"4/{STEPS} Grading: left out, as it needs Linux or macOS")
             return
-        trusted = ["--unprotected"] if sandbox_kind() == "none" else []  # it is ours
+        trusted = ["--unprotected"] if sandbox_kind() == "none" else []  # our own code
         progress.say(f"4/{STEPS} Grading: hidden checks, points, feedback")
         began = time.monotonic()
         log = NewLines(self.root / "grading" / "audit.jsonl")
@@ -117,7 +117,7 @@ class SampleClass:
             return f"{number} of {handed_in} submissions graded"
 
         with Job(progress, "grade", command) as job:
-            job.wait(doing, fine=(0, 1))  # 1: some are refused, as they must be
+            job.wait(doing, fine=(0, 1))  # 1: some submissions must be refused
         doing()
         self.compare(progress)
         if trusted:
@@ -127,7 +127,7 @@ class SampleClass:
             job.wait(lambda: "a page about the class")
 
     def _read(self, log: NewLines, progress: ProgressLog, began: float) -> None:
-        """Read what was graded since; say each unit that is done."""
+        """Read the new lines of the log, and print each unit that is complete."""
         for line in map(json.loads, log):
             unit = self._graded[line["unit"]]
             unit[line["student"]] = line["score"] or 0.0
@@ -139,13 +139,13 @@ class SampleClass:
                 )
 
     def compare(self, progress: ProgressLog) -> None:
-        """Compare the scores in the gradebook with those known.
+        """Compare the scores in the gradebook with the known ones.
 
         Raises:
-            StepFailed: if any differs; names them.
+            StepFailed: if any score differs; lists the differences.
         """
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # other people's
+            warnings.simplefilter("ignore")  # from other packages
             from autograder.marks import scores_in_gradebook
             from autograder.proof.sample_class import wrong_scores
 
@@ -164,5 +164,5 @@ class SampleClass:
 
 
 def _left(seconds: float) -> str:
-    """Say how long the rest will take; nothing if there is no rest."""
+    """Return the estimated remaining time, or "" if no time remains."""
     return f"; about {max(1, round(seconds / 60))} min left" if seconds else ""

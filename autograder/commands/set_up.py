@@ -1,7 +1,7 @@
-"""Make `.venv` with everything in it: `python3 autograder/commands/set_up.py`.
+"""Create `.venv` with all packages: `python3 autograder/commands/set_up.py`.
 
-It runs before anything is installed, on whatever Python there is: what is too old for
-the course, or not there, is said at once and in one sentence.
+It runs before anything is installed, with any Python version. If that version is too
+old, it says so at once in one sentence.
 """
 
 import argparse
@@ -23,9 +23,9 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 INSTALLED = VENV / "installed"
 DECIDING = ("pyproject.toml", "constraints.txt")
-OLDEST = (3, 11)  # what the versions in constraints.txt need
+OLDEST = (3, 11)  # required by the versions in constraints.txt
 LOG = ROOT / "build" / "set-up.log"
-# Python compiles a module when it first imports it. To compile all takes a minute.
+# Python compiles a module at its first import. Compiling all of them takes a minute.
 INSTALL = ("--progress-bar", "off", "--disable-pip-version-check", "--no-compile")
 GPU_TOOL = "nvidia-smi"  # comes with the driver of an NVIDIA GPU
 CPU_IS_SMALLER = (
@@ -38,7 +38,7 @@ CUDA_STAYS = (
 
 
 def too_old(version: tuple, program: str) -> str:
-    """Say that a Python is too old, and what to do; nothing if it is not."""
+    """Return a message if a Python is too old, otherwise ""."""
     if tuple(version[:2]) >= OLDEST:
         return ""
     needed, found = (".".join(map(str, v[:2])) for v in (OLDEST, version))
@@ -49,7 +49,7 @@ def too_old(version: tuple, program: str) -> str:
 
 
 def is_installed() -> bool:
-    """Tell whether all is installed, and asked for nothing else since."""
+    """Tell whether the installation is complete and the requirements are unchanged."""
     if not (INSTALLED.exists() and PYTHON.exists()):
         return False
     made = INSTALLED.stat().st_mtime
@@ -57,7 +57,7 @@ def is_installed() -> bool:
 
 
 def has_only_cuda_build(system: str, environ: "Mapping[str, str]") -> bool:
-    """Tell whether pip would install CUDA here although there is no NVIDIA GPU."""
+    """Tell whether pip would install the CUDA build although there is no NVIDIA GPU."""
     is_linux_on_intel = system == "Linux" and platform.machine() == "x86_64"
     return is_linux_on_intel and not environ.get("CPU") and not shutil.which(GPU_TOOL)
 
@@ -70,7 +70,7 @@ def has_installed_cuda() -> bool:
 def cpu_torch(index: str) -> list:
     """Return pip's arguments for the CPU build of the pinned PyTorch from `index`.
 
-    Its dependencies come later, from the usual index.
+    pip installs its dependencies later, from the usual index.
 
     Raises:
         SystemExit: if no index is set.
@@ -91,10 +91,10 @@ def torch_index() -> str:
 
 
 def install(progress: "ProgressLog") -> None:
-    """Make `.venv`, and have pip install everything, with its lines in the log.
+    """Create `.venv`, install everything with pip, and log the output.
 
     Raises:
-        StepFailed: if something cannot be installed.
+        StepFailed: if the installation fails.
     """
     from autograder.commands.progress_log import INDENT, Job
 
@@ -106,7 +106,7 @@ def install(progress: "ProgressLog") -> None:
         elif line.startswith("Installing collected packages"):
             progress.say(f"{INDENT}{len(collected) or 'no new'} packages; unpacking")
 
-    # The pip that comes with Python 3.11 takes a minute longer to choose the versions.
+    # The pip that comes with Python 3.11 takes a minute longer to resolve the versions.
     command = [sys.executable, "-m", "venv", "--upgrade-deps", VENV]
     with Job(progress, "venv", command) as job:
         job.wait(lambda: "making .venv")
@@ -124,7 +124,7 @@ def install(progress: "ProgressLog") -> None:
 
 
 def main() -> None:
-    """Read the command line, and set up what is not set up yet."""
+    """Read the command line, and install whatever is missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--began", type=float, help="when `make course` began")
     began = parser.parse_args().began

@@ -1,4 +1,4 @@
-"""The command `course similar`: whose answers agree more than the exercise explains."""
+"""Define `course similar`, which lists students whose answers agree unusually well."""
 
 import shutil
 import textwrap
@@ -108,7 +108,7 @@ def similar(
 
 
 def identical_files(answers: "Mapping[str, ReadAnswers]") -> list[list[str]]:
-    """Return the groups of students whose files are the same, the largest first."""
+    """Return the groups of students with identical files, the largest group first."""
     groups: dict[str, list[str]] = {}
     for student, own in answers.items():
         groups.setdefault(own.digest, []).append(student)

@@ -1,4 +1,4 @@
-"""The command `course verify`: do the hidden checks judge known answers rightly?"""
+"""Define `course verify`, which tests the hidden checks on known answers."""
 
 import os
 from collections import Counter
@@ -23,16 +23,16 @@ def verify(
         list[str] | None, typer.Argument(help="Units; default: all that have variants.")
     ] = None,
     workers: Annotated[
-        int, typer.Option(help="How many processes judge; 0: as many as processors.")
+        int, typer.Option(help="Number of judging processes; 0: one per processor.")
     ] = 0,
     only: Annotated[
         str, typer.Option(help="A part of the exercise's or the variant's name.")
     ] = "",
     mutants: Annotated[
-        bool, typer.Option("--mutants", help="Mechanical mutants too; takes minutes.")
+        bool, typer.Option("--mutants", help="Test mutants too, which takes minutes.")
     ] = False,
     visible: Annotated[
-        bool, typer.Option("--visible", help="By the notebooks' visible checks.")
+        bool, typer.Option("--visible", help="Use the notebooks' visible checks.")
     ] = False,
 ) -> None:
     """Run the known wrong and right answers and show how each was judged."""
@@ -67,7 +67,7 @@ def verify(
 
 
 def table_of(verdicts: list) -> Table:
-    """Return the table, an exercise a row: killed, named, accepted."""
+    """Return a table with a row per exercise: variants killed, named and accepted."""
     table = Table("unit", "exercise", "wrong: killed", "named", "right")
     for row in dict.fromkeys((one.slug, one.exercise) for one in verdicts):
         own = [one for one in verdicts if (one.slug, one.exercise) == row]
@@ -84,7 +84,7 @@ def table_of(verdicts: list) -> Table:
 
 
 def visible_table(verdicts: Iterable) -> Table:
-    """Return the table of the visible checks, an exercise a row, with a sum."""
+    """Return a table of the visible checks, with a row per exercise and a total."""
     table = Table("unit", "exercise", "wrong: caught", "", "in words", "right: passed")
     every = list(verdicts)
     rows = list(dict.fromkeys((one.slug, one.exercise) for one in every))
@@ -104,7 +104,7 @@ def visible_table(verdicts: Iterable) -> Table:
 
 
 def summary_of(verdicts: list) -> str:
-    """Say how many variants were judged, and how many of them wrongly."""
+    """Return how many variants were judged, and how many of them wrongly."""
     kinds = Counter(one.variant.kind for one in verdicts)
     misjudged = sum(bool(one.slips) for one in verdicts)
     return (
@@ -114,7 +114,7 @@ def summary_of(verdicts: list) -> str:
 
 
 def mutant_table(verdicts: dict) -> Table:
-    """Return the table of mechanical mutants: made, killed, equivalent."""
+    """Return a table of mechanical mutants: made, killed and equivalent."""
     table = Table("unit", "mutants", "killed", "of those not equivalent")
     for slug, rows in verdicts.items():
         killed = sum(row.killed for row in rows)
@@ -125,7 +125,7 @@ def mutant_table(verdicts: dict) -> Table:
 
 
 def survivors(verdicts: dict) -> list[str]:
-    """Return a line for each mutant that lives and that nobody explained."""
+    """Return a line for each surviving mutant that has no recorded explanation."""
     return [
         f"{slug}: mutant lives: {row.exercise}: {row.change}"
         for slug, rows in verdicts.items()

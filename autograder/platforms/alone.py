@@ -1,4 +1,4 @@
-"""Grade one submission, all by itself: in a container, or on a runner."""
+"""Grade a single submission in a container or on a runner."""
 
 from pathlib import Path
 
@@ -33,16 +33,16 @@ NONE = "There is no notebook in what was handed in: hand in {slug}.ipynb."
 def grade_alone(
     unit: GradedUnit, folder: Path, sandbox: str, limits: Limits | None = None
 ) -> Outcome:
-    """Grade the notebook in a folder; nothing is written.
+    """Grade the notebook in a folder, and write no files.
 
     Args:
-        unit: what it is checked by.
-        folder: what was handed in.
+        unit: the unit with its checks.
+        folder: the submission.
         sandbox: the kind of sandbox; see `autograder.sandbox.bubblewrap`.
-        limits: what it may use.
+        limits: the limits on time, memory and output.
 
     Returns:
-        The outcome, whatever happens.
+        The outcome, even if grading fails.
     """
     path = find_notebook(folder, unit.slug)
     submission = Submission(folder.name, unit.slug, path)
@@ -62,12 +62,12 @@ def grade_alone(
 
 
 def protection(outcome: Outcome, kind: str) -> str:
-    """Say what protected the grader; "" where nothing of a submission was run."""
+    """Return how the grader was protected, or "" if no student code ran."""
     return "" if outcome.status == "refused" else PROTECTION[kind]
 
 
 def what_to_see_to(outcome: Outcome) -> list[str]:
-    """Return what a student should know of a notebook, whatever the checks say."""
+    """Return notes for the student that do not depend on the checks' results."""
     lines = [f"Repaired: {note}" for note in outcome.notes]
     for cell in outcome.notebook.cells if outcome.notebook else ():
         lines += [

@@ -1,7 +1,7 @@
-"""Choose the files that grade one unit somewhere else, and no others.
+"""Select only those files that a platform needs to grade one unit.
 
-They are what the grader imports, the unit's checks, what these import of the answers,
-and the unit's notebooks. They lie as in the course's folder.
+These are the code that the grader imports, the unit's checks, the answers that the
+checks import, and the unit's notebooks. They keep their paths in the course's folder.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Packages = dict[str, Path]
 
 
 def bundle(course: Course, unit: Unit) -> dict[str, bytes]:
-    """Return the files that grade a unit: where each lies, and what it holds.
+    """Return the path and content of each file that grades a unit.
 
     Raises:
-        CourseError: if the unit's notebooks were not made yet.
+        CourseError: if the unit's notebooks have not been made yet.
     """
     for notebook in (course.release_notebook(unit), course.answer_notebook(unit)):
         if not notebook.is_file():
@@ -43,7 +43,7 @@ def bundle(course: Course, unit: Unit) -> dict[str, bytes]:
     files["autograder/course.toml"] = _read(course, "autograder/course.toml")
     files[answers.relative_to(course.root).as_posix()] = answers.read_bytes()
     files |= released(course, unit, f"assignments/{unit.slug}")
-    for language in TRANSLATIONS:  # a submission may be of any edition
+    for language in TRANSLATIONS:  # a submission may come from any edition
         if (edition := course.translated_notebook(unit, language)).is_file():
             files[edition.relative_to(course.root).as_posix()] = edition.read_bytes()
     files["requirements.txt"] = "\n".join([*requirements(course), ""]).encode()
@@ -53,7 +53,7 @@ def bundle(course: Course, unit: Unit) -> dict[str, bytes]:
 
 
 def released(course: Course, unit: Unit, place: str) -> dict[str, bytes]:
-    """Return what students of a unit are given, to lie in the folder `place`."""
+    """Return the files that students of a unit receive, under the folder `place`."""
     folder = course.release_dir(unit)
     return {
         f"{place}/{path.relative_to(folder).as_posix()}": path.read_bytes()
@@ -63,7 +63,7 @@ def released(course: Course, unit: Unit, place: str) -> dict[str, bytes]:
 
 
 def requirements(course: Course) -> list[str]:
-    """Return what must be installed: what notebooks import, and the grader's tools."""
+    """Return the packages to install: the notebooks' imports and the grader's tools."""
     table = tomllib.loads(_read(course, "pyproject.toml").decode())
     project = table["project"]
     extras = project.get("optional-dependencies", {}).get("course", [])
@@ -76,7 +76,7 @@ def _read(course: Course, name: str) -> bytes:
 
 
 def _code(course: Course, unit: Unit, packages: Packages) -> Iterator[Path]:
-    """Yield the files of both packages that grading a unit needs."""
+    """Yield the files of both packages that grading a unit requires."""
     found: set[Path] = set()
     waiting = [course.checks_file(unit), *(AUTOGRADER / name for name in BEGIN)]
     waiting += (AUTOGRADER / LOADED_BY_PATH).glob("*.py")
@@ -92,13 +92,13 @@ def _code(course: Course, unit: Unit, packages: Packages) -> Iterator[Path]:
 
 
 def _imported(path: Path, packages: Packages) -> Iterator[Path]:
-    """Yield the files of the packages that a file imports, and those around them."""
+    """Yield the package files that a file imports, with their parent packages."""
     for name in imported_names(path, _package_of(path, packages)):
         yield from _files_of(name, packages)
 
 
 def _package_of(path: Path, packages: Packages) -> Sequence[str]:
-    """Return the names of the package that a file lies in; none if in neither."""
+    """Return the name parts of a file's package, or () if it is in neither package."""
     for package, folder in packages.items():
         if folder in path.parents:
             return package, *path.parent.relative_to(folder).parts
@@ -106,7 +106,7 @@ def _package_of(path: Path, packages: Packages) -> Sequence[str]:
 
 
 def _files_of(name: str, packages: Packages) -> Iterator[Path]:
-    """Yield the files of a dotted name, as far as there are any."""
+    """Yield the existing files along a dotted name."""
     package, *parts = name.split(".")
     if package not in packages:
         return

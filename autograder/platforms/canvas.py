@@ -1,4 +1,4 @@
-"""Write what goes out to Canvas: feedback files, and a file of scores."""
+"""Write the files for Canvas: feedback and scores."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 def write_feedback(pages: Iterable[Page], folder: Path) -> Returned:
-    """Write the zip that Canvas takes as *Upload submissions*.
+    """Write the zip for *Upload submissions* in Canvas.
 
-    Canvas finds a student by the numbers in the file's name, and keeps the name that
-    the student gave the file. A file with a notebook's name must be a notebook.
+    Canvas identifies a student by the numbers in the file name, and keeps the student's
+    own name of the file. A file with a notebook's extension must be a notebook.
     """
     return write_zip(pages, folder, "Canvas", _entry)
 
@@ -45,7 +45,7 @@ def _entry(page: Page) -> tuple[str, bytes] | None:
 
 
 def _as_notebook(page: Page) -> str:
-    """Return a notebook whose one cell is the feedback page."""
+    """Return a notebook whose only cell is the feedback page."""
     html = page.path.read_text(encoding="utf-8")
     found = BODY.search(html)
     shown = NEEDLESS.sub("", found[1] if found else html)
