@@ -1,7 +1,7 @@
-"""The rule for late work: `[late]` in `course.toml`, applied to nbgrader's gradebook.
+"""Apply the rule for late work, `[late]` in `course.toml`, to nbgrader's gradebook.
 
-nbgrader computes a penalty only when it autogrades, before a human gives points. So
-penalties are computed again when points, extensions or the rule have changed.
+nbgrader computes a penalty only when it autogrades, before a human gives points. We
+therefore compute penalties again when points, extensions or the rule have changed.
 """
 
 import math
@@ -23,13 +23,13 @@ DAY = 86_400  # seconds
 
 @dataclass(frozen=True)
 class LateRule:
-    """The percentage of a score that late work loses.
+    """Hold the percentages of a score that late work loses.
 
     Attributes:
-        percent_a_day: for each day begun.
-        percent_once: for being late at all.
+        percent_a_day: the loss for each day begun.
+        percent_once: the loss for any lateness.
         percent_at_most: the largest loss.
-        minutes_of_grace: the time after the due date in which nothing is lost.
+        minutes_of_grace: minutes after the due date without a loss.
     """
 
     percent_a_day: float = 0
@@ -38,7 +38,7 @@ class LateRule:
     minutes_of_grace: float = 0
 
     def share(self, seconds: float) -> float:
-        """Return the lost share of the score, from 0 to 1, for so many seconds."""
+        """Return the share of the score, from 0 to 1, lost after this many seconds."""
         late = seconds - 60 * self.minutes_of_grace
         if late <= 0:
             return 0.0
@@ -50,7 +50,7 @@ def late_rule_of(course: Course) -> LateRule:
     """Read a course's rule.
 
     Raises:
-        CourseError: if `course.toml` holds a wrong rule; names the entry.
+        CourseError: if `course.toml` has an error in the rule; names the entry.
     """
     path = course.root / "autograder" / "course.toml"
     known = [field.name for field in fields(LateRule)]
@@ -64,12 +64,12 @@ def late_rule_of(course: Course) -> LateRule:
 
 
 class CourseLatePenalty(LateSubmissionPlugin):
-    """The course's rule as a plugin of nbgrader's `AssignLatePenalties`."""
+    """Apply the course's rule as a plugin of nbgrader's `AssignLatePenalties`."""
 
     def late_submission_penalty(
         self, student_id: str, score: float, total_seconds_late: float
     ) -> float:
-        """Return the points to take away."""
+        """Return the points to subtract."""
         above = self.parent
         while not hasattr(above, "coursedir"):
             above = above.parent
@@ -78,7 +78,7 @@ class CourseLatePenalty(LateSubmissionPlugin):
 
 
 def late_plugin(converter: Autograde) -> LateSubmissionPlugin:
-    """Return the plugin that the class's settings name: ours, or another rule."""
+    """Return the plugin that the class's settings name, which is ours by default."""
     step = AssignLatePenalties(parent=converter)
     step.init_plugin()
     return step.plugin_inst
@@ -89,7 +89,7 @@ def late_penalty(
 ) -> float | None:
     """Return the points that a submitted notebook loses, at most its score."""
     submission = notebook.assignment
-    if submission.assignment.duedate is None:  # nbgrader would add an extension to it
+    if submission.assignment.duedate is None:  # nbgrader fails if there is an extension
         return None
     late = submission.total_seconds_late
     if late <= 0:
@@ -117,21 +117,21 @@ def renew_penalties(converter: Autograde, slug: str) -> bool:
 
 
 class NoDueDateError(ValueError):
-    """Report an extension where there is no due date: nbgrader fails on it."""
+    """Report an extension without a due date, on which nbgrader would fail."""
 
 
 def extend(db_url: str, slug: str, student: str, days: float) -> datetime | None:
-    """Let a student hand in so many days later than the others.
+    """Give one student some extra days.
 
     Before the first `course collect` the gradebook knows nobody, so the student is
     added.
 
     Returns:
-        The time in UTC when the student's work is due, if the unit has a due date.
+        The student's due date in UTC, if the unit has one.
 
     Raises:
         MissingEntry: if the gradebook does not know the student or the unit.
-        NoDueDateError: if there is no date to extend; then nothing is written.
+        NoDueDateError: if the unit has no due date; then nothing is written.
     """
     from autograder.grading.student_names import is_safe_name
 

@@ -1,7 +1,8 @@
-"""Read a student's notebook as syntax: what it defines, imports and uses.
+"""Parse a student's notebook: find what it defines, imports and uses.
 
-Nothing is executed. A cell is read as IPython would: `!cmd`, `len?` and `%magic` become
-calls, and what `%%time` runs is code. A cell that is no Python then is left out.
+Nothing is executed. Cells are read as IPython reads them: `!cmd`, `len?` and `%magic`
+become calls, and the body of `%%time` is code. A cell that still is not Python is
+left out.
 """
 
 import ast
@@ -13,23 +14,23 @@ RUN_THEIR_CELL = {
     "%%time",
     "%%capture",
     "%%prun",
-}  # as code, among the notebook's names
-MOST_TO_TRANSFORM = 200_000  # characters, once for each line that is no Python: 1 s
-SHORT_CELL = 4_000  # characters; the tree of a cell takes some 300 times that
+}  # these magics run their cell as code, with the notebook's names
+MOST_TO_TRANSFORM = 200_000  # characters times non-Python lines; takes about 1 s
+SHORT_CELL = 4_000  # characters; a cell's tree takes some 300 times its memory
 READ_CELLS = 64
 
 
 @dataclass
 class Program:
-    """The cells of a notebook as one program.
+    """Hold the cells of a notebook as one program.
 
     Attributes:
-        definitions: Top-level name to its last definition.
-        sources: Top-level name to the source text of that definition.
+        definitions: top-level name to its last definition.
+        sources: top-level name to the source text of that definition.
         imports: local name to the dotted name that it was imported from.
-        others: Top-level name to what else decides what it does: earlier definitions
-            that something may hold on to, and attributes that are set later.
-        files: the modules and packages that cells write beside the notebook.
+        others: top-level name to the other statements that affect its behaviour:
+            earlier definitions that may still be in use, and attributes set later.
+        files: the modules and packages that cells write next to the notebook.
     """
 
     definitions: dict[str, ast.stmt] = field(default_factory=dict)
@@ -39,13 +40,13 @@ class Program:
     files: set[str] = field(default_factory=set)
 
     def all_of(self, name: str) -> list[ast.AST]:
-        """Return the syntax of everything that decides what `name` does."""
+        """Return the syntax trees of all statements that affect `name`."""
         last = [self.definitions[name]] if name in self.definitions else []
         return [*last, *self.others.get(name, [])]
 
 
 def read_program(cells: Sequence[str]) -> Program:
-    """Parse the code cells in their order; later definitions replace earlier ones."""
+    """Parse the code cells in order; a later definition replaces an earlier one."""
     program = Program()
     held: set[str] = set()  # names that an assignment has mentioned so far
     for source in cells:
@@ -72,7 +73,7 @@ def read_program(cells: Sequence[str]) -> Program:
 
 
 def _held_by(node: ast.AST) -> list[str]:
-    """Return the names that an assignment may keep what they stand for now."""
+    """Return the names whose current values an assignment may keep."""
     value = node.value if isinstance(node, ast.Assign) else None
     return [n.id for n in ast.walk(value) if isinstance(n, ast.Name)] if value else []
 
@@ -88,7 +89,7 @@ def _written_file(source: str) -> tuple[str, ast.Module | None]:
 
 
 def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield statements that are run at the top level, also inside `if` or `try`."""
+    """Yield the statements that run at the top level, also those in `if` or `try`."""
     waiting = list(reversed(body))
     while waiting:
         node = waiting.pop()
@@ -111,7 +112,7 @@ def _also_bound(node: ast.AST) -> list[str]:
 
 
 def _changed_by(node: ast.AST) -> list[str]:
-    """Return the names of which a statement sets an attribute: `A.f = g`, `setattr`."""
+    """Return the names whose attributes a statement sets: `A.f = g`, `setattr`."""
     targets = node.targets if isinstance(node, ast.Assign) else []
     changed = [target.value for target in targets if isinstance(target, ast.Attribute)]
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -122,16 +123,16 @@ def _changed_by(node: ast.AST) -> list[str]:
 
 
 def _segment(lines: list[str], node: ast.stmt) -> str:
-    """Return the lines of a statement; the first as from where it begins."""
+    """Return the source lines of a statement, without the indent of the first."""
     own = lines[node.lineno - 1 : node.end_lineno]
     return "\n".join(own).strip()
 
 
 def parse_cell(source: str) -> ast.Module | None:
-    """Parse one cell; None if it is no Python, or another program's.
+    """Parse one cell, or return None if it is not Python.
 
-    One that begins with an indent is none: it is the second half of a cell, though
-    IPython would run it.
+    A cell that starts with an indent gives None although IPython would run it, because
+    it is the second half of a split cell.
     """
     first = next((line for line in source.splitlines() if line.strip()), "")
     if first[:1].isspace() and not first.lstrip().startswith("%"):
@@ -140,10 +141,10 @@ def parse_cell(source: str) -> ast.Module | None:
 
 
 def read_cell(source: str) -> tuple[str, ast.Module | None]:
-    """Return a cell as Python, and its tree; None if it is none.
+    """Return a cell as Python text, and its tree or None if it is not Python.
 
-    Where IPython's own way of reading fails or takes too long, the lines that are no
-    Python are blanked out. A tree may be another caller's too: nobody changes it.
+    If IPython's transformation fails or would take too long, lines that are not Python
+    become empty. Callers share the trees, so they must not change them.
     """
     return _read_short(source) if len(source) <= SHORT_CELL else _read(source)
 
@@ -167,7 +168,7 @@ _read_short = lru_cache(READ_CELLS)(_read)
 
 
 def _transformed(source: str) -> str:
-    """Return what IPython makes of a cell; the cell itself if that takes too long."""
+    """Return a cell as IPython transforms it, or unchanged if that takes too long."""
     from IPython.core.inputtransformer2 import TransformerManager  # slow to import
 
     lines = [line.strip() for line in source.splitlines()]
@@ -176,12 +177,12 @@ def _transformed(source: str) -> str:
         return source
     try:
         return TransformerManager().transform_cell(source)
-    except Exception:  # of whatever kind: it reads what a student wrote
+    except Exception:  # the student's text can cause any error in IPython
         return source
 
 
 def _blanked(source: str) -> str:
-    """Return a cell without the lines that begin as a magic or a shell command."""
+    """Return a cell with its magics and shell commands replaced by empty lines."""
     lines = source.splitlines()
     return "\n".join("" if one.lstrip()[:1] in ("%", "!") else one for one in lines)
 

@@ -1,4 +1,4 @@
-"""The class report of a unit: what the scores, the checks and the log say together."""
+"""Write a unit's class report from the scores, the checks and the audit log."""
 
 from autograder.class_report.gathering import gather
 from autograder.class_report.page import write_page

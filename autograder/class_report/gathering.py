@@ -1,4 +1,4 @@
-"""Gather what is known of a class's work on one unit; nothing is written."""
+"""Gather the facts about a class's work on one unit, without writing anything."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from autograder.written.settling import how_settled
 
 CHANGED = Phrase("it has changed since it was graded")
 AS_GIVEN_OUT = Phrase("its answers are as they were given out")
-CLOCKS = 1.0  # seconds by which a file's time and the log's may differ
+CLOCKS = 1.0  # seconds by which the clocks of files and log may differ
 
 
 def gather(folder: ClassFolder, slug: str) -> ClassReport:
-    """Gather what gradebook, autograded notebooks and audit log say of a unit.
+    """Gather a unit's results from gradebook, autograded notebooks and audit log.
 
     Raises:
         FileNotFoundError: if the unit was never graded in this class.
@@ -79,14 +79,14 @@ def gather(folder: ClassFolder, slug: str) -> ClassReport:
 
 
 def _words_about(folder: ClassFolder, slug: str, rows: Sequence[Row]) -> Words:
-    """Return the words of the language that most of the graded notebooks have."""
+    """Return the page's texts in the language of most graded notebooks."""
     graded = (row.language for row in rows if row.status == "graded")
     return words_in(language_of_most(graded), slug, folder.root)
 
 
 @dataclass(frozen=True)
 class _Sources:
-    """Where the rows come from: the gradebook first, the log for what is not in it."""
+    """Read the rows from the gradebook, and all other facts from the audit log."""
 
     folder: ClassFolder
     slug: str
@@ -98,7 +98,7 @@ class _Sources:
 
     @cached_property
     def sent_instead(self) -> dict[str, str]:
-        """What students sent of whom nothing was taken."""
+        """Return the files of students from whom nothing could be taken."""
         return sent_instead(self.folder.root, self.slug)
 
     def row(self, name: str, details: Mapping[str, str]) -> Row:
@@ -140,13 +140,13 @@ class _Sources:
         ).is_untouched
 
     def _page(self, name: str) -> str:
-        """Return where a student's feedback page is; "" if there is none."""
+        """Return the path of a student's feedback page, or "" if there is none."""
         submission = self.handed_in.get(name)
         path = submission and self.folder.feedback_page(submission)
         return str(path) if path and path.is_file() else ""
 
     def _status(self, name: str, marks: Marks) -> tuple[str, str]:
-        """Say what became of a submission, and why it has no marks."""
+        """Return a submission's status, and the reason if it has no marks."""
         line, submission = self.log.get(name, {}), self.handed_in.get(name)
         if any(score is not None for score in marks.auto.values()):
             if submission is not None and self._has_changed(submission, line):
@@ -160,9 +160,10 @@ class _Sources:
         return ("not taken" if instead else "missing"), instead
 
     def _has_changed(self, submission: Submission, line: Mapping[str, Any]) -> bool:
-        """Say whether something else was handed in since; nbgrader may have graded it.
+        """Say whether the submission has changed since it was graded.
 
-        It leaves no line in the log, but a notebook that is younger than the line.
+        If nbgrader graded it, the log has no line for that grading, but the notebook is
+        newer than the last line.
         """
         graded = line.get("hashes", {}).get("submission")
         if graded is None or graded == fingerprint_of_submission(submission):
@@ -181,7 +182,7 @@ class _Sources:
 def last_lines(path: Path, slug: str) -> dict[str, dict[str, Any]]:
     """Return the last line about each student in the audit log of a unit.
 
-    A line that was kept from an earlier run points to that run's.
+    A line with the status "kept" gets its time from the line before.
     """
     found: dict[str, dict[str, Any]] = {}
     for line in _lines(path):
@@ -200,7 +201,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     for text in path.read_text(encoding="utf-8").splitlines():
         try:
             yield restored(json.loads(text))
-        except ValueError:  # cut off by a kill
+        except ValueError:  # the process was killed while writing it
             continue
 
 
@@ -217,7 +218,7 @@ def _exercise(cell: str) -> str:
 
 
 def _details(student: Any) -> dict[str, str]:
-    """Return what the gradebook knows of a student beside the id."""
+    """Return a student's name, address and platform number from the gradebook."""
     found = {
         key: getattr(student, key, None)
         for key in ("first_name", "last_name", "email", "lms_user_id")
@@ -226,7 +227,7 @@ def _details(student: Any) -> dict[str, str]:
 
 
 def _read(path: Path) -> NotebookNode:
-    """Return the autograded notebook, in which grading kept what it found."""
+    """Return the autograded notebook, in which grading stored its results."""
     try:
         return nbformat.read(path, as_version=4)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Write the report's page: one HTML file that needs no network and runs no script."""
+"""Write the report as one HTML file that needs no network and no scripts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from autograder.sandbox.error_words import clean
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "class_report"
 MOST_COMMON, SLOWEST, REASON = 15, 5, 200
-GOOD, WEAK = 0.3, 0.2  # of the discrimination
+GOOD, WEAK = 0.3, 0.2  # thresholds of the discrimination
 
 
 def write_page(report: ClassReport, path: Path) -> None:
-    """Write the page; every text in it is escaped, and addresses are relative to it."""
+    """Write the page, with all inserted texts escaped and relative addresses."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = tuple(
         replace(row, page=quote(os.path.relpath(row.page, path.parent)))
@@ -35,7 +35,7 @@ def write_page(report: ClassReport, path: Path) -> None:
 
 
 def page_of(report: ClassReport) -> str:
-    """Return the page as text."""
+    """Return the page as HTML text."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
@@ -78,7 +78,7 @@ def needs_a_look(row: Row) -> bool:
 
 
 def judged(discrimination: float | None, told: Told = str) -> str:
-    """Say what a discrimination means, in a word or two."""
+    """Describe a discrimination in a few words."""
     if discrimination is None:
         return told("too few students, or all alike")
     if discrimination >= GOOD:

@@ -1,4 +1,4 @@
-"""Draw the report's figures as SVG that stands in the page itself."""
+"""Draw the report's figures as SVG elements inside the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZE = (7.2, 2.8)
 
 
 def score_histogram(report: ClassReport) -> tuple[str, str]:
-    """Draw how many students have how many points; return SVG and description."""
+    """Draw a histogram of the students' points, and return SVG and description."""
     scores = [row.score for row in report.graded if row.score is not None]
     figure, axes = _figure()
     bins = [report.max_score * part / 20 for part in range(21)]
@@ -59,7 +59,7 @@ def pass_rates(report: ClassReport) -> tuple[str, str]:
 
 
 def grading_times(report: ClassReport) -> tuple[str, str]:
-    """Draw how long grading a submission took."""
+    """Draw a histogram of the grading times of submissions."""
     seconds = [row.seconds for row in report.graded if row.seconds]
     figure, axes = _figure()
     if seconds:
@@ -95,7 +95,7 @@ def _whole_numbers(axes: matplotlib.axes.Axes, most: float) -> None:
 
 
 def _svg(figure: Figure) -> str:
-    """Return the figure as an SVG element, the same for the same figure."""
+    """Return the figure as an SVG element, identical for identical figures."""
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "course"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})

@@ -1,4 +1,4 @@
-"""What the report of a unit shows: a class's rows, and what they say together."""
+"""Hold the rows of a class's report on a unit, and compute its statistics."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from autograder.collect.name_cleaning import full_name
 from autograder.course import ENGLISH
 from autograder.grading.feedback_table import number
 
-FEWEST = 8  # students, for a correlation to say something
+FEWEST = 8  # students for a meaningful correlation
 
 
 @dataclass(frozen=True)
 class Row:
-    """What is known of one student.
+    """Hold the facts about one student.
 
     Attributes:
         student: nbgrader's id.
         status: "graded", "refused", "failed", "not graded", "not taken" by collecting,
             or "missing".
         reason: why it was not graded.
-        score: all points in the gradebook, those by hand too, less a late penalty;
-            scaled where written answers do not count. Who handed in nothing has one
-            only where a human gave points.
-        scores: the points of each graded cell; None where a human must give them.
-        awaits_a_human: whether something must be graded by hand, or looked at again.
-        checks: every hidden check's result, as kept in the autograded notebook.
-        repair: what was mended.
-        doubtful: what a human should look at.
-        limits_hit: which limits the submission ran into.
+        score: all points in the gradebook, including those by hand, minus any late
+            penalty. The score is scaled if written answers do not count. A student
+            without a submission has a score only if a human gave points.
+        scores: the points of each graded cell, or None until a human gives them.
+        awaits_a_human: whether a human must still grade or review something.
+        checks: every hidden check's result, from the autograded notebook.
+        repair: the repairs that were made.
+        doubtful: the points that a human should check.
+        limits_hit: the limits that the submission reached.
         seconds: how long grading took.
         details: first and last name, e-mail and the number on the platform.
-        penalty: what being late took, scaled as the score.
-        page: the address of the feedback page; "" if there is none.
-        language: of the notebook that was handed in.
-        sandbox: the kind of sandbox that the cells ran in, or "none".
+        penalty: the points lost for lateness, scaled like the score.
+        page: the address of the feedback page, or "" if there is none.
+        language: the language of the submitted notebook.
+        sandbox: the kind of sandbox in which the cells ran, or "none".
     """
 
     student: str
@@ -62,13 +62,13 @@ class Row:
 
     @property
     def name(self) -> str:
-        """Return the whole name, as far as it is known: Ada Lovelace, but 김민준."""
+        """Return the full name, as far as it is known: Ada Lovelace, but 김민준."""
         details = self.details
         return full_name(details.get("first_name", ""), details.get("last_name", ""))
 
     @property
     def final_score(self) -> str:
-        """Return the score for a platform's gradebook; "" where there is none yet."""
+        """Return the score for a platform's gradebook, or "" if there is none yet."""
         if self.score is None or self.awaits_a_human:
             return ""
         return number(self.score)
@@ -76,18 +76,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Exercise:
-    """How a class did in one graded cell.
+    """Hold a class's results in one graded cell.
 
     Attributes:
-        name: of the exercise.
-        points: that it carries.
-        by_hand: whether a human gives them.
-        graded: how many students have points, be it 0.
-        mean: share of the points that they have on average.
-        full: share of them with all points.
-        none: share of them with no point.
-        discrimination: correlation of its points with those of all others together;
-            None where students are too few or all alike.
+        name: the name of the exercise.
+        points: the points of the cell.
+        by_hand: whether a human gives the points.
+        graded: number of students with points, including 0 points.
+        mean: average share of the points.
+        full: share of these students with all points.
+        none: share of these students with no points.
+        discrimination: correlation of its points with the points of all other cells;
+            None if there are too few students or all have equal points.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A mistake that was recognised, and how many students made it."""
+    """Count the students who made a mistake that a check recognised."""
 
     exercise: str
     name: str
@@ -111,7 +111,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class CheckRate:
-    """A hidden check, and how many students pass it."""
+    """Count the students who pass a hidden check."""
 
     exercise: str
     title: str
@@ -121,17 +121,17 @@ class CheckRate:
 
 @dataclass(frozen=True)
 class ClassReport:
-    """All that the report of a unit shows.
+    """Hold the contents of a unit's report.
 
     Attributes:
-        slug: of the unit.
-        title: of the unit.
-        max_score: points of all graded cells, as students were told.
+        slug: the slug of the unit.
+        title: the title of the unit.
+        max_score: the points of all graded cells that students can see.
         points: the points that each graded cell counts, in the notebook's order.
         by_hand: the cells that a human grades.
         rows: a row for each student, by id.
-        note: how written answers count, in words; "" where a human gives the points.
-        words: what puts the page into the class's language.
+        note: how written answers count, in words, or "" if a human gives the points.
+        words: the texts of the page in the class's language.
     """
 
     slug: str
@@ -145,16 +145,16 @@ class ClassReport:
 
     @property
     def graded(self) -> list[Row]:
-        """The students whose submission was graded."""
+        """Return the students whose submission was graded."""
         return [row for row in self.rows if row.status == "graded"]
 
     @property
     def unprotected(self) -> int:
-        """The number of submissions that ran without a sandbox."""
+        """Return the number of submissions that ran without a sandbox."""
         return sum(row.sandbox == "none" for row in self.rows)
 
     def count(self, status: str) -> int:
-        """Count the students of a status."""
+        """Count the students with a status."""
         return sum(row.status == status for row in self.rows)
 
     def summary(self) -> dict[str, float]:
@@ -169,7 +169,7 @@ class ClassReport:
         }
 
     def exercises(self) -> list[Exercise]:
-        """Return how the class did in each graded cell."""
+        """Return the class's results in each graded cell."""
         return [self._exercise(name) for name in self.points]
 
     def _exercise(self, name: str) -> Exercise:
@@ -194,7 +194,7 @@ class ClassReport:
         )
 
     def mistakes(self) -> list[Mistake]:
-        """Return the mistakes that were recognised, the most common first."""
+        """Return the recognised mistakes, the most common first."""
         counts: Counter[tuple[str, str]] = Counter()
         for row in self.graded:
             counts.update(

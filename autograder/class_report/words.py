@@ -1,4 +1,4 @@
-"""The words of the report's page, in the language of most of the class's notebooks."""
+"""Translate the report's page into the language of most of the class's notebooks."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Told = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Words:
-    """What puts the page into a language.
+    """Hold the language of a page and the functions that translate its texts.
 
     Attributes:
-        language: of the page.
-        told: translates the page's own words.
-        of_grader: translates what the grader said of a submission.
+        language: the language of the page.
+        told: translates the page's own texts.
+        of_grader: translates the grader's messages about a submission.
     """
 
     language: str = ENGLISH
@@ -34,14 +34,14 @@ class Words:
 
 
 def language_of_most(languages: Iterable[str]) -> str:
-    """Return the language of more than half of the notebooks, else English."""
+    """Return the language of more than half of the notebooks, or else English."""
     found = Counter(languages)
     most = (one for one in TRANSLATIONS if 2 * found[one] > found.total())
     return next(most, ENGLISH)
 
 
 def words_in(language: str, slug: str, root: Path) -> Words:
-    """Return the words for a unit's report; what has no translation stays English."""
+    """Return the translations for a unit's report; untranslated texts stay English."""
     if language == ENGLISH:
         return Words()
     own = translations(locale_of(course_of(root), language) / REPORT)
@@ -54,7 +54,7 @@ def words_in(language: str, slug: str, root: Path) -> Words:
 
 
 def statuses(told: Told) -> dict[str, str]:
-    """Return what became of a submission, in words."""
+    """Return the statuses of submissions in words."""
     return {
         "graded": told("graded"),
         "refused": told("refused"),
@@ -66,7 +66,7 @@ def statuses(told: Told) -> dict[str, str]:
 
 
 def summary_names(told: Told) -> dict[str, str]:
-    """Return the names of the numbers that sum a class up."""
+    """Return the names of the summary statistics of a class."""
     return {
         "mean": told("mean"),
         "median": told("median"),

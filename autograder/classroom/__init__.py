@@ -1,5 +1,6 @@
-"""A class: its folder, a run through its submissions, records, and look-alikes.
+"""Grade a class: its folder, a resumable run, records and similar answers.
 
-Who grades is a process here (`workers`), a dask cluster, or Colab (`on_drive`); a
-`writer` makes gradebook and pages. Both are worker processes, which the kernel limits.
+Submissions are graded by processes on this machine (`workers`), by a dask cluster or
+on Colab (`on_drive`). A `writer` makes the gradebook and the pages. Workers and writer
+are separate processes with resource limits from the kernel.
 """

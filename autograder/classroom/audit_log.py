@@ -1,4 +1,4 @@
-"""Write a line of JSON for each submission that is looked at: who graded what, how."""
+"""Log each submission as a line of JSON: who graded it, and with what result."""
 
 import getpass
 import json

@@ -1,10 +1,10 @@
 """Grade submissions on the workers of a dask.distributed cluster.
 
-What travels is pickled by dask between trusted machines: the unit, the submitted file's
-bytes, and back the outcome. The student's code runs where a worker is, in the same
-sandboxed child as on one machine; gradebook and files are written here alone. Whoever
-reaches a dask scheduler can run code on its workers: keep it on a network that you
-trust, or use `tls://` with dask's certificates.
+dask pickles the unit, the submission and the outcome, and sends them between trusted
+machines. A worker runs the student's code in the same sandboxed child process as a
+single machine does. Only this machine writes the gradebook and files. Anyone who
+reaches a dask scheduler can run code on its workers, so use a network that you trust,
+or `tls://` with dask's certificates.
 """
 
 import contextlib
@@ -40,30 +40,30 @@ from autograder.sandbox.limits import Limits
 from autograder.unit import GradedUnit, Submission
 
 CONNECT_SECONDS = 20
-PATIENCE = 60  # seconds without any worker after which a run gives up
+PATIENCE = 60  # seconds without any worker before a run gives up
 POLL = 1.0
 AHEAD = 2  # submissions in flight for each worker, so that none waits for the network
-# What distributed raises where the scheduler is lost: a closed pool is a RuntimeError.
+# Errors of distributed if the scheduler is lost; a closed pool gives a RuntimeError.
 GONE = (OSError, TimeoutError, CommClosedError, RuntimeError)
 LOST = "every worker that graded it was lost"
 
 
 class ClusterError(Exception):
-    """Report that the cluster cannot be used, or is gone."""
+    """Report that the cluster cannot be used or has disappeared."""
 
 
 class Cluster:
-    """Hand submissions to a cluster's workers, each with its own pre-warmed parent.
+    """Send submissions to a cluster's workers, each with its own pre-warmed parent.
 
-    The scheduler begins again elsewhere what a lost worker had in hand.
+    If a worker is lost, the scheduler sends its submissions to another one.
     """
 
     def __init__(self, unit: GradedUnit, limits: Limits, address: str):
-        """Connect to the scheduler at `address` and give its workers the unit.
+        """Connect to the scheduler at `address`, and send the unit to its workers.
 
         Raises:
-            ClusterError: if there is no scheduler, no worker, or one that would grade
-                otherwise than this machine.
+            ClusterError: if there is no scheduler or no worker, or if the versions of a
+                worker differ.
         """
         self.unit, self.limits, self.address = unit, limits, address
         self._facts = our_facts()
@@ -84,15 +84,15 @@ class Cluster:
             raise
 
     def has_room(self) -> bool:
-        """Say whether a worker would begin another submission soon."""
+        """Say whether a worker could start another submission soon."""
         return len(self._futures) < AHEAD * max(1, self._workers())
 
     def is_busy(self) -> bool:
-        """Say whether outcomes are to be waited for."""
+        """Say whether any outcomes are still to come."""
         return bool(self._futures or self._ended)
 
     def give(self, submission: Submission) -> None:
-        """Send a submission to the cluster; what is no file is refused here."""
+        """Send a submission to the cluster, or refuse it here if it is not a file."""
         content = _content(submission)
         if content is None:
             refused = grade_submission(self.unit, submission, self.limits)
@@ -112,10 +112,10 @@ class Cluster:
         future.add_done_callback(self._news.put)
 
     def outcomes(self) -> list[Outcome]:
-        """Wait until there is an outcome, and return what there is.
+        """Wait for at least one outcome, and return all that are ready.
 
         Raises:
-            ClusterError: if scheduler or workers are gone for good.
+            ClusterError: if the scheduler or all workers stay away.
         """
         seen = time.monotonic()
         while not self._ended:
@@ -132,7 +132,7 @@ class Cluster:
         return ended
 
     def close(self) -> None:
-        """Let go of the cluster; what is in hand is lost."""
+        """Disconnect from the cluster, and cancel the unfinished submissions."""
         with contextlib.suppress(Exception):
             self.client.cancel(list(self._futures), force=True)
             self.client.unregister_worker_plugin(self._plugin.name)
@@ -173,7 +173,7 @@ class Cluster:
         return ClusterError(f"the scheduler at {self.address} is gone")
 
     def _workers(self) -> int:
-        """Return how many workers there are; asked for once a second at most."""
+        """Return the number of workers, updated once per second at most."""
         now = time.monotonic()
         if now - self._counted > POLL:
             with contextlib.suppress(*GONE):
@@ -204,14 +204,14 @@ def our_facts() -> dict[str, str]:
 
 
 def _others(submission: Submission) -> tuple[tuple[str, bytes], ...]:
-    """Return the notebooks next to the one that is sent, the last one first."""
+    """Return the notebooks in the submission's folder, the last one first."""
     paths = other_notebooks(submission.path)
     contents = [(path.name, _content(replace(submission, path=path))) for path in paths]
     return tuple((name, found) for name, found in contents if found is not None)
 
 
 def _content(submission: Submission) -> bytes | None:
-    """Return a submitted file's bytes; None for what must be refused unread."""
+    """Return a submitted file's bytes, or None if it must be refused unread."""
     path = submission.path
     if submission.is_in_linked_folder:
         return None

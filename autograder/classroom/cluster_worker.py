@@ -1,4 +1,4 @@
-"""What runs on a worker of a dask.distributed cluster."""
+"""Grade submissions on a worker of a dask.distributed cluster."""
 
 import hashlib
 import os
@@ -29,21 +29,21 @@ _one_at_a_time = threading.Lock()  # a pre-warmed parent takes one order at a ti
 
 
 class OtherVersions(Exception):
-    """Report that a worker would not grade as the machine that asks does."""
+    """Report that a worker's versions differ from those of the requesting machine."""
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """A submission on its way to a worker.
+    """Hold a submission on its way to a worker.
 
     Attributes:
-        unit: the key of the unit that the workers were given before.
-        student: whose it is: the inputs of the checks are drawn from it.
+        unit: the key of the unit, which the workers already have.
+        student: the student's id, which seeds the inputs of the checks.
         name: the file's name.
-        content: what was handed in.
-        limits: what it may use.
-        facts: the versions that it is to be graded with.
-        others: the notebooks next to it, the last one first.
+        content: the bytes of the notebook.
+        limits: the limits on its resources.
+        facts: the versions that the worker must have.
+        others: the notebooks in the same folder, the last one first.
     """
 
     unit: str
@@ -56,7 +56,7 @@ class Parcel:
 
 
 class UnitPlugin(WorkerPlugin):
-    """Carry a unit to every worker, also to those that come later."""
+    """Send a unit to every worker, including those that join later."""
 
     def __init__(self, unit: GradedUnit):
         """Pack the released notebook, the kit, the hidden checks and our answers."""
@@ -75,7 +75,7 @@ class UnitPlugin(WorkerPlugin):
         self.name = f"course-{self.slug}-{self.key[:16]}"
 
     def setup(self, worker: Worker) -> None:
-        """Keep the unit until a submission of it comes."""
+        """Store the unit until a submission for it arrives."""
         _units[self.key] = self
 
     def unpack(self, place: Path) -> GradedUnit:
@@ -105,7 +105,7 @@ def open_parcel(parcel: Parcel) -> Outcome:
     """Grade the submission in a parcel on this worker, with its own pre-warmed parent.
 
     Raises:
-        OtherVersions: if its versions are not those of the machine that asks.
+        OtherVersions: if the versions differ from those of the requesting machine.
     """
     if parcel.facts != facts():
         raise OtherVersions(f"the worker {difference(facts(), parcel.facts)}")
@@ -114,7 +114,7 @@ def open_parcel(parcel: Parcel) -> Outcome:
         for seconds, (name, content) in enumerate(reversed(parcel.others)):
             other = Path(folder, name)
             other.write_bytes(content)
-            os.utime(other, (seconds, seconds))  # the last one is the youngest
+            os.utime(other, (seconds, seconds))  # the last one is the newest
         path.write_bytes(parcel.content)
         unit = _unit(parcel.unit)
         submission = Submission(parcel.student, unit.slug, path)
@@ -123,7 +123,7 @@ def open_parcel(parcel: Parcel) -> Outcome:
 
 
 def _unit(key: str) -> GradedUnit:
-    """Return a unit that this worker was given; its files last as long as it does."""
+    """Return a unit that this worker has, with files that last as long as it does."""
     if key not in _unpacked:
         folder = tempfile.TemporaryDirectory(prefix="course-unit-")
         _unpacked[key] = (_units[key].unpack(Path(folder.name)), folder)
@@ -132,21 +132,21 @@ def _unit(key: str) -> GradedUnit:
 
 @cache
 def facts() -> dict[str, str]:
-    """Return the versions of all that a score may depend on in this process."""
+    """Return the versions of everything in this process that may affect a score."""
     found = {name: version(name) for name in ("dask", "distributed")}
     code = fingerprint_of_code(package=_installed_answers())
     return {**versions(), CODE: code[:12], **found}
 
 
 def _installed_answers() -> Path | None:
-    """Return the folder of the reference answers that this process would import."""
+    """Return the folder from which this process would import the reference answers."""
     spec = find_spec("transformer")
     places = spec.submodule_search_locations if spec is not None else None
     return Path(next(iter(places))) if places else None
 
 
 def difference(theirs: dict[str, str], ours: dict[str, str]) -> str:
-    """Say in which versions a worker differs from the machine that asks."""
+    """Return in which versions a worker differs from the requesting machine."""
     names = sorted(theirs.keys() | ours.keys())
     parts = [
         f"{name} {theirs.get(name, 'none')} where we have {ours.get(name, 'none')}"

@@ -1,6 +1,6 @@
-"""A hash of all that a score depends on: our files, packages, what was handed in.
+"""Hash everything on which a score depends: code, packages and the submission.
 
-A submission is graded again where it has changed, and nowhere else.
+A submission is graded again only if this hash has changed.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from autograder.unit import GradedUnit, Submission
 AUTOGRADER = Path(__file__).resolve().parents[1]
 PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "ipython", "nh3")
 
-# Each room, each file beside the rooms and each file of this room is in one of these.
+# Each folder, each file in `autograder` and each file of this folder is in one list.
 DECIDING = (
     *("checking", "grading", "nbgrader_steps", "repair", "sandbox"),
     *("classroom/folder.py", "classroom/writing.py"),
@@ -31,7 +31,7 @@ DECIDING = (
 NOT_DECIDING = (
     *("assemble", "class_report", "collect", "commands", "pages", "proof", "publish"),
     *("platforms", "self_study", "translations", "written"),
-    "checks",  # but for the unit's own
+    "checks",  # except for the unit's own checks
     *("classroom/__init__.py", "classroom/audit_log.py", "classroom/cluster.py"),
     *("classroom/cluster_worker.py", "classroom/fingerprint.py"),
     *("classroom/grading_run.py", "classroom/on_drive.py", "classroom/records.py"),
@@ -46,18 +46,18 @@ NOT_DECIDING = (
 
 
 def deciding_files(home: Path = AUTOGRADER) -> Iterator[Path]:
-    """Yield the files of the autograder in `home` that decide scores, in one order."""
+    """Yield the autograder's files in `home` that affect scores, in a fixed order."""
     for name in DECIDING:
         place = home / name
         yield from sorted(place.rglob("*.py")) if place.is_dir() else [place]
 
 
 def fingerprint_of_code(home: Path = AUTOGRADER, package: Path | None = None) -> str:
-    """Return a hash of the code that decides scores.
+    """Return a hash of the code that affects scores.
 
     Args:
         home: the autograder.
-        package: the reference answers, which some checks compare with.
+        package: the reference answers, with which some checks compare.
     """
     digest = hashlib.sha256()
     answers = sorted(package.rglob("*.py")) if package is not None else []
@@ -68,13 +68,13 @@ def fingerprint_of_code(home: Path = AUTOGRADER, package: Path | None = None) ->
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what a score may depend on."""
+    """Return the versions of packages that may affect a score."""
     found = {name: version(name) for name in PACKAGES}
     return {"python": platform.python_version(), **found}
 
 
 def fingerprint_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
-    """Return a hash of all that decides a score but for the submission itself."""
+    """Return a hash of everything that affects a score except the submission itself."""
     digest = hashlib.sha256()
     settings = (
         unit.draw_number,

@@ -1,7 +1,7 @@
-"""The folder of a class: its settings, what was handed in, and where the gradebook is.
+"""Open a class's folder, with its settings, its submissions and its gradebook.
 
-Collecting uses it too, so that nothing which assembles or grades is imported until it
-is needed: writing.py writes what grading found out.
+Collecting uses this module too, so it imports the code that assembles or grades only
+when needed. The module writing.py writes the results of grading.
 """
 
 import functools
@@ -27,12 +27,12 @@ GRADING = "grading"
 
 
 class ClassFolder:
-    """A course's folder with its submissions and gradebook."""
+    """Give access to a course's folder with its submissions and gradebook."""
 
     def __init__(self, root: Path, device: str | None = None):
-        """Open the class in `root`; nothing is made or changed.
+        """Open the class in `root` without changing anything.
 
-        Checks run on `device`; without one, where the settings say.
+        Checks run on `device`, or by default on the device in the settings.
         """
         self.root = root.resolve()
         self.device = device
@@ -42,7 +42,7 @@ class ClassFolder:
         find_alembic()
 
     def _settings(self) -> Config:
-        """Return what the class's configuration file says, or else our settings."""
+        """Return the class's own settings, or else our settings."""
         from autograder.nbgrader_steps.settings import configure
 
         config = Config()
@@ -50,7 +50,7 @@ class ClassFolder:
             if (self.root / SETTINGS).is_file():
                 return _read_settings(self.root)
             configure(config, self.root)
-        except SystemExit as error:  # which stops nbgrader too
+        except SystemExit as error:  # it would stop nbgrader too
             raise CourseError(str(error)) from None
         return config
 
@@ -61,12 +61,12 @@ class ClassFolder:
 
     @property
     def db_url(self) -> str:
-        """Return where the gradebook is."""
+        """Return the address of the gradebook."""
         return self.coursedir.db_url
 
     @property
     def limits(self) -> Limits:
-        """Return the limits of a submission that the class's settings give."""
+        """Return the limits on a submission from the class's settings."""
         settings = dict(self.config.RunHiddenChecks.get("limits", {}))
         given = settings | ({"device": self.device} if self.device else {})
         try:
@@ -76,13 +76,13 @@ class ClassFolder:
             raise CourseError(f"{self.root / SETTINGS}: limits: {words}") from None
 
     def units(self) -> list[str]:
-        """Return the slugs of the units that somebody handed in."""
+        """Return the slugs of the units with at least one submission."""
         submitted = Path(self.coursedir.format_path("submitted", ".", "."))
         found = {path.name for path in submitted.glob("*/*") if path.is_dir()}
         return [unit.slug for unit in self.course.units if unit.slug in found]
 
     def submissions(self, slug: str) -> Iterator[Submission]:
-        """Yield what was handed in for a unit, by student."""
+        """Yield the submissions of a unit, by student."""
         pattern = self.root / self.coursedir.submitted_directory
         excluded = self.coursedir.student_id_exclude.split(",")  # as nbgrader does
         for folder in sorted(pattern.glob(f"*/{slug}")):
@@ -92,9 +92,9 @@ class ClassFolder:
             yield Submission(folder.parent.name, slug, path)
 
     def register(self, slug: str) -> None:
-        """See that the gradebook knows the unit, and all of its cells.
+        """Ensure that the gradebook has the unit with all of its cells.
 
-        A new gradebook appears when it is complete, so that a kill leaves no half one.
+        A new gradebook appears only when it is complete, even if the process is killed.
         """
         with FileLock(grading_folder(self.root) / "register.lock"):
             is_there = self.has_gradebook
@@ -113,7 +113,7 @@ class ClassFolder:
             register_assignment(self.course, unit, f"sqlite:///{part}")
 
     def open_gradebook(self) -> Gradebook:
-        """Open the gradebook; where there is none, a new one is made."""
+        """Open the gradebook, and create it if there is none."""
         make_gradebook(self.db_url)
         return Gradebook(self.db_url)
 
@@ -124,14 +124,14 @@ class ClassFolder:
         return path is None or path.exists()
 
     def _gradebook_file(self) -> Path | None:
-        """Return the gradebook's file; None if it is no SQLite file."""
+        """Return the gradebook's file, or None if it is not an SQLite file."""
         url = make_url(self.db_url)
         if url.get_backend_name() != "sqlite" or not url.database:
             return None
         return Path(url.database)
 
     def _is_registered(self, slug: str) -> bool:
-        """Say whether the gradebook has the unit; where it has marks, it has."""
+        """Say whether the gradebook has all cells of the unit, or marks for it."""
         released = graded_unit(slug, self.root).released
         needed = {
             cell.metadata.nbgrader.grade_id
@@ -147,18 +147,18 @@ class ClassFolder:
             return needed <= known or bool(found.submissions)
 
     def autograded(self, student: str, slug: str) -> Path:
-        """Return the folder that nbgrader writes a graded submission to."""
+        """Return the folder to which nbgrader writes a graded submission."""
         return self.root / self.coursedir.autograded_directory / student / slug
 
     def feedback_page(self, submission: Submission) -> Path:
-        """Return where the feedback of a submission is, or would be."""
+        """Return the path of a submission's feedback page, which may not exist yet."""
         folder = self.root / self.coursedir.feedback_directory
         slug = submission.slug
         return folder / submission.student / slug / f"{slug}.html"
 
 
 def require_class(root: Path) -> None:
-    """Raise CourseError if there is no folder in which a class may be."""
+    """Raise CourseError if the folder does not exist."""
     if not root.is_dir():
         raise CourseError(
             f"{root} is not there: go to the class's folder, or name it with "
@@ -167,15 +167,15 @@ def require_class(root: Path) -> None:
 
 
 def _read_settings(root: Path) -> Config:
-    """Run a class's configuration file, which may hold any mistake.
+    """Run a class's configuration file, which may contain any error.
 
     Raises:
-        CourseError: where it is, and what.
+        CourseError: if there is an error; names the file, the line and the error.
     """
     try:
         return PyFileConfigLoader(SETTINGS, path=str(root)).load_config()
     except CourseError:
-        raise  # it names its own file
+        raise  # this error already names its file
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         own = [one.lineno for one in frames if one.filename.endswith(SETTINGS)]
@@ -187,7 +187,7 @@ def _read_settings(root: Path) -> Config:
 
 
 def grading_folder(root: Path) -> Path:
-    """Return the folder of records, locks and the audit log; git does not see it."""
+    """Return the folder of records, locks and the audit log, which git ignores."""
     home = root / GRADING
     home.mkdir(parents=True, exist_ok=True)
     ignore = home / ".gitignore"

@@ -1,4 +1,4 @@
-"""Grade the submissions of one unit: many workers, one writer, resumable."""
+"""Grade the submissions of one unit with many workers and one writer, resumably."""
 
 import os
 import time
@@ -16,18 +16,18 @@ from autograder.grading.outcome import Outcome
 from autograder.marks import Marks
 from autograder.unit import GradedUnit, Submission
 
-LOCKED_SECONDS = 0.2  # how long to wait before looking at another run's lock again
+LOCKED_SECONDS = 0.2  # between two attempts to take another run's lock
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How a class is to be graded.
+    """Hold the options for grading a class.
 
     Attributes:
         with_feedback: also write the feedback pages.
-        workers: how many submissions are graded at a time; None = one a core.
-        force: grade also what is graded already.
-        scheduler: the address of a dask scheduler whose workers are to grade.
+        workers: submissions graded at a time; None means one per core.
+        force: grade submissions again that are already graded.
+        scheduler: the address of a dask scheduler whose workers should grade.
     """
 
     with_feedback: bool = True
@@ -36,7 +36,7 @@ class Choice:
     scheduler: str | None = None
 
     def number_for(self, submissions: int) -> int:
-        """Return how many workers so many submissions need."""
+        """Return the number of workers for this many submissions."""
         return max(1, min(self.workers or os.cpu_count() or 1, submissions))
 
 
@@ -47,12 +47,12 @@ def run_through(
     done: Callable[[Outcome], None],
     choice: Choice | None = None,
 ) -> list[Outcome]:
-    """Grade submissions, several at a time; write each as soon as it is graded.
+    """Grade several submissions at a time, and write each when it is graded.
 
-    What an earlier run graded, and what has not changed since, is kept as it is.
+    Results of an earlier run are kept if nothing has changed since.
 
     Returns:
-        The outcomes in the order of `submissions`, whatever ended first.
+        The outcomes in the order of `submissions`, whichever ended first.
     """
     choice = choice or Choice()
     workers = _workers(folder, unit, choice, len(submissions))
@@ -67,7 +67,7 @@ def run_through(
 
 
 def renew_pages(folder: ClassFolder, unit: GradedUnit) -> None:
-    """Write those feedback pages anew that do not show what the gradebook holds."""
+    """Rewrite the feedback pages that do not match the gradebook."""
     records, writer = Records(folder, unit), Writer(folder)
     try:
         for submission in folder.submissions(unit.slug):
@@ -86,10 +86,10 @@ def renew_pages(folder: ClassFolder, unit: GradedUnit) -> None:
 def _workers(
     folder: ClassFolder, unit: GradedUnit, choice: Choice, submissions: int
 ) -> Workers:
-    """Return who grades: a cluster, or processes of this machine.
+    """Return the workers that grade: a cluster, or processes of this machine.
 
     Raises:
-        ClusterError: if the cluster that was asked for cannot be used.
+        ClusterError: if the requested cluster cannot be used.
     """
     if choice.scheduler is not None:
         from autograder.classroom.cluster import Cluster
@@ -99,7 +99,7 @@ def _workers(
 
 
 class _Run:
-    """One run through a class: what is graded, by whom, and what has ended."""
+    """Perform one run through a class, and track the submissions and their outcomes."""
 
     def __init__(
         self,
@@ -119,10 +119,10 @@ class _Run:
         self._same: dict[Any, Any] = {}
 
     def go_through(self, submissions: list[Submission]) -> None:
-        """Keep the workers busy, and write what they give.
+        """Keep the workers busy, and write their outcomes.
 
-        Who ran out of time because others had the processors is graded once more, with
-        nobody beside.
+        A submission that ran out of time while others used the processors is graded
+        again, with no other submission at the same time.
         """
         waiting = list(submissions)
         while waiting or self.workers.is_busy():
@@ -148,7 +148,7 @@ class _Run:
                 self._write(outcome)
 
     def _begin(self, waiting: list[Submission]) -> list[Submission]:
-        """Give submissions to idle workers; return those that must wait."""
+        """Give submissions to idle workers, and return the remaining ones."""
         left: list[Submission] = []
         for number, submission in enumerate(waiting):
             if not self.workers.has_room():
@@ -163,7 +163,7 @@ class _Run:
         return left
 
     def _keep(self, submission: Submission) -> bool:
-        """Keep an earlier outcome if it still holds; bring its feedback up to date."""
+        """Keep an earlier outcome if it is still valid, and update its feedback."""
         kept = self.records.kept(submission)
         if kept is None:
             return False
@@ -172,26 +172,26 @@ class _Run:
         if self.choice.with_feedback and not is_shown:
             with self.records.gradebook_lock:
                 is_shown = self.writer.write_feedback(submission)
-            if not is_shown:  # what was written is damaged: grade it again
+            if not is_shown:  # the written files are damaged, so grade it again
                 return False
             self._remember(outcome)
         self._end(outcome)
         return True
 
     def _write(self, outcome: Outcome) -> None:
-        """Write an outcome into gradebook, files and log; only then it is done."""
+        """Write an outcome to gradebook, files and log, and then mark it as done."""
         with self.records.gradebook_lock:
             marks = self.writer.write(outcome, self.choice.with_feedback)
         self._end(outcome, marks)
 
     def _remember(self, outcome: Outcome, marks: Marks | None = None) -> None:
-        """Write the record that all of a submission is done."""
+        """Record that all files of a submission are written."""
         submission_hash = self._hashes[outcome.submission]
         with_feedback = self.choice.with_feedback
         self.records.keep(outcome, submission_hash, with_feedback, marks)
 
     def _end(self, outcome: Outcome, marks: Marks | None = None) -> None:
-        """Log an outcome, then record it: a kill in between costs a regrade."""
+        """Log an outcome, then record it; if killed in between, it is graded again."""
         submission = outcome.submission
         self.log.add(outcome, self._hashes[submission], self.records.unit_hash)
         if outcome.status == "graded" and not outcome.is_kept:
@@ -203,9 +203,9 @@ class _Run:
         self._lighten(outcome)
 
     def _lighten(self, outcome: Outcome) -> None:
-        """Keep of an outcome what a large class has memory for: all is written.
+        """Drop the large parts of an outcome that is written, to save memory.
 
-        What is equal is kept once: students make the same mistakes.
+        Equal results share one object, because students make the same mistakes.
         """
         outcome.notebook, outcome.runs = None, ()
         results = tuple(self._kept_once(one) for one in outcome.results)

@@ -1,11 +1,12 @@
-"""Grade a class whose files lie on a mounted Drive; what is graded is back there soon.
+"""Grade a class whose files are on a mounted Drive, and copy results back often.
 
-The work is done on the machine's own disk, because a database does not bear a mounted
-Drive. After every few students all of it is copied to the Drive: a machine that is
-taken away costs those few, and the next run goes on behind them.
+Grading runs on the machine's own disk, because a database can break on a mounted
+Drive. After every few students, all results are copied to the Drive. If the machine is
+taken away, only those few students are lost, and the next run continues after the
+others.
 
-`python -m autograder.classroom.on_drive DRIVE WORK UNIT` is what the notebook
-`colab_autograde.ipynb` runs.
+The notebook `colab_autograde.ipynb` runs
+`python -m autograder.classroom.on_drive DRIVE WORK UNIT`.
 """
 
 import argparse
@@ -24,11 +25,11 @@ from autograder.classroom.folder import ClassFolder
 CLASS = "class"
 ARCHIVES = "submissions"
 ROSTER = "roster.csv"
-# Copied in this order: a gradebook without its records is graded again, but records
-# without their gradebook would be believed.
+# Copied in this order: a gradebook without records is graded again, but records
+# without their gradebook would be trusted.
 FIRST = ("collected", "submitted", "autograded", "feedback", "grades.csv", "report")
 LAST = ("gradebook.db", "grading")
-MIRRORED = ("autograded", "feedback")  # what a later grading took back goes there too
+MIRRORED = ("autograded", "feedback")  # files deleted here are deleted there too
 NOT_COPIED = (".lock", "-journal", "-wal", "-shm", UNFINISHED)
 STUDENTS_AT_A_TIME = 20
 
@@ -36,14 +37,14 @@ STUDENTS_AT_A_TIME = 20
 def grade_from_drive(
     drive: Path, work: Path, unit: str, at_a_time: int = STUDENTS_AT_A_TIME
 ) -> None:
-    """Collect, grade and export a unit of the class in `drive`, resuming what is there.
+    """Collect, grade and export a unit of the class in `drive`, resuming earlier work.
 
     Args:
-        drive: the folder with submissions/ (archives), roster.csv if there is one, and
-            class/, which is written.
-        work: A folder of this machine; what it holds is brought up to date.
+        drive: the folder with submissions/ (archives), an optional roster.csv, and
+            class/, which receives the results.
+        work: a folder on this machine, which is brought up to date first.
         unit: such as 04.
-        at_a_time: after how many students the work is copied to the Drive.
+        at_a_time: number of students after which the results are copied to the Drive.
     """
     work.mkdir(parents=True, exist_ok=True)
     copy_changed(drive / CLASS, work)
@@ -79,12 +80,12 @@ def _collect(drive: Path, work: Path, unit: str) -> None:
 
 
 def run_course(*words: object) -> int:
-    """Run a command of `course` and show what it prints; return its status.
+    """Run a command of `course`, show its output and return its status.
 
-    Status 1 says that some submission was refused or failed: the others are done.
+    Status 1 means that some submissions were refused or failed; the others are done.
 
     Raises:
-        CalledProcessError: at any other failure.
+        CalledProcessError: if the command fails with any other status.
     """
     command = [sys.executable, "-m", "autograder", *map(str, words)]
     done = subprocess.run(command)
@@ -99,7 +100,7 @@ def _export(folder: ClassFolder, work: Path) -> None:
 
 
 def save(work: Path, home: Path) -> None:
-    """Copy what grading wrote to the Drive; each file there is the old or the new."""
+    """Copy the results to the Drive, where each file is replaced as a whole."""
     for name in (*FIRST, *LAST):
         if (work / name).exists():
             copy_changed(work / name, home / name)
@@ -108,7 +109,7 @@ def save(work: Path, home: Path) -> None:
 
 
 def copy_changed(source: Path, target: Path) -> None:
-    """Copy the files that differ, or one file; links are not followed."""
+    """Copy a file, or a folder's files that differ, without following links."""
     if not source.exists():
         return
     files = [source] if source.is_file() else sorted(source.rglob("*"))
@@ -133,7 +134,7 @@ def _remove_gone(work: Path, home: Path) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Read the command line, and grade."""
+    """Read the command line, and grade the class."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("drive", type=Path)
     parser.add_argument("work", type=Path)

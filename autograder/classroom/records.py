@@ -1,7 +1,8 @@
-"""Remember what has been graded, so that a run can go on where another stopped.
+"""Record what has been graded, so that a run can continue where another stopped.
 
-Everything is under `grading/` in the class's folder: `done/` holds a record for
-each graded submission, written whole or not at all, `locks/` a lock for each student.
+Everything is under `grading/` in the class's folder. `done/` has a record for each
+graded submission, written completely or not at all. `locks/` has a lock for each
+student.
 """
 
 import hashlib
@@ -27,10 +28,10 @@ MAX_NAME = 200
 
 
 class Records:
-    """The records and locks of one unit in a class's folder."""
+    """Manage the records and locks of one unit in a class's folder."""
 
     def __init__(self, folder: ClassFolder, unit: GradedUnit):
-        """Open them; the folder is made if need be."""
+        """Open the records, and create their folders if necessary."""
         self.folder, self.slug = folder, unit.slug
         self.home = grading_folder(folder.root)
         for kind in ("done", "locks"):
@@ -40,7 +41,7 @@ class Records:
         self._locks: dict[str, FileLock] = {}
 
     def lock(self, student: str) -> bool:
-        """Take a student's lock; False if another run has it."""
+        """Take a student's lock, or return False if another run has it."""
         lock = FileLock(self.home / "locks" / self.slug / f"{_name(student)}.lock")
         try:
             lock.acquire(timeout=0)
@@ -50,24 +51,24 @@ class Records:
         return True
 
     def release(self, student: str) -> None:
-        """Give a student's lock back."""
+        """Release a student's lock."""
         self._locks.pop(student).release()
 
     def release_all(self) -> None:
-        """Give every lock back."""
+        """Release every lock."""
         for student in list(self._locks):
             self.release(student)
 
     def forget(self, submission: Submission) -> None:
-        """Remove a record: its submission is about to be graded."""
+        """Remove the record of a submission that is about to be graded."""
         self._path(submission).unlink(missing_ok=True)
 
     def kept(self, submission: Submission) -> tuple[Outcome, bool] | None:
-        """Return the outcome of an earlier run, if it would be the same today.
+        """Return the outcome of an earlier run if grading would give the same today.
 
         Returns:
-            The outcome, and whether its feedback is as the gradebook is; None if the
-            submission must be graded.
+            The outcome, and whether its feedback page matches the gradebook. None if
+            the submission must be graded.
         """
         record = self._read(submission)
         if record is None or not self._is_current(record, submission):
@@ -90,16 +91,16 @@ class Records:
         with_feedback: bool,
         marks: Marks | None = None,
     ) -> None:
-        """Write down that a submission is graded, in gradebook and files.
+        """Record that a submission's marks and files are written.
 
         Args:
-            outcome: what it was found to be.
-            submission_hash: what was graded.
+            outcome: the outcome of grading.
+            submission_hash: the hash of the graded submission.
             with_feedback: whether its page is written.
-            marks: what the gradebook holds of it, where that is known.
+            marks: its marks in the gradebook, if known.
         """
         if submission_hash != fingerprint_of_submission(outcome.submission):
-            return  # it was handed in anew meanwhile
+            return  # the student has handed in again meanwhile
         marks = marks or self._marks(outcome.submission)
         record = {
             "format": FORMAT,
@@ -132,6 +133,6 @@ class Records:
 
 
 def _name(student: str) -> str:
-    """Return a file name for a student that leaves room for an ending."""
+    """Return a file name for a student that leaves room for a suffix."""
     coded = student.encode(errors="surrogateescape")
     return student if len(coded) <= MAX_NAME else hashlib.sha256(coded).hexdigest()

@@ -1,7 +1,7 @@
-"""Read the answers that are compared: each submission in a process of its own.
+"""Read the answers to compare in a separate, limited process.
 
-A submission may be anything that its student likes: a link, a device, a number of a
-million digits. What fails or takes too long costs only that submission, and is listed.
+A student may submit anything: a link, a device, or a number with a million digits. If
+reading fails or takes too long, only that submission is left out and listed.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ NO_MEMORY = "reading it needs too much memory"
 
 @dataclass(frozen=True)
 class ReadAnswers:
-    """What is compared of one submission.
+    """Hold the parts of one submission that are compared.
 
     Attributes:
-        digest: of the file.
-        is_untouched: whether every answer is as it was given out.
+        digest: the digest of the file.
+        is_untouched: whether all answers are unchanged since release.
         tokens: exercise to the tokens of its answer.
-        failure: why it was not read; "" if it was.
+        failure: why it could not be read, or "".
     """
 
     digest: str = ""
@@ -48,7 +48,7 @@ class ReadAnswers:
 def read_answers(
     unit: GradedUnit, submissions: Iterable[Submission], patience: float = PATIENCE
 ) -> dict[str, ReadAnswers]:
-    """Return what each student wrote, or why it cannot be read."""
+    """Return each student's answers, or why they cannot be read."""
     found: dict[str, ReadAnswers] = {}
     worker: WorkerProcess | None = None
     try:
@@ -68,7 +68,7 @@ def read_answers(
 def _ask(
     worker: WorkerProcess, submission: Submission, patience: float
 ) -> ReadAnswers | None:
-    """Return what a process read; None if it has ended, or takes too long."""
+    """Return the process's answer, or None if it has ended or takes too long."""
     try:
         worker.connection.send(submission)
         return worker.connection.recv() if worker.connection.poll(patience) else None
@@ -77,10 +77,10 @@ def _ask(
 
 
 def _serve(connection: Connection, unit: GradedUnit) -> None:
-    """Read each submission that comes over `connection` until it is closed."""
+    """Read each submission that arrives over `connection` until it closes."""
     begin_working()
     if hasattr(sys, "set_int_max_str_digits"):
-        sys.set_int_max_str_digits(0)  # `limited` ends what takes too long
+        sys.set_int_max_str_digits(0)  # `limited` stops long conversions
     given = sources_in(unit.released, unit)
     try:
         while True:
@@ -89,7 +89,7 @@ def _serve(connection: Connection, unit: GradedUnit) -> None:
                 answers = _read(unit, submission.path, given)
             connection.send(answers)
     except (EOFError, OSError):
-        pass  # all are read, or the command's process is gone
+        pass  # all are read, or the parent process has ended
     finally:
         connection.close()
 
@@ -105,7 +105,7 @@ def _read(unit: GradedUnit, path: Path, given: dict[str, str]) -> ReadAnswers:
         return ReadAnswers(failure=refused.reason)
     except MemoryError:
         return ReadAnswers(failure=NO_MEMORY)
-    except Exception as error:  # one student's file must not stop the others'
+    except Exception as error:  # one student's file must not stop the others
         return ReadAnswers(failure=f"{type(error).__name__} while reading it")
     if long := next((name for name in tokens if len(tokens[name]) > MAX_TOKENS), ""):
         return ReadAnswers(failure=f"its answer to {long} is too long to compare")

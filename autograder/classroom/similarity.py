@@ -1,4 +1,4 @@
-"""Compare the answers of a class as syntax trees, whatever their names and comments.
+"""Compare the answers of a class as syntax trees, ignoring names and comments.
 
 An answer becomes a sequence of tokens: the nodes of its tree in order, with every name
 of the student's own replaced by a number, and without texts, annotations and the
@@ -32,7 +32,7 @@ CHANCE = 0.1  # pairs in a class: chance that gives fewer explains none of them
 CHANCE_OF_FOUND = 1 / 200  # the same, as a share of the pairs that are found
 NEARLY = 0.02  # two agreements that differ by less are equal
 PLAIN = set(dir(builtins)) | {"self", "torch", "nn", "F", "math", "np", "Tensor"}
-MAX_TOKENS = 20_000  # of an answer: a pair of longer ones takes minutes to compare
+MAX_TOKENS = 20_000  # of an answer, because longer ones take minutes to compare
 CHARACTERS = 0x10FF00  # one for each kind of token
 Tokens = dict[str, list[str]]
 
@@ -42,7 +42,7 @@ class Pair:
     """Two students and how much their answers agree.
 
     Attributes:
-        students: the two.
+        students: the two students.
         beyond: the share of agreement beyond the class's, 0 to 1.
         agreement: the share of tokens that they have in common, 0 to 1.
         usual: the same share of the class's middle pair.
@@ -280,9 +280,9 @@ def clusters_of(links: Sequence[Pair]) -> list[list[str]]:
 
 
 def tokens_of(source: str, given: str = "") -> list[str]:
-    """Return the tokens of an answer, without what was handed out.
+    """Return the tokens of an answer, without the handed-out code.
 
-    What cannot be parsed, or is nested too deeply to be walked, has none.
+    An answer that cannot be parsed, or is nested too deeply, has no tokens.
     """
     try:
         return _tokens_of(source, given)
@@ -301,14 +301,14 @@ def _tokens_of(source: str, given: str) -> list[str]:
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Yield every statement that holds no other one: signatures go by their lines."""
+    """Yield every statement in a tree, including nested ones."""
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
             yield node
 
 
 def _own_names(tree: ast.Module, keep: set[str]) -> list[str]:
-    """Return the names that the student chose, in the order in which they appear."""
+    """Return the names that the student chose, in order of appearance."""
     bound: dict[str, None] = {}
     used: dict[str, None] = {}
     for node in _in_order(tree):
@@ -331,7 +331,7 @@ def _is_of_self(node: ast.AST) -> TypeGuard[ast.Attribute]:
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a tree's nodes as they are written; annotations and texts are left out."""
+    """Yield a tree's nodes in order, without annotations and texts."""
     yield node
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "ctx", "type_comment"):

@@ -1,7 +1,7 @@
-"""Start processes that grade and write for this one, with limits, and end them.
+"""Start processes that grade and write, limit their resources and end them.
 
-They work on text that anybody may have written. What hangs there, in Python or in a
-parser's C code, is ended by the kernel, and costs one submission.
+These processes read text that anybody may have written. If Python or a parser's C code
+hangs there, the kernel ends the process, and only one submission is lost.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.prestart import processes
 from autograder.sandbox.student_side.namespaces import die_with_parent
 
-PATIENCE = 5  # seconds in which an idle process must end
+PATIENCE = 5  # seconds for an idle process to end
 TOO_SLOW = (
     "reading, checking or showing it kept the grader busy for too long: "
     "it is not as notebooks are"
@@ -24,15 +24,15 @@ TOO_SLOW = (
 
 
 class WorkerProcess:
-    """One process that works for this one, and the line to it.
+    """Manage one worker process and the connection to it.
 
     Attributes:
         process: the process.
-        connection: what is sent to it, and what it answers.
+        connection: carries requests to it, and its answers back.
     """
 
     def __init__(self, target: Callable[..., None], *arguments: Any):
-        """Start `target(connection, *arguments)` in a process of its own."""
+        """Start `target(connection, *arguments)` in a separate process."""
         self.connection, theirs = processes().Pipe()
         self.process = processes().Process(
             target=target, args=(theirs, *arguments), daemon=False
@@ -41,7 +41,7 @@ class WorkerProcess:
             self.process.start()
 
     def end(self, patience: float) -> int | None:
-        """End the process, which gets so many seconds; return its exit code."""
+        """End the process after this many seconds at most, and return its exit code."""
         self.connection.close()
         self.process.join(patience)
         self.process.kill()
@@ -52,14 +52,14 @@ class WorkerProcess:
 
 
 def was_too_slow(exit_code: int | None) -> bool:
-    """Say whether the kernel ended a process for the time that it took."""
+    """Say whether the kernel ended a process because of the time limit."""
     return exit_code is not None and exit_code == -getattr(signal, "SIGPROF", 0)
 
 
 def begin_working() -> None:
-    """Make this a worker process: it ends with its parent, and Ctrl-C is not for it.
+    """Make this a worker process, which ends with its parent and ignores Ctrl-C.
 
-    What it has imported is no garbage, and need not be looked through for any.
+    Imported objects are never garbage, so the garbage collector skips them.
     """
     gc.freeze()
     die_with_parent()
@@ -68,13 +68,14 @@ def begin_working() -> None:
 
 @contextlib.contextmanager
 def limited(limits: Limits) -> Iterator[None]:
-    """Let this process take the grader's share of a submission's limits meanwhile.
+    """Apply the grader's time and memory limits within a `with` block.
 
-    Too much time ends this process; too much memory is a `MemoryError`.
+    Exceeding the time limit ends this process. Exceeding the memory limit raises
+    `MemoryError`.
 
-    The timer counts from now. `RLIMIT_CPU` counts from the process's start, by the
-    kernel's ticks, of which `getrusage` may know a third less: after some thousands
-    of submissions, nothing would be left for one more.
+    The timer starts now. `RLIMIT_CPU` would count from the process's start in kernel
+    ticks, which can exceed the time of `getrusage` by half. After some thousands of
+    submissions, nothing would be left for another.
     """
     try:
         import resource
@@ -98,7 +99,7 @@ def limited(limits: Limits) -> Iterator[None]:
 
 
 def _data_bytes() -> int:
-    """Return what the kernel counts as this process's data; 0 where it does not say."""
+    """Return the size of this process's data, or 0 if the kernel does not report it."""
     with contextlib.suppress(OSError):
         found = re.search(r"VmData:\s+(\d+)", Path("/proc/self/status").read_text())
         return int(found[1]) * 1024 if found else 0

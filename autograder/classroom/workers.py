@@ -1,4 +1,4 @@
-"""Grade submissions in several processes, so that none holds up the others."""
+"""Grade submissions in several processes, so that none delays the others."""
 
 import contextlib
 import time
@@ -26,31 +26,31 @@ from autograder.sandbox.limits import Limits
 from autograder.unit import GradedUnit, Submission
 
 ATTEMPTS = 2
-SPARE_SECONDS = 120  # of wall-clock time, beyond what a submission may take twice
+SPARE_SECONDS = 120  # wall-clock time in addition to all attempts of a submission
 LOST = "the process that graded it ended without an answer, twice"
 
 
 class Workers(Protocol):
-    """Take submissions, and give outcomes in whatever order they come."""
+    """Take submissions, and return their outcomes in any order."""
 
     def has_room(self) -> bool:
-        """Say whether another submission can be begun at once."""
+        """Say whether another submission can start at once."""
 
     def is_busy(self) -> bool:
-        """Say whether outcomes are to be waited for."""
+        """Say whether any outcomes are still to come."""
 
     def give(self, submission: Submission) -> None:
-        """Begin a submission; there must be room."""
+        """Start a submission; the caller checks for room first."""
 
     def outcomes(self) -> list[Outcome]:
-        """Wait until there is an outcome, and return what there is."""
+        """Wait for at least one outcome, and return all that are ready."""
 
     def close(self) -> None:
-        """End every process; what is in hand is lost."""
+        """End every process, and drop the unfinished submissions."""
 
 
 class _Worker(WorkerProcess):
-    """One process and the submission that it has in hand."""
+    """Manage one process and its current submission."""
 
     def __init__(self, unit: GradedUnit, limits: Limits, line: ControlChannel | None):
         with line.control if line else contextlib.nullcontext():
@@ -60,39 +60,39 @@ class _Worker(WorkerProcess):
         self.submission: Submission | None = None
 
     def begin(self, submission: Submission) -> None:
-        """Send it a submission, and give it so much time."""
+        """Send it a submission, and start the time limit."""
         seconds = ATTEMPTS * self._limits.on_this_machine().submission_seconds
         self._until = time.monotonic() + seconds + SPARE_SECONDS
         self.submission = submission
-        with contextlib.suppress(OSError):  # a lost process shows when it is waited for
+        with contextlib.suppress(OSError):  # waiting detects a lost process
             self.connection.send(submission)
 
     def seconds_left(self) -> float:
-        """Return how long its submission may still take."""
+        """Return the remaining time for its submission."""
         return max(0.0, self._until - time.monotonic())
 
 
 class Processes:
-    """Grade in up to `number` processes, each with a pre-warmed parent of its own.
+    """Grade in up to `number` processes, each with its own pre-warmed parent.
 
-    Their parents are copies of one that has imported the unit's kit. A submission
-    whose process is lost is begun once more in a new one; one that takes the process
-    itself too long is refused.
+    The parents are copies of a process that has imported the unit's kit. If a process
+    is lost, its submission starts once more in a new one. A submission that keeps the
+    process itself busy for too long is refused.
     """
 
     def __init__(self, unit: GradedUnit, limits: Limits, number: int):
-        """Grade submissions of `unit`; processes start when they are needed."""
+        """Prepare to grade submissions of `unit`; processes start when needed."""
         self.unit, self.limits, self.number = unit, limits, number
         self._workers: list[_Worker] = []
         self._attempts: dict[Submission, int] = {}
         self._parent: ForkServerClient | None = None
 
     def has_room(self) -> bool:
-        """Say whether a process is idle or may still be started."""
+        """Say whether a process is idle or another one may be started."""
         return len(self._busy()) < self.number
 
     def is_busy(self) -> bool:
-        """Say whether a process has a submission in hand."""
+        """Say whether a process has an unfinished submission."""
         return bool(self._busy())
 
     def give(self, submission: Submission) -> None:
@@ -103,7 +103,7 @@ class Processes:
         worker.begin(submission)
 
     def outcomes(self) -> list[Outcome]:
-        """Wait for outcomes; begin again what was lost, or give it up."""
+        """Wait for outcomes, and restart lost submissions or give them up."""
         busy = self._busy()
         patience = min(worker.seconds_left() for worker in busy)
         ready = wait([worker.connection for worker in busy], patience)
@@ -111,7 +111,7 @@ class Processes:
         return [outcome for worker in ended for outcome in self._answer(worker)]
 
     def close(self) -> None:
-        """End every process; their pre-warmed parents end with them."""
+        """End every process, and with it its pre-warmed parent."""
         for worker in self._workers:
             worker.connection.close()
         while self._workers:
@@ -128,7 +128,7 @@ class Processes:
         return self._workers[-1]
 
     def _copied_parent(self) -> ControlChannel | None:
-        """Copy the unit's parent for a new process; None: it must start its own."""
+        """Copy the unit's parent for a new process, or return None if that fails."""
         try:
             if self._parent is None:
                 self._parent = ForkServerClient(_line_to_copy())
@@ -144,7 +144,7 @@ class Processes:
         self._parent = None
 
     def _answer(self, worker: _Worker) -> list[Outcome]:
-        """Return what a worker answers; none if its submission is begun again."""
+        """Return a worker's outcome, or none if its submission is restarted."""
         submission, worker.submission = worker.submission, None
         try:
             if submission is not None and worker.connection.poll():
@@ -169,7 +169,7 @@ class Processes:
 
 
 def _line_to_copy() -> ControlChannel:
-    """Copy this process's parent; one that cannot be copied is given up.
+    """Copy this process's parent, and stop using a parent that cannot be copied.
 
     Raises:
         NoParent: if there is no parent to copy.
@@ -187,9 +187,9 @@ def serve(
     limits: Limits,
     line: ControlChannel | None = None,
 ) -> None:
-    """Grade what comes over `connection` until it is closed.
+    """Grade the submissions that arrive over `connection` until it closes.
 
-    The pre-warmed parent is at the end of `line`; without one, it is started here.
+    `line` leads to the pre-warmed parent. Without it, this process starts its own.
     """
     begin_working()
     torch.set_num_threads(1)
@@ -202,7 +202,7 @@ def serve(
                 outcome = grade_submission(unit, submission, limits)
             connection.send(outcome)
     except (EOFError, OSError):
-        pass  # the class is done, or its process is gone
+        pass  # the class is done, or the parent process has ended
     finally:
         connection.close()
         prestart.end()

@@ -1,4 +1,4 @@
-"""Have outcomes written by a process that can be ended: pages are made of any text."""
+"""Write outcomes in a process that can be ended, because any text may be in a page."""
 
 import contextlib
 from multiprocessing.connection import Connection
@@ -22,19 +22,19 @@ from autograder.marks import Marks
 from autograder.sandbox.limits import crowding
 from autograder.unit import Submission
 
-SECONDS = 180.0  # for one submission, of wall-clock time
+SECONDS = 180.0  # of wall-clock time for one submission
 LOST = "the process that writes ended without an answer"
 Job = Literal["outcome", "feedback"]
 
 
 class Written(NamedTuple):
-    """What an outcome is after it was written, and whether all of it is written.
+    """Hold the status of an outcome after writing, and whether all of it is written.
 
     Attributes:
         status: the outcome's status.
-        reason: why it is not graded, or not whole.
+        reason: why it is not graded, or not complete.
         is_whole: whether all is written.
-        marks: what the gradebook then holds of it.
+        marks: its marks in the gradebook.
     """
 
     status: Status
@@ -47,25 +47,25 @@ class Writer:
     """Write outcomes into gradebook, files and pages, one at a time."""
 
     def __init__(self, folder: ClassFolder):
-        """Begin to start the process."""
+        """Start the process in the background."""
         self.folder = folder
         self._process: WorkerProcess | None = self._started()
 
     def write(self, outcome: Outcome, with_feedback: bool) -> Marks:
-        """Write an outcome; what goes wrong becomes its status and reason.
+        """Write an outcome, and store any error in its status and reason.
 
         Returns:
-            What the gradebook then holds of it.
+            The marks that the gradebook then holds.
         """
         written = self._ask("outcome", outcome, with_feedback)
         outcome.status, outcome.reason = written.status, written.reason
         if not written.is_whole:
-            with contextlib.suppress(Exception):  # the gradebook may be what is lost
+            with contextlib.suppress(Exception):  # the gradebook may be lost
                 take_back(self.folder, outcome.submission)
         return written.marks
 
     def write_feedback(self, submission: Submission) -> bool:
-        """Write the page of a graded submission anew; say whether it could be."""
+        """Rewrite the page of a graded submission, and say whether that succeeded."""
         return self._ask("feedback", submission).is_whole
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ class Writer:
         return WorkerProcess(serve, self.folder.root, self.folder.device)
 
     def _ask(self, job: Job, *arguments: Any) -> Written:
-        """Have something done; a process that does not answer in time is ended."""
+        """Send a job to the process, which is ended if it does not answer in time."""
         self._process = process = self._process or self._started()
         is_late = False
         try:
@@ -94,7 +94,7 @@ class Writer:
 
 
 def serve(connection: Connection, root: Path, device: str | None) -> None:
-    """Write what comes over `connection` into the class in `root`."""
+    """Do the jobs that arrive over `connection`, for the class in `root`."""
     begin_working()
     log_warnings(root)
     folder = ClassFolder(root, device)
@@ -108,7 +108,7 @@ def serve(connection: Connection, root: Path, device: str | None) -> None:
 
 
 def _done(job: Any, folder: ClassFolder, *arguments: Any) -> Written:
-    """Do a job; one submission must not stop the class."""
+    """Do a job, and turn any error into a result so that the run continues."""
     try:
         return job(folder, *arguments)
     except Exception as error:
@@ -117,7 +117,7 @@ def _done(job: Any, folder: ClassFolder, *arguments: Any) -> Written:
 
 
 def write_all(folder: ClassFolder, outcome: Outcome, with_feedback: bool) -> Written:
-    """Write an outcome and its page; return the status that it has then."""
+    """Write an outcome and its page, and return the resulting status."""
     marks = write(folder, outcome)
     if outcome.status == "graded" and with_feedback:
         write_feedback(folder, outcome.submission)

@@ -1,4 +1,4 @@
-"""Write the outcome of a submission: marks, the graded notebook, its feedback page."""
+"""Write the results of a submission: marks, graded notebook and feedback page."""
 
 import functools
 import json
@@ -20,7 +20,7 @@ from autograder.unit import Submission
 
 
 def write(folder: ClassFolder, outcome: Outcome) -> Marks:
-    """Write an outcome into gradebook and files; a failure becomes the outcome's.
+    """Write an outcome to gradebook and files, and store any failure in it.
 
     Returns:
         The marks that the gradebook then holds.
@@ -40,7 +40,7 @@ def write(folder: ClassFolder, outcome: Outcome) -> Marks:
 
 
 def take_back(folder: ClassFolder, submission: Submission) -> None:
-    """Leave no score and no page of an earlier grading."""
+    """Remove the score and the page of an earlier grading."""
     written = folder.autograded(submission.student, submission.slug)
     shutil.rmtree(written, ignore_errors=True)
     shutil.rmtree(folder.feedback_page(submission).parent, ignore_errors=True)
@@ -56,9 +56,9 @@ def converter(folder: ClassFolder) -> Autograde:
 def _write_files(
     folder: ClassFolder, submission: Submission, notebook: NotebookNode
 ) -> None:
-    """Write the graded notebook, with the files around it as nbgrader copies them.
+    """Write the graded notebook, and copy the files around it as nbgrader does.
 
-    The unit's own files take the place of a student's.
+    The unit's own files replace the student's files of the same name.
     """
     student, slug = submission.student, submission.slug
     course, autograde = folder.coursedir, converter(folder)
@@ -78,7 +78,7 @@ def _write_files(
 def _copy_files(
     source: Path, target: Path, ignored: list[str], left_out: list[str] | None = None
 ) -> None:
-    """Copy the files under a folder, but for notebooks and those that are ignored."""
+    """Copy the files in a folder, except for notebooks and ignored files."""
     for path in map(Path, find_all_files(str(source), [*ignored, "*.ipynb"])):
         name = path.relative_to(source)
         if name.as_posix() not in (left_out or ()):

@@ -1,11 +1,11 @@
-"""Put what students handed in where nbgrader expects it.
+"""Copy submissions to the folders where nbgrader expects them.
 
-`collecting.py` is the run from top to bottom. `sources.py` reads a folder and
-`archives.py` an archive; `platform_names.py` parses the names that Canvas, Moodle and
-other platforms give to files. `roster.py` reads the students, `match_students.py` finds
-the student of a file, and `detect_unit.py` its unit. `submission_store.py` keeps every
-submission and installs the last one; `quarantine.py` keeps the files of nobody;
-`import_report.py` says what became of every file.
+`collecting.py` contains the whole run. `sources.py` reads a folder and `archives.py` an
+archive. `platform_names.py` parses the file names that Canvas, Moodle and other
+platforms make. `roster.py` reads the list of students, `match_students.py` finds the
+student of a file, and `detect_unit.py` finds its unit. `submission_store.py` keeps
+every submission and installs the last one. `quarantine.py` keeps files without a known
+student, and `import_report.py` reports the result for every file.
 """
 
 from autograder.collect.collecting import Collected, collect

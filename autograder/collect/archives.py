@@ -1,4 +1,4 @@
-"""Read the notebooks of a zip archive; nothing is ever unpacked to a path."""
+"""Read the notebooks of a zip archive in memory, without unpacking it to disk."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from autograder.collect.incoming import (
 )
 from autograder.repair.reading import BROKEN_ARCHIVE, MAX_BYTES, count_of_entries
 
-MAX_FILES = 20_000  # that may be notebooks, in one archive
-MAX_ENTRIES = 200_000  # of all kinds: each costs memory, whatever it holds
+MAX_FILES = 20_000  # possible notebooks in one archive
+MAX_ENTRIES = 200_000  # of all kinds, because each entry costs memory
 MAX_ENTRIES_OF_A_STUDENT = 50_000
-MAX_TOTAL = 4 << 30  # bytes of notebooks that an archive says it holds
-MAX_OF_A_STUDENT = 256 << 20  # bytes that archives within an archive say they hold
-MAX_DEPTH = 4  # archives within each other
-MAX_RATIO = 1000  # deflate reaches 1032; a notebook seldom 50
-SMALL = 1 << 20  # below this no ratio is suspicious
-UTF8 = 0x800  # the flag of an archive's entry whose name is in UTF-8
+MAX_TOTAL = 4 << 30  # bytes of notebooks in one archive, as it declares them
+MAX_OF_A_STUDENT = 256 << 20  # bytes in a student's archives, as they declare them
+MAX_DEPTH = 4  # nested archives
+MAX_RATIO = 1000  # deflate reaches 1032, but a notebook seldom exceeds 50
+SMALL = 1 << 20  # smaller files may have any ratio
+UTF8 = 0x800  # the flag of an archive entry with a UTF-8 name
 ENCRYPTED = 0x1
 
 
 @dataclass
 class Allowance:
-    """What may still be read of an archive and of those in it."""
+    """Track how much may still be read from an archive and the archives in it."""
 
     size: int
     files: int
@@ -47,7 +47,7 @@ class Allowance:
         """Open an archive, unless it has too many entries.
 
         Raises:
-            CollectError: if it has; nothing is read then.
+            CollectError: if it has too many; then nothing is read.
         """
         count = count_of_entries(content)
         if count > self.entries:
@@ -56,10 +56,10 @@ class Allowance:
         return zipfile.ZipFile(io.BytesIO(content))
 
     def take(self, infos: list[zipfile.ZipInfo]) -> None:
-        """Take entries off.
+        """Subtract entries from the allowance.
 
         Raises:
-            CollectError: if they are too many or too large; nothing is read then.
+            CollectError: if they are too many or too large; then nothing is read.
         """
         size = sum(info.file_size for info in infos)
         if len(infos) > self.files:
@@ -82,18 +82,19 @@ def read_archive(
 ) -> None:
     """Read an archive, and the archives in it.
 
-    An entry that is broken or malicious is refused, and the others are read.
+    A broken or malicious entry is refused, and the others are still read.
 
     Args:
-        content: of the archive.
-        parents: where it lay, and its own name.
+        content: the bytes of the archive.
+        parents: the folders and archives around it, and its own name.
         when: its own time, in UTC.
-        reading: what is found is added.
-        allowance: what may be read; without one, that of a whole class.
-        depth: the number of this archive and those around it.
+        reading: collects the files that are found.
+        allowance: how much may be read; by default the limits for a whole class.
+        depth: the nesting depth of this archive; 1 for the outermost.
 
     Raises:
-        CollectError: if all of it is broken, empty or too much; nothing is taken then.
+        CollectError: if the whole archive is broken, empty or too large; then nothing
+            is taken.
     """
     own = allowance or Allowance(MAX_TOTAL, MAX_FILES, MAX_ENTRIES)
     try:
@@ -115,7 +116,7 @@ def read_archive(
 
 
 def of_a_student() -> Allowance:
-    """Return what may be read of an archive that one student sent."""
+    """Return the limits for an archive that one student sent."""
     return Allowance(MAX_OF_A_STUDENT, MAX_FILES, MAX_ENTRIES_OF_A_STUDENT)
 
 
@@ -125,7 +126,7 @@ def _wanted(
     left_out: list[LeftOut],
     depth: int,
 ) -> Iterator[tuple[zipfile.ZipInfo, tuple[str, ...]]]:
-    """Yield the entries to read and where they lie; note what is not taken."""
+    """Yield the entries to read with their paths, and record the others."""
     for info in archive.infolist():
         name = _name(info)
         parts = tuple(part for part in re.split(r"[/\\]", name) if part != ".")
@@ -146,7 +147,7 @@ def _about(found: LeftOut) -> tuple[str, bool, bool]:
 def _problem_of(
     info: zipfile.ZipInfo, name: str, parts: tuple[str, ...], depth: int
 ) -> str:
-    """Say why an entry is not even looked into; "" if it may be."""
+    """Return why an entry must not be opened, or "" if it may be."""
     drive = re.match(r"[A-Za-z]:", name)
     if not parts or ".." in parts or "" in parts or drive or "\0" in info.orig_filename:
         return "leads out of the archive"
@@ -166,10 +167,10 @@ def _problem_of(
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """Return an entry's name; many programs write UTF-8 without saying so.
+    """Return an entry's name, even if it is UTF-8 without the flag.
 
-    Windows in Korean writes its own code, which never is a name in another one: where
-    it has Hangul, that one has lines of tables.
+    Korean Windows writes names in EUC-KR. Bytes that are Hangul in EUC-KR are never a
+    plausible name in cp437, where they are box-drawing characters.
     """
     if info.flag_bits & UTF8:
         return info.filename
@@ -187,7 +188,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _entry_time(info: zipfile.ZipInfo) -> datetime | None:
-    """Return an entry's time, which is that of this machine's zone; None if none."""
+    """Return an entry's time, read in this machine's time zone, or None."""
     try:
         when = datetime(*info.date_time).astimezone(UTC)
     except (ValueError, OverflowError):
@@ -204,7 +205,7 @@ def _read_entry(
     allowance: Allowance,
     depth: int,
 ) -> None:
-    """Read one entry; what is wrong with it does not touch the others."""
+    """Read one entry; its errors do not affect the others."""
     own = _entry_time(info)
     when = own or otherwise
     try:

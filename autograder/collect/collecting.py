@@ -1,4 +1,4 @@
-"""Collect: read all, match students and units, store all, install the last one."""
+"""Read all files, match students and units, store all work, and install the last."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ ROSTER = "roster.csv"
 OF_THE_KIT = "is a module that students are given"
 EMPTY = "is of a repository without a notebook"
 GIVEN = "put aside before, and taken since as this student's"
-FEW = 4  # times as many students in another unit: these are strays, nobody is missing
+FEW = 4  # if another unit has this many times the students, nobody counts as missing
 
 
 @dataclass(frozen=True)
 class Placed:
-    """What became of one student's submissions of one unit."""
+    """Hold the result for one student's submissions of one unit."""
 
     student: str
     slug: str
@@ -70,15 +70,15 @@ class Placed:
 
 @dataclass
 class Collected:
-    """What collecting did.
+    """Hold the results of one collection.
 
     Attributes:
-        report: what became of each file.
-        placed: who handed in what.
-        created: students who were unknown.
-        moved: students who now have the id of the roster.
+        report: the result for each file.
+        placed: the result for each student and unit.
+        created: students who were not known before.
+        moved: old student id to the id in the roster.
         named: how many students of a roster the gradebook now has by name.
-        warnings: what was taken, and what an instructor should look at.
+        warnings: pairs of a file or row and a text that an instructor should read.
     """
 
     report: ImportReport = field(default_factory=ImportReport)
@@ -90,7 +90,7 @@ class Collected:
 
     @property
     def missing(self) -> dict[str, list[str]]:
-        """Return each unit's students of whom nothing came."""
+        """Return, for each unit, the students who sent nothing."""
         return self.report.missing
 
 
@@ -101,21 +101,21 @@ def collect(
     roster: Path | None = None,
     times: Path | None = None,
 ) -> Collected:
-    """Collect what lies at `path` into a class's folder.
+    """Collect the submissions at `path` into a class's folder.
 
-    Everything is read before anything is written; a file is the old one or the new one;
-    whatever stops it, collecting again completes it.
+    Everything is read before anything is written, and each file is replaced as a whole.
+    If the run is interrupted, collecting again completes it.
 
     Args:
-        path: A folder, an archive, or one notebook.
+        path: a folder, an archive or one notebook.
         folder: the class.
-        unit: take this unit's notebooks only.
-        roster: A CSV file of the students; by default the last one that was given, else
-            those in the gradebook.
-        times: A CSV file that says when they handed in.
+        unit: collect only this unit's notebooks.
+        roster: a CSV file of the students; by default the last roster, or else the
+            students in the gradebook.
+        times: a CSV file with the hand-in times.
 
     Raises:
-        CollectError: if the path or a table is no such thing, or malicious.
+        CollectError: if the path or a table has the wrong form or is malicious.
         CourseError: if there is no such unit.
     """
     wanted = folder.course.unit(unit) if unit else None
@@ -144,7 +144,7 @@ def collect(
 
 
 class _Collecting:
-    """One run of collecting."""
+    """Perform one collection."""
 
     def __init__(
         self,
@@ -154,9 +154,9 @@ class _Collecting:
         sorting: Sorter,
         is_from_quarantine: bool,
     ) -> None:
-        """Begin with the roster of before and the new one, or None.
+        """Start with the old roster and the new one, each of which may be None.
 
-        From the quarantine nothing is put there again.
+        Files from the quarantine are not put aside there again.
         """
         self.quarantine, self.keeps = Quarantine(folder.root), not is_from_quarantine
         self.folder, self.times = folder, times
@@ -174,7 +174,7 @@ class _Collecting:
             self.matcher.rename(self.done.moved)
 
     def _join(self, given: Roster, before: Roster | None) -> None:
-        """Let a new roster hold, for whom there is one before it too."""
+        """Adopt a new roster, and match its students with those of the old one."""
         ours = set(self.matcher.known.values())
         others = (one for one in students_in_gradebook(self.folder)
                   if one.id not in ours)  # fmt: skip
@@ -184,7 +184,7 @@ class _Collecting:
         self.done.warnings += two_ids(joined.graded)
 
     def run(self, reading: IncomingFiles) -> Collected:
-        """Sort, keep, install; then say who is missing."""
+        """Sort, store and install all files, and then list the missing students."""
         reading.notebooks = list(map(self.quarantine.with_time, reading.notebooks))
         found = self.sorting.sort(reading, self.matcher)
         self.done.warnings += found.warnings
@@ -217,7 +217,7 @@ class _Collecting:
     def _put_aside(
         self, incoming: IncomingNotebook, result: ImportResult, reading: IncomingFiles
     ) -> ImportResult:
-        """Keep what cannot be put anywhere, unless somebody was given it since."""
+        """Put a file aside, or assign it if its quarantined copy now has a student."""
         owner = self.quarantine.owner(incoming, result.slug) if result.slug else ""
         if owner and not result.students and not result.is_untouched:
             return replace(result, state=TAKEN, students=(owner,), why=GIVEN)
@@ -228,7 +228,7 @@ class _Collecting:
         return result
 
     def _leave_out(self, reading: IncomingFiles) -> None:
-        """ImportReport for the files that are no notebooks, or cannot be read."""
+        """Report the files that are not notebooks or cannot be read."""
         for item in reading.left_out:
             named = reading.named(item.parts, self.sorting.slugs)
             who = self.matcher.match(named, may_be_new=False).students
@@ -241,7 +241,7 @@ class _Collecting:
             )
 
     def _state(self, item: LeftOut, reading: IncomingFiles) -> tuple[str, str]:
-        """Return what becomes of a file that is no notebook, and why."""
+        """Return the state of a file that is not a notebook, and the reason."""
         *home, name = item.parts
         is_clone = name == CLONE and tuple(home) in reading.clones
         if is_clone and not reading.has_work(tuple(home)):
@@ -251,7 +251,7 @@ class _Collecting:
         return (PASSED_OVER if item.is_by_product else REFUSED), item.why
 
     def _is_of_kit(self, parts: tuple[str, ...]) -> bool:
-        """Say whether a file lies where the course's modules do, beside a notebook."""
+        """Say whether a file is in a folder named like the course's package."""
         return parts[-1].endswith(".py") and self.folder.course.package in parts[:-1]
 
     def _collect_unit(self, slug: str, found: dict[str, list[SortedNotebook]]) -> None:
@@ -283,7 +283,7 @@ class _Collecting:
         installed: dict[str, Record],
         due: datetime | None,
     ) -> None:
-        """ImportReport for each file that was taken, once, also where a team has it."""
+        """Report each file that was taken, and report a team's file only once."""
         items = {id(item): item for items in found.values() for item in items}
         for item in items.values():
             own = item.incoming
@@ -308,7 +308,7 @@ class _Collecting:
         return replace(record, is_untouched=item.is_untouched, came_as=came_as)
 
     def _say_missing(self, units: dict[str, dict[str, list[SortedNotebook]]]) -> None:
-        """Note of whom nothing came: neither before nor now, in whatever form."""
+        """List the students who have sent nothing in any form, now or before."""
         most = max(map(len, units.values()), default=0)
         slugs = [slug for slug in sorted(units) if FEW * len(units[slug]) >= most]
         if self.sorting.wanted:
@@ -352,5 +352,5 @@ def _record_of(incoming: IncomingNotebook, named: ParsedName) -> Record:
         named.file,
         named.version,
         named.late,
-        incoming.is_timed and named.platform != "git",  # that is when it was cloned
+        incoming.is_timed and named.platform != "git",  # a clone's time is wrong
     )

@@ -1,4 +1,4 @@
-"""Recognise of which unit a notebook is: by its cells, its name, its title."""
+"""Detect the unit of a notebook from its cells, its name or its title."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from autograder.repair import Refused
 from autograder.repair.reading import read_content
 from autograder.repair.slots import squeezed
 
-ENOUGH = 0.5  # of the graded cells of a unit
+ENOUGH = 0.5  # share of a unit's graded cells that a notebook must contain
 
 
 class UnitDetector:
-    """Say of which unit a notebook is."""
+    """Detect the unit of a notebook."""
 
     def __init__(self, course: Course) -> None:
-        """Read which cells the released notebooks have."""
+        """Read the cell ids and the unanswered cells of the released notebooks."""
         self.units = {
             unit: _grade_ids(course, unit)
             for unit in course.units
@@ -30,7 +30,7 @@ class UnitDetector:
         self._stubs = {unit: list(_stubs(course, unit)) for unit in self.units}
 
     def unit(self, incoming: IncomingNotebook, stem: str) -> Unit | None:
-        """Return the unit that a notebook's cells, name or title tell; else None."""
+        """Return the unit that the cells, the name or the title indicate, or None."""
         try:
             cells = read_content(incoming.content)
         except Refused:
@@ -40,11 +40,11 @@ class UnitDetector:
         return self._by_cells(ids) or self._by_name(stem) or self._by_title(texts)
 
     def named_unit(self, stem: str) -> Unit | None:
-        """Return the unit that a file's name tells."""
+        """Return the unit that a file's name indicates, or None."""
         return self._by_name(stem)
 
     def is_untouched(self, content: bytes, unit: Unit) -> bool:
-        """Say whether every answer is as it was given out, in one of the languages."""
+        """Say whether every answer is unchanged since release, in any language."""
         try:
             given = {squeezed(cell.source) for cell in read_content(content)}
         except Refused:
@@ -70,7 +70,7 @@ class UnitDetector:
 
 
 def _grade_ids(course: Course, unit: Unit) -> frozenset[str]:
-    """Return the names of the cells of a unit that carry points."""
+    """Return the ids of a unit's cells that carry points."""
     path = course.release_notebook(unit)
     cells = nbformat.read(path, as_version=4).cells
     return frozenset(
@@ -81,7 +81,7 @@ def _grade_ids(course: Course, unit: Unit) -> frozenset[str]:
 
 
 def _stubs(course: Course, unit: Unit) -> Iterator[frozenset[str]]:
-    """Yield the answers of a unit as they are given out, in each language."""
+    """Yield the unanswered cells of a unit in each language."""
     english = course.release_notebook(unit)
     folder = english.parent.parent
     others = (folder / one / unit.slug / english.name for one in TRANSLATIONS)

@@ -1,7 +1,7 @@
-"""Read who handed in what from Gradescope's export.
+"""Read students and hand-in times from Gradescope's export.
 
-The export has a folder `submission_NUMBER` for each submission, and the file
-`submission_metadata.yml` beside them says whose it is and when it was handed in.
+The export has a folder `submission_NUMBER` for each submission. The file
+`submission_metadata.yml` next to these folders gives the students and the times.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from autograder.collect.name_cleaning import stem_of
 from autograder.collect.platform_names import ParsedName
 from autograder.collect.times import UncertainTime, parse_time
 
-EXPORT = re.compile(r"assignment_\d+_export")  # the folder, or the archive, of all
+EXPORT = re.compile(r"assignment_\d+_export")  # the whole folder or archive
 NOT_BELIEVED = (
     "is no list of Gradescope's, or not one of all that is collected: collect the "
     "export by itself"
 )
 SUBMISSION = re.compile(r"submission_\d+")
-LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # an id 007 stays a text
+LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # keeps an id such as 007
 
 
 def read_gradescope(reading: IncomingFiles) -> None:
-    """Note whose the submissions of Gradescope's export are, and when they came.
+    """Record the students and the times of the submissions in Gradescope's export.
 
-    The list counts only if all that is collected is one export. Inside of what a
-    student sent it would be the student's word.
+    The list counts only if the whole collection is one export, because a list within a
+    submission could be the student's own invention.
     """
     for item in reading.lists:
         folder = item.parts[:-1]
@@ -58,7 +58,7 @@ def _all_parts(reading: IncomingFiles) -> Iterator[tuple[str, ...]]:
 def _submissions(
     content: bytes,
 ) -> Iterator[tuple[str, ParsedName, datetime | None]]:
-    """Yield each submission's folder, whose it is, and when it was handed in."""
+    """Yield each submission's folder, its students and its hand-in time."""
     try:
         told = yaml.load(content.decode("utf-8-sig"), LOADER)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
@@ -80,7 +80,7 @@ def _list(value: Any) -> Iterable[Mapping[str, Any]]:
 
 
 def _named(submitter: Mapping[str, Any]) -> ParsedName:
-    """Return what is said of one of those who handed in."""
+    """Return the name, number and address of one submitter."""
     name, number, email = (
         str(submitter.get(key) or "").strip() for key in (":name", ":sid", ":email")
     )

@@ -1,4 +1,4 @@
-"""Report what became of every file: taken, put aside, refused or passed over."""
+"""Report the result for every file: taken, put aside, refused or passed over."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True)
 class ImportResult:
-    """What became of one file.
+    """Hold the result for one file.
 
     Attributes:
-        source: where it lay.
+        source: the path of the file.
         state: one of `STATES`.
-        students: whose it is, if that is known.
-        why: the reason; of a file that is taken, what else is to be said.
+        students: the students who handed it in, if known.
+        why: the reason, or a remark on a file that was taken.
         slug: its unit.
-        when: when it was handed in.
-        is_beside: whether it does no harm where the student has another that is taken.
-        is_untouched: whether it is a notebook as it was given out.
+        when: its hand-in time.
+        is_beside: whether it may be ignored if the student has another taken file.
+        is_untouched: whether it is the released notebook without any answers.
     """
 
     source: str
@@ -56,13 +56,13 @@ class ImportResult:
 
 @dataclass
 class ImportReport:
-    """What became of every file of a folder or an archive.
+    """Hold the results for all files of a folder or an archive.
 
     Attributes:
-        name: of the folder or the archive.
-        results: of each file, one.
-        missing: unit to the students of whom nothing came.
-        page: where the page is, once it is written; the table lies beside it.
+        name: the name of the folder or the archive.
+        results: one result for each file.
+        missing: unit to the students who sent nothing.
+        page: the path of the page once it is written; the table is in the same folder.
     """
 
     name: str = ""
@@ -71,15 +71,15 @@ class ImportReport:
     missing: dict[str, list[str]] = field(default_factory=dict)
 
     def of(self, *states: str) -> list[ImportResult]:
-        """Return the files of some states, in order."""
+        """Return the files with one of these states, in order."""
         return [result for result in self.results if result.state in states]
 
     def taken_from(self) -> set[str]:
-        """Return the students of whom a file was taken."""
+        """Return the students from whom at least one file was taken."""
         return {one for result in self.of(TAKEN) for one in result.students}
 
     def problems(self) -> list[ImportResult]:
-        """Return what a human must look at: work, or all that a student sent."""
+        """Return the files not taken that a human must look at, as they may be work."""
         done = self.taken_from()
         return [
             result
@@ -88,7 +88,7 @@ class ImportReport:
         ]
 
     def instead(self) -> dict[str, list[ImportResult]]:
-        """Return the students who sent only what could not be taken, and what."""
+        """Return the students from whom nothing could be taken, with their files."""
         done = self.taken_from()
         found: dict[str, list[ImportResult]] = {}
         for result in self.of(PUT_ASIDE, REFUSED, PASSED_OVER):
@@ -98,11 +98,11 @@ class ImportReport:
         return found
 
     def write(self, root: Path, source: Path) -> None:
-        """Write the page and the table, in place of those of the same source and units.
+        """Write the page and the table, replacing those of the same source and units.
 
         Args:
-            root: of the class's folder.
-            source: what was collected.
+            root: the class's folder.
+            source: the folder or archive that was collected.
         """
         self.name = source.name
         self.page = self._page(root / STORE / ACCOUNTS, source)
@@ -111,7 +111,7 @@ class ImportReport:
         atomic_write(table, self.as_csv().encode("utf-8-sig", "replace"))
 
     def _page(self, folder: Path, source: Path) -> Path:
-        """Return a page that is no other source's, nor of other units."""
+        """Return a path that no other source and no other units use."""
         known: dict[str, list[str]] = {}
         path = folder / SOURCES
         if path.is_file():
@@ -125,7 +125,7 @@ class ImportReport:
         return folder / f"{name}.html"
 
     def as_csv(self) -> str:
-        """Return a table with a row for each file; nothing in it is a formula."""
+        """Return a table with a row for each file, in which no cell is a formula."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -135,11 +135,11 @@ class ImportReport:
 
 
 def sent_instead(root: Path, slug: str) -> dict[str, str]:
-    """Return the students whose files were not taken, and what became of the last.
+    """Return the students whose files were not taken, with the last result.
 
     Args:
-        root: of a class's folder.
-        slug: of a unit; only archives of which some notebook was taken for it count.
+        root: the class's folder.
+        slug: a unit; only archives with a notebook that was taken for it count.
     """
     found: dict[str, str] = {}
     accounts = (root / STORE / ACCOUNTS).glob("*.csv")
@@ -161,13 +161,13 @@ def _cells(result: ImportResult) -> Iterator[str]:
 
 
 def _harmless(cell: str) -> str:
-    """Return a cell in which a spreadsheet finds no formula."""
+    """Return a cell that a spreadsheet does not read as a formula."""
     plain = clean(cell, 1000)
     return f"'{plain}" if plain.startswith(DANGEROUS) else plain
 
 
 def page_of(report: ImportReport) -> str:
-    """Return the page as text; every text in it is escaped."""
+    """Return the page as HTML text, in which every inserted text is escaped."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )

@@ -1,4 +1,4 @@
-"""What comes in: notebooks, and files that are none, each with where it lay."""
+"""Hold the incoming notebooks and other files, each with its path."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.collect.platform_names import (
 )
 from autograder.repair.reading import MAX_BYTES
 
-CLONE = ".git"  # what makes a folder a repository
+CLONE = ".git"  # the folder that marks a repository
 SKIPPED = ("__MACOSX", ".ipynb_checkpoints", "__pycache__")
 BY_PRODUCT = "is what an operating system or Jupyter adds"
 HIDDEN = "is hidden: its name, or its folder's, begins with a point"
@@ -55,18 +55,18 @@ INSTEAD = (".pdf", ".html", ".htm", ".rar", ".7z", ".gz", ".tar", ".docx", ".gdo
 
 
 class CollectError(ValueError):
-    """What was given cannot be collected; nothing was changed."""
+    """Report that the input cannot be collected, and that nothing was changed."""
 
 
 @dataclass(frozen=True)
 class IncomingNotebook:
-    """One notebook as it came.
+    """Hold one notebook as it came in.
 
     Attributes:
-        parts: the folders, archives and at last the file that it lay in.
-        when: the time of the file, or of the archive's entry; in UTC.
-        content: the file.
-        is_timed: whether that is a time of the file's own, not of the archive's.
+        parts: the folders and archives that contain the file, and its name.
+        when: the time of the file or of the archive entry, in UTC.
+        content: the bytes of the file.
+        is_timed: whether the time belongs to the file itself, not to its archive.
     """
 
     parts: tuple[str, ...]
@@ -76,19 +76,19 @@ class IncomingNotebook:
 
     @property
     def source(self) -> str:
-        """Name it for a human."""
+        """Return its path as text."""
         return "/".join(self.parts)
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """One file that is not taken.
+    """Hold one file that is not taken.
 
     Attributes:
-        parts: as of a notebook.
-        why: what it is, or what is wrong with it.
+        parts: the path, as for a notebook.
+        why: the kind of file, or the problem with it.
         may_be_work: whether it is a notebook or an archive that could not be read.
-        is_by_product: whether no human made it.
+        is_by_product: whether a program created it, not the student.
     """
 
     parts: tuple[str, ...]
@@ -98,26 +98,26 @@ class LeftOut:
 
     @property
     def source(self) -> str:
-        """Name it for a human."""
+        """Return its path as text."""
         return "/".join(self.parts)
 
     @property
     def may_stand_for_work(self) -> bool:
-        """Say whether it is what students hand in in place of a notebook."""
+        """Say whether students often send this kind of file instead of a notebook."""
         return self.parts[-1].lower().endswith(INSTEAD)
 
 
 @dataclass
 class IncomingFiles:
-    """All files that were found, each in one of two lists.
+    """Hold all files that were found, each in one of two lists.
 
     Attributes:
-        notebooks: what is one, or looks like one.
-        left_out: what is none, or cannot be read.
+        notebooks: files that are notebooks or look like them.
+        left_out: files that are not notebooks or cannot be read.
         clones: the folders that are students' repositories.
-        lists: Gradescope's lists of submissions, wherever they were found.
-        submissions: folders that such a list explains, and whose they are.
-        times: folders of one submission, and when a platform says that it came.
+        lists: Gradescope's lists of submissions, in any folder.
+        submissions: folders that such a list names, and their students.
+        times: folders of one submission, and the platform's time for each.
     """
 
     notebooks: list[IncomingNotebook] = field(default_factory=list)
@@ -128,9 +128,9 @@ class IncomingFiles:
     times: dict[tuple[str, ...], datetime] = field(default_factory=dict)
 
     def named(self, parts: tuple[str, ...], slugs: tuple[str, ...]) -> ParsedName:
-        """Return what a path says: the outermost folder that names a student counts.
+        """Parse a path; the outermost folder that names a student decides.
 
-        What a student calls the files in it says nothing about whose they are.
+        Names that a student gave to inner files say nothing about the owner.
         """
         found = parse_path(parts, slugs)
         is_of_a_platform = found.platform not in ("files", "nbgrader")
@@ -147,7 +147,7 @@ class IncomingFiles:
         return found
 
     def has_work(self, clone: tuple[str, ...]) -> bool:
-        """Say whether a notebook lies in a repository, or what may stand for one."""
+        """Say whether a repository contains a notebook or a file instead of one."""
         work = [one.parts for one in self.notebooks]
         work += [
             one.parts
@@ -157,10 +157,10 @@ class IncomingFiles:
         return any(parts[: len(clone)] == clone for parts in work)
 
     def note_clones(self) -> None:
-        """Note which folders are repositories; what is Git's own counts as one file.
+        """Record which folders are repositories, and count Git's own files as one.
 
-        Those count that lie side by side, or at the top. One alone, further inside, is
-        something that a student's folder holds.
+        Repositories count if several are in the same folder, or if they are at the top.
+        A single repository further inside is part of a student's submission.
         """
         own = [item for item in self.left_out if item.why == OF_GIT]
         clones = {item.parts[: item.parts.index(CLONE)]: item for item in own}
@@ -173,7 +173,7 @@ class IncomingFiles:
         self.clones |= {clone for one in self.notebooks if (clone := _of_github(one))}
 
     def note_platforms(self) -> None:
-        """Note the times that platforms tell, and the lists that they add."""
+        """Record the times that platforms give, and the lists that they add."""
         folders = {
             one.parts[:n] for one in self.notebooks for n in range(1, len(one.parts))
         }
@@ -200,14 +200,14 @@ class IncomingFiles:
         return replace(incoming, when=when, is_timed=True) if when else incoming
 
     def refuse(self, parts: Sequence[str], why: object) -> None:
-        """Note a file that is work, or may be, and cannot be taken."""
+        """Record a file that is or may be work but cannot be taken."""
         self.left_out.append(LeftOut(tuple(parts), str(why)))
 
 
 def _of_github(incoming: IncomingNotebook) -> tuple[str, ...]:
-    """Return where GitHub's zip of a repository holds a notebook; () if it is none.
+    """Return the folder of a GitHub repository's zip that holds a notebook, or ().
 
-    The one folder in it is named as the zip is, and ends in the branch.
+    The single folder in such a zip has the name of the zip, which ends in the branch.
     """
     pairs = zip(incoming.parts, incoming.parts[1:], strict=False)
     for depth, (around, folder) in enumerate(pairs, start=2):
@@ -218,12 +218,12 @@ def _of_github(incoming: IncomingNotebook) -> tuple[str, ...]:
 
 
 def is_skipped(name: str) -> bool:
-    """Say whether a file or folder of this name is no student's work."""
+    """Say whether a file or folder with this name cannot be a student's work."""
     return name in SKIPPED or name.startswith(".")
 
 
 def left_out_by_name(parts: tuple[str, ...]) -> LeftOut | None:
-    """Return the file as one that is not even looked into; None if it may be work."""
+    """Return the file as left out if its name excludes student work, else None."""
     if CLONE in parts:
         return LeftOut(parts, OF_GIT, may_be_work=False, is_by_product=True)
     skipped = [part for part in parts if is_skipped(part) and part != ".."]
@@ -242,12 +242,12 @@ def _of_other_kind(parts: tuple[str, ...]) -> LeftOut:
 
 
 def is_archive(name: str) -> bool:
-    """Say whether a name is a zip archive's."""
+    """Say whether a name belongs to a zip archive."""
     return name.lower().endswith(".zip")
 
 
 def may_be_notebook(name: str) -> bool:
-    """Say whether a name is a notebook's, or what a browser makes of one."""
+    """Say whether a name may be a notebook's, even after a browser changed it."""
     plain = name.lower()
     kind = PurePosixPath(plain).suffix
     is_list = name == GRADESCOPE_LIST
@@ -255,7 +255,7 @@ def may_be_notebook(name: str) -> bool:
 
 
 def take_or_leave(incoming: IncomingNotebook, reading: IncomingFiles) -> None:
-    """Take a file as a notebook: by its name, or by what is in it."""
+    """Sort a file into notebooks or other files, by its name or content."""
     if incoming.parts[-1] == GRADESCOPE_LIST:
         reading.lists.append(incoming)
         reading.left_out.append(
@@ -277,5 +277,5 @@ def _looks_like_one(content: bytes) -> bool:
 
 
 def too_large(size: int, most: int = MAX_BYTES) -> str:
-    """Say that a file is too large."""
+    """Return the reason for refusing a file that is too large."""
     return f"has {size >> 20} MiB; {most >> 20} MiB are allowed"

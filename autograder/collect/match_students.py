@@ -1,4 +1,4 @@
-"""Find the student of a file, and give each student the same folder every time."""
+"""Find the student of a file, and always give a student the same folder."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ TWINS = "is of one of several students with this name, or of one who handed in t
 
 @dataclass(frozen=True)
 class Match:
-    """Whose a file is.
+    """Hold the students of one file.
 
     Attributes:
-        students: their folders' names; of a team all members, else one or none.
-        why: why it is nobody's.
+        students: their folder names; all members of a team, otherwise one or none.
+        why: the reason if there is no student.
     """
 
     students: tuple[str, ...] = ()
@@ -41,15 +41,15 @@ class Match:
 
 
 class StudentMatcher:
-    """Find the student of each file, and give new students a folder."""
+    """Find the student of each file, and assign folders to new students."""
 
     def __init__(
         self, root: Path, roster: Roster, is_from_quarantine: bool = False
     ) -> None:
-        """Read which folders earlier runs gave.
+        """Read the folders that earlier runs assigned.
 
-        Only in the quarantine an id in front of a file's name, as in `al1815 - …`, is
-        the instructor's word. Anywhere else a student may have written it.
+        An id in front of a file name, as in `al1815 - …`, is the instructor's decision
+        only in the quarantine. Elsewhere a student may have written it.
         """
         self.path = root / STORE / IDENTITIES
         self.roster = roster
@@ -62,15 +62,15 @@ class StudentMatcher:
     def match(
         self, named: ParsedName, is_twin: bool = False, may_be_new: bool = True
     ) -> Match:
-        """Say whose a file is, by all that its name says.
+        """Find the student of a file from all information in its name.
 
-        A file counts for a student only if nothing in its name contradicts it. A key
-        that several students share leaves the decision to the name.
+        A file matches a student only if nothing in its name contradicts the match. If
+        several students share a key, the name decides.
 
         Args:
-            named: what its path says.
-            is_twin: whether others have the same name.
-            may_be_new: whether a student whom nobody knows gets a folder.
+            named: the parsed path.
+            is_twin: whether other files have the same name.
+            may_be_new: whether an unknown student gets a folder.
         """
         roster = self.roster
         if self.is_from_quarantine and (meant := roster.by_key(named.front)):
@@ -107,18 +107,18 @@ class StudentMatcher:
         return self._by_name(named, meant, keys, is_twin, may_be_new)
 
     def _number(self, named: ParsedName) -> str:
-        """Return the number of a student that a roster may have: Canvas's.
+        """Return a student number that a roster may contain, which is Canvas's.
 
-        Without a roster the numbers in the gradebook are those of earlier files.
+        Without a roster, the numbers in the gradebook come from earlier files.
         """
         is_known = named.platform == "canvas" or not self.roster.is_given
         return named.user if is_known else ""
 
     def _keys(self, named: ParsedName) -> dict[str, list[Student]]:
-        """Return the ids, addresses and logins of a name, and whom each means.
+        """Return the ids, addresses and logins in a name, with the students they match.
 
-        A repository is named by a login. Where that is another student's id, it means
-        either.
+        A repository's name contains a login. If the login is also another student's id,
+        it matches both students.
         """
         keys = self.roster.keys_in(named.texts)
         if named.platform == "git":
@@ -135,7 +135,7 @@ class StudentMatcher:
         is_twin: bool,
         may_be_new: bool,
     ) -> Match:
-        """Say whose a file is of which no key is one student's."""
+        """Find the student of a file that has no key of exactly one student."""
         for key, students in shared.items():
             both = [one for one in meant if one.id in _ids(students)]
             if not both:
@@ -155,14 +155,14 @@ class StudentMatcher:
         return self._not_in_roster(named, may_be_new)
 
     def _team_of(self, submitters: Sequence[ParsedName], may_be_new: bool) -> Match:
-        """Return all who handed a file in together, if each of them is known."""
+        """Return all members of a team, if each of them is known."""
         found = [self.match(one, may_be_new=may_be_new) for one in submitters]
         if bad := next((one for one in found if not one.students), None):
             return bad
         return Match(tuple(dict.fromkeys(one.students[0] for one in found)))
 
     def _not_in_roster(self, named: ParsedName, may_be_new: bool) -> Match:
-        """Return a folder made for whom no roster knows; none if a roster is given."""
+        """Return a student's new folder, or no match if there is a roster."""
         if not named.people:
             return Match(why=NOBODY)
         if self.roster.is_given and not named.is_anonymous:
@@ -177,7 +177,7 @@ class StudentMatcher:
         return Match((self.known[key],))
 
     def _key_of_new(self, named: ParsedName) -> str:
-        """Return the key under which a student without a roster is remembered."""
+        """Return the key that identifies a student who is not in a roster."""
         if number := named.user or named.account:
             return f"{named.platform}:{number}"
         words = words_of(named.people[0])
@@ -188,12 +188,12 @@ class StudentMatcher:
         return f"name:{' '.join(words)}"
 
     def holder(self, named: ParsedName) -> str:
-        """Return the known student in whose folder it lies, the outermost; else ""."""
+        """Return the known student named by the outermost folder around it, or ""."""
         found = (self.roster.find([person]) for person in named.around)
         return next((student.id for student in found if student), "")
 
     def others(self, named: ParsedName, students: tuple[str, ...]) -> Iterator[str]:
-        """Yield who else is named within what students handed in."""
+        """Yield other people who are named inside the students' submission."""
         inner = named.inner
         while inner:
             known = [self.roster.find([one], inner.user) for one in inner.people]
@@ -216,11 +216,11 @@ class StudentMatcher:
         return name
 
     def rename(self, moves: Mapping[str, str]) -> None:
-        """Know students by their new folders from now on."""
+        """Use the students' new folder names from now on."""
         self.known = {key: moves.get(old, old) for key, old in self.known.items()}
 
     def save(self) -> None:
-        """Remember who is who."""
+        """Save which student has which folder."""
         text = json.dumps(self.known, indent=1, ensure_ascii=False, sort_keys=True)
         atomic_write(self.path, f"{text}\n".encode())
         atomic_write(self.path.with_name(".gitignore"), b"*\n")
@@ -231,14 +231,14 @@ def _ids(students: Iterable[Student]) -> list[str]:
 
 
 def _only(students: list[Student], key: str) -> Match:
-    """Return the one student whom a key means; none if several share it."""
+    """Return the only student with a key, or no match if several share it."""
     if len(students) == 1:
         return Match((students[0].id,))
     return Match(why=f"has {key}, which {' and '.join(_ids(students))} share")
 
 
 def _of_participant(meant: list[Student], participant: str) -> list[Student]:
-    """Return those of namesakes who have Moodle's number, if the roster tells it."""
+    """Return the namesakes with this Moodle number, if the roster gives numbers."""
     return [one for one in meant if participant and one.participant == participant]
 
 
@@ -248,7 +248,7 @@ def _unless_another(
     keys: Iterable[list[Student]],
     roster: Roster,
 ) -> Match:
-    """Return a team, unless the file's name means somebody outside of it."""
+    """Return a team, unless the file's name also matches somebody outside it."""
     number = named.user if named.platform == "canvas" else ""
     found = [roster.by_number(number), *keys]
     found.append(roster.by_name(named.people, named.platform, number))
@@ -262,7 +262,7 @@ def _unless_another(
 def _unless_another_name(
     student: Student, people: list[str], named: ParsedName, roster: Roster
 ) -> Match:
-    """Return the student of a platform's number, unless the name is another's."""
+    """Return the student with a platform's number, unless the name contradicts it."""
     if not (student.first or student.last):
         return Match((student.id,))
     meant = roster.by_name(people, named.platform)
@@ -275,7 +275,7 @@ def _unless_another_name(
 
 
 def twins_of_a_platform(all_named: Iterable[ParsedName]) -> set[Name]:
-    """Return the names that have several of a platform's numbers in one archive."""
+    """Return the names that occur with several of a platform's numbers."""
     numbers: dict[Name, set[str]] = defaultdict(set)
     for named in all_named:
         if named.number and not named.is_anonymous:
@@ -284,20 +284,21 @@ def twins_of_a_platform(all_named: Iterable[ParsedName]) -> set[Name]:
 
 
 def name_in_archive(named: ParsedName) -> Name:
-    """Return a name, and where it stands."""
+    """Return a name, and the folder in which it occurs."""
     return named.home[:-1], letters(named.people[0]) if named.people else ""
 
 
 def twins_among_files(
     files: Sequence[tuple[IncomingNotebook, ParsedName, str]],
 ) -> set[int]:
-    """Return which files may be of namesakes, by their places.
+    """Return the indices of files that may come from namesakes.
 
-    Files that no platform named, with one name, of one unit, of different content, and
-    not side by side in one folder: one student handed in twice, or two students once.
+    Such files have the same name and unit but different contents, come from no
+    platform, and are not together in one folder. Either one student handed in twice, or
+    two students handed in once.
 
     Args:
-        files: notebooks, what their paths say, and their units.
+        files: notebooks, their parsed paths and their units.
     """
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, (_, named, slug) in enumerate(files):

@@ -1,7 +1,8 @@
-"""Tell who of a new roster is whom of the one before it.
+"""Match the students of a new roster with those of the old roster.
 
-An instructor has a roster of the registrar's, and gives Moodle's worksheet later: the
-same people, under other ids. Without this each would be two students.
+An instructor may start with a roster from the registrar and later use Moodle's
+worksheet, which gives the same people other ids. Without matching, each of them would
+become two students.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ FIELDS = {
     "team": "team",
     "identifier": "participant",
     "github": "github",
-}  # the heading of the roster that is kept, and what stands below it
+}  # heading of the stored roster, and the field of `Student` in that column
 
 
 @dataclass(frozen=True)
 class Joined:
-    """A new roster, with what the one before it knows of the same students.
+    """Hold a new roster, completed with facts from the old one.
 
     Attributes:
-        roster: the students, by the ids that hold from now on.
-        moves: students who get the new roster's id.
-        graded: students who keep the id that they are graded under, and the new one.
+        roster: the students, with the ids that are valid from now on.
+        moves: old id to new id, for students who get the new roster's id.
+        graded: old id to new id, for graded students, who keep the old id.
     """
 
     roster: Roster
@@ -43,15 +44,16 @@ class Joined:
 
 
 def join(given: Roster, before: Roster, is_graded: Callable[[str], bool]) -> Joined:
-    """Join a new roster to the one before it.
+    """Complete a new roster with facts from the old one.
 
-    Who is not in the new one is in the roster no more. What the new one has no column
-    for stays as it was. An id of a platform's, or of an address or a name, gives way.
+    Students who are not in the new roster are removed. Fields without a column in the
+    new roster keep their old values. The new roster's id replaces the old one only if
+    the instructor assigned it.
 
     Args:
-        given: the new one.
-        before: the one that was given last.
-        is_graded: says whether a student is graded already, who then keeps the id.
+        given: the new roster.
+        before: the roster that was used last.
+        is_graded: says whether a student is already graded and must keep the id.
     """
     same = _same(given, before)
     students = []
@@ -73,7 +75,7 @@ def join(given: Roster, before: Roster, is_graded: Callable[[str], bool]) -> Joi
 
 
 def as_csv(roster: Roster) -> bytes:
-    """Return a roster as a file that holds all that is known."""
+    """Return a roster as a CSV file with all known fields."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(FIELDS)
@@ -87,10 +89,11 @@ def _said(columns: Iterable[str]) -> set[str]:
 
 
 def _same(given: Roster, before: Roster) -> dict[str, Student]:
-    """Return whom of the old roster each of the new one is, where that is certain.
+    """Return the old student for each id in the new roster, where the match is certain.
 
-    By the id, then by the platform's number and by the address. By the name only for
-    whom the new one has no id of the instructor's, or where it has other ids for all.
+    Students match by id, then by the platform's number, and then by address. Names
+    count only for students without an instructor's id in the new roster, or if no id
+    occurs in both rosters.
     """
     olds_by_id = {fold_id(one.id): one for one in before.students.values()}
     pairs = {one: olds_by_id[fold_id(one)] for one in given.students
@@ -121,7 +124,7 @@ def _name(student: Student) -> str:
 
 
 def _single(roster: Roster, key: Callable[[Student], str]) -> dict[str, Student]:
-    """Return the students who alone have their number, address or name."""
+    """Return the students whose number, address or name nobody shares."""
     found = defaultdict(list)
     for student in roster.students.values():
         found[key(student)].append(student)
@@ -130,6 +133,6 @@ def _single(roster: Roster, key: Callable[[Student], str]) -> dict[str, Student]
 
 
 def _may_be(old: Student, new: Student) -> bool:
-    """Say whether nothing that both rosters know tells two of one name apart."""
+    """Say whether no known number or address distinguishes two namesakes."""
     told = ((key(old), key(new)) for key in (_number, _address))
     return not any(one and other for one, other in told)

@@ -1,7 +1,7 @@
-"""Tell names from what people and platforms write around them.
+"""Separate names from the words that people and platforms add to them.
 
-`Copy of 04_attention - Ada Lovelace (1) final.ipynb` holds one name. No digit of a name
-is dropped: `Student 007` and `Student 008` are two people.
+`Copy of 04_attention - Ada Lovelace (1) final.ipynb` contains one name. Digits that
+belong to a name stay, because `Student 007` and `Student 008` are two people.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ COUNTED = re.compile(
     r"|(?P<word>[ _-]+(?:copy|kopie)(?:[ _](?P<nth>\d+))?))$",
     re.I,
 )
-# How nbgitpuller keeps a student's file, next to a new one from the instructor.
+# nbgitpuller renames a student's file like this when the instructor's file changes.
 PULLED = re.compile(r"__20\d{12}$")
-DASHED = re.compile(r"-(\d{1,2})$")  # Canvas's way to count
+DASHED = re.compile(r"-(\d{1,2})$")  # Canvas's number of a repeated upload
 ENDINGS = re.compile(
     r"(\.(?:ipynb|zip|txt|json|pdf|html?|rar|7z|gz|tar|docx?|odt|md|py|png|jpe?g))+$",
     re.I,
@@ -34,15 +34,15 @@ NOISE = frozenset(FILLING.split())
 NUMBERED = re.compile(r"v\d+[a-z]?|\S*\d{8}t\d{6}z\S*|\d{4}-\d\d-\d\d")
 NUMBER_OF_A_STUDENT = re.compile(r"\d{5,}")
 EAST_ASIAN = ("HANGUL SYLLABLE", "CJK UNIFIED", "HIRAGANA", "KATAKANA")
-ACCENT = 200  # Unicode's class of marks above and below; vowel signs have lower ones
+ACCENT = 200  # combining class of marks above and below; vowel signs have lower ones
 
 
 def stem_of(name: str, dashed: bool = False) -> tuple[str, int]:
-    """Return a file's name without endings and copies, and the number of its copy.
+    """Return a file's name without endings and copy marks, and the number of the copy.
 
     Args:
-        name: of a file or a folder.
-        dashed: whether `-1` counts copies too, as it does on Canvas.
+        name: the name of a file or a folder.
+        dashed: whether `-1` also marks a copy, as it does on Canvas.
     """
     stem = ENDINGS.sub("", unicodedata.normalize("NFC", name.strip()))
     version = 0
@@ -64,7 +64,7 @@ def stem_of(name: str, dashed: bool = False) -> tuple[str, int]:
 
 
 def without_filling(text: str) -> str:
-    """Drop filling words; next to a single word, those in capitals may be a name."""
+    """Drop filling words, except capitalised ones that may belong to a single name."""
     words = text.split()
     pairs = list(zip(["", *words], words, strict=False))
     kept = [word for before, word in pairs if not _is_noise(word, before)]
@@ -74,7 +74,7 @@ def without_filling(text: str) -> str:
 
 
 def _is_noise(word: str, before: str) -> bool:
-    """Say whether a word is none of a name: `final`, or the 2 of `homework 2`."""
+    """Say whether a word is not part of a name: `final`, or the 2 of `homework 2`."""
     bare, last = (one.casefold().strip(".,;()[]'\"") for one in (word, before))
     if bare in NOISE or NUMBERED.fullmatch(bare):
         return True
@@ -90,7 +90,7 @@ def may_be_a_name(text: str) -> bool:
 
 
 def is_filling(name: str) -> bool:
-    """Say whether a name is no name: `final` in `final_04_11_attention.ipynb`."""
+    """Say whether a text has only filling words: `final` in `final_04_11_attention`."""
     return not without_filling(spaced(name))
 
 
@@ -103,23 +103,23 @@ def without_units(text: str, slugs: tuple[str, ...]) -> str:
 
 
 def spaced(text: str) -> str:
-    """Return a text with blanks for what else stands between words."""
+    """Return a text with spaces in place of other separators between words."""
     return re.sub(r"\s+-\s+|[_\s]+|^-|-$", " ", text).strip(" -")
 
 
 def letters(text: str) -> str:
-    """Return letters and digits of a name alone, without accents or case.
+    """Return only the letters and digits of a name, without accents and case.
 
-    The signs of vowels stay: without them many names of Asia would be the same.
+    Vowel signs stay, because without them many Asian names would be equal.
     """
     plain = unicodedata.normalize("NFKD", fold_id(text))
     return "".join(one for one in plain if one.isalnum() or _is_part(one))
 
 
 def fold_id(text: str) -> str:
-    """Return an id, an address or a login as it is compared, without case.
+    """Return an id, an address or a login without case, for comparisons.
 
-    Turkish has two letters I, and capitals do not tell which of them was meant.
+    Turkish has two letters I, and a capital letter does not show which one was meant.
     """
     plain = unicodedata.normalize("NFKC", text.strip()).replace("\u0130", "i")
     return plain.casefold().replace("\u0131", "i")
@@ -134,20 +134,20 @@ def family_name_comes_first(name: str) -> bool:
 
 
 def full_name(first: str, last: str) -> str:
-    """Return a name as it is written: Ada Lovelace, but 김민준."""
+    """Return a name in its usual order: Ada Lovelace, but 김민준."""
     if first and last and family_name_comes_first(f"{last}{first}"):
         return f"{last}{first}"
     return " ".join(filter(None, (first, last)))
 
 
 def _is_part(one: str) -> bool:
-    """Say whether a mark is a part of a word, such as a vowel's sign, no accent."""
+    """Say whether a mark is part of a word, such as a vowel sign, and not an accent."""
     is_mark = unicodedata.category(one) in ("Mn", "Mc")
     return is_mark and unicodedata.combining(one) < ACCENT
 
 
 def folder_name(text: str) -> str:
-    """Return a name that is safe as a folder's: `jane-smith`; "" if nothing is left."""
+    """Return a safe folder name such as `jane-smith`, or "" if nothing is left."""
     plain = unicodedata.normalize("NFC", text).casefold()
     kept = (
         one if one.isalnum() or one in "._" or _is_part(one) else " " for one in plain

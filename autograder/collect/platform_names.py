@@ -1,18 +1,19 @@
 """Parse the names that learning platforms give to submitted files.
 
-Canvas: `lastfirst_LATE_USER_FILE_04_attention-1.ipynb`, in one flat archive; LATE
-only where it is, and `-1` where the same name was uploaded before. Where marking is
-anonymous: `LATE_anon_aB3dE_FILE_04_attention.ipynb`. A text or a link that was entered
-has no number of a file: `lastfirst_USER_text.html`.
+Canvas: `lastfirst_LATE_USER_FILE_04_attention-1.ipynb`, in one flat archive. `LATE` is
+there only if the submission is late, and `-1` if the same name was uploaded before.
+With anonymous marking: `LATE_anon_aB3dE_FILE_04_attention.ipynb`. A text or link that a
+student entered has no file number: `lastfirst_USER_text.html`.
 Moodle: `First Last_NUMBER_assignsubmission_file_/04_attention.ipynb`, or the same in
-one flat name; the number is another one in each assignment. Where marking is blind:
-`Participant_NUMBER_assignsubmission_file_`; where teams hand in, `Team 1-First Last`.
+one flat name. The number differs from assignment to assignment. With blind marking:
+`Participant_NUMBER_assignsubmission_file_`. With teams: `Team 1-First Last`.
 Brightspace: a folder for each attempt, `USER-ITEM - First Last - Nov 2, 2026 1015 PM`.
-Gradescope: `submission_NUMBER/`; `submission_metadata.yml` says whose (gradescope.py).
+Gradescope: `submission_NUMBER/`, with the students in `submission_metadata.yml`, which
+gradescope.py reads.
 Google Classroom and Drive: `First Last - 04_attention.ipynb`, `Copy of 04_…`,
-`04_… (1).ipynb`; the student's name is in the file's name or in a folder's.
-Git: each student's repository is a folder, `04-attention-ada` or `ada`; what lies in
-it, and how it is called there, says nothing about whose it is.
+`04_… (1).ipynb`. The student's name is in the name of the file or of a folder.
+Git: each student's repository is a folder, `04-attention-ada` or `ada`. The names of
+the files in it do not identify the student.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ BRIGHTSPACE = re.compile(
     r"(?: - (?P<rest>.+))?",
     re.DOTALL,
 )
-# What Moodle calls whom it does not name, in the languages that it speaks most.
+# Moodle's word for an anonymous participant, in the most common languages.
 PARTICIPANT = re.compile(
     r"(?:participant|participante|partecipante|teilnehmer(?:[ /*:_]?in)?|deelnemer|"
     r"deltagare|deltaker|deltager|uczestnik|участник|参加者|参与者|參與者|참가자|참여자)",
@@ -64,32 +65,32 @@ TEAM = re.compile(
 )
 GRADESCOPE_LIST = "submission_metadata.yml"
 PLATFORMS = (ANONYMOUS, MOODLE, BRIGHTSPACE, CANVAS, CANVAS_ENTRY)
-BRANCH = re.compile(r"(?<=\w)-(?:main|master)$")  # as GitHub's zip of a repository ends
-INNER_LEVELS = 4  # names within names that are looked at
+BRANCH = re.compile(r"(?<=\w)-(?:main|master)$")  # end of a GitHub zip's folder name
+INNER_LEVELS = 4  # of nested names that are parsed
 
 
 @dataclass(frozen=True)
 class ParsedName:
-    """What a path says about a submission.
+    """Hold the information that a path gives about a submission.
 
     Attributes:
         platform: "canvas", "moodle", "brightspace", "gradescope", "nbgrader", "git" or
             "files".
-        people: what may be the student's name, the likeliest first.
-        stem: the file's own name, without platform, copies and suffix.
+        people: possible names of the student, the likeliest first.
+        stem: the file's own name, without platform, copy marks and suffix.
         user: the platform's number of the student, for the whole course.
-        account: the id or the address that Gradescope has of the student.
+        account: Gradescope's id or address of the student.
         participant: Moodle's number of the student, in this assignment.
-        file: the platform's number of the file: later ones are greater.
-        version: how often the name was used before: "(2)", "-2".
-        late: whether the platform says that it came late.
+        file: the platform's number of the file; later files have greater numbers.
+        version: the number of the copy: "(2)", "-2".
+        late: whether the platform marks it as late.
         is_anonymous: whether the platform hides the name.
-        texts: where a student's id may stand.
-        front: what stands before the first " - ", where no platform wrote the name.
-        home: the part of the path that names the student, and all before it.
-        around: what may be names in the folders around that name, the outermost first.
-        inner: what the rest says, which the student wrote: never whose it is.
-        submitters: each of a team, where the platform names them one by one.
+        texts: texts that may contain a student's id.
+        front: the text before the first " - ", if no platform made the name.
+        home: the part of the path that names the student, and all parts before it.
+        around: possible names in the folders around that name, the outermost first.
+        inner: the rest of the path, which the student wrote and which never counts.
+        submitters: the members of a team, if the platform lists them.
     """
 
     platform: str
@@ -111,16 +112,16 @@ class ParsedName:
 
     @property
     def number(self) -> str:
-        """Return the platform's number of the student, whatever it is good for."""
+        """Return the platform's number of the student, in the course or assignment."""
         return self.user or self.participant
 
 
 def parse_path(
     parts: tuple[str, ...], slugs: tuple[str, ...], levels: int = INNER_LEVELS
 ) -> ParsedName:
-    """Read what a path says; `slugs` are the names of the units.
+    """Parse a path; `slugs` are the names of the units.
 
-    The outermost name that a platform wrote counts: the student chose those inside it.
+    The outermost name from a platform counts, because the student chose the inner ones.
     """
     for index, part in enumerate(parts):
         if found := match_platform(part):
@@ -142,7 +143,7 @@ def parse_path(
 def parse_repository_path(
     parts: tuple[str, ...], depth: int, slugs: tuple[str, ...]
 ) -> ParsedName:
-    """Read what a path says whose first `depth` parts lead to a clone of Git's."""
+    """Parse a path whose first `depth` parts lead to a Git clone."""
     stem, version = stem_of(parts[-1])
     text = without_units(BRANCH.sub("", parts[depth - 1]), slugs)
     return ParsedName(
@@ -159,13 +160,13 @@ def parse_repository_path(
 
 
 def match_platform(part: str) -> re.Match[str] | None:
-    """Return what a platform wrote: of two readings the one with the shorter name."""
+    """Match the names that platforms make; of two matches, take the shorter name."""
     found = [pattern.fullmatch(part) for pattern in PLATFORMS]
     return min(filter(None, found), key=lambda one: one.end("name"), default=None)
 
 
 def _named(found: re.Match[str], index: int, parts: tuple[str, ...]) -> ParsedName:
-    """Return what the part at `index` says, and the last part's own name."""
+    """Return the information in the part at `index`, and the last part's own name."""
     rest = found["rest"]
     own = rest if index == len(parts) - 1 else parts[-1]
     if found.re is MOODLE:
@@ -187,7 +188,7 @@ def _named(found: re.Match[str], index: int, parts: tuple[str, ...]) -> ParsedNa
 
 
 def _of_brightspace(found: re.Match[str], own: str) -> ParsedName:
-    """Return what Brightspace says; before a name an id may stand, as `N01 - `."""
+    """Parse a Brightspace name, which may start with an id such as `N01 - `."""
     stem, version = stem_of(own)
     before, _, last = found["name"].rpartition(" - ")
     name = spaced(last)
@@ -202,7 +203,7 @@ def _of_brightspace(found: re.Match[str], own: str) -> ParsedName:
 
 
 def time_of_brightspace(part: str) -> datetime | None:
-    """Return the time in a folder's name, which is one of this machine's zone."""
+    """Return the time in a folder's name, which is in this machine's time zone."""
     found = match_platform(part)
     if found is None or found.re is not BRIGHTSPACE:
         return None
@@ -214,7 +215,7 @@ def time_of_brightspace(part: str) -> datetime | None:
 
 
 def _of_moodle(name: str, number: str, own: str) -> ParsedName:
-    """Return what Moodle says; before a name may stand a team's, as `Team 1-`."""
+    """Parse a Moodle name, which may start with a team such as `Team 1-`."""
     stem, version = stem_of(own)
     last = name.rpartition("-")[2].strip()
     if PARTICIPANT.fullmatch(last):
@@ -238,7 +239,7 @@ def _of_moodle(name: str, number: str, own: str) -> ParsedName:
 
 
 def _of_files(parts: tuple[str, ...], slugs: tuple[str, ...]) -> ParsedName:
-    """Return what a path says that no platform wrote."""
+    """Parse a path that no platform made."""
     stem, version = stem_of(parts[-1])
     folders = [BRANCH.sub("", stem_of(folder)[0]) for folder in reversed(parts[:-1])]
     ends = [stem, *folders]
@@ -260,7 +261,7 @@ def _of_files(parts: tuple[str, ...], slugs: tuple[str, ...]) -> ParsedName:
 
 
 def _front(name: str) -> str:
-    """Return what stands before the first " - ", where an instructor puts an id."""
+    """Return the text before the first " - ", where an instructor can put an id."""
     return name.partition(" - ")[0].strip() if " - " in name else ""
 
 
@@ -271,16 +272,17 @@ def _says(text: str, person: str) -> bool:
 def _names_of_folders(
     folders: tuple[str, ...], slugs: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return what may be names in the folders around, the outermost first."""
+    """Return possible names in the surrounding folders, the outermost first."""
     plain = [without_units(stem_of(folder)[0], slugs) for folder in folders]
     return tuple(without_filling(one) or one for one in plain)
 
 
 def _people(texts: list[str]) -> Iterator[str]:
-    """Yield what may be the student's name, the innermost of several words first.
+    """Yield possible names of the student, the innermost name of several words first.
 
-    Without filling words such as "final"; then with them, for who is called so; at last
-    without numbers, for a roster that knows none.
+    First come names without filling words such as "final", and then names with them,
+    because they may be real names. Last come names without numbers, for rosters without
+    numbers.
     """
     bare = [one if may_be_a_name(one) else "" for one in map(without_filling, texts)]
     sure = [person for person in bare if " " in person]

@@ -1,4 +1,4 @@
-"""Keep what is put aside, until somebody says whose it is."""
+"""Keep files without a known student or unit until the instructor assigns them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ UNSORTED, UNTIMED, CAME_AS = "_not-sorted", "_not-timed.json", "_came-as.json"
 
 
 class Quarantine:
-    """The folder of what was put aside."""
+    """Manage the folder of files that were put aside."""
 
     def __init__(self, root: Path) -> None:
-        """Read which of its files tell no time; `root` is of a class's folder."""
+        """Read which files have no hand-in time; `root` is the class's folder."""
         self.store = root / STORE
         self.folder = self.store / UNSORTED
         self._known = self.store / UNTIMED
@@ -29,20 +29,20 @@ class Quarantine:
         self._owners: dict[
             str, dict[str, set[tuple[str, str]]]
         ] = {}  # by unit, by digest
-        self._came_as: dict[str, str] = {}  # a file's name here, and what it was called
+        self._came_as: dict[str, str] = {}  # a file's name here, and its original name
         if self._known.is_file():
             self._untimed |= set(json.loads(self._known.read_text(encoding="utf-8")))
         if (names := self.store / CAME_AS).is_file():
             self._came_as |= json.loads(names.read_text(encoding="utf-8"))
 
     def holds(self, path: Path) -> bool:
-        """Say whether a path is the folder, or lies in it."""
+        """Say whether a path is the quarantine folder, or is in it."""
         return path.resolve().is_relative_to(self.folder.resolve())
 
     def keep(
         self, incoming: IncomingNotebook, record: Record, due: datetime | None
     ) -> None:
-        """Keep a notebook, with the time at which it was handed in if that is known."""
+        """Keep a notebook, with its hand-in time if known."""
         path = self.folder / f"{_name_of(incoming)}.ipynb"
         self._came_as[path.stem] = incoming.source
         names = json.dumps(self._came_as, indent=1, sort_keys=True)
@@ -57,13 +57,13 @@ class Quarantine:
             atomic_write(self._known, f"{text}\n".encode())
 
     def with_time(self, incoming: IncomingNotebook) -> IncomingNotebook:
-        """Return a notebook whose file tells a time only if it did when it came."""
+        """Return a notebook, marked as untimed if the original had no own time."""
         if self._untimed and sha256(incoming.content) in self._untimed:
             return replace(incoming, is_timed=False)
         return incoming
 
     def came_as(self, incoming: IncomingNotebook) -> str:
-        """Return what a platform called a file that was put aside; "" of any other."""
+        """Return a quarantined file's original name from the platform, or ""."""
         digest = sha256(incoming.content)[:8]
         names = (
             n for n in self._came_as if n.startswith(digest) and n in incoming.source
@@ -71,9 +71,9 @@ class Quarantine:
         return self._came_as.get(max(names, key=len, default=""), "")
 
     def owner(self, incoming: IncomingNotebook, slug: str) -> str:
-        """Return the one student who was given this file from here since; else "".
+        """Return the one student who received this file from the quarantine, or "".
 
-        Who only has the very same answers, a friend perhaps, is another student.
+        Another student with identical content, such as a friend, does not count.
         """
         if slug not in self._owners:
             self._owners[slug] = defaultdict(set)
@@ -88,7 +88,7 @@ class Quarantine:
 
 
 def _name_of(incoming: IncomingNotebook) -> str:
-    """Return what a file is called here; an id in front of it says whose it is."""
+    """Return a file's name here; an instructor can put an id in front of it."""
     plain = incoming.source.removesuffix(".ipynb").replace("_", " ")
-    source = folder_name(plain)  # no platform's name, or it would say whose it is
+    source = folder_name(plain)  # a platform's name would identify a student
     return f"{sha256(incoming.content)[:8]}-{source}"

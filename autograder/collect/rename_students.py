@@ -1,4 +1,4 @@
-"""Give students the ids of a roster that came after their first submissions."""
+"""Give students the ids of a roster that arrived after their first submissions."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from autograder.collect.submission_store import STORE, Record, SubmissionStore
 def moves_of(
     folder: ClassFolder, known: Mapping[str, str], roster: Roster
 ) -> dict[str, str]:
-    """Return which students, named by themselves before, are whom of the roster.
+    """Return the roster's id for each student who was known by a name or number.
 
     Args:
         folder: the class.
-        known: the folder of each number or name that was collected.
-        roster: the one that is given now.
+        known: the folder of each collected number or name.
+        roster: the new roster.
 
     Raises:
-        CollectError: if one of them is graded already.
+        CollectError: if one of these students is already graded.
     """
     olds: dict[str, list[str]] = defaultdict(list)
     twins = _namesakes(known)
@@ -50,13 +50,13 @@ def moves_of(
 
 
 def is_graded(folder: ClassFolder, student: str) -> bool:
-    """Say whether something of a student's is graded."""
+    """Say whether any work of a student is graded."""
     autograded = folder.root / folder.coursedir.autograded_directory
     return (autograded / student).exists()
 
 
 def _namesakes(known: Mapping[str, str]) -> set[str]:
-    """Return the folders of whom only a platform's number told apart."""
+    """Return the folders of students whom only a platform's number distinguishes."""
     bare = {}
     for key, old in known.items():
         number = folder_name(key.partition(":")[2])
@@ -66,13 +66,13 @@ def _namesakes(known: Mapping[str, str]) -> set[str]:
 
 
 def _meant(key: str, old: str, roster: Roster, twins: set[str]) -> Student | None:
-    """Return whom of the roster a number means, or a name as a platform writes it.
+    """Return the roster's student for a number, or for a platform's name.
 
     Args:
-        key: `canvas:101`, or `name:` and a name's letters.
+        key: `canvas:101`, or `name:` and the letters of a name.
         old: the folder of this number or name.
-        roster: the one that is given now.
-        twins: the folders of namesakes, whom no name tells apart.
+        roster: the new roster.
+        twins: the folders of namesakes, whom a name cannot distinguish.
     """
     platform, _, written = key.partition(":")
     number = written if platform == "canvas" else ""
@@ -85,7 +85,7 @@ def _meant(key: str, old: str, roster: Roster, twins: set[str]) -> Student | Non
 
 
 def move(folder: ClassFolder, submitted: Path, moves: Mapping[str, str]) -> None:
-    """Give all that is each old student's to the new one, and forget the old."""
+    """Move everything from each old student to the new one, and delete the old one."""
     for old, new in moves.items():
         for own in sorted((submitted / old).glob("*/")):
             SubmissionStore(folder.root, submitted, old, own.name).keep_what_is_there()
@@ -104,12 +104,12 @@ def move(folder: ClassFolder, submitted: Path, moves: Mapping[str, str]) -> None
 
 
 def _are_one_folder(one: Path, other: Path) -> bool:
-    """Say whether two names are one folder's, as `Ada` and `ada` are on some disks."""
+    """Say whether two paths are the same folder, as `Ada` and `ada` on some disks."""
     return one.exists() and other.exists() and one.samefile(other)
 
 
 def _move_in_gradebook(book: Gradebook, old: str, new: str) -> None:
-    """Give a student's extensions and points to another, and forget the student.
+    """Move extensions and points from one student to another, and delete the first.
 
     Raises:
         MissingEntry: if there is no such student.

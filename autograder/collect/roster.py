@@ -1,4 +1,4 @@
-"""Know the students: from a CSV file, or from the gradebook."""
+"""Read the students from a CSV file or the gradebook, and find them by their keys."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from autograder.collect.tables import (
     refuse_shortened,
 )
 
-LONG_ID = 4  # characters of an id that is found among other words
+LONG_ID = 4  # shortest id that is recognised among other words
 NOT_STUDENTS = ("points possible", "student, test")
-NAMING = ("id", "name", "email", "last")  # columns that name a student
+NAMING = ("id", "name", "email", "last")  # a roster needs one of these columns
 EMAIL, LOGIN, NUMBER = "address", "login", "platform's number"
 
 
 @dataclass(frozen=True)
 class Student:
-    """One student: the folder's name, and the other facts about this student."""
+    """Hold a student's id, which is the folder name, and other facts."""
 
     id: str
     first: str = ""
@@ -43,11 +43,11 @@ class Student:
     team: str = ""
     participant: str = ""
     github: str = ""
-    has_own_id: bool = True  # no platform's, nor made of the address or the name
-    row: int = field(default=0, compare=False)  # of the table, as a spreadsheet counts
+    has_own_id: bool = True  # not from a platform, an address or a name
+    row: int = field(default=0, compare=False)  # in the table, counted from 1
 
     def details(self) -> dict[str, str]:
-        """Return what the gradebook has columns for."""
+        """Return the facts for which the gradebook has columns."""
         found = {
             "first_name": self.first,
             "last_name": self.last,
@@ -57,10 +57,10 @@ class Student:
         return {key: value for key, value in found.items() if value}
 
     def forms(self) -> tuple[set[Words], set[Words], set[Words]]:
-        """Return ways to write the name, as words of letters.
+        """Return the ways to write the name, each as words of letters.
 
         Returns:
-            First name first; last name first; and all others, the id among them.
+            First name first; last name first; and all others, including the id.
         """
         first, last = words_of(self.first), words_of(self.last)
         both = first + last
@@ -81,17 +81,17 @@ def words_of(text: str) -> Words:
 
 
 def are_one_name(one: Words, other: Words) -> bool:
-    """Say whether one name is the other, perhaps with fewer blanks.
+    """Say whether two names are equal, even if one has fewer spaces.
 
-    `Kim Minjun` is `Kim Min Jun`, and `annalee` may be anybody's of these letters, but
-    `Anna Lee` is not `Ann Alee`.
+    `Kim Minjun` equals `Kim Min Jun`, and `annalee` equals any spacing of its letters,
+    but `Anna Lee` does not equal `Ann Alee`.
     """
     cuts, others = _cuts(one), _cuts(other)
     return "".join(one) == "".join(other) and (cuts <= others or others <= cuts)
 
 
 def _cuts(words: Words) -> set[int]:
-    """Return the places between the words."""
+    """Return the positions of the spaces between the words."""
     lengths = [len(word) for word in words]
     return {sum(lengths[:n]) for n in range(1, len(words))}
 
@@ -99,9 +99,9 @@ def _cuts(words: Words) -> set[int]:
 class Roster:
     """Find students by number, id, address, login, name or team.
 
-    Ids, addresses, logins and numbers are separate. A text that is somebody's own id
-    means this student. Of an address, a login or a number that several students share,
-    all of them are returned, so that it decides nothing.
+    Ids, addresses, logins and numbers are separate. A student's own id takes precedence
+    over the other keys. If several students share an address, a login or a number, all
+    of them are returned, because the key identifies none of them.
     """
 
     def __init__(
@@ -110,12 +110,12 @@ class Roster:
         is_given: bool = False,
         columns: Iterable[str] = HEADINGS,
     ) -> None:
-        """Keep the students by their ids, and by everything that names one.
+        """Index the students by their ids and by all other keys.
 
         Args:
-            students: those that are known.
-            is_given: whether an instructor says that there are no others.
-            columns: what the file says of each, even that there is none.
+            students: the known students.
+            is_given: whether an instructor gave the list, so that it is complete.
+            columns: the columns of the file, including empty ones.
         """
         self.is_given, self.columns = is_given, frozenset(columns)
         self.students = {student.id: student for student in students}
@@ -143,13 +143,13 @@ class Roster:
                     by_letters["".join(form)].append((form, student))
 
     def by_number(self, lms: str) -> list[Student]:
-        """Find the students of a platform's number: several, if they share it."""
+        """Find the students with a platform's number; several may share it."""
         return self._numbers.get(lms, [])
 
     def by_key(self, text: str) -> list[Student]:
-        """Find the student whose own id a text is, or else whose address or login.
+        """Find the student with this id, or else all with this address or login.
 
-        Several are found, if they share it.
+        Several students may share an address or a login.
         """
         if text in self.students:
             return [self.students[text]]
@@ -160,17 +160,17 @@ class Roster:
         return list({one.id: one for one in both}.values())
 
     def by_login(self, text: str) -> list[Student]:
-        """Find the students who have a login."""
+        """Find the students with this login."""
         return self._logins.get(fold_id(text), [])
 
     def by_address(self, text: str) -> list[Student]:
-        """Find the students who have an address."""
+        """Find the students with this address."""
         return self._addresses.get(fold_id(text), [])
 
     def keys_in(self, texts: Iterable[str]) -> dict[str, list[Student]]:
-        """Return the ids, addresses and logins in texts, and whom each means.
+        """Return the ids, addresses and logins in texts, with the students they match.
 
-        Short ones must be all of a text: `kim` is a name too.
+        A short key such as `kim` must be the whole text, because it may also be a name.
         """
         found = {}
         for text in texts:
@@ -190,10 +190,10 @@ class Roster:
     def by_name(
         self, people: Iterable[str], platform: str = "", lms: str = ""
     ) -> list[Student]:
-        """Find the students that a name means: several, if they are namesakes.
+        """Find the students with a name; several if they are namesakes.
 
-        The order in which the platform writes names decides between Kim Lee and Lee
-        Kim; of whom another number is known is not meant.
+        The platform's order of first and last name distinguishes Kim Lee from Lee Kim.
+        A student who is known to have another number does not match.
         """
         first, last, others = self._forms
         order = (last, first, others) if platform == "canvas" else (first, last, others)
@@ -211,19 +211,19 @@ class Roster:
         return []
 
     def team(self, people: Iterable[str]) -> list[Student]:
-        """Return the members of a team that is named as a whole."""
+        """Return the members of the team with this name."""
         found = (self._teams.get(letters(person), []) for person in people)
         return next(filter(None, found), [])
 
     def find(self, people: Iterable[str], lms: str = "") -> Student | None:
-        """Find the student whom a number or a name means, and nobody else."""
+        """Find the only student with this number or name, or return None."""
         found = self.by_number(lms) or self.by_name(people, lms=lms)
         return found[0] if len(found) == 1 else None
 
     def shared_keys(self) -> Iterator[str]:
-        """Yield which rows share an address, a login or a number, or have another's id.
+        """Yield warnings about rows that share a key, or whose key is another row's id.
 
-        Such a key decides nothing, or is the id's.
+        A shared key identifies nobody, and an id takes precedence over other keys.
         """
         kinds = (EMAIL, self._addresses), (LOGIN, self._logins)
         for kind, known in (*kinds, (NUMBER, self._numbers)):
@@ -249,17 +249,17 @@ def _rows(students: Iterable[Student]) -> str:
 
 
 def _is_long_id(word: str) -> bool:
-    """Say whether a word among others may be an id: names hold no digits."""
+    """Say whether one of several words may be an id, as names contain no digits."""
     has_digit = any(one.isdigit() for one in word)
     return len(word) >= LONG_ID and (has_digit or "@" in word)
 
 
 def read_roster(path: Path) -> Roster:
-    """Read a CSV file with a heading: nbgrader's, or one that a platform exports.
+    """Read a CSV file with a heading, nbgrader's or an export of a platform.
 
     Raises:
-        CollectError: if it has no column that names students, or if two rows have one
-            id, be it in upper and lower case.
+        CollectError: if no column names students, or if two rows have the same id,
+            ignoring case.
     """
     table = read_table(path)
     if not set(NAMING) & set(table.columns):
@@ -283,7 +283,7 @@ def read_roster(path: Path) -> Roster:
 
 
 def has_ids_by_hand(table: Table) -> bool:
-    """Say whether the ids are the instructor's, not a platform's."""
+    """Say whether the instructor assigned the ids, not a platform."""
     heading = letters(table.columns.get("id", ""))
     return heading in map(letters, ID_BY_HAND.split(";"))
 
@@ -296,12 +296,12 @@ def _is_student(row: dict[str, str]) -> bool:
 def student_of(
     row: Mapping[str, str], is_by_hand: bool = True, number: int = 0
 ) -> Student:
-    """Return whom a row of a table is about.
+    """Return the student in a row of a table.
 
     Args:
         row: the cells.
-        is_by_hand: whether an id is one that the instructor chose.
-        number: of the row.
+        is_by_hand: whether the instructor chose the ids.
+        number: the number of the row.
     """
     first, last = row.get("first", ""), row.get("last", "")
     name = row.get("name", "")
@@ -331,7 +331,7 @@ def student_of(
 
 
 def _begins_with_family_name(name: str) -> bool:
-    """Say so of 김 민준, not of 민준 김: the family name is the shorter one."""
+    """Say whether the shorter part comes first, as in 김 민준 but not 민준 김."""
     begin, _, rest = name.partition(" ")
     return len(begin) <= len(rest) or not rest
 
@@ -358,7 +358,7 @@ def _refuse_equal_ids(path: Path, students: list[Student]) -> None:
 
 
 def students_in_gradebook(folder: ClassFolder) -> Iterator[Student]:
-    """Yield whom the gradebook knows; none if there is no gradebook yet."""
+    """Yield the students in the gradebook, or none if it does not exist yet."""
     path = folder.db_url.removeprefix("sqlite:///")
     if "sqlite" in folder.db_url and not Path(path).is_file():
         return

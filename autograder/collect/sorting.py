@@ -1,4 +1,4 @@
-"""Sort notebooks: of which unit each is, and whose."""
+"""Sort notebooks by unit and student."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from autograder.collect.match_students import (
 from autograder.collect.platform_names import ParsedName
 from autograder.course import Unit
 
-FEWEST, MOST = 5, 0.75  # notebooks of an archive that say of which unit it is
+FEWEST, MOST = 5, 0.75  # number and share of notebooks that decide an archive's unit
 
 
 @dataclass(frozen=True)
 class SortedNotebook:
-    """A notebook of which students and unit are known; a team has several students."""
+    """Hold a notebook with a known unit and its student, or a team's students."""
 
     incoming: IncomingNotebook
     named: ParsedName
@@ -35,14 +35,14 @@ class SortedNotebook:
 
 @dataclass
 class SortResult:
-    """What sorting found."""
+    """Hold the notebooks that were taken or put aside, and the warnings."""
 
     taken: list[SortedNotebook] = field(default_factory=list)
     put_aside: list[tuple[IncomingNotebook, ImportResult]] = field(default_factory=list)
     warnings: list[tuple[str, str]] = field(default_factory=list)
 
     def by_unit(self) -> dict[str, dict[str, list[SortedNotebook]]]:
-        """Return what was taken, by unit and student."""
+        """Return the taken notebooks by unit and student."""
         found: dict[str, dict[str, list[SortedNotebook]]] = {}
         for item in self.taken:
             of_unit = found.setdefault(item.unit.slug, {})
@@ -52,15 +52,15 @@ class SortResult:
 
 
 class Sorter:
-    """Say of which unit a notebook is, and whose."""
+    """Find the unit and the student of each notebook."""
 
     def __init__(self, detector: UnitDetector, wanted: Unit | None) -> None:
-        """Say which units there are, and which one is wanted."""
+        """Store the detector of units, and the only unit to take, if any."""
         self.detector, self.wanted = detector, wanted
         self.slugs = tuple(unit.slug for unit in detector.units)
 
     def sort(self, reading: IncomingFiles, matcher: StudentMatcher) -> SortResult:
-        """Sort all notebooks; what is left out says who else has a name."""
+        """Sort all notebooks; files that are left out still help to find namesakes."""
         found = SortResult()
         notebooks = reading.notebooks
         named = [reading.named(one.parts, self.slugs) for one in notebooks]
@@ -114,7 +114,7 @@ class Sorter:
         own: dict[tuple[str, ...], Unit],
         matcher: StudentMatcher,
     ) -> tuple[str, bool]:
-        """Say why a notebook is put aside, and whether that does no harm; else ""."""
+        """Return why a notebook is put aside, or "", and whether it may be ignored."""
         expected = self.wanted or own.get(named.home[:-1])
         if unit is None:
             return "is of no unit that is known: name one with --unit", False
@@ -140,7 +140,7 @@ def _is_twin(named: ParsedName, twins: set[Name]) -> bool:
 def _units_of_archives(
     named: list[ParsedName], units: list[Unit | None]
 ) -> dict[tuple[str, ...], Unit]:
-    """Return of which unit a platform's archives are, where most notebooks agree."""
+    """Return the unit of each platform archive in which most notebooks agree."""
     counts: dict[tuple[str, ...], Counter[Unit]] = {}
     for one, unit in zip(named, units, strict=True):
         if one.number and unit:

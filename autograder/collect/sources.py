@@ -1,4 +1,4 @@
-"""Read what an instructor downloaded: a folder, an archive, or one notebook."""
+"""Read the instructor's download: a folder, an archive or one notebook."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ LINK = "is a link, which is not followed"
 
 
 def read_incoming(path: Path) -> IncomingFiles:
-    """Read every notebook of a folder, an archive, or a single file.
+    """Read every notebook from a folder, an archive or a single file.
 
     Raises:
-        CollectError: if there is nothing, or the archive is broken or malicious.
+        CollectError: if the path is missing, or the archive is broken or malicious.
     """
     reading = IncomingFiles()
     if path.is_dir():
@@ -54,11 +54,11 @@ def read_incoming(path: Path) -> IncomingFiles:
 
 
 def refuse_inside(path: Path, root: Path, *own: str) -> None:
-    """Refuse to collect what was collected before: it would get other times.
+    """Refuse to collect from the class's own folders, which would change the times.
 
     Raises:
-        CollectError: if the path is one of the class's own folders in its root, lies
-            in one, or holds one.
+        CollectError: if the path is one of these folders, is inside one, or contains
+            one.
     """
     given, folders = path.resolve(), [(root / name).resolve() for name in own]
     if any(one.is_dir() and given in one.parents for one in folders):
@@ -74,7 +74,7 @@ def refuse_inside(path: Path, root: Path, *own: str) -> None:
 
 
 def is_clone(path: Path) -> bool:
-    """Say whether a folder is one repository: its own name then says whose it is."""
+    """Say whether a folder is one repository, whose name identifies the student."""
     return (path / CLONE).exists()
 
 
@@ -108,7 +108,7 @@ def _read_file(path: Path, parts: tuple[str, ...], reading: IncomingFiles) -> No
 def _read_archive(
     path: Path, parts: tuple[str, ...], size: int, reading: IncomingFiles
 ) -> None:
-    """Read an archive in a folder: a student's, or one of a platform."""
+    """Read an archive in a folder, from a student or a platform."""
     try:
         if size > MAX_TOTAL:
             raise CollectError(too_large(size, MAX_OF_A_STUDENT))

@@ -1,4 +1,4 @@
-"""Keep every submission ever collected, and put each student's last one in place."""
+"""Keep every collected submission, and install each student's last one."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ STORE = "collected"
 RECORDS = "submissions.json"
 TIME = "%Y-%m-%d %H:%M:%S"
 AS_GIVEN_OUT = "as it was given out"
-LONGEST_TIME = 100  # characters of a timestamp.txt
+LONGEST_TIME = 100  # characters read from a timestamp.txt
 
 
 @dataclass(frozen=True)
 class Record:
-    """One submission as it came.
+    """Describe one submission as it came in.
 
     Attributes:
-        sha256: of the notebook's bytes.
-        when: when it was handed in, as nbgrader writes it, in UTC.
-        source: what it was called.
-        file: the platform's number of the file: later ones are greater.
+        sha256: the digest of the notebook's bytes.
+        when: its time in UTC, in nbgrader's format.
+        source: its original path.
+        file: the platform's number of the file; later files have greater numbers.
         version: the number of the copy, "(2)".
         late: whether the platform says so.
         is_timed: whether `when` is a time of the file's own, not of the archive's.
@@ -53,14 +53,14 @@ class Record:
 
     @property
     def is_known(self) -> bool:
-        """Say whether anything tells when it was handed in: Canvas does not."""
+        """Say whether the hand-in time is known, which Canvas does not give."""
         return bool(self.handed_in) or (self.file is None and self.is_timed)
 
     def time(self, due: datetime | None) -> str:
-        """Return when it was handed in; "" if nothing tells.
+        """Return the hand-in time, or "" if it is unknown.
 
-        Where no time is known, what is not called late came when it was due at the
-        latest, and what is called late came a second after.
+        If there is a due date but no known time, a submission not marked as late gets
+        the due time at the latest. A late one gets the due time plus one second.
         """
         if self.is_known or due is None:
             return (self.handed_in or self.when) if self.is_known else ""
@@ -69,23 +69,23 @@ class Record:
         return min(self.when, f"{due:{TIME}}")
 
     def is_late(self, due: datetime | None) -> bool:
-        """Say whether it came late, by its time where that is known."""
+        """Say whether it came late, judged by its time if that is known."""
         if due is None or not self.is_known:
             return self.late
         return self.time(due) > f"{due:{TIME}}"
 
     @property
     def name(self) -> str:
-        """Name the file in the store."""
+        """Return the name of its file in the store."""
         stamp = self.when.replace(":", "").replace(" ", "T")
-        stamp = re.sub(r"[^\w+.-]", "", stamp)  # never a path, whatever a record says
+        stamp = re.sub(r"[^\w+.-]", "", stamp)  # a record must not turn into a path
         return f"{stamp}Z-{self.sha256[:8]}.ipynb"
 
 
 def last_of(records: Sequence[Record]) -> Record:
-    """Return the one that counts: by the platform's number, else by time.
+    """Return the submission that counts: by the platform's number, or else by time.
 
-    Without a number none that is as it was given out counts before one with answers.
+    Without numbers, a submission with answers always precedes an unanswered one.
     """
     numbered = all(record.file is not None for record in records)
     if numbered:
@@ -97,7 +97,7 @@ def last_of(records: Sequence[Record]) -> Record:
 
 
 def why_not(record: Record, last: Record) -> str:
-    """Say why a submission does not count, where the last one does."""
+    """Return why a submission does not count."""
     if record.file is None and record.is_untouched and not last.is_untouched:
         return f"{AS_GIVEN_OUT}; kept, and one with answers counts"
     if record.file is None and record.when == last.when:
@@ -106,10 +106,10 @@ def why_not(record: Record, last: Record) -> str:
 
 
 class SubmissionStore:
-    """Where one student's submissions of one unit are."""
+    """Manage the files of one student's submissions of one unit."""
 
     def __init__(self, root: Path, submitted: Path, student: str, slug: str) -> None:
-        """Say where; nothing is made."""
+        """Store the paths, without creating anything."""
         self.store = root / STORE / student / slug
         self.notebook = submitted / student / slug / f"{slug}.ipynb"
         self.stamp = self.notebook.with_name("timestamp.txt")
@@ -123,23 +123,23 @@ class SubmissionStore:
 
     @property
     def is_untouched(self) -> bool:
-        """Say whether the submission that counts is as it was given out."""
+        """Say whether the submission that counts has no answers."""
         known = self.records()
         return bool(known) and last_of(known).is_untouched
 
     def keep(self, record: Record, content: bytes) -> Record | None:
-        """Store a submission; None if the very same one is there."""
+        """Store a submission, or return None if it is stored already."""
         known = self.records()
         if any(_is_same(record, one) for one in known):
             return None
         if record.file is None and known and last_of(known).sha256 == record.sha256:
-            return None  # a copy of the last one, with the time of the copying
+            return None  # a copy of the last one, with the time of copying
         atomic_write(self.store / record.name, content)
         self._write([*known, record])
         return record
 
     def keep_what_is_there(self) -> None:
-        """Store a notebook that came to its place in another way."""
+        """Store a notebook that reached its place without being collected."""
         if not self.notebook.is_file() or self.notebook.is_symlink():
             return
         content = self.notebook.read_bytes()
@@ -152,7 +152,7 @@ class SubmissionStore:
         self.keep(Record(digest, f"{when:{TIME}}", "found in its place"), content)
 
     def note_time(self, when: str) -> None:
-        """Note when the last submission was handed in, as an instructor knows it."""
+        """Record the last submission's hand-in time from an instructor's table."""
         known = self.records()
         last = last_of(known)
         if last.handed_in != when:
@@ -165,7 +165,7 @@ class SubmissionStore:
         atomic_write(self.store / RECORDS, f"{text}\n".encode())
 
     def install(self, due: datetime | None = None) -> Record:
-        """Put the last submission and its time where nbgrader expects them."""
+        """Copy the last submission and its time to where nbgrader expects them."""
         last = last_of(self.records())
         content = (self.store / last.name).read_bytes()
         if not self.notebook.is_file() or self.notebook.read_bytes() != content:
@@ -200,19 +200,19 @@ class SubmissionStore:
 
 
 def _written_time(path: Path) -> datetime | None:
-    """Return the time in a `timestamp.txt`, in UTC; None if it does not hold one."""
+    """Return the UTC time in a `timestamp.txt`, or None if it contains no time."""
     if not path.is_file() or path.is_symlink():
         return None
     try:
         with path.open(encoding="utf-8") as file:
             when = parse_utc(file.read(LONGEST_TIME).strip())
-    except Exception:  # a student may have written it, and dateutil raises all kinds
+    except Exception:  # a student may have written it; dateutil raises many errors
         return None
-    return when if when.year >= 1000 else None  # `%Y` does not pad: it would sort last
+    return when if when.year >= 1000 else None  # `%Y` does not pad, so sorting fails
 
 
 def _is_same(one: Record, other: Record) -> bool:
-    """Say whether two records are of one submission: two archives may both hold it."""
+    """Say whether two records, perhaps from two archives, are one submission."""
     if one.sha256 != other.sha256:
         return False
     if one.file is None and other.file is None:

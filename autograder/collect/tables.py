@@ -1,7 +1,7 @@
-"""Read tables that spreadsheets and platforms save, and know what their columns hold.
+"""Read tables from spreadsheets and platforms, and identify their columns.
 
-A cell is never guessed: a table that can be read in two ways is refused, with the row
-and the remedy.
+This module never guesses a cell. If a table has two possible readings, it refuses the
+table and names the row and the remedy.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from autograder.collect.incoming import CollectError
 from autograder.collect.name_cleaning import letters
 from autograder.collect.platform_names import PARTICIPANT
 
-# What columns are called by nbgrader, Canvas, Moodle, Brightspace, Gradescope, Google
-# Classroom and by hand, in English, German, French, Spanish, Korean, Chinese and
-# Japanese. Case, accents, blanks and punctuation do not count.
+# The columns' names in nbgrader, Canvas, Moodle, Brightspace, Gradescope, Google
+# Classroom and hand-made tables, in English, German, French, Spanish, Korean, Chinese
+# and Japanese. Case, accents, spaces and punctuation do not count.
 ID_BY_HAND = """id; student id; student number; student no; matriculation number;
     Matrikelnummer; Matrikelnr; Matr.-Nr.; Matrikel; Studentennummer;
     numéro étudiant; numéro d'étudiant; n° étudiant; no étudiant; matricule;
@@ -42,7 +42,7 @@ HEADINGS = {
     "name": """student; full name; student name; complete name; vollständiger name;
         nom complet; nom et prénom; nombre completo; nombre y apellidos;
         apellidos y nombre; 성명; 전체 이름; 이름(전체); 학생 이름; 姓名; 全名; 氏名""",
-    # The whole name, or the part of it for which there is no other column.
+    # The whole name, or the part of it that has no column of its own.
     "name or a part": "name; nom; nombre; 이름; 名; 名字; 名前",
     "email": """email; email address; e-mail; mail; mail address; E-Mail-Adresse;
         Mailadresse; courriel; adresse e-mail; adresse électronique; adresse mail;
@@ -59,7 +59,7 @@ HEADINGS = {
         équipe; grupo; equipo; 팀; 조; 모둠; 그룹; 组; 小组; 分组; 組; 小組;
         グループ; チーム""",
 }
-# Columns of the platforms that hold nothing which collecting needs.
+# Platform columns that collecting does not need.
 NOT_NEEDED = """sis user id; section; root account; status; grade; maximum grade;
     grade can be changed; last modified (submission); last modified (grade);
     feedback comments; online text; role; roles; last access; notes; points; score;
@@ -70,22 +70,22 @@ NOT_NEEDED_ON_CANVAS = re.compile(
     r".*\(\d+\)|.*\b(?:current|final|unposted)\b.*\b(?:score|grade|points)", re.I
 )
 INVISIBLE = re.compile("[\ufeff\u200b\u200e\u200f\u2060\u00ad]")
-AS_TEXT = re.compile(r'="(.*)"|\'(.*)', re.DOTALL)  # how Excel keeps 007 a text
+AS_TEXT = re.compile(r'="(.*)"|\'(.*)', re.DOTALL)  # how Excel stores 007 as text
 SHORTENED = re.compile(
     r"\d+(?:[.,]\d+)?E\+?\d+|\d+[.,]0+|=.*|#+|#(?:ref|n/a|value|name|num|null|div/0)\W?",
     re.I,
 )
 SEPARATORS = ",;\t"
-MOST_NAMED = 12  # columns of a message
+MOST_NAMED = 12  # column names in a message
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose columns are known by what they hold.
+    """Hold a table whose columns are identified by their content.
 
     Attributes:
-        columns: what a column holds, to its heading.
-        rows: the number of each row as a spreadsheet counts, and its cells.
+        columns: the kind of content to the column's heading.
+        rows: the row number in a spreadsheet, and the cells.
         heading: the first row, for messages.
         unknown: the headings that say nothing to us.
         of_canvas: the headings of assignments and totals in an export of Canvas.
@@ -98,7 +98,7 @@ class Table:
     of_canvas: list[str] = field(default_factory=list)
 
     def words_about_unknown(self) -> str:
-        """Say which columns were not read; "" if every column was."""
+        """Return which columns were not read, or "" if all were."""
         named = ", ".join(repr(one) for one in self.unknown[:MOST_NAMED])
         rest = len(self.unknown) - MOST_NAMED
         more = f" and {rest} more" if rest > 0 else ""
@@ -109,8 +109,8 @@ def read_table(path: Path, more: Mapping[str, str] | None = None) -> Table:
     """Read a CSV file with a heading.
 
     Args:
-        path: of the file.
-        more: headings beside those of a roster, as in `HEADINGS`.
+        path: the file.
+        more: additional headings, in the form of `HEADINGS`.
 
     Raises:
         CollectError: if it cannot be read, or a row does not fit its heading.
@@ -159,10 +159,10 @@ def read_table(path: Path, more: Mapping[str, str] | None = None) -> Table:
 
 
 def refuse_shortened(path: Path, row: int, column: str, text: str) -> None:
-    """Refuse a number that a spreadsheet has rounded: `2.02612E+11` is any of many.
+    """Refuse a rounded number from a spreadsheet, because `2.02612E+11` is ambiguous.
 
     Raises:
-        CollectError: if it is one, or a formula's failure.
+        CollectError: if the text is a rounded number or a formula's error.
     """
     if SHORTENED.fullmatch(text):
         raise CollectError(
@@ -199,14 +199,14 @@ def _text(path: Path) -> str:
 
 
 def _plain(cell: str) -> str:
-    """Return a cell without what cannot be seen, and as its text if Excel keeps it."""
+    """Return a cell without invisible characters and without Excel's text marks."""
     text = INVISIBLE.sub("", cell).strip()
     found = AS_TEXT.fullmatch(text)
     return (found[1] or found[2] or "").strip() if found else text
 
 
 def _separator(text: str, wanted: Mapping[str, str]) -> str:
-    """Return the separator with which most headings are known; then the commonest."""
+    """Return the separator that gives the most known headings, or else most cells."""
     if found := re.match(r"sep=(.)\n", text):
         return found[1]
     first = next((line for line in text.splitlines() if line.strip()), "")
@@ -220,7 +220,7 @@ def _separator(text: str, wanted: Mapping[str, str]) -> str:
 
 
 def _keys(headings: str) -> list[str]:
-    """Return headings as they are compared."""
+    """Return the headings in the form used for comparison."""
     return [letters(one) for one in headings.split(";")]
 
 
@@ -230,9 +230,9 @@ def _places(
     wanted: Mapping[str, str],
     body: Sequence[Sequence[str]],
 ) -> dict[str, int]:
-    """Return which column holds what.
+    """Return the position of each kind of column.
 
-    In a file of Canvas, `ID` is Canvas's number, and the login is the student's.
+    In Canvas files, `ID` is Canvas's number, and the login is the student's id.
 
     Raises:
         CollectError: if two columns have the same heading.
@@ -266,7 +266,7 @@ def _places(
 
 
 def _are_participants(body: Sequence[Sequence[str]], at: int) -> bool:
-    """Say whether a column holds Moodle's `Participant 71`, in whatever language."""
+    """Say whether a column contains Moodle's `Participant 71`, in any language."""
     cells = [_plain(row[at]) for row in body if len(row) > at and row[at].strip()]
     pattern = re.compile(f"{PARTICIPANT.pattern}\\s*\\d+", re.I)
     return bool(cells) and all(pattern.fullmatch(cell) for cell in cells)

@@ -1,4 +1,4 @@
-"""When submissions were handed in, from a CSV file: Canvas's archives do not say."""
+"""Read hand-in times from a CSV file, because Canvas's archives lack them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DAY, YEAR, MONTH = (
     r"(?P<name>[A-Za-z]{3,9})\.?",
 )
 WEEKDAY = r"(?:(?P<weekday>[A-Za-z]{3,9}),? )?"
-# The year first, or the month's name: nothing else tells the month from the day.
+# The year comes first, or the month is a name. Otherwise day and month are ambiguous.
 FORMS = [
     re.compile(f"{date},? ?(?:at )?{CLOCK}{HALF}{ZONE}", re.I if "name" in date else 0)
     for date in (
@@ -52,12 +52,12 @@ FIRST_YEAR = 2000
 
 
 class UncertainTime(ValueError):
-    """Report that a text may be several times, or is none."""
+    """Report that a text is an ambiguous time, or not a time."""
 
 
 @dataclass(frozen=True)
 class TimeRow:
-    """A time of a student's submission; of any unit, if it names none."""
+    """Hold the time of a student's submission; an empty slug means any unit."""
 
     student: Student
     slug: str
@@ -65,24 +65,24 @@ class TimeRow:
 
 
 class Times:
-    """The times of a class's submissions."""
+    """Find the hand-in times of a class's submissions."""
 
     def __init__(self, rows: list[TimeRow], warnings: Iterable[str] = ()) -> None:
-        """Keep the rows, and note which are used."""
+        """Store the rows, and track which of them are used."""
         self.rows = rows
         self.warnings = list(warnings)
         self._used: set[int] = set()
         self._owners: dict[int, str] = {}
 
     def match(self, roster: Roster) -> None:
-        """Find the student of each row, who is one of a roster."""
+        """Find the student of each row in a roster."""
         self._owners = {}
         for n, row in enumerate(self.rows):
             if owner := _owner(row.student, roster):
                 self._owners[n] = owner
 
     def of(self, student: str, slug: str) -> str:
-        """Return when a student handed in a unit, in UTC; "" if no row tells."""
+        """Return a student's hand-in time for a unit in UTC, or "" if no row has it."""
         found = [
             n
             for n, owner in self._owners.items()
@@ -92,16 +92,16 @@ class Times:
         return max((self.rows[n].when for n in found), default="")
 
     def unused(self) -> list[str]:
-        """Return the students of rows that fitted no submission."""
+        """Return the students whose rows matched no submission."""
         rest = (row for n, row in enumerate(self.rows) if n not in self._used)
         return [row.student.id for row in rest]
 
 
 def _owner(student: Student, roster: Roster) -> str:
-    """Return the id of the one student whom a row means; "" if it may be several.
+    """Return the id of the only student who matches a row, or "".
 
-    The row's own id decides, then the platform's number, Moodle's number of this
-    assignment, and the address. The name decides only where these say nothing.
+    The row's own id is tried first, then the platform's number, Moodle's number for
+    this assignment, and the address. The name counts only if all of these are missing.
     """
     students = roster.students.values()
     by_id = [one for one in students if fold_id(one.id) == fold_id(student.id)]
@@ -130,17 +130,17 @@ def _owner(student: Student, roster: Roster) -> str:
 
 
 def _may_be(one: Student, other: Student) -> bool:
-    """Say whether no number and no address tells two students apart."""
+    """Say whether no number and no address distinguishes two students."""
     pairs = ((one.lms, other.lms), (fold_id(one.email), fold_id(other.email)))
     return not any(a and b and a != b for a, b in pairs)
 
 
 def read_times(path: Path, course: Course) -> Times:
-    """Read a CSV file with a student, a time and perhaps a unit in each row.
+    """Read a CSV file with a student, a time and optionally a unit in each row.
 
     Raises:
-        CollectError: if a column is missing, or a time cannot be read for certain.
-        CourseError: if it names a unit that is not there.
+        CollectError: if a column is missing or a time is ambiguous.
+        CourseError: if it names an unknown unit.
     """
     table = read_table(path, HEADINGS)
     naming = {"id", "name", "email", "last", "lms"} & set(table.columns)
@@ -169,10 +169,10 @@ def read_times(path: Path, course: Course) -> Times:
 
 
 def parse_time(text: str) -> datetime:
-    """Return a time in UTC; without a zone it is one of this machine's.
+    """Return a time in UTC; a time without a zone is in this machine's zone.
 
     Raises:
-        UncertainTime: if it may be several times, with the reason.
+        UncertainTime: if the time is ambiguous or unreadable, with the reason.
     """
     plain = " ".join(text.split())
     found = next(filter(None, (form.fullmatch(plain) for form in FORMS)), None)
@@ -200,7 +200,7 @@ def parse_time(text: str) -> datetime:
 
 
 def _why_not_read(text: str) -> str:
-    """Say why a text is in none of the forms."""
+    """Return why a text matches none of the forms."""
     if re.fullmatch(r"[\d:.]+ ?(?:[AaPp]\.?[Mm]\.?)?", text) and ":" in text:
         return "it has no date"
     if re.match(r"\d{1,2}[-/. ]+\d{1,2}[-/. ]+\d{2,4}", text):
@@ -217,7 +217,7 @@ def _hour(hour: int, half: str | None) -> int:
     """Return an hour from 0 to 23.
 
     Raises:
-        ValueError: if it is not one of a half of the day, as in 18:30 pm.
+        ValueError: if it does not fit a 12-hour clock, as in 18:30 pm.
     """
     if not half:
         return hour
@@ -227,10 +227,10 @@ def _hour(hour: int, half: str | None) -> int:
 
 
 def _in_utc(moment: datetime, zone: str) -> datetime:
-    """Return a moment of a zone in UTC.
+    """Convert a time from its zone to UTC.
 
     Raises:
-        UncertainTime: if clocks showed it twice, or never, or if nobody knows the zone.
+        UncertainTime: if clocks showed it twice or never, or if the zone is unknown.
     """
     if zone in ("Z", "UTC", "GMT"):
         return moment.replace(tzinfo=UTC)
@@ -253,7 +253,7 @@ def _in_utc(moment: datetime, zone: str) -> datetime:
 
 
 def due_of(folder: ClassFolder, slug: str) -> datetime | None:
-    """Return when a unit was due, in UTC, if the gradebook says so."""
+    """Return a unit's due date in UTC, or None if the gradebook has none."""
     with folder.open_gradebook() as gradebook:
         try:
             return gradebook.find_assignment(slug).duedate

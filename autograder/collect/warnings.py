@@ -1,4 +1,4 @@
-"""Warn of doubtful times of submissions, and of students with two ids or none."""
+"""Warn about doubtful times of submissions, and about students with two or no ids."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from pathlib import Path
 
 from autograder.collect.submission_store import TIME, Record
 
-AT_ONCE_SECONDS = 600  # within which a whole class does not hand in
-FEWEST = 3  # submissions of one moment that are suspicious
-NAMED = 12  # of many students
+AT_ONCE_SECONDS = 600  # too short for a whole class to hand in
+FEWEST = 3  # submissions in this span that are suspicious
+NAMED = 12  # names in a message
 NO_DUE_DATE = "no due date is set, so they cost nothing; set it and collect again"
 
 
 def several(number: int, thing: str) -> str:
-    """Count things in words: `1 file`, `2 files`."""
+    """Return a number with its noun: `1 file`, `2 files`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def warnings_about_times(
     slug: str, last: list[Record], due: datetime | None, grace: float = 0
 ) -> list[tuple[str, str]]:
-    """Return warnings about the times at which a unit was handed in.
+    """Return warnings about the hand-in times of a unit.
 
     Args:
-        slug: of the unit.
-        last: what counts of each student.
-        due: when it was due, if a date is set.
-        grace: minutes in which being late costs nothing.
+        slug: the unit.
+        last: the submission that counts, for each student.
+        due: the due date, if any.
+        grace: minutes of lateness without a penalty.
     """
     found = []
     unknown = [one for one in last if not one.is_known]
@@ -55,7 +55,7 @@ def warnings_about_times(
 
 
 def _a_second(grace: float) -> str:
-    """Say what counting as a second late costs."""
+    """Return what it costs to be one second late."""
     if not grace:
         return "they count as one second late; say more with --times"
     return (
@@ -65,7 +65,7 @@ def _a_second(grace: float) -> str:
 
 
 def strays(submitted: Path, known: Container[str]) -> list[tuple[str, str]]:
-    """Return what an earlier run put in place for students whom the roster lacks."""
+    """Return a warning about earlier submissions of students outside the roster."""
     names = [path.name for path in sorted(submitted.glob("*")) if path.is_dir()]
     left = [name for name in names if name not in known]
     if not left:
@@ -75,7 +75,7 @@ def strays(submitted: Path, known: Container[str]) -> list[tuple[str, str]]:
 
 
 def two_ids(graded: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return who is graded under another id than the new roster's, and keeps it."""
+    """Return a warning about graded students whose old id differs from the roster's."""
     if not graded:
         return []
     pairs = [f"{old} is {new} there" for old, new in sorted(graded.items())]

@@ -1,6 +1,6 @@
-"""On a runner of GitHub's: grade one folder, and say it in Markdown and in a table.
+"""Grade one folder on a GitHub runner, and report in Markdown and a table.
 
-`grade`, which lies beside the checks, calls it.
+The script `grade`, in the same folder as the checks, runs this module.
 """
 
 import argparse
@@ -24,13 +24,13 @@ ACTIVE = re.compile(r"([\\`*_{}\[\]()#+!|~-])")
 
 
 def plain(text: str) -> str:
-    """Return text that Markdown shows as it is: no markup, no link, no mention."""
+    """Return text that Markdown shows unchanged, without markup, links or mentions."""
     escaped = ACTIVE.sub(r"\\\1", " ".join(text.split()))
     return html.escape(escaped, quote=False).replace("@", "@\u200b")
 
 
 def as_markdown(outcome: Outcome, kind: str) -> str:
-    """Return a page about one submission, for its student."""
+    """Return a report on one submission for its student."""
     return "\n".join([*_lines(outcome), "", protection(outcome, kind), ""])
 
 
@@ -53,7 +53,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
 
 
 def add_to_table(outcome: Outcome, path: Path) -> None:
-    """Add a line to a table of all; begin it where it is not there."""
+    """Add a row to the table of all submissions, and create the table if necessary."""
     is_new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -66,13 +66,13 @@ def add_to_table(outcome: Outcome, path: Path) -> None:
 
 
 def _harmless(cell: object) -> object:
-    """Let no spreadsheet take a text for a formula."""
+    """Mark a text so that no spreadsheet reads it as a formula."""
     is_formula = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@"))
     return f"'{cell}" if is_formula else cell
 
 
 def main() -> int:
-    """Grade the folder that the command line names; status 1 if points are missing."""
+    """Grade the folder from the command line; return 1 unless it has full marks."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("unit")
     parser.add_argument("folder", type=Path)

@@ -1,7 +1,7 @@
-"""In Gradescope's container: grade what was handed in, and write `results.json`.
+"""Grade a submission in Gradescope's container, and write `results.json`.
 
-`run_autograder` calls it. Gradescope's layout stands below one folder, which the
-variable `AUTOGRADER_ROOT` names.
+The script `run_autograder` runs this module. The variable `AUTOGRADER_ROOT` names the
+folder that contains Gradescope's folders.
 """
 
 import argparse
@@ -28,10 +28,10 @@ WELL_READ = "It was read; nothing had to be repaired."
 
 
 def as_results(outcome: Outcome, visibility: str) -> dict[str, Any]:
-    """Return what Gradescope shows of an outcome, in the form that it documents.
+    """Return the results in the format that Gradescope documents.
 
     Args:
-        outcome: what became of the submission.
+        outcome: the outcome of the submission.
         visibility: who sees the checks, and when.
     """
     checks = [_as_test(result, visibility) for result in outcome.results]
@@ -62,7 +62,7 @@ def _as_test(result: CheckResult, visibility: str) -> dict[str, Any]:
 
 
 def _reading(outcome: Outcome) -> dict[str, Any]:
-    """Say, whatever else is hidden, whether the notebook was read and is complete."""
+    """Report whether the notebook was read and is complete, always visible."""
     lines = what_to_see_to(outcome)
     is_well = outcome.status == "graded" and len(lines) == len(outcome.notes)
     return {
@@ -83,7 +83,7 @@ def _words(outcome: Outcome) -> str:
 
 
 def write_results(root: Path, results: dict[str, Any]) -> None:
-    """Write `results.json`, for the grader's eyes alone until Gradescope takes it."""
+    """Write `results.json`, readable only by the grader until Gradescope takes it."""
     path = root / "results" / "results.json"
     text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
     atomic_write(path, text.encode("utf-8", errors="replace"))
@@ -91,7 +91,7 @@ def write_results(root: Path, results: dict[str, Any]) -> None:
 
 
 def say(outcome: Outcome, kind: str) -> None:
-    """Print what instructors see of it: Gradescope shows it to them alone."""
+    """Print the details that Gradescope shows only to instructors."""
     print(protection(outcome, kind))
     reason = f": {outcome.reason!a}" if outcome.reason else ""
     print(f"{outcome.status} in {outcome.seconds:.0f} s{reason}")
@@ -100,7 +100,7 @@ def say(outcome: Outcome, kind: str) -> None:
 
 
 def main() -> None:
-    """Grade what lies in `submission/`, by the unit that the command line names."""
+    """Grade the folder `submission/` with the unit that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("unit")
     parser.add_argument("--visibility", default="visible")

@@ -1,4 +1,4 @@
-"""Write what goes out by mail: a table for a mail merge, and the files to attach."""
+"""Write the files for a mail merge: a table, and the attachments."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ COLUMNS = ("Email", "Name", "Subject", "File")
 
 
 def write_feedback(pages: Iterable[Page], folder: Path, subject: str) -> Returned:
-    """Write a table of address, name, subject and file, with the files beside it.
+    """Write a table of addresses, names, subjects and files, and copy the files.
 
-    The files are named after the students.
+    The copies are in the table's folder and are named after the students.
     """
     pages = list(pages)
     done = Returned(folder / f"{pages[0].slug}-mail" / "mail.csv")

@@ -1,4 +1,4 @@
-"""Write what goes out to Moodle: feedback files, and a file of scores."""
+"""Write the files for Moodle: feedback and scores."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from autograder.return_feedback import Page, Returned, write_zip
 
 
 def write_feedback(pages: Iterable[Page], folder: Path) -> Returned:
-    """Write the zip that Moodle takes as *Upload multiple feedback files in a zip*.
+    """Write the zip for *Upload multiple feedback files in a zip* in Moodle.
 
-    Moodle finds a student by the number in the folder's name. It is the folder in which
-    the submission was downloaded.
+    Moodle identifies a student by the number in the folder's name. The folder must have
+    the name that it had when the submission was downloaded.
     """
     return write_zip(pages, folder, "Moodle", _entry)
 
@@ -26,10 +26,10 @@ def _entry(page: Page) -> tuple[str, bytes] | None:
 
 
 def score_rows(report: ClassReport) -> Iterator[Sequence[str]]:
-    """Yield the rows of a file that Moodle's grade import reads.
+    """Yield the rows of a file for Moodle's grade import.
 
-    Its form asks which column names the student: username or e-mail address. A note on
-    how written answers count can be taken as the grade's feedback.
+    Moodle's import form asks which column identifies the student: username or e-mail
+    address. It can import the note on written answers as feedback on the grade.
     """
     heading = ("Username", "First name", "Last name", "Email address", report.slug)
     note = (report.note,) if report.note else ()

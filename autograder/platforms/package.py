@@ -1,4 +1,4 @@
-"""Make what is uploaded: Gradescope's zip, and the folders for GitHub."""
+"""Make the uploads: Gradescope's zip, and the folders for GitHub."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from autograder.publish.contents import students_requirements
 
 TEMPLATES = Path(__file__).with_name("templates")
 VISIBILITY = ("visible", "after_due_date", "after_published", "hidden")
-DAY = (2020, 1, 1, 0, 0, 0)  # the same zip whenever it is made
+DAY = (2020, 1, 1, 0, 0, 0)  # a fixed date, so that equal files give equal zips
 FILE, PROGRAM = 0o100644, 0o100755
 ON_GITHUB = ("install", "grade")
 
 
 def gradescope_zip(course: Course, unit: Unit, visibility: str) -> bytes:
-    """Return Gradescope's autograder for a unit, the zip that one uploads.
+    """Return Gradescope's autograder for a unit: the zip to upload.
 
     Args:
         course: the course.
-        unit: what is graded.
+        unit: the unit to grade.
         visibility: who sees the checks, and when; one of Gradescope's four words.
 
     Raises:
-        CourseError: if the unit's notebooks were not made yet.
+        CourseError: if the unit's notebooks have not been made yet.
     """
     facts = {"unit": unit.slug, "visibility": visibility, "index": _index(course)}
     programs = {
@@ -46,13 +46,13 @@ def gradescope_zip(course: Course, unit: Unit, visibility: str) -> bytes:
 
 
 def _index(course: Course) -> str:
-    """Return the option that tells pip where else to look, with a space behind it."""
+    """Return pip's option for an additional index, with a space at the end."""
     url = course.torch_index
     return f"--extra-index-url {shlex.quote(url)} " if url else ""
 
 
 def filled_in(name: str, facts: dict[str, str]) -> str:
-    """Return a template with every `@fact@` in its place."""
+    """Return a template with every `@fact@` replaced by its value."""
     text = (TEMPLATES / name).read_text(encoding="utf-8")
     return re.sub(r"@(\w+)@", lambda match: facts[match[1]], text)
 
@@ -60,20 +60,20 @@ def filled_in(name: str, facts: dict[str, str]) -> str:
 def github_files(
     course: Course, unit: Unit, checks: str, at_each_push: bool
 ) -> dict[str, bytes]:
-    """Return what goes to GitHub for a unit: a path in two folders, and the content.
+    """Return the files for GitHub of a unit: paths in two folders, and contents.
 
-    `checks/` is for a private repository, a folder in `student/` is what students'
-    repositories of the unit begin with. Units do not meet there: the kit of a later one
-    holds an earlier one's answers.
+    `checks/` is for a private repository. A folder in `student/` is the template of the
+    students' repositories for one unit. Each unit needs its own repository, because the
+    kit of a later unit contains the answers of an earlier one.
 
     Args:
         course: the course.
-        unit: what is graded.
+        unit: the unit to grade.
         checks: the private repository, as `OWNER/NAME`.
         at_each_push: whether students' repositories fetch the checks and grade.
 
     Raises:
-        CourseError: if the unit's notebooks were not made yet.
+        CourseError: if the unit's notebooks have not been made yet.
     """
     facts = {"unit": unit.slug, "checks": checks, "index": _index(course)}
     facts["title"] = unit.title
@@ -94,7 +94,7 @@ def github_files(
 def _beside(
     course: Course, unit: Unit, facts: dict[str, str], place: str
 ) -> dict[str, bytes]:
-    """Return what a student needs beside a unit's notebook, to lie in `place`."""
+    """Return the files, in the folder `place`, that a student needs with a notebook."""
     needed = "\n".join([*students_requirements(course, unit), ""])
     return {
         f"{place}/README.md": filled_in("README.md", facts).encode(),
@@ -104,12 +104,12 @@ def _beside(
 
 
 def at_each_push_file(unit: Unit) -> str:
-    """Return where the workflow lies that a student's repository grades itself by."""
+    """Return the path of the workflow by which a student's repository grades itself."""
     return f"student/{unit.slug}/.github/workflows/hidden-checks.yml"
 
 
 def write_files(files: dict[str, bytes], folder: Path) -> None:
-    """Write files into a folder; those that begin as programs do can be run."""
+    """Write files into a folder, and make scripts executable."""
     for name, content in files.items():
         path = folder / name
         atomic_write(path, content)

@@ -1,4 +1,4 @@
-"""Write the scores of a class as the learning platforms read them."""
+"""Write the scores of a class in the formats of the learning platforms."""
 
 from __future__ import annotations
 

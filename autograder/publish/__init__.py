@@ -1,8 +1,8 @@
-"""Write the public repository: what students get, and nothing else.
+"""Write the public repository, which contains only what students may see.
 
-`contents.py` says what goes in, `self_study.py` what the self-study edition has more,
-`refusals.py` holds everything that is refused, and
-`repository.py` makes the commit and puts the folder in place in one step.
+`contents.py` lists the contents, and `self_study.py` lists the additional files of the
+self-study edition. `refusals.py` refuses private or outdated contents.
+`repository.py` makes the commit and replaces the folder in one step.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["PublishError", "Published", "publish"]
 
 @dataclass(frozen=True)
 class Published:
-    """What publishing did: the units, and the commit; None if nothing differed."""
+    """Hold the published units, and the commit, or None if nothing has changed."""
 
     units: tuple[Unit, ...]
     commit: str | None
@@ -43,22 +43,21 @@ def publish(
     language: str = "en",
     self_study: bool = False,
 ) -> Published:
-    """Make `target` the public repository, with one more commit if anything differs.
+    """Make `target` the public repository, with a new commit if anything has changed.
 
     Args:
         course: the course.
-        target: A folder that is not there yet, an empty one, or the one that was
-            published last time.
+        target: a new or empty folder, or the folder of the last publication.
         until: the last unit to publish: number, topic or slug; by default all.
         site: whether to publish the built book too.
         guide: whether to publish the pages for instructors too.
-        language: of the notebooks and the README.
+        language: the language of the notebooks and the README.
         self_study: whether to publish the hidden checks too, for readers without a
             class.
 
     Raises:
-        PublishError: if something private is inside, a notebook is outdated, or the
-            target is not a public repository. The target has not changed then.
+        PublishError: if the contents are private, a notebook is outdated, or the target
+            is not a public repository. The target is then unchanged.
         CourseError: if there is no such unit.
     """
     units = chosen_units(course, until)
@@ -82,10 +81,10 @@ def publish(
 
 
 def chosen_units(course: Course, until: str | None = None) -> tuple[Unit, ...]:
-    """Return the units that have a released notebook, up to the one named.
+    """Return the units with a released notebook, up to the named one.
 
     Raises:
-        CourseError: if there is no such unit, or no notebook at all.
+        CourseError: if there is no such unit, or no released notebook.
     """
     last = course.unit(until).number if until else course.units[-1].number
     units = tuple(

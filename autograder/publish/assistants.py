@@ -1,4 +1,4 @@
-"""Write the pages that tell an AI assistant how to help a learner, without answers."""
+"""Write pages that tell an AI assistant how to help a learner without answers."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from autograder.translations.feedback_catalogues import feedback_table
 from autograder.translations.unit_table import told_in_readme
 
 TEMPLATE = Path(__file__).with_name("templates") / "AGENTS.md"
-REMEDY = re.compile(r"[:;(`]")  # what follows these tells more than the mistake
+REMEDY = re.compile(r"[:;(`]")  # text after one of these describes the remedy
 
 
 def assistants_pages(
     course: Course, unit: Unit | None, language: str, site: bool
 ) -> dict[str, str]:
-    """Return the pages of a unit's folder, or without a unit those of the repository.
+    """Return the pages for a unit's folder, or for the repository if `unit` is None.
 
-    None are returned if `course.toml` turns them off.
+    The result is empty if `course.toml` turns the pages off.
     """
     told = told_in_readme(course, language)
     facts = {
@@ -66,7 +66,7 @@ def _questions(course: Course, unit: Unit, language: str) -> str:
 def named_mistakes(checks: str) -> list[str]:
     """Return the mistakes that a module of checks can name, in its order.
 
-    Left out are those whose name also says the remedy.
+    Names that also describe the remedy are left out.
     """
     places = {
         node.value: node.lineno
@@ -78,7 +78,7 @@ def named_mistakes(checks: str) -> list[str]:
 
 
 def _phrases(tree: ast.Module) -> Iterator[ast.AST | None]:
-    """Yield what may name a mistake: keys of wrong values, and `mistake=`."""
+    """Yield possible names of mistakes: keys of wrong values, and `mistake=`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
             pairs = zip(node.keys, node.values, strict=True)

@@ -1,4 +1,4 @@
-"""Say what goes into the public repository, and write it into a folder."""
+"""Choose the contents of the public repository, and write them into a folder."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FOLDERS = ("assignments", "book", SITE)
 COPIED = ("LICENSE", "CITATION.cff", "constraints.txt")
 MADE = ("README.md", "requirements.txt", "environment.yml", ".gitignore", *ASSISTANTS)
 KEPT = (f"{SITE}/CNAME",)  # written by GitHub Pages into the published repository
-# Left by tools, or of no use without the private part: the book is built there.
+# Files that tools leave behind, or that are useless without the private course.
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", "_build", "_vendor", ".buildinfo")
 BOOK_TOOLS = (
     "_extensions",
@@ -44,7 +44,7 @@ BOOK_TOOLS = (
     "AUTHORS.md",
     "build.py",
     "guide_pictures",
-    "locale",  # what hidden checks say is in there too
+    "locale",  # it also contains the messages of hidden checks
     "skeleton.md",
 )
 STUDENTS_TOOLS = ("ipykernel", "jupyterlab")
@@ -64,15 +64,15 @@ def write_contents(
 
     Args:
         course: the course.
-        units: those that are handed out.
-        folder: where it goes.
-        more: the files of the self-study edition, if it is one.
-        site: whether the built book goes along.
-        guide: whether the pages for instructors do.
-        language: of notebooks and README.
+        units: the units to publish.
+        folder: the folder to write into.
+        more: the additional files of the self-study edition, or nothing.
+        site: whether to include the built book.
+        guide: whether to include the pages for instructors.
+        language: the language of the notebooks and the README.
 
     Raises:
-        PublishError: if the book is not built, or something to copy is a link.
+        PublishError: if the book is not built, or a file to copy is a link.
     """
     for unit in units:
         write_unit(course, unit, folder / "assignments" / unit.slug, site, language)
@@ -105,7 +105,7 @@ def write_contents(
 def make_students(
     site: Path, course: Course, later: Sequence[Unit], guide: bool
 ) -> None:
-    """Make of a built book, in each language, the students' site."""
+    """Turn a built book into the students' site, in each language."""
     for language in TRANSLATIONS:
         lead_to_notebooks(site / language, language)
     for inside in ("", *TRANSLATIONS):
@@ -117,7 +117,7 @@ def make_students(
 def write_unit(
     course: Course, unit: Unit, folder: Path, site: bool, language: str
 ) -> None:
-    """Write what students get of a unit: its notebook in a language, and its kit."""
+    """Write a unit's notebook in one language, and its kit."""
     copy_tree(course.release_dir(unit), folder)
     notebook = require_file(course.notebook(unit, language))
     text = as_published(notebook.read_text(encoding="utf-8"), language)
@@ -146,10 +146,10 @@ def hints_page(course: Course, unit: Unit, language: str) -> str:
 
 
 def copy_tree(source: Path, target: Path, without: Sequence[str] = ()) -> None:
-    """Copy a folder but for what tools leave behind.
+    """Copy a folder, except for files that tools leave behind.
 
     Raises:
-        PublishError: at a link: what it leads to may be private.
+        PublishError: if there is a link, because its target may be private.
     """
     for path in _files(source, without):
         copy = target / path.relative_to(source)
@@ -174,7 +174,7 @@ def made_files(
     language: str = ENGLISH,
     self_study: bool = False,
 ) -> dict[str, str]:
-    """Return the files that are written for the public repository alone."""
+    """Return the files that exist only in the public repository."""
     requirements = "\n".join(students_requirements(course)) + "\n"
     return {
         "README.md": readme(course, units, site, language, self_study),
@@ -186,9 +186,9 @@ def made_files(
 
 
 def students_requirements(course: Course, *units: Unit) -> list[str]:
-    """Return what notebooks need, as `pyproject.toml` requires it.
+    """Return the notebooks' requirements, as stated in `pyproject.toml`.
 
-    These are the packages that every notebook needs, Jupyter, and those that only the
+    They are the packages for every notebook, Jupyter, and the packages that only the
     given units need.
     """
     table = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))
@@ -246,7 +246,7 @@ def _how_to_open(course: Course, told: Callable[[str], str]) -> str:
 
 
 def _sizes(course: Course, told: Callable[[str], str], constraints: str) -> str:
-    """Say how much is installed, and how to get the smaller build of PyTorch."""
+    """Describe the size of the installation, and PyTorch's smaller build."""
     size = told(
         "With PyTorch's CPU build this downloads 0.3 GB and takes 1.3 GB of the disk. "
         "With the CUDA build, which pip chooses on Linux, it downloads 2.8 GB and "

@@ -1,6 +1,6 @@
-"""Everything that `course publish` refuses: the target, and what is about to go out.
+"""Refuse unsafe targets and private or outdated contents in `course publish`.
 
-Nothing has been published when one of these functions raises `PublishError`.
+When one of these functions raises `PublishError`, nothing has been published.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from autograder.course import ENGLISH, TRANSLATIONS, Course, Unit
 from autograder.publish.self_study import CHECKS
 from autograder.translations.feedback_catalogues import feedback_table
 
-SUBJECT = "Publish the course up to unit"  # of each commit that publishing makes
+SUBJECT = "Publish the course up to unit"  # start of each commit message
 README = "README.md"
-OWN_WORDS = "<!-- Words of your own: "  # the last line of ours in the README begins so
-# What grading a class leaves in the course's folder.
+OWN_WORDS = "<!-- Words of your own: "  # start of the last line that we write
+# Files and folders that grading a class creates in the course's folder.
 OF_CLASS = (
     *("gradebook.db", "submitted", "autograded", "feedback", "grading", "collected"),
 )
-HINTS_PAGE = "HINTS.md"  # of a unit, for a class
-ASSISTANTS = ("AGENTS.md", "CLAUDE.md")  # of the repository and of each unit
+HINTS_PAGE = "HINTS.md"  # in a unit's folder, for a class
+ASSISTANTS = ("AGENTS.md", "CLAUDE.md")  # in the repository and in each unit's folder
 NEW_FOLDER = "name a new folder: publishing makes it"
 REMEDY = "take it out, then publish again"
 PRIVATE_PATH = re.compile(
@@ -46,7 +46,7 @@ PRIVATE_PATH = re.compile(
     r"|(^|/)(nbgrader_config\.py|gradebook\.db|expected\w*\.json|audit\.jsonl)$"
     r"|(^|/)test_\d\d_\w+\.py$|\.(db|sqlite3?|pem|key|zip|tar|t?gz|whl)$"
 )
-# A line of its own: a page may explain a marker in a sentence or a list.
+# A marker fills a line. A page may mention one within a sentence or a list.
 MARKER = re.compile(
     r"^\s*(###|<!--)\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\b", re.MULTILINE
 )
@@ -55,31 +55,31 @@ FOUND_INSIDE = {
     "a gradebook or another database": re.compile(r"\ASQLite format 3\0"),
     "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
     "an access token": re.compile(r"\b(ghp_\w{36}|github_pat_\w{30,})"),
-    # the head of a table; the search index of the book has these words, too
+    # The head of a table, because the book's search index contains these words too.
     "students' scores": re.compile(r'\A[\w ,;"\t]*\bstudent_id\b[\w ,;"\t]*\bscore\b'),
 }
 TAG = re.compile(r"<[^>]*>")
 
 
 class PublishError(ValueError):
-    """The course cannot be published; `problems` lists every reason found."""
+    """Report why the course cannot be published; `problems` lists all reasons."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        """Make one message of all problems."""
+        """Join all problems in one message."""
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in problems))
 
 
 def refuse(where: object, what: str, remedy: str) -> PublishError:
-    """Make the error of a single problem."""
+    """Return an error with a single problem."""
     return PublishError([Problem(str(where), what, remedy)])
 
 
 def refuse_class(course: Course) -> None:
-    """Refuse a course with a class: its students must not be given the hidden checks.
+    """Refuse a course with a class, whose students must not see the hidden checks.
 
     Raises:
-        PublishError: naming the first file or folder of a class.
+        PublishError: if a file or folder belongs to a class; names the first one.
     """
     for name in OF_CLASS:
         path = course.root / name
@@ -91,18 +91,18 @@ def refuse_class(course: Course) -> None:
 def refuse_target(
     course: Course, target: Path, places: Sequence[str], self_study: bool = False
 ) -> None:
-    """Refuse a folder that publishing could harm, or that holds anything private.
+    """Refuse a folder that publishing could harm, or that contains anything private.
 
     Args:
         course: the course.
-        target: where the course is to be published; it need not be there yet.
-        places: git's paths of all that publishing writes anew.
-        self_study: whether it is the self-study edition.
+        target: the folder to publish into, which may not exist yet.
+        places: git pathspecs of all files that publishing rewrites.
+        self_study: whether this is the self-study edition.
 
     Raises:
-        PublishError: if the target is the course itself, is no repository, has
-            changes of its own, or has anything private in its history. A class's
-            repository is no target of the self-study edition.
+        PublishError: if the target is the course itself, is not a repository, has
+            changes by someone else, or has anything private in its history. The
+            self-study edition also refuses a class's repository.
     """
     _refuse_own_folder(course, target)
     if is_new(target):
@@ -120,7 +120,7 @@ def refuse_target(
 
 
 def is_new(target: Path) -> bool:
-    """Say whether a folder is not there yet, or empty."""
+    """Say whether a folder is empty or does not exist yet."""
     return not target.exists() or (target.is_dir() and not any(target.iterdir()))
 
 
@@ -136,9 +136,9 @@ def _refuse_own_folder(course: Course, target: Path) -> None:
 def _refuse_private_history(
     course: Course, target: Path, allowed: str | None = None
 ) -> None:
-    """Refuse a repository that has, or once had, something private.
+    """Refuse a repository that contains, or once contained, anything private.
 
-    What is in the folder `allowed` may be there.
+    Files in the folder `allowed` may be private.
     """
     names = set(git(target, "log", "--all", "--format=", "--name-only").splitlines())
     if allowed:
@@ -164,9 +164,9 @@ def _roots(repository: Path) -> set[str]:
 
 
 def _refuse_changed_by_hand(target: Path, places: Sequence[str]) -> None:
-    """Refuse to undo what somebody changed in what was published.
+    """Refuse to overwrite changes that somebody made to published files.
 
-    Below its last line of ours, the README is theirs.
+    The README below our last line belongs to the instructor.
     """
     found = git(target, "log", "--format=%h %s").splitlines()
     ours = [line.split()[0] for line in found if SUBJECT in line]
@@ -191,17 +191,17 @@ def _same_readme(target: Path, published: str) -> bool:
 
 
 def parts_of_readme(readme: str) -> tuple[str, str]:
-    """Return our part of a README, with its last line, and theirs."""
+    """Split a README into our part, with its last line, and the instructor's part."""
     head, mark, rest = readme.partition(OWN_WORDS)
     line, end, own = rest.partition("\n")
     return head + mark + line + end, own
 
 
 def require_built_site(course: Course, language: str) -> Path:
-    """Return the folder of the built public book; its translations are in it.
+    """Return the folder of the built public book, which contains its translations.
 
     Raises:
-        PublishError: if it is not built.
+        PublishError: if the book is not built.
     """
     site = course.root / "book" / "_build" / "html"
     if not (site / "index.html").is_file():
@@ -213,10 +213,10 @@ def require_built_site(course: Course, language: str) -> Path:
 
 
 def require_file(path: Path) -> Path:
-    """Return a file that is to be copied.
+    """Return a file to be copied.
 
     Raises:
-        PublishError: if it is not there, or is a link: its target may be private.
+        PublishError: if it is missing, or is a link, whose target may be private.
     """
     if path.is_symlink():
         raise refuse(path, "is a link", "put the file itself there, or remove it")
@@ -228,12 +228,12 @@ def require_file(path: Path) -> Path:
 def refuse_contents(
     course: Course, units: Sequence[Unit], folder: Path, more: Mapping[str, bytes]
 ) -> None:
-    """Refuse what is about to go out if it is private or outdated.
+    """Refuse contents that are private or outdated.
 
-    The files in `more`, of the self-study edition, may be private.
+    The self-study files in `more` may be private.
 
     Raises:
-        PublishError: listing everything private, and every outdated notebook.
+        PublishError: lists all private contents and all outdated notebooks.
     """
     problems = [*private_things(course, folder, more), *outdated(course, units)]
     if problems:
@@ -241,7 +241,7 @@ def refuse_contents(
 
 
 def outdated(course: Course, units: Sequence[Unit]) -> list[Problem]:
-    """List the notebooks that differ from what their masters make."""
+    """List the notebooks that differ from those that their masters would make."""
     what = "differs from what its master makes"
     return [
         Problem(path, what, "run `make notebooks`")
@@ -254,7 +254,7 @@ def private_things(
 ) -> list[Problem]:
     """List everything under `folder` that must not become public.
 
-    Of a file in `more`, only what belongs to a person or a machine is private.
+    In the files in `more`, only facts about a person or a machine are private.
     """
     secrets = _secrets(course)
     published = {path.name for path in folder.glob("assignments/*")}
@@ -284,7 +284,7 @@ def private_things(
 
 
 def _secrets(course: Course) -> dict[str, list[Secret]]:
-    """Return what must not be told: in a unit's folder, and under "" anywhere else."""
+    """Return the secret texts for each unit's folder, and for all others under ""."""
     common = list(secret_checks(course))
     for unit in course.units:
         common += secret_texts(course, unit)
@@ -295,7 +295,7 @@ def _secrets(course: Course) -> dict[str, list[Secret]]:
 
 
 def hints_kept(course: Course) -> dict[str, str]:
-    """Return the hints that a class is not given, without spaces, and their names."""
+    """Map the hints that a class does not get, without spaces, to their names."""
     kept = {}
     for unit in course.units:
         tables = [feedback_table(course.root, one, unit.slug) for one in TRANSLATIONS]
@@ -307,7 +307,7 @@ def hints_kept(course: Course) -> dict[str, str]:
 
 
 def _hints(path: Path, kept: Mapping[str, str]) -> Iterator[str]:
-    """Yield the hints in a file that a class is not given."""
+    """Yield the hints in a file that a class must not get."""
     if kept and not path.is_symlink():
         text = path.read_bytes().decode("utf-8", errors="replace")
         shown = "".join("".join(_lines(path, text)).split())
@@ -315,7 +315,7 @@ def _hints(path: Path, kept: Mapping[str, str]) -> Iterator[str]:
 
 
 def _quoted(path: Path, secrets: Sequence[Secret]) -> Iterator[str]:
-    """Yield the answers and checks of which a page for assistants quotes any line."""
+    """Yield the answers and checks that a page for assistants quotes."""
     if path.name in ASSISTANTS and not path.is_symlink():
         shown = "".join(path.read_text("utf-8", errors="replace").split())
         for secret in secrets:
@@ -324,7 +324,7 @@ def _quoted(path: Path, secrets: Sequence[Secret]) -> Iterator[str]:
 
 
 def _unit_of(course: Course, name: str) -> str:
-    """Return the unit in whose folder under assignments/ a file lies, or ""."""
+    """Return the unit whose assignment folder contains a file, or ""."""
     top, _, rest = name.partition("/")
     slug = rest.partition("/")[0]
     known = top == "assignments" and slug in {unit.slug for unit in course.units}
@@ -332,14 +332,14 @@ def _unit_of(course: Course, name: str) -> str:
 
 
 def _source(name: str) -> str:
-    """Name the file where its author finds it."""
+    """Return the path at which the author can edit the file."""
     return re.sub(r"^docs/", "book/_build/html/", name)
 
 
 def _found(
     course: Course, path: Path, name: str, secrets: Sequence[Secret]
 ) -> Iterator[str]:
-    """Yield what a file holds, or is, that must not become public."""
+    """Yield the reasons why a file must not become public."""
     if path.is_symlink():
         yield "is a link"
         return
@@ -356,7 +356,7 @@ def _found(
 
 
 def _found_inside(course: Course, text: str) -> Iterator[str]:
-    """Yield what a text holds of persons, and of this machine."""
+    """Yield facts about persons or this machine in a text."""
     for what, pattern in FOUND_INSIDE.items():
         if pattern.search(text):
             yield f"holds {what}"
@@ -365,7 +365,7 @@ def _found_inside(course: Course, text: str) -> Iterator[str]:
 
 
 def _lines(path: Path, text: str) -> list[str]:
-    """Return the lines that somebody reads in a file."""
+    """Return the lines of a file that a reader sees."""
     if path.suffix in (".html", ".svg"):
         return html.unescape(TAG.sub("", text)).split("\n")
     try:
@@ -375,7 +375,7 @@ def _lines(path: Path, text: str) -> list[str]:
 
 
 def _marks(name: str, text: str) -> Iterator[str]:
-    """Yield the markers of answers, and the fields of masters."""
+    """Yield the answer markers and the master fields in a text."""
     if name.startswith("assignments/"):
         marks = {mark for mark in FORBIDDEN if mark in text}
     else:
@@ -394,10 +394,10 @@ def _has_outputs(text: str) -> bool:
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git in a folder; return what it prints.
+    """Run git in a folder, and return its output.
 
     Raises:
-        PublishError: with git's own words, if it fails.
+        PublishError: if git fails, with git's own message.
     """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     command = ["git", "-c", "core.quotePath=false", *arguments]

@@ -1,4 +1,4 @@
-"""Make the public repository's commit, and put the folder in place in one step."""
+"""Commit to the public repository, and replace the folder in one step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NOBODY = (
 
 
 def start(course: Course, staged: Path, target: Path, self_study: bool = False) -> None:
-    """Begin a new version in `staged`: the old one without what we publish.
+    """Create a new version in `staged` from the old one, without our files.
 
     Raises:
         PublishError: if the target is refused.
@@ -47,7 +47,7 @@ def start(course: Course, staged: Path, target: Path, self_study: bool = False) 
 
 
 def add_own_words(staged: Path, target: Path) -> None:
-    """Write below our README what an instructor has written below the old one."""
+    """Append the instructor's part of the old README to the new one."""
     if (target / README).is_file():
         own = parts_of_readme((target / README).read_text(encoding="utf-8"))[1]
         with (staged / README).open("a", encoding="utf-8", newline="\n") as file:
@@ -67,7 +67,7 @@ def _remove_published(staged: Path, folders: Sequence[str]) -> None:
 
 
 def commit(staged: Path, words: str) -> str | None:
-    """Commit everything in `staged`; return the commit, or None if nothing differs."""
+    """Commit everything in `staged`, and return the commit, or None if unchanged."""
     git(staged, "add", "--all", "--force")
     if not git(staged, "status", "--porcelain"):
         return None
@@ -77,7 +77,7 @@ def commit(staged: Path, words: str) -> str | None:
 
 
 def swap(staged: Path, target: Path) -> None:
-    """Put `staged` in the target's place; the old folder is then where it was."""
+    """Exchange `staged` and the target, so that `staged` then holds the old folder."""
     if not target.exists() or not any(target.iterdir()):
         staged.replace(target)
     elif not _exchange(staged, target):
@@ -91,7 +91,7 @@ def swap(staged: Path, target: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step; say whether this system can."""
+    """Exchange two folders in one step, and say whether this system can."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError, TypeError):

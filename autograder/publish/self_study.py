@@ -1,4 +1,4 @@
-"""Say what the self-study edition has more: the hidden checks, and what runs them."""
+"""List the additional files of the self-study edition, including hidden checks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from autograder.translations.feedback_catalogues import (
     PAGES_OF_GRADER,
 )
 
-CHECKS = "checks"  # the folder of the published repository with all of it
+CHECKS = "checks"  # the folder of these files in the published repository
 COMMAND = "check.py"
 AUTOGRADER = Path(__file__).resolve().parents[1]
-# The modules of `autograder` that a check needs: no others are published.
+# The modules of `autograder` that a check needs. No others are published.
 MODULES = {
     "": ("__init__", "course", "notebook_syntax", "phrases", "unit"),
     "checking": (
@@ -52,9 +52,10 @@ MODULES = {
 def self_study_files(
     course: Course, units: Sequence[Unit], language: str
 ) -> dict[str, bytes]:
-    """Return the files of the self-study edition that no class is given.
+    """Return the self-study files that no class may get.
 
-    They are the checks and answers of `units`, what runs the checks, and the command.
+    They are the checks and answers of `units`, the code that runs the checks, and the
+    command.
     """
     files = dict(_checks(course, units))
     template = Path(__file__).with_name("templates") / COMMAND
@@ -67,7 +68,7 @@ def self_study_files(
 
 
 def _checks(course: Course, units: Sequence[Unit]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files in `CHECKS`; they lie there as they lie in the course."""
+    """Yield the files in `CHECKS`, at the same paths as in the course."""
     for folder, names in MODULES.items():
         for name in names:
             path = AUTOGRADER / folder / f"{name}.py"
@@ -82,7 +83,7 @@ def _checks(course: Course, units: Sequence[Unit]) -> Iterator[tuple[str, bytes]
 
 
 def _of_course(course: Course, units: Sequence[Unit]) -> Iterator[Path]:
-    """Yield the course's own files that checks need, and each unit's."""
+    """Yield the course's own files that checks need, and the files of each unit."""
     yield course.root / "autograder" / "course.toml"
     for path in sorted(course.package_dir.rglob("*")):
         inside = path.relative_to(course.package_dir)

@@ -1,4 +1,4 @@
-"""Make of the built book the students' site: what is not for them yet is left out."""
+"""Turn the built book into the students' site, without the withheld pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BY_WORD = ("terms", "titleterms")
 
 
 def hide_colab_links(site: Path, course: Course, units: Iterable[Unit]) -> None:
-    """Let no page lead to a notebook of `units`: it is not there yet."""
+    """Remove the links to notebooks of `units`, which are not published yet."""
     for url in filter(None, map(course.colab_url, units)):
         link = re.compile(rf'<a [^>]*href="{re.escape(url)}"[^>]*>.*?</a>', re.DOTALL)
         for path in site.glob("*.html"):
@@ -32,13 +32,13 @@ def hide_colab_links(site: Path, course: Course, units: Iterable[Unit]) -> None:
 
 
 def lead_to_notebooks(site: Path, language: str) -> None:
-    """Let a translation's pages lead to the one notebook a unit that students get."""
+    """Make a translation's pages link to the single published notebook of each unit."""
     for path in site.glob("*.html"):
         _rewrite(path, as_published(path.read_text(encoding="utf-8"), language))
 
 
 def as_published(text: str, language: str) -> str:
-    """Return a translation's text with the places of what students get."""
+    """Replace the paths of translated notebooks with those that students get."""
     return text.replace(f"assignments/{language}/", "assignments/")
 
 
@@ -58,7 +58,7 @@ def leave_guide_out(site: Path) -> None:
 
 
 def _links(page: str) -> Iterator[re.Pattern[str]]:
-    """Yield patterns of what leads to a page; the last fits any link."""
+    """Yield patterns for elements that link to a page; the last matches any link."""
     target = rf'href="{page}\.html(#[^"]*)?"'
     yield re.compile(
         rf'<li class="toctree-l[^"]*"><a [^>]*{target}[^>]*>[^<]*</a></li>'
@@ -72,7 +72,7 @@ def _links(page: str) -> Iterator[re.Pattern[str]]:
 def _without_pages(script: str) -> str:
     """Return the search index without the words of the pages for instructors.
 
-    The pages after them keep their numbers.
+    The other pages keep their numbers.
     """
     start, end = script.index(SEARCH) + len(SEARCH), script.rindex(")")
     found: dict[str, Any] = json.loads(script[start:end])
@@ -95,7 +95,7 @@ def _without_pages(script: str) -> str:
 
 
 def _other(pages: int | list[int], gone: set[int]) -> int | list[int]:
-    """Return the numbers of pages without some; Sphinx writes a single one bare."""
+    """Return page numbers without those in `gone`; Sphinx writes one without a list."""
     left = [pages] if isinstance(pages, int) else pages
     left = [page for page in left if page not in gone]
     return left[0] if len(left) == 1 else left

@@ -1,4 +1,4 @@
-"""Show the next hint of an exercise, or the course's answer next to the learner's."""
+"""Show the next hint for an exercise, or the course's answer next to the learner's."""
 
 import contextlib
 import re
@@ -14,17 +14,17 @@ from autograder.self_study.progress import read_progress, record
 from autograder.self_study.waiting import NotRun
 from autograder.unit import headings
 
-PITFALL = 2  # the number of the hint that the check may choose
-FEWEST_WORDS = 6  # of a written answer
+PITFALL = 2  # the number of the hint that the check can replace
+FEWEST_WORDS = 6  # in a written answer
 MARKERS = re.compile(r"(?m)^\s*(###|<!--) (BEGIN|END) [A-Z]+( [A-Z]+)*( -->)?$\n?")
-Exercises = Mapping[str, Mapping[str, Any]]  # what the check found of each
+Exercises = Mapping[str, Mapping[str, Any]]  # the check's facts about each exercise
 
 
 def exercise_named(course: Course, unit: Unit, name: str) -> str:
-    """Return the exercise with a number in its heading, such as 2, or with a name.
+    """Return the exercise with this number in its heading, such as 2, or this name.
 
     Raises:
-        NotRun: if there is none.
+        NotRun: if there is no such exercise.
     """
     titles = headings(_read(course.release_notebook(unit)))
     numbers = {title.partition(".")[0]: exercise for exercise, title in titles.items()}
@@ -46,13 +46,13 @@ def next_hint(
     folder: Path,
     found: Callable[[], Exercises],
 ) -> list[Phrase]:
-    """Return the next hint of an exercise, and remember it. After the last, say so.
+    """Return an exercise's next hint and record it, or repeat the last one and say so.
 
-    The second one is the mistake that the check names, if it runs and names one;
-    `found` runs the check.
+    The second hint is the mistake that the check names, if the check runs and names
+    one. `found` runs the check.
 
     Raises:
-        NotRun: if it has none, as a written question.
+        NotRun: if the exercise has no hints, such as a written question.
     """
     hints = course.hints_of(unit).get(exercise)
     if hints is None:
@@ -82,8 +82,8 @@ def both_answers(
     """Return the learner's answer and the course's.
 
     Raises:
-        NotRun: if the exercise does not pass yet, and the learner does not give up;
-            or if a written question has no answer of the learner's.
+        NotRun: if the exercise does not pass yet and the learner does not give up, or
+            if the learner has not answered a written question.
     """
     is_written = "points" not in facts
     if is_written and len(facts["own"].split()) < FEWEST_WORDS:
@@ -111,7 +111,7 @@ def both_answers(
 
 
 def next_step(exercises: Exercises, course: Course, unit: Unit) -> Phrase:
-    """Say how to go on after a check."""
+    """Return a sentence about the next step after a check."""
     code = {name: facts for name, facts in exercises.items() if "points" in facts}
     wrong = [name for name in code if not code[name]["passed"]]
     first = (wrong or list(code))[0]

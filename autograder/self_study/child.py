@@ -1,7 +1,7 @@
-"""Check one notebook, in a process that may be stopped: the other side of `waiting`.
+"""Check one notebook in a process that `waiting` starts and may stop.
 
-It reads a request from its standard input, and writes lines of JSON to its standard
-output: where it is, and at last the report or why there is none.
+The process reads a request from its standard input. It writes lines of JSON to its
+standard output: its current place, and finally the report or the problem.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from autograder.unit import cells_to_run, graded_unit, our_answers
 
 
 def main() -> None:
-    """Answer one request; what the notebook prints goes nowhere."""
+    """Answer one request, and discard the notebook's own output."""
     request, answers = json.load(sys.stdin), sys.stdout
 
     def say(**message: Any) -> None:
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def check(request: dict[str, Any], begins: Callable[[str], None]) -> dict[str, Any]:
-    """Return the report and whether all passes, or the problem."""
+    """Return the report and whether all checks pass, or else the problem."""
     path, language = Path(request["notebook"]), request["language"]
     unit = graded_unit(request["unit"])
     table: Mapping[str, str] = {}

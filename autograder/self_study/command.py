@@ -39,7 +39,7 @@ POLL_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Wish:
-    """Which notebook to check, in which language, and the repository's folder."""
+    """Hold the notebook to check, the language and the repository's folder."""
 
     unit: Unit
     notebook: Path
@@ -52,15 +52,15 @@ def main(
 ) -> int:
     """Check a saved notebook; return 0 if all passes, 1 if not, 2 if it did not run.
 
-    Without a unit, print the map of all units.
+    Without a unit, print a map of all units.
 
     Args:
-        arguments: of the command line.
-        language: of this repository.
-        folder: of this repository; it has `assignments/` and keeps the progress.
-        default_unit: the unit that is checked if none is named.
+        arguments: the arguments on the command line.
+        language: the language of this repository.
+        folder: the folder of this repository, with `assignments/` and the progress.
+        default_unit: the unit to check if none is named.
     """
-    with contextlib.suppress(AttributeError):  # a notebook's own output has none
+    with contextlib.suppress(AttributeError):  # a notebook's output lacks this method
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     parser = argparse.ArgumentParser("python -m transformer.check", description=__doc__)
     parser.add_argument("unit", nargs="?", default=default_unit, help="such as 04")
@@ -104,9 +104,9 @@ def _print(text: str) -> None:
 def _chosen(
     name: str, notebook: Path | None, default: str, folder: Path
 ) -> tuple[Unit, Path]:
-    """Return the unit and the notebook that are asked for.
+    """Return the requested unit and notebook.
 
-    A notebook may be named without its unit if its name has the unit's number.
+    A notebook's file name is enough if it contains the unit's number.
 
     Raises:
         CourseError: if there is no such unit.
@@ -128,7 +128,7 @@ def _chosen(
 
 
 def _teller(language: str, slug: str = "") -> Callable[[str], str]:
-    """Return what translates the words about a unit."""
+    """Return a function that translates the messages about a unit."""
     if language == ENGLISH:
         return str
     from autograder.translations.feedback_catalogues import feedback_table
@@ -137,13 +137,13 @@ def _teller(language: str, slug: str = "") -> Callable[[str], str]:
 
 
 def _found(wish: Wish) -> dict[str, Any]:
-    """Check a notebook once, and remember which of its exercises pass.
+    """Check a notebook once, and record which of its exercises pass.
 
-    A kernel may not have run the cells of others, so what is not written changes
-    nothing.
+    A kernel may not have run the cells of all exercises, so unwritten exercises keep
+    their records.
 
     Raises:
-        NotRun: if it could not be checked.
+        NotRun: if the notebook could not be checked.
     """
     found = check_notebook(wish.unit.slug, wish.notebook.absolute(), wish.language)
     facts = {
@@ -153,7 +153,7 @@ def _found(wish: Wish) -> dict[str, Any]:
     }
     try:
         record(wish.folder, wish.unit, facts)
-    except NotRun as error:  # the report is worth more than the progress
+    except NotRun as error:  # the report matters more than the progress
         _print(_teller(wish.language)(error.args[0]))
     return found
 
@@ -182,11 +182,11 @@ def _hint(wish: Wish, name: str) -> int:
 def _unfinished(course: Course, wish: Wish) -> str:
     """Return the first exercise with hints that does not pass.
 
-    The learner may have changed exercises that passed before, so if no other is
-    left, a check decides.
+    The learner may have changed exercises that passed before. If no other exercise is
+    left, this function therefore runs the check.
 
     Raises:
-        NotRun: if there is none.
+        NotRun: if all exercises pass.
     """
     hinted = course.hints_of(wish.unit)
     own = read_progress(wish.folder).get(wish.unit.slug, {})
@@ -213,7 +213,7 @@ def _answer(wish: Wish, name: str, give_up: bool) -> int:
 
 
 def _watch(wish: Wish) -> int:
-    """Check a notebook on each save, until the learner interrupts."""
+    """Check a notebook on each save until the learner presses Ctrl+C."""
     status, seen = NOT_RUN, -1
     told = _teller(wish.language)
     with contextlib.suppress(KeyboardInterrupt):
@@ -241,14 +241,14 @@ def check_kernel(
     folder: Path,
     options: Sequence[str] = (),
 ) -> int:
-    """Check the functions of a running kernel, by the cells that it has run.
+    """Check the functions of a running kernel, from the cells that it has run.
 
     Args:
-        names: of the kernel; IPython keeps the cells there.
+        names: the kernel's names, in which IPython keeps the cells.
         unit: the unit.
-        language: of this repository.
-        folder: of this repository.
-        options: further ones, as on the command line.
+        language: the language of this repository.
+        folder: the folder of this repository.
+        options: further options, as on the command line.
     """
     with tempfile.TemporaryDirectory() as place:
         path = Path(place, f"{unit}.ipynb")
@@ -263,9 +263,9 @@ def check_kernel(
 
 
 def last_versions(sources: Sequence[str]) -> list[str]:
-    """Return the cells that a kernel has run, each in its last version only.
+    """Return the last version of each cell that a kernel has run.
 
-    Two cells are versions of one if they define the same functions and classes.
+    Cells that define the same functions and classes are versions of one cell.
     """
     last: dict[object, str] = {}
     for source in sources:

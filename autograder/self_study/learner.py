@@ -1,4 +1,4 @@
-"""Run the cells of a learner's own notebook in this process, and give it to checks."""
+"""Run a learner's notebook in this process, and pass its functions to the checks."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,8 +24,9 @@ AFTER_ALL, UP_TO_CHECK, WITH_OURS = "after all", "up to its check", "with ours"
 class Learner:
     """Give each exercise the functions of a notebook that runs in this process.
 
-    `begins` hears of each cell and of each exercise before it runs. So whoever waits
-    knows what does not come to an end, and can start anew and name it in `stopped`.
+    `begins` receives the name of each cell and each exercise before it runs. The
+    waiting process therefore knows which one never ends, and can restart with it in
+    `stopped`.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class Learner:
         begins: Callable[[str], None],
         stopped: Sequence[str] = (),
     ):
-        """Run the cells once, without those that were stopped.
+        """Run the cells once, except for the stopped ones.
 
         `answers` are the course's own.
         """
@@ -44,19 +45,19 @@ class Learner:
         self._after_all = self._run(list(enumerate(cells)))
 
     def fresh(self, exercise: str) -> Given:
-        """Give the notebook after all cells: it is the same for each exercise."""
+        """Give the notebook after all cells, which is the same for each exercise."""
         return self._given(AFTER_ALL, exercise, None)
 
     def still_there(self) -> None:
-        """Return none: `fresh` gives the same notebook as the exercise before had."""
+        """Do nothing, because `fresh` gives the same notebook as before."""
 
     def up_to_check(self, exercise: str) -> Given | None:
-        """Give the notebook as it was at the exercise's check."""
+        """Give the notebook in its state at the exercise's check."""
         cells = cells_up_to_check(self._cells, self._answers, exercise)
         return None if cells is None else self._given(UP_TO_CHECK, exercise, cells)
 
     def with_reference_answers(self, exercise: str) -> Given | None:
-        """Give the same with the course's earlier answers; None without any."""
+        """Give this state with the course's earlier answers, or None without any."""
         cells = cells_with_reference_answers(self._cells, self._answers, exercise)
         return None if cells is None else self._given(WITH_OURS, exercise, cells)
 
@@ -64,7 +65,7 @@ class Learner:
     def _given(
         self, when: str, exercise: str, cells: Sequence[NumberedCell] | None
     ) -> Iterator[SubmissionProxy]:
-        """Give the notebook after some cells.
+        """Give the notebook after the given cells.
 
         Raises:
             StudentGone: if the exercise was stopped.
@@ -81,7 +82,7 @@ class Learner:
         yield student
 
     def _run(self, cells: Sequence[NumberedCell]) -> SubmissionProxy:
-        """Run cells in new names; one that raises stops no other."""
+        """Run cells in a new namespace, and continue after a cell that raises."""
         runner, lines = CellRunner(), {}
         ordered = sorted(cells)
         for number, source in cells:

@@ -1,4 +1,4 @@
-"""Remember in one readable file which exercises pass, and draw the map of the units."""
+"""Keep the learner's progress in a readable file, and draw the map of the units."""
 
 import json
 import re
@@ -15,16 +15,16 @@ from autograder.self_study.waiting import NotRun
 from autograder.unit import headings, points_of, written_points
 
 FILE = "progress.json"
-PASSED, FAILED, NOTHING = "✓", "✗", "–"  # before a line of the map or of a report
+PASSED, FAILED, NOTHING = "✓", "✗", "–"  # at the start of a line
 MINUTES = re.compile(r"about (\d+) minutes")
 Progress = dict[str, dict[str, dict[str, Any]]]  # unit, exercise, fact
 
 
 def read_progress(folder: Path) -> Progress:
-    """Return what the file in a folder says; nothing if there is none.
+    """Return the contents of the progress file, or {} if there is none.
 
     Raises:
-        NotRun: if the file is damaged. It is left as it is.
+        NotRun: if the file is damaged; the file stays unchanged.
     """
     path = folder / FILE
     try:
@@ -38,10 +38,10 @@ def read_progress(folder: Path) -> Progress:
 
 
 def record(folder: Path, unit: Unit, facts: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write facts about a unit's exercises into the file; all others stay.
+    """Write facts about a unit's exercises into the file, and keep all others.
 
     Raises:
-        NotRun: if the file is damaged, or cannot be written.
+        NotRun: if the file is damaged or cannot be written.
     """
     progress = read_progress(folder)
     own = progress.setdefault(unit.slug, {})
@@ -92,7 +92,7 @@ def _next(
     unfinished: Mapping[Unit, list[str]],
     language: str,
 ) -> Phrase:
-    """Name the next exercise: from the last unit that was begun, if one is left."""
+    """Name the next exercise, in the last unit that was begun if one is left there."""
     begun = max((u.number for u in course.units if u.slug in progress), default=0)
     later = [unit for unit in unfinished if unit.number >= begun]
     unit = next(iter(later or unfinished), None)

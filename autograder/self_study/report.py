@@ -1,4 +1,4 @@
-"""Say in words which checks pass, and what the first cause of a failure is."""
+"""Report which checks pass, and the first cause of each failure."""
 
 import ast
 from collections.abc import Callable, Collection, Sequence
@@ -29,12 +29,12 @@ def report(
     unwritten: Collection[str],
     told: Told,
 ) -> str:
-    """Write a report of a notebook's checks, in the words of `told`.
+    """Write a report on a notebook's checks, translated with `told`.
 
     Args:
         results: every check's result, in the order of the notebook.
         notebook: the notebook that was checked, with the course's headings.
-        unwritten: the exercises that are as they were handed out.
+        unwritten: the exercises without an answer.
         told: translates a phrase.
     """
     titles, answers = headings(notebook), answers_of(notebook)
@@ -72,7 +72,7 @@ def facts_of(
     unwritten: Collection[str],
     told: Told,
 ) -> dict[str, dict[str, Any]]:
-    """Return what is known of each exercise, and the learner's own text of it.
+    """Return the facts about each exercise, including the learner's own answer.
 
     A written question has no points here.
     """
@@ -94,7 +94,7 @@ def facts_of(
 
 
 def _written(notebook: NotebookNode, name: str) -> str:
-    """Return a written answer; of a task, the cells that the learner has added."""
+    """Return a written answer; for a task, the cells that the learner has added."""
     places = [c.metadata.get("nbgrader", {}).get("grade_id") for c in notebook.cells]
     cell = notebook.cells[places.index(name)]
     if not cell.metadata.nbgrader.get("task"):
@@ -139,7 +139,7 @@ def _where(cause: str, title: str, answer: str) -> Phrase:
 
 
 def _returns_nothing(function: ast.FunctionDef) -> bool:
-    """Say whether no path of a function returns a value; inner functions aside."""
+    """Say whether no path of a function, without inner functions, returns a value."""
     nodes: list[ast.AST] = list(function.body)
     for node in nodes:
         if isinstance(node, ast.Return) and node.value is not None:
@@ -152,10 +152,10 @@ def _returns_nothing(function: ast.FunctionDef) -> bool:
 def _cause(
     own: Sequence[CheckResult], names: dict[str, str], exercise: str
 ) -> tuple[str, str]:
-    """Return the first cause of an exercise's failures, and where it is.
+    """Return the first cause of an exercise's failures, and its exercise.
 
-    A named mistake comes first. Without one, an earlier exercise that this one uses
-    is to blame if a check has failed there.
+    A named mistake comes first. Without one, the cause is an earlier exercise that this
+    exercise uses, if one of its checks has failed.
     """
     failed = [result for result in own if result.status != "passed"]
     first = first_cause(failed) if failed else None
@@ -167,11 +167,11 @@ def _cause(
 
 
 def first_cause(failed: Sequence[CheckResult]) -> CheckResult:
-    """Return the failed check to read first: one with a named mistake, if any has one.
+    """Return the failed check to read first, which names a mistake if any check does.
 
-    A result kept from an earlier call comes before all others, because each check
-    then sees the results of the check before. Without a name, it is the check with
-    the most points.
+    A check that names a result kept from an earlier call comes before all others,
+    because each check then sees the results of the check before. If no check names a
+    mistake, the one with the most points is returned.
     """
     named = [result for result in failed if result.mistake]
     kept = [result for result in named if KEPT in str(result.mistake)]

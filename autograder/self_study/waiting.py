@@ -1,7 +1,7 @@
-"""Wait for the check of a notebook, and stop what does not come to an end.
+"""Run the check of a notebook, and stop any part that does not end.
 
-The check runs in another process. A cell or an exercise that takes too long ends this
-process. A new process then leaves it out.
+The check runs in another process. If a cell or an exercise takes too long, this process
+is ended, and a new process leaves that part out.
 """
 
 import contextlib
@@ -19,21 +19,21 @@ from typing import IO, Any
 from autograder.course import ROOT
 from autograder.phrases import Phrase
 
-START_SECONDS = 120  # to import PyTorch, on a slow disk
+START_SECONDS = 120  # to import PyTorch from a slow disk
 CELL_SECONDS = 20
-EXERCISE_SECONDS = 12  # more than the learner is told: the process needs some itself
+EXERCISE_SECONDS = 12  # more than in the message, because the process itself needs some
 MOST_STOPS = 20
 
 
 class NotRun(Exception):
-    """Report that a notebook could not be checked; the reason is for the learner."""
+    """Report to the learner why a notebook could not be checked."""
 
 
 def check_notebook(unit: str, notebook: Path, language: str) -> dict[str, Any]:
     """Check a notebook; return its `report`, whether it `passed`, and its `exercises`.
 
     Raises:
-        NotRun: if it could not be checked.
+        NotRun: if the notebook could not be checked.
     """
     stopped: list[str] = []
     errors = [""]
@@ -56,7 +56,7 @@ def check_notebook(unit: str, notebook: Path, language: str) -> dict[str, Any]:
 
 
 def _messages(request: dict[str, Any], errors: IO[str]) -> Iterator[dict[str, Any]]:
-    """Yield what the process says, until it ends or is stopped for its silence."""
+    """Yield the process's messages until it ends or is silent for too long."""
     with _process(errors) as process:
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
@@ -79,7 +79,7 @@ def _messages(request: dict[str, Any], errors: IO[str]) -> Iterator[dict[str, An
 
 @contextlib.contextmanager
 def _process(errors: IO[str]) -> Iterator[subprocess.Popen[str]]:
-    """Start the process with the course's own package; end it afterwards."""
+    """Start the process with the course's own package, and end it afterwards."""
     paths = [str(ROOT), str(ROOT / "solutions"), os.environ.get("PYTHONPATH", "")]
     environment = {
         **os.environ,
@@ -104,7 +104,7 @@ def _process(errors: IO[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def _read(process: subprocess.Popen[str], lines: queue.Queue[str]) -> None:
-    """Hand on the lines of the process, and an empty one at its end."""
+    """Put the lines of the process into the queue, and "" at its end."""
     assert process.stdout is not None
     with process.stdout as pipe:
         for line in pipe:

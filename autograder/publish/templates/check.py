@@ -16,7 +16,7 @@ UNIT = HERE.parents[1].name if HERE.parents[2].name == "assignments" else ""
 
 
 def run(arguments: list[str]) -> int:
-    """Check a saved notebook; return 0 if all passes, 1 if not, 2 if it did not run."""
+    """Check a notebook file; return 0 if all passes, 1 if not, 2 if it cannot run."""
     return _command().main(arguments, LANGUAGE, ROOT, UNIT)
 
 
@@ -30,12 +30,12 @@ def check(*options: str) -> None:
 
 
 def hint(exercise: int | str = "") -> None:
-    """Print the next hint of an exercise, `hint(2)`, or of the next exercise."""
+    """Print the next hint for an exercise, `hint(2)`, or for the next exercise."""
     check("--hint", *([str(exercise)] if exercise else []))
 
 
 def answer(exercise: int | str, give_up: bool = False) -> None:
-    """Print your answer and the course's, once yours passes or you give up."""
+    """Print your answer and the course's, if yours passes or you give up."""
     check("--answer", str(exercise), *(["--give-up"] if give_up else []))
 
 
