@@ -123,8 +123,8 @@ class NoDueDateError(ValueError):
 def extend(db_url: str, slug: str, student: str, days: float) -> datetime | None:
     """Give one student some extra days.
 
-    Before the first `course collect` the gradebook knows nobody, so the student is
-    added.
+    Before the first `course collect`, the gradebook has no students, so this function
+    adds the student.
 
     Returns:
         The student's due date in UTC, if the unit has one.

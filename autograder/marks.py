@@ -126,7 +126,7 @@ def clear_marks(db_url: str, submission: Submission) -> None:
 
 
 def time_in(folder: Path) -> datetime | None:
-    """Return the time in UTC that is noted in a submission's folder, if one is.
+    """Return the hand-in time in UTC that a submission's folder records, or None.
 
     Raises:
         ValueError: if the text is not a time.

@@ -1,4 +1,4 @@
-"""Say whose score a command has changed, by how much, and why."""
+"""Report which scores a command has changed, by how much, and why."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ NAMED = 3  # exercises in a cause
 
 @dataclass(frozen=True)
 class ScoreChange:
-    """A score that is another one than before.
+    """Hold a score that has changed.
 
     Attributes:
-        student: whose it is.
-        before: points, less the late penalty.
-        after: the same, now.
-        cause: what has changed, in words.
+        student: the student's id.
+        before: the points before, minus the late penalty.
+        after: the points now, minus the late penalty.
+        cause: the changed parts, in words.
     """
 
     student: str
@@ -62,7 +62,7 @@ def marks_of_class(folder: ClassFolder, slug: str) -> dict[str, Marks]:
 def score_changes(
     before: Mapping[str, Marks], after: Mapping[str, Marks]
 ) -> list[ScoreChange]:
-    """Compare the marks of a class; who had none before has not changed."""
+    """Compare the marks of a class, except for students without earlier marks."""
     return [
         ScoreChange(student, old.score, new.score, _cause(old, new))
         for student, old in sorted(before.items())
@@ -72,7 +72,7 @@ def score_changes(
 
 
 def _cause(old: Marks, new: Marks) -> str:
-    """Say which points have changed: of checks, by hand, or the late penalty."""
+    """Name the changed points: from checks, by hand, or the late penalty."""
     if not new.scores:
         return "no longer graded"
     changed = [name for name in new.scores if new.scores[name] != old.scores.get(name)]
@@ -94,7 +94,7 @@ def _names(cells: list[str]) -> str:
 
 
 def sentence_about(slug: str, changes: list[ScoreChange]) -> str:
-    """Say how many scores have changed, the largest change, and its cause."""
+    """Return the number of changed scores, the largest change and its cause."""
     most = max(changes, key=lambda one: abs(one.after - one.before))
     lower = sum(one.after < one.before for one in changes)
     scores = "1 score has" if len(changes) == 1 else f"{len(changes)} scores have"
@@ -108,13 +108,13 @@ def sentence_about(slug: str, changes: list[ScoreChange]) -> str:
 def changes_shown(
     folder: ClassFolder, slug: str, say: Callable[[str], None], is_kept: bool = True
 ) -> Iterator[None]:
-    """Say which scores of a unit the block has changed; nothing if none has.
+    """Print which scores of a unit the `with` block has changed, if any.
 
     Args:
         folder: the class.
-        slug: of the unit.
+        slug: the slug of the unit.
         say: prints a line.
-        is_kept: whether the changes are also written into files, or all are said.
+        is_kept: whether to write the changes into files instead of printing all.
     """
     before = marks_of_class(folder, slug)
     yield
@@ -130,9 +130,9 @@ def changes_shown(
 
 
 def write_changes(folder: ClassFolder, slug: str, changes: list[ScoreChange]) -> Path:
-    """Write a page with a row for each change, and a CSV file; return the page's path.
+    """Write a page and a CSV file of all changes, and return the page's path.
 
-    The files of each command have another number, so that none is lost.
+    Each command's files get a new number, so that no file is overwritten.
     """
     home = grading_folder(folder.root) / "changes"
     number = 1 + sum(1 for _ in home.glob(f"{slug}-*.csv"))

@@ -96,11 +96,11 @@ def fingerprint_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
 
 
 def fingerprint_of_submission(submission: Submission) -> str:
-    """Return a hash of the notebooks that were handed in.
+    """Return a hash of a submission's notebooks.
 
-    The time is not part of it: it decides the late penalty, which is computed anew
-    from the due date and the rule of today. A time that cannot be read is, because
-    such a submission is not graded.
+    The hand-in time is not included, because it affects only the late penalty, which
+    is always computed from the current due date and rule. The error for an unreadable
+    time is included, because such a submission is not graded.
     """
     digest = hashlib.sha256()
     try:

@@ -1,4 +1,4 @@
-"""Find students whose answers are near a known public solution.
+"""Find students whose answers are close to a known public solution.
 
 A known solution is a notebook or a Python file. Its functions and classes are compared
 with each answer under any name, and nothing in it is executed.
@@ -35,13 +35,13 @@ ENDINGS = (".ipynb", ".py")
 
 @dataclass(frozen=True)
 class KnownSolution:
-    """The functions and classes of one file.
+    """Hold the functions and classes of one file.
 
     Attributes:
-        name: of the file, from the folder of known solutions on.
+        name: the path of the file in the folder of known solutions.
         pieces: the tokens of each function and class.
         defined: their names.
-        failure: why the file was not read; "" if it was.
+        failure: why the file could not be read, or "".
     """
 
     name: str
@@ -52,13 +52,13 @@ class KnownSolution:
 
 @dataclass(frozen=True)
 class NearKnown:
-    """A student whose answers are near a known solution.
+    """Hold a student whose answers are close to a known solution.
 
     Attributes:
-        student: the id.
+        student: the student's id.
         file: the known solution's name.
         beyond: the share of agreement beyond the class's, 0 to 1.
-        exercises: the exercises that agree.
+        exercises: the exercises that agree with it.
     """
 
     student: str
@@ -68,11 +68,11 @@ class NearKnown:
 
 
 def read_known(folder: Path, given: str) -> list[KnownSolution]:
-    """Read each notebook and each Python file under a folder.
+    """Read all notebooks and Python files under a folder.
 
     Args:
-        folder: of the known solutions.
-        given: the source that was handed out, which is not compared.
+        folder: the folder of known solutions.
+        given: the handed-out code, which is not compared.
     """
     paths = (path for path in folder.rglob("*") if path.suffix in ENDINGS)
     return [_read(path, path.relative_to(folder), given) for path in sorted(paths)]
@@ -106,7 +106,7 @@ def near_known(
     known: list[KnownSolution],
     names: Mapping[str, set[str]],
 ) -> list[NearKnown]:
-    """Return the students who are near a known solution, the closest first.
+    """Return the students who are close to a known solution, the closest first.
 
     The exercises that agree have at least 40 tokens together, and at most one student
     in twenty is expected to have such answers.

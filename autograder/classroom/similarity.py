@@ -1,11 +1,11 @@
 """Compare the answers of a class as syntax trees, ignoring names and comments.
 
-An answer becomes a sequence of tokens: the nodes of its tree in order, with every name
-of the student's own replaced by a number, and without texts, annotations and the
-statements that were handed out. RapidFuzz compares two sequences (the share of tokens
-in common, in order). The exercise itself causes much of it, so the usual agreement of
-the class's pairs, their median, is subtracted. `is_linked` states when two submissions
-agree too much for chance.
+An answer becomes a sequence of tokens, which are the nodes of its tree in order. A
+number replaces each name that the student chose, and texts, annotations and the
+handed-out statements are left out. RapidFuzz compares two sequences by the share of
+tokens that they have in common, in order. The exercise itself causes much of this
+agreement, so the median agreement of the class's pairs is subtracted. `is_linked`
+states whether two submissions agree too much for chance.
 """
 
 import ast
@@ -22,10 +22,10 @@ from rapidfuzz.process import cdist
 from autograder.notebook_syntax import parse_cell
 from autograder.repair.slots import top_names
 
-FEWEST_TOKENS = 15  # of an answer: shorter ones say nothing
+FEWEST_TOKENS = 15  # of an answer; shorter ones are not compared
 FEWEST_IN_ALL = 40  # of a submission
-MOST_COUNTED = 40  # tokens of an answer: a longer one outweighs no other exercise
-SMALL = 8  # students: in a smaller class nothing shows how common an answer is
+MOST_COUNTED = 40  # tokens of an answer, so that no long one outweighs the others
+SMALL = 8  # students; a smaller class does not show how common an answer is
 RARE = 0.05  # of the class: a rarer answer proves no more
 SHUFFLES = 20
 CHANCE = 0.1  # pairs in a class: chance that gives fewer explains none of them
@@ -39,13 +39,13 @@ Tokens = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two students and how much their answers agree.
+    """Hold two students and the agreement of their answers.
 
     Attributes:
         students: the two students.
         beyond: the share of agreement beyond the class's, 0 to 1.
-        agreement: the share of tokens that they have in common, 0 to 1.
-        usual: the same share of the class's middle pair.
+        agreement: the share of tokens in common, 0 to 1.
+        usual: the median of this share over the class's pairs.
         exercises: the exercises that agree as much as the pairs that are looked for.
         by_chance: the number of pairs as strong as this one in a shuffled class.
         is_linked: whether chance does not explain the pair.
@@ -61,10 +61,10 @@ class Pair:
 
 
 class Encoder:
-    """Write each kind of token as one character, the same one everywhere."""
+    """Encode each kind of token as one character, always the same."""
 
     def __init__(self) -> None:
-        """Begin without any token."""
+        """Start without any tokens."""
         self._codes: dict[str, int] = {}
 
     def text(self, tokens: Sequence[str]) -> str:
@@ -74,14 +74,14 @@ class Encoder:
 
 
 class ComparedClass:
-    """A class whose submissions were compared in pairs."""
+    """Compare the submissions of a class in pairs."""
 
     def __init__(self, answers: dict[str, Tokens], least: float) -> None:
         """Compare each pair of students in each exercise that both answered.
 
         Args:
             answers: student to exercise to the tokens of the answer.
-            least: the share of agreement beyond the class's that is looked for, 0 to 1.
+            least: the smallest agreement beyond the class's that counts, 0 to 1.
         """
         self.students = sorted(answers)
         self.least = least
@@ -106,28 +106,28 @@ class ComparedClass:
 
     @property
     def beyond(self) -> np.ndarray:
-        """Return how much each pair agrees beyond the class, in all exercises."""
+        """Return each pair's agreement beyond the class's, over all exercises."""
         return self._found[0]
 
     @property
     def strength(self) -> np.ndarray:
-        """Return how rare the answers are in which each pair agrees."""
+        """Return the rarity of the answers in which each pair agrees."""
         return self._found[1]
 
     @cached_property
     def _strengths(self) -> np.ndarray:
-        """Return how strong the class's own agreements are, the weakest first."""
+        """Return the strengths of the class's own agreements, the weakest first."""
         return np.sort(self.strength[np.triu_indices(len(self.students), 1)])
 
     def _agreements(
         self, exercises: "Sequence[ComparedExercise]"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return each pair's agreement beyond the class, and how rare it is.
+        """Return each pair's agreement beyond the class's, and its rarity.
 
-        The agreement is -1 where two have too few tokens to compare.
+        The agreement is -1 for pairs with too few tokens to compare.
 
-        An exercise counts by its tokens and by the room above the class's usual
-        agreement, so one that everybody solves alike counts nothing.
+        The weight of an exercise is its number of tokens times the room above the
+        class's usual agreement, so an exercise that everybody solves alike has none.
         """
         size = len(self.students), len(self.students)
         above, room, tokens, strength = (np.zeros(size) for _ in range(4))
@@ -144,7 +144,7 @@ class ComparedClass:
 
     @cached_property
     def by_chance(self) -> np.ndarray:
-        """Return how strong the agreements of shuffled classes are, the weakest first.
+        """Return the strengths of agreements in shuffled classes, the weakest first.
 
         In a shuffled class, the answers of one student come from different students.
         """
@@ -160,17 +160,17 @@ class ComparedClass:
 
     @property
     def is_large(self) -> bool:
-        """Say whether the class shows how rare an answer is."""
+        """Say whether the class is large enough to show how rare an answer is."""
         return len(self.students) >= SMALL
 
     def pairs(self) -> list[Pair]:
-        """Return the pairs that agree `least` or more, the closest first."""
+        """Return the pairs whose agreement is at least `least`, the closest first."""
         rows, columns = np.nonzero(np.triu(self.beyond >= self.least, 1))
         found = [self._pair(int(a), int(b)) for a, b in zip(rows, columns, strict=True)]
         return sorted(found, key=lambda pair: (-pair.beyond, pair.students))
 
     def nearest(self, student: str) -> Pair | None:
-        """Return the student with the closest other one; None if nobody is close."""
+        """Return a student's closest pair, or None if no pair agrees."""
         if student not in self.students or not self.exercises:
             return None
         row = self.students.index(student)
@@ -178,7 +178,7 @@ class ComparedClass:
         return pair if pair.beyond > 0 else None
 
     def _pair(self, one: int, other: int) -> Pair:
-        """Put the exercises of a pair together, each by its number of tokens."""
+        """Average the agreement over a pair's exercises, weighted by their tokens."""
         total = agreement = usual = 0.0
         names = []
         for name, own in self.exercises.items():
@@ -203,21 +203,21 @@ class ComparedClass:
 
 
 def _as_strong(strengths: np.ndarray, least: float) -> int:
-    """Count the numbers from `least` on; the smallest is the first one."""
+    """Count the numbers that are at least `least` in a sorted array."""
     return int(strengths.size - np.searchsorted(strengths, least))
 
 
 @dataclass(frozen=True)
 class ComparedExercise:
-    """The answers of a class to one exercise, compared in pairs.
+    """Hold the agreement of all pairs of answers to one exercise.
 
     Attributes:
         shares: the agreement of each pair, 0 to 1; -1 where one has no answer.
-        tokens: of each pair; 0 where one has no answer.
-        usual: the agreement of the middle pair; 0 if there are fewer than three.
+        tokens: number of tokens of each pair; 0 where one has no answer.
+        usual: the median agreement; 0 if there are fewer than three pairs.
         beyond: the agreement of each pair beyond the usual one, 0 to 1.
-        rarity: the logarithm of the share of the class that agrees with one of a pair
-            as much as the two agree; without its sign.
+        rarity: minus the logarithm of the share of the class that agrees with one of
+            a pair as much as the two agree.
     """
 
     shares: np.ndarray
@@ -227,7 +227,7 @@ class ComparedExercise:
     rarity: np.ndarray
 
     def reordered(self, order: np.ndarray) -> "ComparedExercise":
-        """Return the same answers as other students' answers."""
+        """Return the same comparison with the answers assigned to other students."""
         grid = np.ix_(order, order)
         own = (self.shares, self.tokens, self.beyond, self.rarity)
         shares, tokens, beyond, rarity = (matrix[grid] for matrix in own)
@@ -235,7 +235,7 @@ class ComparedExercise:
 
 
 def compared(texts: Sequence[str]) -> ComparedExercise:
-    """Compare texts of one character for each token, one for each student."""
+    """Compare the students' encoded answers, with one character per token."""
     lengths = np.array([len(text) if len(text) >= FEWEST_TOKENS else 0
                         for text in texts])  # fmt: skip
     both = np.outer(lengths > 0, lengths > 0)
@@ -253,7 +253,7 @@ def compared(texts: Sequence[str]) -> ComparedExercise:
 
 
 def _rarity(shares: np.ndarray, answered: int) -> np.ndarray:
-    """Return how rare it is to agree as much as each pair; never more than `RARE`."""
+    """Return how rare each pair's agreement is; shares count as `RARE` at least."""
     as_near = np.empty(shares.shape)
     for row, own in enumerate(shares):
         as_near[row] = len(own) - np.searchsorted(np.sort(own), own - NEARLY)
@@ -262,7 +262,7 @@ def _rarity(shares: np.ndarray, answered: int) -> np.ndarray:
 
 
 def beyond_usual(shares: np.ndarray, usual: float) -> np.ndarray:
-    """Return agreements as their part above the usual one, 0 to 1."""
+    """Return the part of each agreement above the usual one, scaled to 0 to 1."""
     room = 1 - usual
     above = np.clip(shares - usual, 0, None)
     return above / room if room > 0 else np.zeros_like(above)
@@ -348,7 +348,7 @@ def _is_text(node: ast.AST) -> bool:
 def _tokens(
     body: Sequence[ast.stmt], known: set[str], names: dict[str, str]
 ) -> Iterator[str]:
-    """Yield the tokens of statements without imports and those that are known."""
+    """Yield the tokens of statements, except for imports and known statements."""
     for statement in body:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             continue

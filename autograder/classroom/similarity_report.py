@@ -1,4 +1,4 @@
-"""Report which submissions of a class agree: a page and a table."""
+"""Report which submissions of a class agree, as a page and a table."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ RULE_OF_SMALL = (
 
 @dataclass(frozen=True)
 class SimilarityReport:
-    """Which submissions of a unit agree more than chance and the exercise explain.
+    """Hold the submissions of a unit that agree more than is usual.
 
     Attributes:
-        slug: of the unit.
+        slug: the slug of the unit.
         compared: the students with different files.
-        same: groups of students who handed in the same file, the first one compared.
-        near: students near a known solution.
-        failures: student or known file to the reason why it was not read.
-        blank: students whose answers are as they were given out.
+        same: groups of students with the same file; only the first is compared.
+        near: students close to a known solution.
+        failures: student or known file to the reason why it could not be read.
+        blank: students who have not answered anything.
     """
 
     slug: str
@@ -53,7 +53,7 @@ class SimilarityReport:
 
     @cached_property
     def links(self) -> list[Pair]:
-        """The pairs that chance does not explain, and the equal files."""
+        """Return the pairs that chance does not explain, and those with equal files."""
         names = tuple(self.compared.exercises)
         equal = [
             Pair((students[0], other), 1.0, 1.0, 0.0, names, 0.0, is_linked=True)
@@ -64,7 +64,7 @@ class SimilarityReport:
 
     @cached_property
     def clusters(self) -> list[list[str]]:
-        """The groups of students whom links connect, the largest first."""
+        """Return the groups of linked students, the largest first."""
         return clusters_of(self.links)
 
     def inside(self, cluster: Sequence[str]) -> list[Pair]:
@@ -79,7 +79,7 @@ class SimilarityReport:
         return [name for name in self.compared.exercises if name in named]
 
     def nearest(self, student: str) -> Pair | None:
-        """Return the closest pair of a student: a link, if there is one."""
+        """Return a student's closest pair, preferring links."""
         own = (pair for pair in self.links if student in pair.students)
         return max(own, key=lambda pair: pair.beyond, default=None) or (
             self.compared.nearest(student)
@@ -87,13 +87,13 @@ class SimilarityReport:
 
     @property
     def students(self) -> list[str]:
-        """All students whose submissions were read."""
+        """Return all students whose submissions were read."""
         copies = {student for students in self.same for student in students[1:]}
         return sorted({*self.compared.students, *copies})
 
     @property
     def rule(self) -> str:
-        """State when two submissions are linked."""
+        """Explain when two submissions are linked."""
         rule = RULE if self.compared.is_large else RULE_OF_SMALL
         return rule.format(least=self.compared.least)
 
@@ -117,14 +117,14 @@ class SimilarityReport:
             yield student, cluster.get(student, ""), other, share, exercises, known
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the page and the CSV file; return their paths."""
+        """Write the page and the CSV file, and return their paths."""
         page, table = (folder / f"{self.slug}-similar.{end}" for end in ("html", "csv"))
         atomic_write(page, self.page().encode("utf-8", "replace"))
         atomic_write(table, as_csv(self.rows()))
         return [page, table]
 
     def page(self) -> str:
-        """Return the page as text; every text in it is escaped."""
+        """Return the page as HTML text, in which every inserted text is escaped."""
         environment = Environment(
             loader=FileSystemLoader(TEMPLATES),
             autoescape=True,

@@ -19,7 +19,7 @@ from autograder.sandbox.student_side.namespaces import die_with_parent
 PATIENCE = 5  # seconds for an idle process to end
 TOO_SLOW = (
     "reading, checking or showing it kept the grader busy for too long: "
-    "it is not as notebooks are"
+    "it is not an ordinary notebook"
 )
 
 

@@ -1,7 +1,7 @@
 """Keep the assignment columns of a Canvas gradebook export, and find a unit's column.
 
-Canvas imports scores into the assignment whose heading is in the file. With another
-heading it makes a new assignment.
+Canvas imports scores into the assignment whose heading is in the file. If no assignment
+has this heading, Canvas creates one.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ NUMBER = re.compile(r"(?:unit\s*)?0*(\d+)(?![^\W_])", re.IGNORECASE)
 
 
 def keep_assignments(root: Path, headings: Iterable[str]) -> None:
-    """Keep the headings of a Canvas export; without any, keep those of before."""
+    """Save the headings of a Canvas export, unless it has none."""
     if found := [one for one in headings if HEADING.fullmatch(one)]:
         text = json.dumps(found, ensure_ascii=False, indent=1)
         atomic_write(root / STORE / FILE, f"{text}\n".encode())
 
 
 def kept_assignments(root: Path) -> list[str]:
-    """Return the headings that were kept; none if the file is missing or damaged."""
+    """Return the saved headings, or none if the file is missing or damaged."""
     try:
         found = json.loads((root / STORE / FILE).read_text(encoding="utf-8"))
         return [one for one in found if HEADING.fullmatch(one)]
@@ -38,15 +38,15 @@ def kept_assignments(root: Path) -> list[str]:
 
 
 def columns_of(unit: Unit, headings: Iterable[str], titles: Iterable[str]) -> list[str]:
-    """Return the headings that name a unit: several, if it is not certain which.
+    """Return the headings that name a unit; several if the match is ambiguous.
 
-    A heading names the unit if it is the slug or a title, perhaps after the number.
-    Without such a heading, one that begins with the unit's number names it.
+    A heading names the unit if it is the slug or a title, optionally after the number.
+    If there is no such heading, one that starts with the unit's number names it.
 
     Args:
         unit: the unit.
-        headings: of a Canvas export.
-        titles: of the unit, in each language that may be used.
+        headings: the headings of a Canvas export.
+        titles: the unit's titles in each language.
     """
     titles = [unit.slug, unit.topic, unit.title, *titles]
     words = {letters(title) for title in titles}

@@ -51,7 +51,7 @@ from autograder.late_rule import late_rule_of
 ROSTER = "roster.csv"
 OF_THE_KIT = "is a module that students are given"
 EMPTY = "is of a repository without a notebook"
-GIVEN = "put aside before, and taken since as this student's"
+GIVEN = "put aside before, and now taken as this student's"
 FEW = 4  # if another unit has this many times the students, nobody counts as missing
 
 

@@ -21,7 +21,7 @@ from autograder.collect.times import UncertainTime, parse_time
 
 EXPORT = re.compile(r"assignment_\d+_export")  # the whole folder or archive
 NOT_BELIEVED = (
-    "is no list of Gradescope's, or not one of all that is collected: collect the "
+    "is not Gradescope's list, or does not cover all collected files: collect the "
     "export by itself"
 )
 SUBMISSION = re.compile(r"submission_\d+")

@@ -23,8 +23,8 @@ from autograder.repair.reading import MAX_BYTES
 
 CLONE = ".git"  # the folder that marks a repository
 SKIPPED = ("__MACOSX", ".ipynb_checkpoints", "__pycache__")
-BY_PRODUCT = "is what an operating system or Jupyter adds"
-HIDDEN = "is hidden: its name, or its folder's, begins with a point"
+BY_PRODUCT = "was added by an operating system or Jupyter"
+HIDDEN = "is hidden: its name, or its folder's, starts with a dot"
 OF_GIT = "is Git's own"
 OF_A_PLATFORM = "is the platform's list of submissions"
 OF_LFS = b"version https://git-lfs.github.com/spec/"

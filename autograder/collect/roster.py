@@ -230,8 +230,8 @@ class Roster:
             for key, students in known.items():
                 if len(students) > 1:
                     yield (
-                        f"{_rows(students)} have one {kind}, {key!r}: it decides "
-                        "nothing"
+                        f"{_rows(students)} have the same {kind}, {key!r}, so it "
+                        "identifies nobody"
                     )
         for kind, known in kinds:
             for key, students in known.items():

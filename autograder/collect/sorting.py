@@ -119,7 +119,7 @@ class Sorter:
         if unit is None:
             return "is of no unit that is known: name one with --unit", False
         if self.wanted and unit != self.wanted:
-            return f"is of unit {unit.slug}, which was not asked for", True
+            return f"is of unit {unit.slug}, but --unit names another", True
         if not match.students:
             return match.why, False
         if expected and unit != expected and named.number:

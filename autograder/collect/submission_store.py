@@ -31,12 +31,12 @@ class Record:
         source: its original path.
         file: the platform's number of the file; later files have greater numbers.
         version: the number of the copy, "(2)".
-        late: whether the platform says so.
-        is_timed: whether `when` is a time of the file's own, not of the archive's.
-        handed_in: when it was handed in, where an instructor's table says so.
-        is_untouched: whether its answers are as they were given out.
-        came_as: what a platform called it, if it was put aside and then collected.
-        stamped: the time that was last written beside the notebook, in UTC.
+        late: whether the platform marks it as late.
+        is_timed: whether `when` is the file's own time, not the archive's.
+        handed_in: the hand-in time from an instructor's table, if any.
+        is_untouched: whether all answers are unchanged since release.
+        came_as: the platform's name, if it was put aside before it was collected.
+        stamped: the UTC time that was last written into the notebook's folder.
     """
 
     sha256: str
@@ -174,9 +174,9 @@ class SubmissionStore:
         return last
 
     def renew_time(self, due: datetime | None) -> None:
-        """Write anew when the last submission came, if that follows from the due date.
+        """Rewrite the last submission's time if it follows from the due date.
 
-        A time that somebody has written into `timestamp.txt` by hand stays.
+        A time that somebody wrote into `timestamp.txt` by hand stays.
         """
         known = self.records()
         if not known or not self.notebook.is_file():
@@ -188,7 +188,7 @@ class SubmissionStore:
             self._stamp(last, due)
 
     def _stamp(self, last: Record, due: datetime | None) -> None:
-        """Write when a submission came, and remember it."""
+        """Write a submission's time into its folder, and record it."""
         when = last.time(due)
         if when:
             atomic_write(self.stamp, f"{when} UTC\n".encode())

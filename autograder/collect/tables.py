@@ -87,8 +87,8 @@ class Table:
         columns: the kind of content to the column's heading.
         rows: the row number in a spreadsheet, and the cells.
         heading: the first row, for messages.
-        unknown: the headings that say nothing to us.
-        of_canvas: the headings of assignments and totals in an export of Canvas.
+        unknown: the headings that we do not recognise.
+        of_canvas: the headings of assignments and totals in a Canvas export.
     """
 
     columns: dict[str, str]
@@ -166,8 +166,9 @@ def refuse_shortened(path: Path, row: int, column: str, text: str) -> None:
     """
     if SHORTENED.fullmatch(text):
         raise CollectError(
-            f"{path}, row {row}: {column} {text!r} is what a spreadsheet makes of a "
-            "number: give the column the format `Text`, and enter or import it again."
+            f"{path}, row {row}: {column} {text!r} is a number that a "
+            "spreadsheet has changed: give the column the format `Text`, and enter or "
+            "import it again."
         )
 
 

@@ -184,7 +184,7 @@ def parse_time(text: str) -> datetime:
     month = named[0] if named else int(parts.get("month") or 0)
     year, this_year = int(parts["year"]), datetime.now(UTC).year
     if not FIRST_YEAR <= year <= this_year + 1:
-        raise UncertainTime(f"the year {year} is not one of a course")
+        raise UncertainTime(f"the year {year} is not plausible")
     try:
         moment = datetime(
             *(year, month, int(parts["day"])),
@@ -210,7 +210,7 @@ def _why_not_read(text: str) -> str:
         return f"{zone[1]} is the name of several zones, or of none"
     if not re.search(r"\d:\d\d", text):
         return "it has no time of day"
-    return "it is in no form that is known"
+    return "its format is not known"
 
 
 def _hour(hour: int, half: str | None) -> int:

@@ -38,7 +38,7 @@ def warnings_about_times(
         found.append((f"{slug}, {late} LATE:", words))
     untimed = sum(one.file is None for one in unknown)
     if untimed:
-        words = "nothing tells when: they count as on time; say more with --times"
+        words = "no time is known: they count as on time; add times with --times"
         found.append((f"{slug}, {several(untimed, 'notebook')}:", words))
     times = [datetime.strptime(one.when, TIME) for one in last
              if one.is_known and not one.handed_in]  # fmt: skip

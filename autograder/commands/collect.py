@@ -90,7 +90,7 @@ def _tell(done: "Collected", console: Console) -> None:
     if rows:
         console.print(problems_table(rows[:MOST_ROWS], "student", "what became of it"))
     if rows[MOST_ROWS:]:
-        show(console, f"and {len(rows) - MOST_ROWS} more, in the page")
+        show(console, f"and {len(rows) - MOST_ROWS} more on the page")
     show(console, *last_lines_of(done))
 
 
@@ -133,12 +133,13 @@ def last_lines_of(done: "Collected") -> list[str]:
     ]
     if report.of(PUT_ASIDE):
         lines.append(
-            "To have a file taken that was put aside, put an id in front of its name, "
-            "as in `al1815 - …`, and collect collected/_not-sorted."
+            "To collect a file that was put aside, put an id in front of its name, as "
+            "in `al1815 - …`, and collect collected/_not-sorted."
         )
     if instead := report.instead():
         lines.append(
-            f"{len(instead)} sent only what was not taken: {some(sorted(instead))}"
+            f"{len(instead)} sent only files that were not taken: "
+            f"{some(sorted(instead))}"
         )
     counts = [(len(report.of(state)), state) for state in STATES]
     words = ", ".join(f"{number} {state}" for number, state in counts if number)

@@ -11,19 +11,19 @@ from typer.core import TyperGroup
 
 from autograder.commands.console import complain
 
-STOPPED = "Stopped. What is done stays; run the same command again to go on."
-DONE = "What is done stays; then run the same command again."
+STOPPED = "Stopped. Finished work is kept. Run the same command again to continue."
+DONE = "Finished work is kept. Then run the same command again."
 SENTENCES = {
     errno.ENOSPC: f"The disk is full: free some space. {DONE}",
     errno.EDQUOT: f"Your space on this disk is used up: free some. {DONE}",
-    errno.EROFS: "{file} is on a disk that cannot be written: choose another folder.",
-    errno.EACCES: "{file} may not be read or written by you: change its permissions, "
+    errno.EROFS: "{file} is on a read-only disk: choose another folder.",
+    errno.EACCES: "You may not read or write {file}: change its permissions, "
     "or choose another folder.",
-    errno.EPERM: "{file} may not be changed by you: change its permissions, "
+    errno.EPERM: "You may not change {file}: change its permissions, "
     "or choose another folder.",
     errno.ENOENT: "{file} is not there: look at the path.",
-    errno.EEXIST: "{file} is there already, and is no folder: look at the path.",
-    errno.ENOTDIR: "{file} does not lie in a folder: look at the path.",
+    errno.EEXIST: "{file} already exists and is not a folder: check the path.",
+    errno.ENOTDIR: "A part of the path {file} is not a folder: check the path.",
     errno.EISDIR: "{file} is a folder, and a file was expected: look at the path.",
 }
 

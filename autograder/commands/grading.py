@@ -98,12 +98,12 @@ def grade(
     continues where an interrupted one stopped. Each submission gets a line in
     grading/audit.jsonl.
 
-    If scores of graded students change, the command says how many, and writes a page
-    and a CSV file into grading/changes/.
+    If scores of graded students change, the command prints how many, and writes a
+    page and a CSV file into grading/changes/.
 
-    Without a sandbox nothing is graded, unless you say --unprotected.
+    Without a sandbox, no submission is graded unless you pass --unprotected.
 
-    The exit status is 1 if one was refused or failed, 2 if nothing was graded.
+    The exit status is 1 if a submission was refused or failed, 2 if none was graded.
     """
     if scheduler is None:
         require_fork()
@@ -130,7 +130,7 @@ def _grade(
     """Grade in a class's folder, or in a copy of it, without feedback (None).
 
     Raises:
-        Exit: with the status of the command, unless all is graded.
+        Exit: with the status of the command, unless all submissions are graded.
     """
     from autograder.sandbox.prestart import prepare_for
 
@@ -163,10 +163,10 @@ def _grade(
 
 @contextlib.contextmanager
 def _copied(root: Path) -> Iterator[Path]:
-    """Copy a class's folder for as long as the block runs.
+    """Copy a class's folder until the `with` block ends.
 
     Raises:
-        Exit: with status 2 and a sentence, if the gradebook is not in the folder.
+        Exit: with status 2 and a message, if the gradebook is not in the folder.
     """
     from autograder.classroom.folder import ClassFolder, require_class
     from autograder.course import CourseError

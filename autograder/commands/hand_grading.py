@@ -119,8 +119,8 @@ def _require_room(
     if found:
         words = " ".join(f"--take {path}" for path in found)
         complain(
-            f"{', '.join(map(str, found))}: points or comments that were not taken "
-            f"stand there. Take them with `course marks {unit.slug[:2]} {words}`, or "
+            f"{', '.join(map(str, found))}: contains points or comments that were not "
+            f"taken. Take them with `course marks {unit.slug[:2]} {words}`, or "
             "move the file away. Nothing was written."
         )
         raise typer.Exit(2)

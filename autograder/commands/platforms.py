@@ -14,8 +14,8 @@ Root = Annotated[
 ]
 
 RISK = (
-    "Its workflow asks for a secret, COURSE_CHECKS_TOKEN. Who can push to a student's "
-    "repository can read it, and the checks."
+    "Its workflow needs a secret, COURSE_CHECKS_TOKEN. Anyone who can push to a "
+    "student's repository can read this secret and the checks."
 )
 
 
@@ -109,4 +109,4 @@ def _take_back(workflow: Path) -> None:
     """Remove an old workflow that lets students' repositories grade at each push."""
     if workflow.is_file():
         workflow.unlink()
-        typer.echo(f"{workflow}: taken away. Remove it from students' repositories.")
+        typer.echo(f"{workflow}: removed. Remove it from students' repositories.")

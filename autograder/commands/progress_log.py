@@ -178,7 +178,7 @@ class Job:
             self._reader.join(LOOK_SECONDS)
         status = self._process.wait()
         if status not in fine:
-            message = f"{self.name} ended with status {status}; the last it said:"
+            message = f"{self.name} ended with status {status}; its last lines:"
             raise StepFailed(message, lines=list(self._last))
 
     def _read(self) -> None:

@@ -67,7 +67,7 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
 
 
 def _canvas_headings(course_root: Path, found: "ClassReport") -> list[str]:
-    """Return the columns of the unit in the Canvas export that was collected."""
+    """Return the unit's columns in the collected Canvas export."""
     from autograder.collect.canvas_assignments import columns_of, kept_assignments
     from autograder.unit import course_of
 
@@ -77,7 +77,7 @@ def _canvas_headings(course_root: Path, found: "ClassReport") -> list[str]:
 
 
 def _about_canvas(headings: list[str], slug: str) -> str:
-    """Say which heading the column of scores has in the file for Canvas."""
+    """Return a message about the heading of the scores in the file for Canvas."""
     if len(headings) == 1:
         return f"Canvas's file has the heading of your export: {headings[0]}"
     if headings:
@@ -87,8 +87,8 @@ def _about_canvas(headings: list[str], slug: str) -> str:
             "heading into the file before you import it."
         )
     return (
-        f"Canvas's file has the heading {slug}. Canvas makes a new assignment of it, "
-        "unless you collect with --roster and Canvas's gradebook export first."
+        f"Canvas's file has the heading {slug}. Canvas creates a new assignment "
+        "with it, unless you first collect with --roster and Canvas's gradebook export."
     )
 
 

@@ -18,7 +18,7 @@ NEXT = {
     "moodle": 'In Moodle: the assignment, "Upload multiple feedback files in a zip".',
     "canvas": 'In Canvas: the assignment, "Upload submissions".',
     "exchange": "Students fetch it with `nbgrader fetch_feedback`.",
-    "mail": "Give it to a mail merge; the column File has what to attach.",
+    "mail": "Use it in a mail merge. The column File names the attachment.",
 }
 OneUnit = Annotated[str, typer.Argument(help="Such as 04 or attention.")]
 Moodle = Annotated[bool, typer.Option("--moodle", help="Moodle's feedback zip.")]
@@ -72,7 +72,7 @@ def return_feedback(
     }
     ways = [way for way, is_asked in asked.items() if is_asked]
     if not ways:
-        complain("Say how: --moodle, --canvas, --exchange or --mail-merge.")
+        complain("Choose --moodle, --canvas, --exchange or --mail-merge.")
         raise typer.Exit(2)
     pages = _pages(folder, slug)
     mail = subject or f"Feedback: {folder.course.unit(slug).title}"

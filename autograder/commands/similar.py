@@ -1,4 +1,4 @@
-"""Define `course similar`, which lists students whose answers agree unusually well."""
+"""Define `course similar`, which groups students whose answers agree unusually well."""
 
 import shutil
 import textwrap
@@ -47,14 +47,14 @@ def similar(
         Path | None, typer.Option(help="The folder to write into; default: report/.")
     ] = None,
 ) -> None:
-    """Group submissions whose code agrees more than the class's does into clusters.
+    """Group submissions whose code agrees more than is usual in the class.
 
-    Names, comments and layout do not count, nor does the code that was handed out. The
-    usual agreement of the class is subtracted, and answers that are common in the class
-    link nobody. The page and the CSV file in report/ have all students.
+    Names, comments, layout and the handed-out code do not count. The usual agreement of
+    the class is subtracted, and answers that are common in the class link nobody. The
+    page and the CSV file in report/ list all students.
 
-    A cluster is a hint for a human, no proof: short exercises have few right answers.
-    Read the answers, and talk to the students, before you conclude anything.
+    A cluster is a hint for a human, not a proof, because short exercises have few right
+    answers. Read the answers and talk to the students before you conclude anything.
     """
     from autograder.classroom.folder import ClassFolder, require_class
     from autograder.classroom.known_solutions import near_known, read_known
@@ -117,7 +117,7 @@ def identical_files(answers: "Mapping[str, ReadAnswers]") -> list[list[str]]:
 
 
 def _tell(report: "SimilarityReport", number: int, paths: "Sequence[Path]") -> None:
-    """Print at most 20 lines: the largest clusters first, and where the rest is."""
+    """Print at most 20 lines, the largest clusters first, and the paths of the rest."""
     before = _wrapped(
         f"{report.slug}: {number} submissions were compared; "
         f"{_several(len(report.clusters), 'cluster')} with "
@@ -164,7 +164,7 @@ def _not_read(failures: "Mapping[str, str]") -> str:
 
 
 def _named(names: "Sequence[str]", most: int = NAMED) -> str:
-    """Name the first of many with whole ids, and say how many more there are."""
+    """List the first ids unshortened, and say how many more there are."""
     from autograder.sandbox.error_words import clean
 
     rest = len(names) - most
@@ -177,7 +177,7 @@ def _several(number: int, word: str) -> str:
 
 
 def _wrapped(*texts: str) -> list[str]:
-    """Break texts into lines of the terminal between words, so that ids are whole."""
+    """Break texts between words to fit the terminal, so that ids stay whole."""
     width = shutil.get_terminal_size().columns
     return [
         line

@@ -57,12 +57,12 @@ def _as_notebook(page: Page) -> str:
 def score_rows(report: ClassReport, heading: str = "") -> Iterator[Sequence[str]]:
     """Yield the rows of a file that Canvas's gradebook imports.
 
-    Canvas finds a student by its own number or by the login. It makes a new assignment
-    if no assignment has the last column's heading.
+    Canvas identifies a student by its own number or by the login. If no assignment has
+    the heading of the last column, Canvas creates one.
 
     Args:
-        report: the class.
-        heading: of the assignment's column in Canvas; the unit's slug by default.
+        report: the report of the class.
+        heading: the assignment's column heading in Canvas; by default the unit's slug.
     """
     yield "Student", "ID", "SIS Login ID", "Section", heading or report.slug
     yield "Points Possible", "", "", "", number(report.max_score)

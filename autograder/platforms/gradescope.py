@@ -19,8 +19,8 @@ from autograder.sandbox.bubblewrap import kind_in_a_container
 from autograder.unit import graded_unit
 
 BEGUN = (
-    "Grading was begun and has not come to an end: no points yet. Hand in again, and "
-    "tell your instructor if it stays so."
+    "Grading has started but has not finished, so there are no points yet. Hand in "
+    "again, and tell your instructor if you still see this message."
 )
 READ = "Your notebook"
 CHECKED = "These are the points of the checks; written answers are not among them."

@@ -13,11 +13,11 @@ from autograder.sandbox.safe_cells import as_csv
 def write_scores(
     report: ClassReport, folder: Path, canvas_heading: str = ""
 ) -> list[Path]:
-    """Write one CSV file each for Canvas and for Moodle; return their paths.
+    """Write one CSV file for Canvas and one for Moodle, and return their paths.
 
-    Students with neither a graded submission nor points by hand, and those whom a human
-    must still grade, have an empty score, which both platforms leave as it is. Canvas
-    knows its assignment by `canvas_heading`; the default is the unit's slug.
+    The score is empty for students without a graded submission or points by hand, and
+    for those whom a human must still grade. Both platforms ignore empty scores. Canvas
+    finds the assignment by `canvas_heading`, by default the unit's slug.
     """
     made = {
         folder / f"{report.slug}-canvas.csv": canvas.score_rows(report, canvas_heading),

@@ -141,13 +141,13 @@ PROBLEMS = {
     "full disk": (OSError(errno.ENOSPC, "No space", "x"), "The disk is full: free"),
     "gradebook on a full disk": (FULL, "The disk is full: free some space"),
     "read-only disk": (OSError(errno.EROFS, "Read-only", "/class/x"),
-                       "/class/x is on a disk that cannot be written: choose"),
+                       "/class/x is on a read-only disk: choose"),
     "no right": (PermissionError(errno.EACCES, "denied", "/class/x"),
-                 "/class/x may not be read or written by you: change its perm"),
+                 "You may not read or write /class/x: change its permissions"),
     "a gradebook that others hold": (
         OperationalError("BEGIN", {}, Exception("database is locked")),
         "The gradebook cannot be used (database is locked): look whether"),
-    "Ctrl-C": (KeyboardInterrupt(), "Stopped. What is done stays; run the same"),
+    "Ctrl-C": (KeyboardInterrupt(), "Stopped. Finished work is kept. Run the same"),
 }  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def sheet(tmp_path):
         (f"s1002 - {UNIT}.ipynb", "s1002", ""),
         (f"S1002 - {UNIT}.ipynb", "s1002", ""),
         (f"niels@example.org - {UNIT}.ipynb", "niels@example.org", ""),
-        # An address that two share decides nothing, but the name may.
+        # An address that two students share identifies nobody, but the name may.
         (f"shared@example.org - {UNIT}.ipynb", "", "which s1001 and s1002 share"),
         (f"Ada Lovelace shared@example.org {UNIT}.ipynb", "s1001", ""),
         (f"Emmy Noether shared@example.org {UNIT}.ipynb", "s1002", ""),
@@ -114,8 +114,9 @@ def test_a_roster_says_which_rows_conflict(folder, sheet, tmp_path):
     done = collect(tmp_path / "empty", folder, roster=sheet(ROSTER))
     told = [words for source, words in done.warnings if source == "given.csv"]
     assert told == [
-        "rows 2 and 3 have one address, 'shared@example.org': it decides nothing",
-        "rows 9 and 10 have one platform's number, '99': it decides nothing",
+        "rows 2 and 3 have the same address, 'shared@example.org', so it identifies "
+        "nobody",
+        "rows 9 and 10 have the same platform's number, '99', so it identifies nobody",
         "the address of row 4 is the id of row 5, 'niels@example.org': it means the "
         "student with this id",
         "the login of row 2 is the id of row 3, 's1002': it means the student with "
@@ -132,7 +133,7 @@ def test_a_roster_says_which_rows_conflict(folder, sheet, tmp_path):
         ("ＡＬ1,A\nal1,B\n", "rows 2 and 3: the ids"),
         ("a b,A\na-b,B\n", "rows 2 and 3: the id 'a-b' is there twice"),
         ("x,A\n\nx,B\n", "rows 2 and 4: the id 'x' is there twice"),
-        ("2.02612E+11,A\n", "row 2: the id '2.02612E.11' is what a spreadsheet makes"),
+        ("2.02612E+11,A\n", "row 2: the id '2.02612E.11' is a number that a"),
         ('1,A\n"2,02612E+11",B\n', "row 3: the id '2,02612E.11' is what"),
         ("20261234.0,A\n", "row 2: the id '20261234.0' is what"),
         ("#REF!,A\n", "row 2: the id '#REF!' is what"),

@@ -201,7 +201,7 @@ def test_an_archive_without_times_is_not_late(folder, root, due, numbered, tmp_p
     done = collect(path, folder)
     assert stamp(root, "ada-lovelace") == DUE
     assert stamp(root, "emmy-noether") == utc(*NOON)
-    assert "1 notebook: nothing tells when" in words_of(done)
+    assert "1 notebook: no time is known" in words_of(done)
 
 
 @pytest.mark.parametrize(
