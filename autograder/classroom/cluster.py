@@ -115,7 +115,7 @@ class Cluster:
         """Wait for at least one outcome, and return all that are ready.
 
         Raises:
-            ClusterError: if the scheduler or all workers stay away.
+            ClusterError: if the scheduler or all workers have disappeared.
         """
         seen = time.monotonic()
         while not self._ended:

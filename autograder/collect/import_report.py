@@ -79,7 +79,7 @@ class ImportReport:
         return {one for result in self.of(TAKEN) for one in result.students}
 
     def problems(self) -> list[ImportResult]:
-        """Return the files not taken that a human must look at, as they may be work."""
+        """Return the files to look at: untaken work, or a student's only files."""
         done = self.taken_from()
         return [
             result

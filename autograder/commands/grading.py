@@ -103,7 +103,7 @@ def grade(
 
     Without a sandbox, no submission is graded unless you pass --unprotected.
 
-    The exit status is 1 if a submission was refused or failed, 2 if none was graded.
+    The exit status is 1 if a submission was refused or failed, 2 if grading stopped.
     """
     if scheduler is None:
         require_fork()

@@ -119,7 +119,7 @@ def _require_room(
     if found:
         words = " ".join(f"--take {path}" for path in found)
         complain(
-            f"{', '.join(map(str, found))}: contains points or comments that were not "
+            f"{', '.join(map(str, found))}: points or comments in there were not "
             f"taken. Take them with `course marks {unit.slug[:2]} {words}`, or "
             "move the file away. Nothing was written."
         )

@@ -24,7 +24,7 @@ BY_WORD = ("terms", "titleterms")
 
 
 def hide_colab_links(site: Path, course: Course, units: Iterable[Unit]) -> None:
-    """Remove the links to notebooks of `units`, which are not published yet."""
+    """Replace links to the notebooks of `units`, which are not published yet."""
     for url in filter(None, map(course.colab_url, units)):
         link = re.compile(rf'<a [^>]*href="{re.escape(url)}"[^>]*>.*?</a>', re.DOTALL)
         for path in site.glob("*.html"):
