@@ -105,58 +105,37 @@ def grade(
 
     The exit status is 1 if a submission was refused or failed, 2 if grading stopped.
     """
+    from autograder.sandbox.prestart import prepare_for
+
     if scheduler is None:
         require_fork()
     if scheduler is None and not unprotected:
         _require_sandbox()
-    if not dry_run:
-        _grade(course_root, unit, student, feedback, workers, force, scheduler, device)
-        return
-    with _copied(course_root) as copy:
-        typer.echo("Dry run: a copy is graded, and nothing here changes.")
-        _grade(copy, unit, student, None, workers, force, scheduler, device)
+    with _copied(course_root) if dry_run else contextlib.nullcontext(course_root) as at:
+        log_warnings(at)
+        if scheduler is None and at.is_dir():
+            prepare_for(at)
+        from autograder.classroom.grading_run import Choice
+        from autograder.score_changes import changes_shown
 
-
-def _grade(
-    root: Path,
-    unit: str | None,
-    student: list[str] | None,
-    feedback: bool | None,
-    workers: int | None,
-    force: bool,
-    scheduler: str | None,
-    device: str | None,
-) -> None:
-    """Grade in a class's folder, or in a copy of it, without feedback (None).
-
-    Raises:
-        Exit: with the status of the command, unless all submissions are graded.
-    """
-    from autograder.sandbox.prestart import prepare_for
-
-    log_warnings(root)
-    if scheduler is None and root.is_dir():
-        prepare_for(root)
-    from autograder.classroom.grading_run import Choice
-    from autograder.score_changes import changes_shown
-
-    console = Console()
-    choice = Choice(bool(feedback), workers, force, scheduler)
-    folder, slugs = _opened(root, unit, device, scheduler)
-    outcomes: list[Outcome] = []
-    for slug, chosen in _chosen(folder, slugs, student).items():
-        folder.register(slug)
-        with (
-            _ended_by_hand(),
-            _said_clearly(scheduler),
-            changes_shown(folder, slug, partial(show, console), feedback is not None),
-        ):
-            outcomes += _grade_unit(folder, slug, chosen, console, choice)
-            _tell(slug, outcomes[-len(chosen) :], console)
-            _settle(folder, slug, console, bool(feedback))
-    if feedback is not None:
-        _say_where(folder, feedback, console)
-    _say_unprotected(outcomes, console)
+        console = Console()
+        feedback = feedback and not dry_run
+        choice = Choice(feedback, workers, force, scheduler)
+        folder, slugs = _opened(at, unit, device, scheduler)
+        outcomes: list[Outcome] = []
+        for slug, chosen in _chosen(folder, slugs, student).items():
+            folder.register(slug)
+            with (
+                _ended_by_hand(),
+                _said_clearly(scheduler),
+                changes_shown(folder, slug, partial(show, console), not dry_run),
+            ):
+                outcomes += _grade_unit(folder, slug, chosen, console, choice)
+                _tell(slug, outcomes[-len(chosen) :], console)
+                _settle(folder, slug, console, feedback)
+        if not dry_run:
+            _say_where(folder, feedback, console)
+        _say_unprotected(outcomes, console)
     if any(outcome.status != "graded" for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -187,6 +166,7 @@ def _copied(root: Path) -> Iterator[Path]:
                 f"in a copy of that folder; this one is {address}."
             )
             raise typer.Exit(2)
+        typer.echo("Dry run: a copy is graded, and nothing here changes.")
         yield copy
 
 
