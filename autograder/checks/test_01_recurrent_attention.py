@@ -135,7 +135,7 @@ def test_shift_of_little(student, draw):
     expect_equal(got, reference.shift_right(tgt, 2), "the shifted target")
 
 
-@check("shift-right", share=1, title="Each call by itself, beside the target")
+@check("shift-right", share=1, title="Calls are independent, on the target's device")
 def test_shift_again(student, draw):
     calls = [(targets(draw, AGAIN), draw.integer(60, 90)) for _ in range(2)]
     function, what = student.shift_right, "the shifted target"
@@ -740,7 +740,7 @@ def test_attend_with_large_scores(student, draw):
             expect_close(context, want[0], what, tolerance=4 * last)
 
 
-@check("attend", share=1, title="Each call by itself, beside the scores")
+@check("attend", share=1, title="Calls are independent, on the scores' device")
 def test_attend_again(student, draw):
     calls = [(*attend_inputs(draw, AGAIN), draw.mask(AGAIN, S)) for _ in range(2)]
 
@@ -880,7 +880,7 @@ def test_states_of_many_layers(student, draw):
 @check(
     "concat-final-states",
     share=1,
-    title="A batch equals its sentences alone",
+    title="A batch equals its sentences one by one",
     form=True,
 )
 def test_states_of_batch_mates(student, draw):

@@ -488,7 +488,9 @@ def test_one_hot_any_shape(student, draw):
                 expect_close(got, weight.double()[ids], "The result", mistakes)
 
 
-@check("one-hot-embedding", share=1, title="Each call by itself, beside the table")
+@check(
+    "one-hot-embedding", share=1, title="Calls are independent, on the table's device"
+)
 def test_one_hot_again(student, draw):
     calls = [(every_kind_of_id(draw, 7, 2), draw.normal(V, D)) for _ in range(2)]
     calls[1][0].copy_(calls[1][0].flip(0))
@@ -835,7 +837,7 @@ def test_layer_leaves_its_table(student, draw):
     expect_no_seed(student, layer, ids)
 
 
-@check("token-embedding", share=1, title="Each call by itself, beside the table")
+@check("token-embedding", share=1, title="Calls are independent, on the table's device")
 def test_layer_again(student, draw):
     layer, table = layer_with_table(student, draw)
     calls = [(every_kind_of_id(draw, B, T),), (every_kind_of_id(draw, B, T).flip(0),)]

@@ -334,7 +334,7 @@ def test_matrix_of_other_offsets(student, draw):
         expect_close(got, matrix_of(k, rates_of(D)), "The matrix", mistakes=mistakes)
 
 
-@check("offset-matrix", share=1, title="One pair alone: d_model = 2; large offsets")
+@check("offset-matrix", share=1, title="Only one pair: d_model = 2; large offsets")
 def test_matrix_of_one_pair(student, draw):
     k = draw.integer(100, 200)
     for d_model in (2, D, 64):
@@ -682,7 +682,9 @@ def test_learned_start(student, draw):
         expect_start(draw, *learned(student, draw, MANY))
 
 
-@check("learned-positional-encoding", share=1, title="New tensors beside x")
+@check(
+    "learned-positional-encoding", share=1, title="New tensors are on the device of x"
+)
 def test_learned_device(student, draw):
     layer, table = learned(student, draw)
     x, start = draw.normal(B, T, D), draw.integer(2, 8)

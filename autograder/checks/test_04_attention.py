@@ -254,7 +254,7 @@ def test_scores_gradients(student, draw):
     expect_gradients(run, reference.attention_scores, [q, k], upstream)
 
 
-@check("attention-scores", share=1, title="Each call stands alone")
+@check("attention-scores", share=1, title="Calls are independent")
 def test_scores_calls_apart(student, draw):
     shapes = (B, H, T + 2, D_K), (B, H, S + 1, D_K)
     calls = [tuple(draw.normal(*shape) for shape in shapes) for _ in range(2)]
@@ -266,7 +266,7 @@ def test_scores_calls_apart(student, draw):
 @check(
     "attention-scores",
     share=1,
-    title="Scores lie where queries and keys lie",
+    title="Scores are on the device of queries and keys",
     form=True,
 )
 def test_scores_device(student, draw):
@@ -407,7 +407,9 @@ def test_softmax_leading_axes(student, draw):
         )
 
 
-@check("masked-softmax", share=1, title="Each call stands alone, its inputs stay")
+@check(
+    "masked-softmax", share=1, title="Calls are independent, and inputs do not change"
+)
 def test_softmax_calls_apart(student, draw):
     shapes = (B, H, T + 1, S + 2), (B, 1, T + 1, S + 2)
     calls = [(draw.normal(*shapes[0]), draw.mask(*shapes[1])) for _ in range(2)]
@@ -421,7 +423,7 @@ def test_softmax_calls_apart(student, draw):
     expect_calls_apart(student, student_softmax, alone, weights_of, what)
 
 
-@check("masked-softmax", share=1, title="Weights lie where the scores lie", form=True)
+@check("masked-softmax", share=1, title="Weights are on the scores' device", form=True)
 def test_softmax_device(student, draw):
     given = draw.normal(B, H, T, S), draw.mask(B, 1, T, S)
     expect_same_device(student, student.masked_softmax, *given, what="the weights")
@@ -604,7 +606,7 @@ def test_attention_leading_axes(student, draw):
     )
 
 
-@check("scaled-dot-product-attention", share=1, title="Each call stands alone")
+@check("scaled-dot-product-attention", share=1, title="Calls are independent")
 def test_attention_calls_apart(student, draw):
     t, s = T + 2, S + 1
     shapes = (B, H, t, D_K), (B, H, s, D_K), (B, H, s, D_V)
@@ -627,7 +629,7 @@ def test_attention_calls_apart(student, draw):
 @check(
     "scaled-dot-product-attention",
     share=1,
-    title="Results lie where the inputs lie",
+    title="Results are on the inputs' device",
     form=True,
 )
 def test_attention_device(student, draw):
@@ -736,7 +738,11 @@ def test_entropy_leading_axes(student, draw):
     expect_double(student.softmax_entropy, softmax_entropy, given, "the entropy", 2e-8)
 
 
-@check("softmax-entropy", share=1, title="Each call stands alone, the scores stay")
+@check(
+    "softmax-entropy",
+    share=1,
+    title="Calls are independent, and the scores do not change",
+)
 def test_entropy_calls_apart(student, draw):
     calls = [(draw.normal(B + 1, T, S),) for _ in range(2)]
     for (scores,) in calls:
@@ -752,7 +758,7 @@ def test_entropy_calls_apart(student, draw):
 
 
 @check(
-    "softmax-entropy", share=1, title="The entropy lies where the scores lie", form=True
+    "softmax-entropy", share=1, title="The entropy is on the scores' device", form=True
 )
 def test_entropy_device(student, draw):
     scores = draw.normal(B, T, S)

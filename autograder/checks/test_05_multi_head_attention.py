@@ -383,14 +383,14 @@ def test_split_strided(student, draw):
         )
 
 
-@check("split-heads", share=1, title="Each call stands alone, and x stays")
+@check("split-heads", share=1, title="Calls are independent, and x does not change")
 def test_split_calls_apart(student, draw):
     calls = [(draw.normal(B, T + 2, D), H) for _ in range(2)]
     split = reference.split_heads
     expect_calls_apart(student, student.split_heads, calls, split, "the result")
 
 
-@check("split-heads", share=1, title="Heads lie where x lies", form=True)
+@check("split-heads", share=1, title="Heads are on the device of x", form=True)
 def test_split_device(student, draw):
     x = draw.normal(B, T, D)
     expect_same_device(student, student.split_heads, x, H, what="the result")
@@ -465,14 +465,14 @@ def test_merge_strided(student, draw):
         expect_double(student.merge_heads, reference.merge_heads, [x], "the result")
 
 
-@check("merge-heads", share=1, title="Each call stands alone, and x stays")
+@check("merge-heads", share=1, title="Calls are independent, and x does not change")
 def test_merge_calls_apart(student, draw):
     calls = [(draw.normal(B, H, T + 2, D_K),) for _ in range(2)]
     merge = reference.merge_heads
     expect_calls_apart(student, student.merge_heads, calls, merge, "the result")
 
 
-@check("merge-heads", share=1, title="The result lies where x lies", form=True)
+@check("merge-heads", share=1, title="The result is on the device of x", form=True)
 def test_merge_device(student, draw):
     x = draw.normal(B, H, T, D_K)
     expect_same_device(student, student.merge_heads, x, what="the result")
@@ -746,7 +746,11 @@ def test_module_gradients_again(student, draw):
     expect_checkpointed(student, module, *second, mask, upstream=upstream, output=0)
 
 
-@check("multi-head-attention", share=2, title="Each call stands alone, its inputs stay")
+@check(
+    "multi-head-attention",
+    share=2,
+    title="Calls are independent, and inputs do not change",
+)
 def test_module_calls_apart(student, draw):
     module, state = build(student, draw)
     t, s = T + 2, S + 3
@@ -784,7 +788,10 @@ def test_module_calls_apart(student, draw):
 
 
 @check(
-    "multi-head-attention", share=1, title="Results lie where the inputs lie", form=True
+    "multi-head-attention",
+    share=1,
+    title="Results are on the inputs' device",
+    form=True,
 )
 def test_module_device(student, draw):
     module, _ = build(student, draw)

@@ -664,7 +664,7 @@ def test_norm_of_a_constant(student, draw):
     expect_close(got, want, "the result", named, tolerance=1e-4)  # 1/√ε is large
 
 
-@check("layer-norm", share=1, title="Any number of axes: one vector alone too")
+@check("layer-norm", share=1, title="Any number of axes, also a single vector")
 def test_norm_axes(student, draw):
     gamma, beta = draw.normal(D), draw.normal(D)
     expect_leading_axes(

@@ -150,7 +150,7 @@ def test_padding_values(student, draw):
     expect_padding_mask(student, *batch(draw), "The padding mask")
 
 
-@check("padding-mask", share=1, title="Wherever padding stands")
+@check("padding-mask", share=1, title="Padding at any position")
 def test_padding_in_any_place(student, draw):
     make, right = student.padding_mask, reference.padding_mask
     expect_any_place(draw, make, right, padding_mistakes, "the padding mask")
@@ -181,7 +181,7 @@ def test_padding_is_bool(student, draw):
     expect_bool(student.padding_mask(*batch(draw)), "The padding mask")
 
 
-@check("padding-mask", share=1, title="It lies on the device of the ids", form=True)
+@check("padding-mask", share=1, title="It is on the device of the ids", form=True)
 def test_padding_device(student, draw):
     expect_same_device(student, student.padding_mask, *batch(draw), what="the mask")
 
@@ -334,7 +334,7 @@ def test_target_values(student, draw):
     expect_target_mask(student, *batch(draw), "The target mask")
 
 
-@check("target-mask", share=1, title="Wherever padding stands")
+@check("target-mask", share=1, title="Padding at any position")
 def test_target_in_any_place(student, draw):
     make, right = student.target_mask, reference.target_mask
     expect_any_place(draw, make, right, target_mistakes, "the target mask")
@@ -362,7 +362,7 @@ def test_target_is_bool(student, draw):
     expect_bool(student.target_mask(*batch(draw)), "The target mask")
 
 
-@check("target-mask", share=1, title="It lies on the device of the ids", form=True)
+@check("target-mask", share=1, title="It is on the device of the ids", form=True)
 def test_target_device(student, draw):
     expect_same_device(student, student.target_mask, *batch(draw), what="the mask")
 

@@ -1215,9 +1215,7 @@ lambda f: lambda seed, ids, *given: (
 """
 
 
-@check(
-    "mask-words", share=1, title="Chance comes from the generator, and from it alone"
-)
+@check("mask-words", share=1, title="Chance comes only from the generator")
 def test_masked_generator(student, draw):
     ids = padded_sentences(draw, 7, 31)
     twice = student.load("builtins.eval")(TWICE)(student.mask_words)

@@ -1071,7 +1071,7 @@ def test_logits_values(student, draw):
     expect_logits(pair, padded(draw), "the logits")
 
 
-@check("language-model", share=1, title="No padding takes part, wherever it stands")
+@check("language-model", share=1, title="Padding has no influence at any position")
 def test_logits_with_padding(student, draw):
     pair = language_models(student, draw)
     for place, ids in sentences(draw).items():

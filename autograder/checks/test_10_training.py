@@ -273,7 +273,11 @@ def test_forward_gradients(student, draw):
         expect_close(got, want, Phrase("The gradient of {name}", name), tolerance=1e-3)
 
 
-@check("transformer-forward", share=1, title="One sentence alone; each call for itself")
+@check(
+    "transformer-forward",
+    share=1,
+    title="A batch of one sentence; calls are independent",
+)
 def test_forward_of_one_sentence(student, draw):
     pair, (src, tgt) = twins(student, draw), draw_batch(draw)
     want = pair.trusted(src, tgt)[1:2, :2]

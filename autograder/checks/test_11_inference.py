@@ -319,7 +319,7 @@ def test_greedy_words(student, draw):
     expect_greedy(got, model, src)
 
 
-@check("greedy-decode", share=2, title="One sentence alone gives the same words")
+@check("greedy-decode", share=2, title="A batch of one sentence gives the same words")
 def test_greedy_alone(student, draw):
     model, src = draw_uneven(draw)
     row = src[1:2, :4]
@@ -558,7 +558,7 @@ def test_cut_with_nothing(student, draw):
     expect_cut(student, Candidates(log_prob, length, 0.7))
 
 
-@check("beam-cut", share=1, title="A beam of 1, alone and in a batch")
+@check("beam-cut", share=1, title="A beam of 1, for one sentence and in a batch")
 def test_cut_of_one(student, draw):
     log_prob, length = -1 - 4 * draw.uniform(3, 1, 7), torch.tensor([[3], [8], [5]])
     words = "code that counts on a beam of more than 1 or on a batch"
@@ -567,7 +567,7 @@ def test_cut_of_one(student, draw):
         expect_cut(student, Candidates(log_prob, length, 1.7))
 
 
-@check("beam-cut", share=2, title="Candidates that lie close together")
+@check("beam-cut", share=2, title="Candidates with nearly equal scores")
 def test_cut_of_close_ones(student, draw):
     draw = draw.fixed(0)  # one row has two of the best
     order = torch.stack([draw.uniform(24).argsort() for _ in range(2)])
@@ -1000,7 +1000,9 @@ def test_beam_without_penalty(student, draw):
 
 
 @check(
-    "beam-search", share=1, title="A beam of 1 is greedy search, alone or in a batch"
+    "beam-search",
+    share=1,
+    title="A beam of 1 is greedy search, for one sentence or in a batch",
 )
 def test_beam_of_one(student, draw):
     problem = problem_of("one")
@@ -1529,7 +1531,11 @@ def test_step_under_every_mask(student, draw):
         expect_every_mask(own, right, masks, Phrase("x, with this for {place},", place))
 
 
-@check("decode-step-cached", share=1, title="Each call alone; no dropout in evaluation")
+@check(
+    "decode-step-cached",
+    share=1,
+    title="Calls are independent; no dropout in evaluation",
+)
 def test_step_of_each_call(student, draw):
     step, function = draw_step(student, draw, dropout=0.3), step_of_tensors(student)
     expect_each_step_anew(student, draw, draw_step(student, draw))
@@ -2462,7 +2468,9 @@ def test_sampling_axes(student, draw):
 
 
 @check(
-    "sampling-probabilities", share=1, title="Each call alone; float64 to all digits"
+    "sampling-probabilities",
+    share=1,
+    title="Calls are independent; float64 to all digits",
 )
 def test_sampling_of_each_call(student, draw):
     settings = SamplingSettings(0.8, 5)

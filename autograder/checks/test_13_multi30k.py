@@ -2255,7 +2255,7 @@ def test_learned_of_equals(student, draw):
         expect_learned(got, words, 7, equals_mistakes(given, 7))
 
 
-@check("learn-merges", share=1, title="Letters that stand several times in a row")
+@check("learn-merges", share=1, title="Letters that occur several times in a row")
 def test_learned_of_runs(student, draw):
     name = renamed(draw)
     words = {name(word): count for word, count in RUNS.items()}
