@@ -169,7 +169,7 @@ def test_the_command_lists_pairs_and_says_that_it_is_no_proof(classroom):
     }
     assert rows["mistake-1"]["cluster"] == ""
     said = runner.invoke(app, ["similar", "--help"]).output
-    assert "no proof" in " ".join(said.replace("│", " ").split())
+    assert "not a proof" in " ".join(said.replace("│", " ").split())
     assert runner.invoke(app, ["similar", "nonsense"]).exit_code == 2
 
 

@@ -174,7 +174,7 @@ def test_a_target_that_cannot_be_published_to() -> None:
     assert done.exit_code == 2
     assert isinstance(done.exception, SystemExit)
     assert said(done).startswith("/dev/null")
-    assert said(done).endswith("look at the path.")
+    assert said(done).endswith("check the path.")
 
 
 def test_a_mistake_of_the_makers_keeps_its_traceback(monkeypatch) -> None:

@@ -141,7 +141,7 @@ def test_the_risk_is_said_where_it_is_taken(tmp_path: Path, tiny_root: Path) -> 
     words = ["classroom-github", "01", "--checks", "us/checks", "--at-each-push"]
     more = ["--to", str(tmp_path), "--course-root", str(tiny_root)]
     done = CliRunner().invoke(app, [*words, *more])
-    assert "can read it, and the checks" in " ".join(done.output.split())
+    assert "can read this secret and the checks" in " ".join(done.output.split())
 
 
 def test_another_address_than_a_repositorys_is_refused(tmp_path: Path) -> None:
