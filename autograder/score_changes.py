@@ -93,20 +93,25 @@ def _names(cells: list[str]) -> str:
     return ", ".join(one.removesuffix(CHECK_SUFFIX) for one in cells[:NAMED]) + more
 
 
-def sentence_about(slug: str, changes: list[ScoreChange]) -> str:
+def sentence_about(slug: str, changes: list[ScoreChange], is_dry: bool = False) -> str:
     """Return the number of changed scores, the largest change and its cause."""
     most = max(changes, key=lambda one: abs(one.after - one.before))
     lower = sum(one.after < one.before for one in changes)
+    counts = {"higher": len(changes) - lower, "lower": lower}
+    ways = ", ".join(f"{count} {way}" for way, count in counts.items() if count)
     scores = "1 score has" if len(changes) == 1 else f"{len(changes)} scores have"
+    changed = f"{scores} changed"
+    if is_dry:
+        changed = f"{len(changes)} score{'s' * (len(changes) > 1)} would change"
     return (
-        f"{slug}: {scores} changed ({lower} lower). The largest change: "
+        f"{slug}: {changed} ({ways}). The largest change: "
         f"{most.student}, {most.before:g} → {most.after:g} ({most.cause})."
     )
 
 
 @contextlib.contextmanager
 def changes_shown(
-    folder: ClassFolder, slug: str, say: Callable[[str], None], is_kept: bool = True
+    folder: ClassFolder, slug: str, say: Callable[[str], None], is_dry: bool = False
 ) -> Iterator[None]:
     """Print which scores of a unit the `with` block has changed, if any.
 
@@ -114,18 +119,19 @@ def changes_shown(
         folder: the class.
         slug: the slug of the unit.
         say: prints a line.
-        is_kept: whether to write the changes into files instead of printing all.
+        is_dry: whether the class is a copy. Then all changes are printed, and none is
+            written into files.
     """
     before = marks_of_class(folder, slug)
     yield
     changes = score_changes(before, marks_of_class(folder, slug))
-    if not changes:
-        return
-    say(sentence_about(slug, changes))
-    if is_kept:
+    if changes:
+        say(sentence_about(slug, changes, is_dry))
+    elif is_dry:
+        say(f"{slug}: no score would change.")
+    if changes and not is_dry:
         say(f"All changed scores: {write_changes(folder, slug, changes)}")
-        return
-    for one in changes:
+    for one in changes if is_dry else ():
         say(f"  {one.student}: {one.before:g} → {one.after:g} ({one.cause})")
 
 

@@ -20,10 +20,13 @@ COLUMNS = ("student", "cluster", "nearest other student", "similarity", "exercis
 LONGEST = 200  # characters of a text on the page
 RULE = (
     "Two submissions are linked if they agree {least:.0%} or more beyond the class's "
-    "usual agreement, and if that is rare: among classes whose answers were shuffled "
-    "between the students, fewer than one in ten has so strong a pair, or so strong "
-    "pairs are 200 times as frequent as in the shuffled classes. Students who handed "
-    "in the same file are linked too. Linked submissions form a cluster."
+    "usual agreement, and if chance does not explain it. To measure chance, the "
+    "program shuffles the answers to each exercise among the students, 20 times. A "
+    "pair is linked if fewer than 1 in 10 shuffled classes has a pair that is as "
+    "strong, or if this class has 200 times as many such pairs as a shuffled class. "
+    "Students who submitted the same file are linked too. Linked submissions form a "
+    "cluster. The CSV file also has students without a cluster: a similarity of 1.00 "
+    "there means that many in the class write these answers in the same way."
 )
 RULE_OF_SMALL = (
     "The class is too small to show which answers are rare, so two submissions are "

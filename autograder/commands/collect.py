@@ -56,8 +56,8 @@ def collect(
     last one counts. Collecting the same archive again changes nothing. A page and a
     table in collected/_accounts/ list the result for every file.
 
-    The exit status is 1 if a file was put aside or refused, and 2 if no notebook was
-    collected.
+    The exit status is 1 if a student's work was put aside or refused, and 2 if no
+    notebook was collected.
     """
     from autograder.classroom.folder import ClassFolder
     from autograder.collect import CollectError

@@ -128,7 +128,7 @@ def grade(
             with (
                 _ended_by_hand(),
                 _said_clearly(scheduler),
-                changes_shown(folder, slug, partial(show, console), not dry_run),
+                changes_shown(folder, slug, partial(show, console), dry_run),
             ):
                 outcomes += _grade_unit(folder, slug, chosen, console, choice)
                 _tell(slug, outcomes[-len(chosen) :], console)
@@ -337,15 +337,23 @@ def _grade_unit(
 def _settle(folder: "ClassFolder", slug: str, console: Console, feedback: bool) -> None:
     """Apply the course's rule for written answers, and print it if not by hand."""
     from autograder.classroom.grading_run import renew_pages
+    from autograder.collect.warnings import several
     from autograder.course import BY_HAND
     from autograder.unit import graded_unit
     from autograder.written.settling import how_settled
     from autograder.written.telling import lines_about
-    from autograder.written.up_to_date import bring_up_to_date
+    from autograder.written.up_to_date import bring_up_to_date, untimed
 
     unit, before = graded_unit(slug, folder.root), how_settled(folder, slug)
     now, changed = bring_up_to_date(folder, unit)
     show(console, *lines_about(slug, now))
+    if count := untimed(folder, slug):
+        show(
+            console,
+            f"{slug}: no hand-in time is known for {several(count, 'submission')}. "
+            "Without a time, a submission counts as on time. Add times with "
+            "`course collect --times`.",
+        )
     if feedback and (changed or {before.mode, now.mode} != {BY_HAND}):
         renew_pages(folder, unit)
 

@@ -1,5 +1,6 @@
 """Define `course marks` and `course extend`, for decisions of a human grader."""
 
+import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -183,10 +184,11 @@ def extend(
             is_first = not gradebook.students
         due = extend_in(folder.db_url, slug, student, days)
     except MissingEntry:
-        complain(
-            f"The gradebook knows no student {student!r}: collect with a roster, or "
-            f"add one with `nbgrader db student add {student}`."
-        )
+        with folder.open_gradebook() as gradebook:
+            known = [one.id for one in gradebook.students]
+        near = difflib.get_close_matches(student, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else "collect with a roster first."
+        complain(f"The gradebook knows no student {student!r}: {hint}")
         raise typer.Exit(2) from None
     except NoDueDateError:
         complain(
@@ -195,8 +197,9 @@ def extend(
         )
         raise typer.Exit(2) from None
     when = f", until {due:%Y-%m-%d %H:%M} UTC" if due else "; no due date is set"
-    more = "1 day" if days == 1 else f"{days:g} days"
-    show(Console(), f"{student} has {more} more for {slug}{when}.")
+    more = "1 day more" if days == 1 else f"{days:g} days more"
+    more = more if days else "no extension"
+    show(Console(), f"{student} has {more} for {slug}{when}.")
     if is_first:
         show(Console(), "The gradebook knew no student before: check this id.")
     renew(folder, slug)

@@ -1,5 +1,6 @@
 """Define `course report`, which writes a page about a unit and CSV files of scores."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,6 +59,7 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
     if awaiting := sum(row.awaits_a_human for row in found.rows):
         typer.echo(
             f"{awaiting} await a human: without a score in the files for the platforms."
+            f" Give points with `course marks {found.slug[:2]}`, or in formgrader."
         )
     headings = _canvas_headings(course_root, found)
     certain = headings[0] if len(headings) == 1 else ""
@@ -101,7 +103,9 @@ def _gathered(course_root: Path, unit: str) -> "ClassReport":
     """
     from autograder.class_report import gather
     from autograder.classroom.folder import ClassFolder, require_class
+    from autograder.classroom.grading_run import renew_pages
     from autograder.gradebook import require_gradebook
+    from autograder.score_changes import changes_shown
     from autograder.unit import graded_unit
     from autograder.written.up_to_date import bring_up_to_date
 
@@ -110,7 +114,12 @@ def _gathered(course_root: Path, unit: str) -> "ClassReport":
     require_gradebook(folder.db_url)
     slug = folder.course.unit(unit).slug
     if folder.has_gradebook:
-        bring_up_to_date(folder, graded_unit(slug, folder.root))
+        graded = graded_unit(slug, folder.root)
+        with changes_shown(folder, slug, partial(show, Console())):
+            _, has_changed = bring_up_to_date(folder, graded)
+        pages = folder.root / folder.coursedir.feedback_directory
+        if has_changed and pages.is_dir():
+            renew_pages(folder, graded)
         found = gather(folder, slug)
         if {row.status for row in found.rows} - {"missing", "not taken"}:
             return found

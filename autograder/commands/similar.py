@@ -51,7 +51,7 @@ def similar(
 
     Names, comments, layout and the handed-out code do not count. The usual agreement of
     the class is subtracted, and answers that are common in the class link nobody. The
-    page and the CSV file in report/ list all students.
+    page in report/ shows the clusters, and the CSV file lists all students.
 
     A cluster is a hint for a human, not a proof, because short exercises have few right
     answers. Read the answers and talk to the students before you conclude anything.
@@ -118,11 +118,11 @@ def identical_files(answers: "Mapping[str, ReadAnswers]") -> list[list[str]]:
 
 def _tell(report: "SimilarityReport", number: int, paths: "Sequence[Path]") -> None:
     """Print at most 20 lines, the largest clusters first, and the paths of the rest."""
-    before = _wrapped(
-        f"{report.slug}: {number} submissions were compared; "
-        f"{_several(len(report.clusters), 'cluster')} with "
-        f"{_several(sum(map(len, report.clusters)), 'student')}."
-    )
+    clusters = "no cluster"
+    if report.clusters:
+        clusters = f"{_several(len(report.clusters), 'cluster')} with "
+        clusters += _several(sum(map(len, report.clusters)), "student")
+    before = _wrapped(f"{report.slug}: {number} submissions were compared; {clusters}.")
     after = _wrapped(*_other_findings(report), HINT)
     room = MOST_LINES - len(before) - len(after) - len(paths) - 1
     shown: list[str] = []

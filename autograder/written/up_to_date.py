@@ -54,3 +54,11 @@ def renew_times(folder: ClassFolder, slug: str) -> None:
         of_unit = session.query(SubmittedAssignment).join(Assignment)
         for row in of_unit.filter(Assignment.name == slug):
             row.timestamp = changed.get(row.student_id, row.timestamp)
+
+
+def untimed(folder: ClassFolder, slug: str) -> int:
+    """Count the submissions of a unit without a time, if it has a due date."""
+    with open_session(folder.db_url) as session:
+        rows = session.query(SubmittedAssignment).join(Assignment)
+        rows = rows.filter(Assignment.name == slug, Assignment.duedate.is_not(None))
+        return rows.filter(SubmittedAssignment.timestamp.is_(None)).count()

@@ -114,15 +114,17 @@ def test_a_changed_submission_is_told_and_written_down(canvas_class: Path) -> No
     words = " ".join(grade(canvas_class, "--dry-run").output.split())
     assert "mistake-1: 51 → 63 (checks: " in words
     assert "Dry run: a copy is graded, and nothing here changes." in words
+    assert "1 score would change (1 higher). The largest change: mistake-1" in words
     assert penalties(canvas_class)["mistake-1"] == 5.67
     assert not list(canvas_class.glob("grading/changes/*"))
     words = " ".join(grade(canvas_class).output.split())
-    assert "1 score has changed (0 lower). The largest change: mistake-1" in words
+    assert "1 score has changed (1 higher). The largest change: mistake-1" in words
     (table,) = canvas_class.glob("grading/changes/*.csv")
     (row,) = csv.DictReader(table.read_text("utf-8-sig").splitlines())
     assert (row["student"], row["before"], row["after"]) == ("mistake-1", "51", "63")
     assert "mistake-1" in table.with_suffix(".html").read_text("utf-8")
     assert "has changed" not in grade(canvas_class).output
+    assert "no score would change." in grade(canvas_class, "--dry-run").output
 
 
 def test_an_extension_says_whose_score_it_changes(canvas_class: Path) -> None:
@@ -130,6 +132,29 @@ def test_an_extension_says_whose_score_it_changes(canvas_class: Path) -> None:
     done = CliRunner().invoke(app, words)
     said = " ".join(done.output.split())
     assert "mistake-1, 51 → 56.67 (late penalty 5.67 → 0)." in said
+
+
+def test_a_report_says_which_scores_it_changes(canvas_class: Path) -> None:
+    stamp = submission(canvas_class, "perfect-one").with_name("timestamp.txt")
+    stamp.write_text("2026-11-02 12:00:00 UTC\n")
+    words = ["report", "01", "--course-root", str(canvas_class)]
+    said = " ".join(CliRunner().invoke(app, words).output.split())
+    assert "perfect-one, 70 → 63 (late penalty 0 → 7)." in said
+    page = canvas_class / "feedback" / "perfect-one" / UNIT / f"{UNIT}.html"
+    assert "penalty (Score: -7.0)" in page.read_text("utf-8")
+
+
+def test_submissions_without_a_time_are_counted(canvas_class: Path) -> None:
+    with Gradebook(f"sqlite:///{canvas_class}/gradebook.db") as gradebook:
+        for one in gradebook.assignment_submissions(UNIT):
+            one.timestamp = None
+        gradebook.db.commit()
+    for path in canvas_class.glob("submitted/*/*/timestamp.txt"):
+        path.unlink()
+    for path in canvas_class.glob("collected/*/*/submissions.json"):
+        path.unlink()
+    said = " ".join(grade(canvas_class).output.split())
+    assert "no hand-in time is known for 2 submissions." in said
 
 
 def test_a_dry_run_needs_a_gradebook_that_it_can_copy(canvas_class: Path) -> None:

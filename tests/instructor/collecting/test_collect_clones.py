@@ -184,7 +184,7 @@ def test_a_file_that_was_put_aside_is_taken_from_there(
     again = collect(came, folder)
     assert not again.report.problems()
     (result,) = again.report.of(TAKEN)
-    assert (result.students, "taken since" in result.why) == ((someone,), True)
+    assert (result.students, "now taken as" in result.why) == ((someone,), True)
 
 
 def test_a_namesake_with_a_friends_very_file_is_put_aside(
