@@ -62,11 +62,6 @@ def test_who_sleeps_in_a_crowd_was_not_held_up(remote):
 
 
 @pytest.mark.parametrize("parent", [KIND], indirect=True)
-def test_who_works_in_a_crowd_was_held_up(remote, impatient):
-    assert was_held_up(remote, SPINS)
-
-
-@pytest.mark.parametrize("parent", [KIND], indirect=True)
 def test_a_fork_that_works_in_a_crowd_was_held_up(remote, impatient):
     """It is the fork that works; what it was forked from only waits for it."""
     assert was_held_up(remote, SPINS, forks=True)
@@ -82,7 +77,7 @@ def was_held_up(remote, body: str, forks: bool = False) -> bool:
     keeping = students if forks else contextlib.nullcontext()
     with crowd(), keeping, pytest.raises(StudentGone):
         run(students)
-    assert students.limits_hit == ["any: time"]
+    assert "any: time" in students.limits_hit
     return students.was_held_up
 
 

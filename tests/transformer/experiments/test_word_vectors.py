@@ -1,19 +1,15 @@
-"""Words learn their vectors: windows, training, and what chapter 02 says of them."""
+"""Word vectors of unit 02: windows, neighbours and gradients."""
 
 import pytest
 import torch
 from torch import nn
 
 from transformer.analysis.embeddings import lookup_gradient
-from transformer.data import make_grammar_corpus
-from transformer.data.word_counts import build_vocabulary
-from transformer.embeddings import TokenEmbedding, tie_weights
-from transformer.experiments.fitting import FitSettings
+from transformer.embeddings import TokenEmbedding
 from transformer.experiments.word_vectors import (
     NeighbourModel,
     make_windows,
     nearest_words,
-    train_word_vectors,
 )
 
 NUMBERS = {"<pad>": 1, "die": 4, "frau": 5, "ruft": 6}
@@ -52,48 +48,3 @@ def test_the_gradient_of_a_lookup_is_autograds():
     ids, upstream = torch.randint(6, (2, 5)), torch.randn(2, 5, 4)
     (want,) = torch.autograd.grad(table[ids], table, upstream)
     torch.testing.assert_close(lookup_gradient(ids, upstream, 9), want)
-
-
-@pytest.mark.slow
-def test_training_sorts_the_words_as_chapter_02_says():
-    torch.set_num_threads(1)
-    torch.manual_seed(2)
-    sentences = [pair.src for pair in make_grammar_corpus().train]
-    itos, stoi = build_vocabulary(sentences)
-    losses, before, near = train(sentences, itos, stoi, tied=False)
-    assert before.std() < 0.1
-    assert sum(losses[-50:]) / 50 < 3.0 < losses[0]
-    feminine = {"polizistin", "tante", "ärztin", "schwester", "mutter"}
-    assert set(near("frau", 4)) <= feminine
-    masculine = {"freund", "vater", "nachbar", "bruder", "bauer", "lehrer", "student"}
-    masculine |= {"junge", "onkel", "busfahrer"}
-    assert set(near("mann", 4)) <= masculine
-    assert {"blau", "grün"} <= set(near("rot", 4))
-    separable = {"holt", "weckt", "wirft", "zieht", "lädt", "räumt", "macht", "steht"}
-    separable |= {"wacht", "kommt", "bringt", "nimmt", "sieht", "schläft", "läuft"}
-    assert len(separable & set(near("ruft", 4))) >= 3
-    articles = {"diesen", "unseren", "deinen", "seinen", "einen", "meinen", "keinen"}
-    assert set(near("den", 4)) <= articles | {"ihren", "euren", "jeden", "welchen"}
-    buildings = {"museum", "krankenhaus", "haus", "dorf", "wohnzimmer", "kirche"}
-    assert len(buildings & set(near("schloss", 6))) >= 3
-    tied_losses, _, _ = train(sentences, itos, stoi, tied=True)
-    assert sum(tied_losses[-50:]) > 1.3 * sum(losses[-50:])
-
-
-def train(sentences, itos, stoi, tied):
-    embedding, projection = TokenEmbedding(len(itos), 64), nn.Linear(64, len(itos))
-    if tied:
-        tie_weights(embedding, projection)
-    losses, tables = train_word_vectors(
-        NeighbourModel(embedding, projection),
-        embedding.table.weight,
-        make_windows(sentences, stoi),
-        FitSettings(steps=1000, batch_size=256, learning_rate=1e-2),
-        keep=(0, 1000),
-    )
-
-    def near(word, count):
-        found = nearest_words(tables[1000], stoi[word], count)
-        return [itos[number] for number, _ in found]
-
-    return losses, tables[0], near

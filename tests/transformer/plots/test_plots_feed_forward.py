@@ -1,18 +1,14 @@
 """The figures and the experiments of unit 06 run and show what they should."""
 
-import math
-
 import pytest
 import torch
 from torch import nn
 
 from transformer.experiments.deep_stack import (
-    ParityModel,
     ParitySettings,
     draw_weights,
     gradient_norms,
     likeness,
-    train_parity,
 )
 from transformer.feed_forward import AddNorm, PositionwiseFeedForward
 from transformer.plots.feed_forward import gradient_by_layer, losses_by_step
@@ -71,11 +67,3 @@ def test_the_rate_rises_over_the_warm_up():
     settings = ParitySettings(warmup=4, learning_rate=1.0)
     assert [settings.rate(step) for step in range(6)] == [0.25, 0.5, 0.75, 1, 1, 1]
     assert ParitySettings(learning_rate=1.0).rate(0) == 1.0
-
-
-@pytest.mark.slow
-def test_a_pre_norm_stack_learns_parity():
-    model = ParityModel(fresh_stack([Block(True) for _ in range(6)]), 16, True)
-    losses = train_parity(model, ParitySettings(steps=400, warmup=50))
-    assert losses[0] > 0.5 * math.log(2)
-    assert sum(losses[-20:]) / 20 < 0.05
