@@ -11,6 +11,7 @@ from autograder.commands import (
     collect,
     grading,
     hand_grading,
+    new_exercise,
     notebooks,
     platforms,
     publish,
@@ -50,8 +51,8 @@ def course(
     """Make the notebooks of the course, and grade the submissions."""
 
 
-_MAKING = (notebooks, book, build_all, translations, verify, publish, platforms)
-_GRADING = (sample_class, collect, grading, report, similar)
+_MAKING = (notebooks, new_exercise, book, build_all, translations, verify, publish)
+_GRADING = (platforms, sample_class, collect, grading, report, similar)
 _RETURNING = (hand_grading, return_feedback)
 for _module in (*_MAKING, *_GRADING, *_RETURNING):
     _module.register(app)
