@@ -9,6 +9,7 @@ from autograder.commands import (
     book,
     build_all,
     collect,
+    explain,
     grading,
     hand_grading,
     new_exercise,
@@ -52,7 +53,7 @@ def course(
 
 
 _MAKING = (notebooks, new_exercise, book, build_all, translations, verify, publish)
-_GRADING = (platforms, sample_class, collect, grading, report, similar)
+_GRADING = (platforms, sample_class, collect, grading, report, explain, similar)
 _RETURNING = (hand_grading, return_feedback)
 for _module in (*_MAKING, *_GRADING, *_RETURNING):
     _module.register(app)
