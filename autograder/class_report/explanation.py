@@ -25,7 +25,7 @@ from autograder.gradebook import open_session
 from autograder.grading.feedback_table import as_text, number
 from autograder.grading.points import CheckResult
 from autograder.late_rule import DAY, CourseLatePenalty, late_plugin, late_rule_of
-from autograder.marks import find_submission, marks_in, time_in
+from autograder.marks import Marks, find_submission, marks_in, time_in
 from autograder.unit import CHECK_SUFFIX
 
 BY_FILE = "from timestamp.txt in the submission's folder"
@@ -45,9 +45,10 @@ def explain(folder: ClassFolder, report: ClassReport, row: Row) -> Iterator[str]
         yield from _about_file(folder, report.slug, row, found)
         if found is None or row.score is None:
             return
-        yield from _about_points(report, row, found)
-        yield from _about_lateness(folder, row, found)
-        yield from _about_total(report, row, found)
+        marks = marks_in(found)
+        yield from _about_points(report, row, marks, found)
+        yield from _about_lateness(folder, found)
+        yield from _about_total(report, row, marks)
 
 
 def _about_file(
@@ -97,7 +98,7 @@ def _time_and_origin(
 
 
 def _about_points(
-    report: ClassReport, row: Row, found: SubmittedAssignment
+    report: ClassReport, row: Row, marks: Marks, found: SubmittedAssignment
 ) -> Iterator[str]:
     """Yield each exercise's points, and below them the results of its checks."""
     grades = {
@@ -109,7 +110,7 @@ def _about_points(
     for name, most in report.points.items():
         if name not in grades:
             continue
-        score = row.scores.get(name)
+        score = marks.scores[grades[name].cell.name]
         shown = "?" if score is None else number(score)
         is_by_hand = name in report.by_hand
         yield f"{name}: {shown} of {number(most)}, {_origin(grades[name], is_by_hand)}"
@@ -141,9 +142,7 @@ def _about_check(result: CheckResult) -> Iterator[str]:
         yield f"               {CAPPED}"
 
 
-def _about_lateness(
-    folder: ClassFolder, row: Row, found: SubmittedAssignment
-) -> Iterator[str]:
+def _about_lateness(folder: ClassFolder, found: SubmittedAssignment) -> Iterator[str]:
     """Yield the due date, the lateness and the numbers of the late rule."""
     due = found.assignment.duedate
     if due is None:
@@ -164,11 +163,8 @@ def _about_lateness(
     yield f"Late rule: {number(late / DAY)} days late: {rule}"
 
 
-def _about_total(
-    report: ClassReport, row: Row, found: SubmittedAssignment
-) -> Iterator[str]:
+def _about_total(report: ClassReport, row: Row, marks: Marks) -> Iterator[str]:
     """Yield the sum of the points, the late penalty, any scaling and the score."""
-    marks = marks_in(found)
     total = sum(score for score in marks.scores.values() if score is not None)
     lost = f" − {number(marks.penalty)} for lateness" if marks.penalty else ""
     score = f"Score: {number(total)}{lost} = {number(marks.score)}"

@@ -17,6 +17,7 @@ from autograder.collect.submission_store import Record
 from autograder.commands.app import app
 from autograder.late_rule import LateRule
 
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 DAY = 86_400
 DUE = datetime(2026, 11, 1)
 ZIPPED = Record("", "2026-11-02 12:00:00", "a.zip/x.ipynb", file=7)
@@ -49,7 +50,6 @@ def graded(classroom: Path) -> Path:
 
 
 @pytest.mark.integration
-@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_each_number_comes_from_the_gradebook_and_the_files(graded: Path) -> None:
     said = course(graded, "explain", "perfect-one", "1")
     assert "Handed in: 2026-11-02 12:00:00 UTC, from timestamp.txt in" in said
@@ -96,6 +96,15 @@ def test_mistakes_caps_and_unknown_students(graded: Path) -> None:
     capped = replace(row, checks=({**wrong[0], "status": "passed"},))
     assert any(CAPPED in line for line in explain(folder, report, capped))
     assert not any(CAPPED in line for line in explain(folder, report, row))
+    with Gradebook(f"sqlite:///{graded}/gradebook.db") as gradebook:
+        gradebook.add_student("absent")
+        gradebook.add_submission(UNIT, "absent")
+        spoken = gradebook.find_grade("why", UNIT, UNIT, "absent")
+        spoken.manual_score, spoken.needs_manual_grade = 12, False
+        gradebook.db.commit()
+    said = course(graded, "explain", "absent", "1")
+    assert "Status: missing\nFile: none was handed in\n" in said
+    assert "why: 12 of 30, by hand\n" in said
     words = course(graded, "explain", "perfect-on", "1", status=2)
     assert "no student 'perfect-on': did you mean perfect-one?" in words
     words = course(graded, "explain", "zzz", "1", status=2)
