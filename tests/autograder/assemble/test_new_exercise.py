@@ -57,6 +57,7 @@ def copy_repository(target: Path) -> None:
         shutil.copytree(REPOSITORY / name, target / name, ignore=ignored)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_a_new_unit_and_a_new_exercise_work_at_once(tmp_path: Path) -> None:
     copy_repository(tmp_path)
