@@ -134,6 +134,11 @@ class Course:
         """Locate the hidden checks."""
         return self.root / "autograder" / "checks" / f"test_{unit.slug}.py"
 
+    def variants_file(self, unit: Unit) -> Path:
+        """Locate the known wrong and right answers, which test the hidden checks."""
+        variants = self.root / "autograder" / "proof" / "variants"
+        return variants / f"unit_{unit.slug}.py"
+
     def notebook(self, unit: Unit, language: str) -> Path:
         """Locate the notebook that students fill in, in any language."""
         if language in TRANSLATIONS:

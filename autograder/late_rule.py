@@ -39,11 +39,25 @@ class LateRule:
 
     def share(self, seconds: float) -> float:
         """Return the share of the score, from 0 to 1, lost after this many seconds."""
-        late = seconds - 60 * self.minutes_of_grace
-        if late <= 0:
-            return 0.0
-        percent = self.percent_once + self.percent_a_day * math.ceil(late / DAY)
+        days = self._days_begun(seconds)
+        percent = self.percent_once + self.percent_a_day * days if days else 0.0
         return min(percent, self.percent_at_most, 100.0) / 100
+
+    def explanation(self, seconds: float) -> str:
+        """Return how the share comes about, with the numbers of the rule."""
+        days = self._days_begun(seconds)
+        if not days:
+            return f"within the {self.minutes_of_grace:g} minutes of grace: 0 %"
+        begun = "1 day" if days == 1 else f"{days} days"
+        return (
+            f"{self.percent_once:g} % once + {begun} begun × {self.percent_a_day:g} %, "
+            f"at most {min(self.percent_at_most, 100):g} %: "
+            f"{100 * self.share(seconds):g} %"
+        )
+
+    def _days_begun(self, seconds: float) -> int:
+        """Return the number of days begun after the minutes of grace."""
+        return max(0, math.ceil((seconds - 60 * self.minutes_of_grace) / DAY))
 
 
 def late_rule_of(course: Course) -> LateRule:

@@ -10,8 +10,13 @@ import torch
 
 from autograder.checking.behaviour import blame, blame_error
 from autograder.checking.compare import describe
-from autograder.checking.expect import check, expect_equal, expect_shape, fail
-from autograder.checking.expect import expect_close as expect_number
+from autograder.checking.expect import (
+    check,
+    expect_close,
+    expect_equal,
+    expect_shape,
+    fail,
+)
 from autograder.checking.failures import StudentError
 from autograder.checking.generic_checks import FIXED, KEPT, expect_no_traces
 from autograder.checking.masks import (
@@ -872,7 +877,7 @@ def compare_rate(
             known[phrase] = round(rate(), 9)
     known = telling(known, round(want, 9)) | rounded(want)
     number = float(got) if isinstance(got, (int, float)) else got
-    expect_number(number, want, what, named | known)
+    expect_close(number, want, what, named | known)
 
 
 def rate_of_others(student, predicted: Links, sure: Links, possible: Links) -> Any:
@@ -906,7 +911,7 @@ def test_rate_of_nothing(student, draw):
     nothing = {PER_CENT: 100.0, "0: of no links none is right, so the rate is 1": 0.0}
     with blame_division("predicted"):
         got = student.alignment_error_rate(set(), links, links)
-        expect_number(got, 1.0, "The rate of no links", nothing)
+        expect_close(got, 1.0, "The rate of no links", nothing)
     with blame_division("sure"):
         got = student.alignment_error_rate(others, set(), links)
         want = reference.alignment_error_rate(others, set(), links)
@@ -918,7 +923,7 @@ def test_rate_of_nothing(student, draw):
                 reference.alignment_error_rate(others, links, links)
             ),
         }
-        expect_number(got, want, "The rate where no link is sure", named)
+        expect_close(got, want, "The rate where no link is sure", named)
 
 
 def blame_division(links: str) -> AbstractContextManager[None]:
@@ -938,10 +943,10 @@ def test_rate_leaves_its_input(student, draw):
         got, after = student.call_and_return_inputs(student.alignment_error_rate, *sets)
         want = reference.alignment_error_rate(*sets)
         named = rate_mistakes(*sets)
-        expect_number(got, want, "The rate of longer links", mistakes=named)
+        expect_close(got, want, "The rate of longer links", mistakes=named)
     alike: tuple[Links, Links, Links] = {(1, 11), (2, 3)}, {(11, 1)}, {(11, 1), (2, 3)}
     with blame("links taken for others: (1, 11) for (11, 1)", usual):
-        expect_number(student.alignment_error_rate(*alike), 2 / 3, "The rate")
+        expect_close(student.alignment_error_rate(*alike), 2 / 3, "The rate")
     if list(after) != list(sets):
         fail(
             "Your function changed the sets that it was given: `&=`, `discard` and "

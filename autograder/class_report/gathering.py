@@ -36,8 +36,13 @@ AS_GIVEN_OUT = Phrase("its answers are as they were given out")
 CLOCKS = 1.0  # seconds by which the clocks of files and log may differ
 
 
-def gather(folder: ClassFolder, slug: str) -> ClassReport:
+def gather(folder: ClassFolder, slug: str, only: str | None = None) -> ClassReport:
     """Gather a unit's results from gradebook, autograded notebooks and audit log.
+
+    Args:
+        folder: the class.
+        slug: the slug of the unit.
+        only: the one student to gather, who may be unknown; by default all students.
 
     Raises:
         FileNotFoundError: if the unit was never graded in this class.
@@ -64,6 +69,7 @@ def gather(folder: ClassFolder, slug: str) -> ClassReport:
         rows = [
             sources.row(name, _details(known.get(name)))
             for name in sorted(known.keys() | handed_in.keys() | log.keys())
+            if only in (None, name)
         ]
     words = _words_about(folder, slug, rows)
     return ClassReport(

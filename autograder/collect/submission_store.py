@@ -68,6 +68,21 @@ class Record:
             return f"{due + timedelta(seconds=1):{TIME}}"
         return min(self.when, f"{due:{TIME}}")
 
+    def origin_of_time(self, due: datetime | None) -> str:
+        """Return in words how `time` finds the hand-in time."""
+        if self.handed_in:
+            return "from the table given with --times"
+        if self.is_known:
+            return "the time of the file itself"
+        if due is None:
+            return "unknown, because the archive has no time and there is no due date"
+        if self.late:
+            return "the due date plus 1 second, because the platform marks it as late"
+        return (
+            "the time of the archive or the due date, whichever is earlier, because "
+            "the platform does not mark it as late"
+        )
+
     def is_late(self, due: datetime | None) -> bool:
         """Say whether it came late, judged by its time if that is known."""
         if due is None or not self.is_known:

@@ -9,8 +9,10 @@ from autograder.commands import (
     book,
     build_all,
     collect,
+    explain,
     grading,
     hand_grading,
+    new_exercise,
     notebooks,
     platforms,
     publish,
@@ -50,8 +52,8 @@ def course(
     """Make the notebooks of the course, and grade the submissions."""
 
 
-_MAKING = (notebooks, book, build_all, translations, verify, publish, platforms)
-_GRADING = (sample_class, collect, grading, report, similar)
+_MAKING = (notebooks, new_exercise, book, build_all, translations, verify, publish)
+_GRADING = (platforms, sample_class, collect, grading, report, explain, similar)
 _RETURNING = (hand_grading, return_feedback)
 for _module in (*_MAKING, *_GRADING, *_RETURNING):
     _module.register(app)

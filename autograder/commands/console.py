@@ -3,6 +3,7 @@
 The terminal shows them as plain text, without `rich` markup or terminal escapes.
 """
 
+import difflib
 import os
 from collections.abc import Iterable, Sequence
 
@@ -47,6 +48,18 @@ def some(names: Iterable[object]) -> str:
     rest = len(cleaned) - SHOWN
     more = f" and {rest} more" if rest > 0 else ""
     return ", ".join(cleaned[:SHOWN]) + more
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
+    """Return a question about the known name that is most like `name`.
+
+    Args:
+        name: an unknown name.
+        known: the known names.
+        otherwise: the text if no known name is like it.
+    """
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {near[0]}?" if near else otherwise
 
 
 def show(console: Console, *texts: object) -> None:

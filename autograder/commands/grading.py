@@ -1,7 +1,6 @@
 """Define the command `course grade`."""
 
 import contextlib
-import difflib
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -21,7 +20,13 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from autograder.commands.console import complain, problems_table, require_fork, show
+from autograder.commands.console import (
+    complain,
+    did_you_mean,
+    problems_table,
+    require_fork,
+    show,
+)
 from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:
@@ -193,8 +198,7 @@ def _chosen(
         )
         raise typer.Exit(2)
     for unknown in sorted(set(students or ()) - known):
-        near = difflib.get_close_matches(unknown, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else "look into submitted/."
+        hint = did_you_mean(unknown, known, "look into submitted/.")
         complain(f"{unknown} has handed in nothing of {', '.join(slugs)}: {hint}")
         raise typer.Exit(2)
     chosen = {

@@ -1,13 +1,12 @@
 """Define `course marks` and `course extend`, for decisions of a human grader."""
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from autograder.commands.console import complain, show
+from autograder.commands.console import complain, did_you_mean, show
 from autograder.commands.return_feedback import opened, renew
 from autograder.library_log import log_warnings
 
@@ -186,8 +185,7 @@ def extend(
     except MissingEntry:
         with folder.open_gradebook() as gradebook:
             known = [one.id for one in gradebook.students]
-        near = difflib.get_close_matches(student, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else "collect with a roster first."
+        hint = did_you_mean(student, known, "collect with a roster first.")
         complain(f"The gradebook knows no student {student!r}: {hint}")
         raise typer.Exit(2) from None
     except NoDueDateError:

@@ -46,7 +46,7 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
 
     log_warnings(course_root)
     try:
-        found = _gathered(course_root, unit)
+        found = gathered(course_root, unit)
     except (CourseError, GradebookError, FileNotFoundError) as error:
         complain(error)
         raise typer.Exit(2) from None
@@ -61,14 +61,14 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
             f"{awaiting} await a human: without a score in the files for the platforms."
             f" Give points with `course marks {found.slug[:2]}`, or in formgrader."
         )
-    headings = _canvas_headings(course_root, found)
+    headings = canvas_headings(course_root, found)
     certain = headings[0] if len(headings) == 1 else ""
     for path in write_scores(found, place, certain):
         typer.echo(path)
     show(Console(), _about_canvas(headings, found.slug))
 
 
-def _canvas_headings(course_root: Path, found: "ClassReport") -> list[str]:
+def canvas_headings(course_root: Path, found: "ClassReport") -> list[str]:
     """Return the unit's columns in the collected Canvas export."""
     from autograder.collect.canvas_assignments import columns_of, kept_assignments
     from autograder.unit import course_of
@@ -94,8 +94,13 @@ def _about_canvas(headings: list[str], slug: str) -> str:
     )
 
 
-def _gathered(course_root: Path, unit: str) -> "ClassReport":
-    """Return the report about a class's work on a unit.
+def gathered(course_root: Path, unit: str, only: str | None = None) -> "ClassReport":
+    """Bring the scores up to date, and return the report about a class's work.
+
+    Args:
+        course_root: the class's folder.
+        unit: the unit.
+        only: the one student whose row to return, who may be unknown.
 
     Raises:
         CourseError, GradebookError: if the course or the gradebook cannot be read.
@@ -120,7 +125,7 @@ def _gathered(course_root: Path, unit: str) -> "ClassReport":
         pages = folder.root / folder.coursedir.feedback_directory
         if has_changed and pages.is_dir():
             renew_pages(folder, graded)
-        found = gather(folder, slug)
-        if {row.status for row in found.rows} - {"missing", "not taken"}:
+        found = gather(folder, slug, only)
+        if only or {row.status for row in found.rows} - {"missing", "not taken"}:
             return found
     raise FileNotFoundError(NOTHING.format(slug=slug))

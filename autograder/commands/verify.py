@@ -36,7 +36,7 @@ def verify(
     ] = False,
 ) -> None:
     """Run the known wrong and right answers and show how each was judged."""
-    from autograder.proof.judging import judge_units, variants_file
+    from autograder.proof.judging import judge_units
     from autograder.proof.mutation import mutate_unit
     from autograder.proof.visible import judge_visible
 
@@ -46,7 +46,7 @@ def verify(
     except CourseError as error:
         complain(error)
         raise typer.Exit(2) from None
-    written = [unit for unit in course.units if variants_file(course, unit).exists()]
+    written = [unit for unit in course.units if course.variants_file(unit).exists()]
     judged = chosen or written
     if visible:
         Console().print(visible_table(judge_visible(course, judged, only)))

@@ -73,11 +73,6 @@ class Proof:
     variants: Sequence[Variant]
 
 
-def variants_file(course: Course, unit: Unit) -> Path:
-    """Locate the variants of a unit."""
-    return course.root / "autograder" / "proof" / "variants" / f"unit_{unit.slug}.py"
-
-
 def answer_cells(course: Course, unit: Unit) -> list[str]:
     """Return the code cells of the answer notebook that grading would run."""
     return cells_to_run(_without_setup(course, unit))
@@ -105,7 +100,7 @@ def proof_of(slug: str, root: Path) -> Proof:
     broken = [error for error in student.cell_errors if error]
     if broken:
         raise RuntimeError(f"{unit.slug}: the answer notebook fails") from broken[0]
-    variants = load_variants(variants_file(course, unit))
+    variants = load_variants(course.variants_file(unit))
     return Proof(graded_unit(unit.slug, course.root), notebook, variants)
 
 

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Unit, load_course
-from autograder.proof.judging import variants_file
 from autograder.proof.variants import UnusableFile, Variant, load_variants
 
 COURSE = load_course()
-WRITTEN = [unit for unit in COURSE.units if variants_file(COURSE, unit).exists()]
+WRITTEN = [unit for unit in COURSE.units if COURSE.variants_file(unit).exists()]
 HEAD = """
 from autograder.proof.variants import answer, body, drop, insert, swap
 
@@ -126,7 +125,7 @@ def test_a_variant_without_a_change_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("unit", WRITTEN, ids=lambda unit: unit.slug)
 def test_no_variant_stands_there_twice(unit: Unit) -> None:
-    variants = load_variants(variants_file(COURSE, unit))
+    variants = load_variants(COURSE.variants_file(unit))
     said = [(v.kind, v.replaces, v.description) for v in variants]
     assert len(said) == len(set(said))
     for variant in variants:

@@ -6,16 +6,15 @@ import pytest
 
 from autograder.assemble.kit import kit_modules
 from autograder.course import Unit, load_course
-from autograder.proof.judging import variants_file
 from autograder.proof.variants import load_variants
 
 COURSE = load_course()
-WRITTEN = [unit for unit in COURSE.units if variants_file(COURSE, unit).exists()]
+WRITTEN = [unit for unit in COURSE.units if COURSE.variants_file(unit).exists()]
 
 
 @pytest.mark.parametrize("unit", WRITTEN, ids=lambda unit: unit.slug)
 def test_what_variants_import_is_in_the_kit(unit: Unit) -> None:
-    imports = {v.imports for v in load_variants(variants_file(COURSE, unit))}
+    imports = {v.imports for v in load_variants(COURSE.variants_file(unit))}
     asked = {
         node.module.removeprefix(f"{COURSE.package}.")
         for text in imports

@@ -11,13 +11,12 @@ from autograder.proof.judging import (
     judge,
     judge_number,
     proof_of,
-    variants_file,
 )
 from autograder.proof.mutants import make_mutants
 from autograder.proof.mutation import mutate_unit
 
 COURSE = load_course()
-WRITTEN = [unit for unit in COURSE.units if variants_file(COURSE, unit).exists()]
+WRITTEN = [unit for unit in COURSE.units if COURSE.variants_file(unit).exists()]
 LINES_OF_A_PART = 200  # about twenty variants: few seconds, so that workers share them
 
 
@@ -29,7 +28,7 @@ def parts() -> list[tuple[str, int, int]]:
     return [
         (unit.slug, part, number)
         for unit in WRITTEN
-        for lines in [variants_file(COURSE, unit).read_text("utf-8").count("\n")]
+        for lines in [COURSE.variants_file(unit).read_text("utf-8").count("\n")]
         for number in [lines // LINES_OF_A_PART + 1]
         for part in range(number)
     ]
