@@ -19,6 +19,7 @@ from autograder.commands import (
     sample_class,
     similar,
     verify,
+    viva,
 )
 from autograder.commands.error_handler import ErrorHandlingGroup
 from autograder.translations import command as translations
@@ -51,7 +52,7 @@ def course(
 
 
 _MAKING = (notebooks, book, build_all, translations, verify, publish, platforms)
-_GRADING = (sample_class, collect, grading, report, similar)
+_GRADING = (sample_class, collect, grading, report, similar, viva)
 _RETURNING = (hand_grading, return_feedback)
 for _module in (*_MAKING, *_GRADING, *_RETURNING):
     _module.register(app)
