@@ -3,7 +3,7 @@
 import ast
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -36,11 +36,12 @@ def write_sheets(
         for one in sheets
         if one.language
     }
+
+    def said(text: str, sheet: Sheet) -> str:
+        return translated(text, tables.get(sheet.language, {}))
+
     words = {
-        "slug": unit.slug,
-        "sheets": sheets,
-        "letters": LETTERS,
-        "said": lambda text, one: translated(text, tables.get(one.language, {})),
+        **{"slug": unit.slug, "sheets": sheets, "said": said},
         "returned": {
             name: returned(unit, name) for one in sheets for name in one.listings
         },
@@ -52,7 +53,7 @@ def write_sheets(
         atomic_write(made[-1], page.encode("utf-8", "replace"))
     made.append(folder / f"{unit.slug}-viva-quiz.csv")
     table = io.StringIO(newline="")
-    for row in (COLUMNS, *_quiz_rows(sheets)):
+    for row in (COLUMNS, *_quiz_rows(sheets, said)):
         texts = [safe_text(cell) for cell in row]
         csv.writer(table).writerow(
             one if is_number(one) else quoted(one) for one in texts
@@ -61,7 +62,9 @@ def write_sheets(
     return made
 
 
-def _quiz_rows(sheets: Sequence[Sheet]) -> Iterator[list[str]]:
+def _quiz_rows(
+    sheets: Sequence[Sheet], said: Callable[[str, Sheet], str]
+) -> Iterator[list[str]]:
     """Yield a row for each question; its text includes the code and the inputs."""
     for sheet in sheets:
         for number, one in enumerate(sheet.questions, 1):
@@ -71,9 +74,10 @@ def _quiz_rows(sheets: Sequence[Sheet]) -> Iterator[list[str]]:
                 f"{letter}: {call}"
                 for letter, call in zip(LETTERS, calls, strict=False)
             ]
-            text = "\n".join([*lines, "", *inputs, "", one.text])
+            text = "\n".join([*lines, "", *inputs, "", said(one.text, sheet)])
             wrong = [*one.wrong, *[""] * (WRONG_CHOICES - len(one.wrong))]
-            yield [sheet.submission.student, str(number), text, one.right, *wrong]
+            choices = [said(choice, sheet) for choice in (one.right, *wrong)]
+            yield [sheet.submission.student, str(number), text, *choices]
 
 
 def returned(unit: GradedUnit, name: str) -> str:

@@ -69,9 +69,9 @@ def own_result_question(
     pairs = zip(LETTERS, own, right, strict=False)
     letter, mine, correct = next(one for one in pairs if not agree(*one[1:]))
     text = Phrase(
-        "For input {letter}, `{name}` does not return the correct result. What does "
+        "For input {letter}, {name} does not return the correct result. What does "
         "your function return, what is correct, and which line causes the difference?",
-        *(letter, name),
+        *(letter, f"`{name}`"),
     )
     a, b = shown(mine), shown(correct)
     answer, *wrong = (
@@ -100,8 +100,8 @@ def questions_about(
         if "unclear" in kinds:
             continue
         suppose = Phrase(
-            "Line {number} of `{name}` is `{code}`. Suppose it were `{quoted}`.",
-            *(line.number, name, line.old, line.new),
+            "Line {number} of {name} is {code}. Suppose it were {quoted}.",
+            *(line.number, f"`{name}`", f"`{line.old}`", f"`{line.new}`"),
         )
         if 0 < len(kinds) - kinds.count("same") < len(kinds):
             parts = _which(suppose, own, new, kinds, salt)
