@@ -73,8 +73,8 @@ def viva(
             sheets = sheets_of(
                 graded, chosen, folder.limits, workers, lambda: progress.advance(task)
             )
-        except NoParent as error:
-            complain(f"{error.reason}. Nothing was written.")
+        except (NoParent, CourseError) as error:
+            complain(f"{error}. Nothing was written.")
             raise typer.Exit(2) from None
     paths = write_sheets(
         folder.root, graded, sheets, to or course_root.resolve() / "report"

@@ -38,7 +38,7 @@ def write_sheets(
     }
 
     def said(text: str, sheet: Sheet) -> str:
-        return translated(text, tables.get(sheet.language, {}))
+        return translated(text, tables.get(sheet.language or "en", {}))
 
     words = {
         **{"slug": unit.slug, "sheets": sheets, "said": said},

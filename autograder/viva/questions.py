@@ -112,8 +112,9 @@ def questions_about(
             if kind in EASY and can_ask:
                 others = [run[at] for run in runs.values()]
                 where = suppose, LETTERS[at]
-                form, *parts = _about_input(kind, where, own[at], new[at], others)
-                yield Question(name, form, line, LETTERS[at], *parts, line.is_weak)
+                asked = _about_input(kind, where, own[at], new[at], others)
+                form, found = asked[0], asked[1:]
+                yield Question(name, form, line, LETTERS[at], *found, line.is_weak)
 
 
 def _which(

@@ -4,7 +4,7 @@ The grader sends the text of this file to the student's process.
 """
 
 
-def run_calls(source, name, calls):
+def run_calls(source: str | None, name: str, calls: list[str]) -> list[tuple]:
     """Return ("value", result) or ("error", class name) for each call.
 
     Args:
@@ -18,7 +18,7 @@ def run_calls(source, name, calls):
 
     import torch
 
-    def identity(module):
+    def identity(module: torch.nn.Module) -> torch.nn.Module:
         """Set each matrix of weights to the identity, and each bias to 0."""
         for weights in module.parameters():
             if weights.dim() > 1:

@@ -6,9 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from autograder.checking.failures import StudentError, StudentGone
 from autograder.classroom.workers import Processes
+from autograder.course import CourseError
 from autograder.grading.language import language_of
 from autograder.grading.submission import read_and_repair, shared_parent, warm_up
 from autograder.phrases import Phrase
@@ -70,18 +72,20 @@ def sheets_of(
     """Make the sheets of submissions in several processes, in the given order.
 
     Raises:
+        CourseError: if the course's solution does not run.
         NoParent: if the sandbox does not start.
     """
     limits = replace(limits, exercise_seconds=SECONDS, submission_seconds=ALL_SECONDS)
     pool = Processes(unit, limits, workers, partial(make_sheet, solution_of(unit)))
-    waiting, found = list(submissions), {}
+    waiting, found = list(submissions), dict[Submission, Sheet]()
     try:
         while waiting or pool.is_busy():
             while waiting and pool.has_room():
                 pool.give(waiting.pop(0))
-            for one in pool.outcomes():
-                is_lost = not isinstance(one, Sheet)  # then its process has ended
-                own = Sheet(one.submission, one.reason) if is_lost else one
+            ended: list[Any] = pool.outcomes()
+            for one in ended:
+                is_made = isinstance(one, Sheet)  # or its process was lost
+                own = one if is_made else Sheet(one.submission, one.reason)
                 found[one.submission] = own
                 done()
     finally:
@@ -90,11 +94,21 @@ def sheets_of(
 
 
 def solution_of(unit: GradedUnit) -> dict[str, Result]:
-    """Return the result of the course's solution for each call of a unit."""
+    """Return the result of the course's solution for each call of a unit.
+
+    Raises:
+        CourseError: if the solution does not run.
+        NoParent: if the sandbox does not start.
+    """
     cells = cells_to_run(unit.released)
     calls = CALLS[unit.slug]
     functions = {name: (texts, [None]) for name, texts in calls.items()}
     found = _run(unit, [*cells, *unit.answers.values()], functions, Limits())
+    if missing := [name for name, results in found.items() if results == [None]]:
+        raise CourseError(
+            f"{unit.slug}: expected results of the course's solution, found none of "
+            f"{', '.join(missing)}. Run `make notebooks`, and try again"
+        )
     return {
         call: result
         for name, (results,) in found.items()
@@ -175,9 +189,10 @@ def _run(
     """
     parent, files = shared_parent(), folder_files(unit.kit)
     warm_up(unit, files, parent)
-    found = {name: [None] * len(sources) for name, (_, sources) in functions.items()}
+    found: dict[str, list[list[Result] | None]] = {}
     with SubmissionRunner(parent, [*cells, RUN_INSIDE], files, limits) as runner:
         for name, (calls, sources) in functions.items():
+            found[name] = [None] * len(sources)
             with suppress(StudentGone), runner.fresh(name) as student:
                 student.begin(0)
                 for number, source in enumerate(sources):
