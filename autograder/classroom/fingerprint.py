@@ -30,7 +30,7 @@ DECIDING = (
 )
 NOT_DECIDING = (
     *("assemble", "class_report", "collect", "commands", "pages", "proof", "publish"),
-    *("platforms", "self_study", "translations", "written"),
+    *("platforms", "self_study", "translations", "viva", "written"),
     "checks",  # except for the unit's own checks
     *("classroom/__init__.py", "classroom/audit_log.py", "classroom/cluster.py"),
     *("classroom/cluster_worker.py", "classroom/fingerprint.py"),

@@ -2,9 +2,10 @@
 
 import contextlib
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
@@ -27,6 +28,7 @@ from autograder.unit import GradedUnit, Submission
 
 ATTEMPTS = 2
 SPARE_SECONDS = 120  # wall-clock time in addition to all attempts of a submission
+Work = Callable[[GradedUnit, Submission, Limits], Any]
 LOST = "the process that graded it ended without an answer, twice"
 
 
@@ -52,9 +54,15 @@ class Workers(Protocol):
 class _Worker(WorkerProcess):
     """Manage one process and its current submission."""
 
-    def __init__(self, unit: GradedUnit, limits: Limits, line: ControlChannel | None):
+    def __init__(
+        self,
+        unit: GradedUnit,
+        limits: Limits,
+        line: ControlChannel | None,
+        work: Work,
+    ):
         with line.control if line else contextlib.nullcontext():
-            super().__init__(serve, unit, limits, line)
+            super().__init__(serve, unit, limits, line, work)
         self._limits = limits
         self._until = 0.0
         self.submission: Submission | None = None
@@ -80,9 +88,19 @@ class Processes:
     process itself busy for too long is refused.
     """
 
-    def __init__(self, unit: GradedUnit, limits: Limits, number: int):
-        """Prepare to grade submissions of `unit`; processes start when needed."""
+    def __init__(
+        self,
+        unit: GradedUnit,
+        limits: Limits,
+        number: int,
+        work: Work = grade_submission,
+    ):
+        """Prepare to grade submissions of `unit`; processes start when needed.
+
+        With other `work`, its results take the place of the outcomes.
+        """
         self.unit, self.limits, self.number = unit, limits, number
+        self._work = work
         self._workers: list[_Worker] = []
         self._attempts: dict[Submission, int] = {}
         self._parent: ForkServerClient | None = None
@@ -124,7 +142,7 @@ class Processes:
 
     def _started(self) -> _Worker:
         line = self._copied_parent()
-        self._workers.append(_Worker(self.unit, self.limits, line))
+        self._workers.append(_Worker(self.unit, self.limits, line, self._work))
         return self._workers[-1]
 
     def _copied_parent(self) -> ControlChannel | None:
@@ -186,6 +204,7 @@ def serve(
     unit: GradedUnit,
     limits: Limits,
     line: ControlChannel | None = None,
+    work: Work = grade_submission,
 ) -> None:
     """Grade the submissions that arrive over `connection` until it closes.
 
@@ -199,7 +218,7 @@ def serve(
         while True:
             submission = connection.recv()
             with limited(limits):
-                outcome = grade_submission(unit, submission, limits)
+                outcome = work(unit, submission, limits)
             connection.send(outcome)
     except (EOFError, OSError):
         pass  # the class is done, or the parent process has ended

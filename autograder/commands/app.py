@@ -21,6 +21,7 @@ from autograder.commands import (
     sample_class,
     similar,
     verify,
+    viva,
 )
 from autograder.commands.error_handler import ErrorHandlingGroup
 from autograder.translations import command as translations
@@ -53,7 +54,7 @@ def course(
 
 
 _MAKING = (notebooks, new_exercise, book, build_all, translations, verify, publish)
-_GRADING = (platforms, sample_class, collect, grading, report, explain, similar)
+_GRADING = (platforms, sample_class, collect, grading, report, explain, similar, viva)
 _RETURNING = (hand_grading, return_feedback)
 for _module in (*_MAKING, *_GRADING, *_RETURNING):
     _module.register(app)

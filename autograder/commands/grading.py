@@ -115,7 +115,7 @@ def grade(
     if scheduler is None:
         require_fork()
     if scheduler is None and not unprotected:
-        _require_sandbox()
+        require_sandbox()
     with _copied(course_root) if dry_run else contextlib.nullcontext(course_root) as at:
         log_warnings(at)
         if scheduler is None and at.is_dir():
@@ -128,7 +128,7 @@ def grade(
         choice = Choice(feedback, workers, force, scheduler)
         folder, slugs = _opened(at, unit, device, scheduler)
         outcomes: list[Outcome] = []
-        for slug, chosen in _chosen(folder, slugs, student).items():
+        for slug, chosen in chosen_submissions(folder, slugs, student).items():
             folder.register(slug)
             with (
                 _ended_by_hand(),
@@ -180,7 +180,7 @@ _not_of_class = shutil.ignore_patterns(
 )
 
 
-def _chosen(
+def chosen_submissions(
     folder: "ClassFolder", slugs: list[str], students: list[str] | None
 ) -> "dict[str, list[Submission]]":
     """Return the submissions to grade, by unit.
@@ -251,7 +251,7 @@ def _say_unprotected(outcomes: "list[Outcome]", console: Console) -> None:
         )
 
 
-def _require_sandbox() -> None:
+def require_sandbox() -> None:
     """Refuse to run submissions that no sandbox separates from this machine.
 
     Raises:

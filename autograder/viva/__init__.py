@@ -1,0 +1,7 @@
+"""Questions for an oral exam about a student's own lines, with answers from test runs.
+
+`inputs` holds the calls of each function, `listing` the student's code and changed
+copies of it, and `run_inside` runs both in the sandbox. `effects` compares results,
+`questions` writes and chooses questions, `sheets` makes the sheet of one submission,
+and `pages` writes all sheets of a class.
+"""

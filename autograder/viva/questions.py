@@ -1,0 +1,231 @@
+"""Write questions about changed lines from the results of test runs, and choose three.
+
+A question is only about results that the program has seen. It never says that a change
+has no effect on all inputs.
+"""
+
+import hashlib
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from autograder.phrases import Phrase
+from autograder.viva.effects import (
+    Result,
+    agree,
+    exact,
+    factor_of,
+    is_by_hand,
+    kind_of_change,
+    shapes_of,
+    shown,
+    shown_shapes,
+)
+from autograder.viva.listing import ChangedLine
+
+LETTERS = "ABCDE"
+EASY, HARD, OWN = ("shape", "factor", "value"), ("which",), ("own",)
+WORTH = {"own": 20, "which": 12, "factor": 9, "shape": 8, "value": 7}
+WEAK = 5  # less worth than other questions
+NUMBER, WRONG_CHOICES = 3, 3
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about one line, or about a wrong result.
+
+    Attributes:
+        function: the function or class.
+        form: a key of `WORTH`.
+        changed: the changed line; None if the question is about a wrong result.
+        letter: the input that the question names, or "".
+        text: the question.
+        right: the answer, in the form of a choice.
+        answer: the answer with the results, in English for the examiner.
+        wrong: wrong choices for a quiz.
+        is_weak: whether a better question should take its place.
+    """
+
+    function: str
+    form: str
+    changed: ChangedLine | None
+    letter: str
+    text: str
+    right: str
+    answer: str
+    wrong: tuple[str, ...]
+    is_weak: bool = False
+
+
+def shuffled(texts: Collection[str], salt: str) -> tuple[str, ...]:
+    """Return the texts in an order that depends only on the salt."""
+    return tuple(sorted(texts, key=lambda text: _hash(salt, text)))
+
+
+def own_result_question(
+    name: str, own: Sequence[Result], right: Sequence[Result]
+) -> Question:
+    """Return a question about the first wrong result of a function."""
+    pairs = zip(LETTERS, own, right, strict=False)
+    letter, mine, correct = next(one for one in pairs if not agree(*one[1:]))
+    text = Phrase(
+        "For input {letter}, {name} does not return the correct result. What does "
+        "your function return, what is correct, and which line causes the difference?",
+        *(letter, f"`{name}`"),
+    )
+    a, b = shown(mine), shown(correct)
+    answer, *wrong = (
+        Phrase("Your function: {own}. Correct: {right}.", *pair)
+        for pair in ((a, b), (b, a), (a, a), (b, b))
+    )
+    return Question(name, "own", None, letter, text, answer, answer, tuple(wrong))
+
+
+def questions_about(
+    name: str,
+    own: Sequence[Result],
+    runs: Mapping[ChangedLine, Sequence[Result]],
+    salt: str,
+) -> Iterator[Question]:
+    """Yield the questions about all changed lines of a correct function.
+
+    Args:
+        name: the function.
+        own: its results, in the order of the letters.
+        runs: the results with each changed line.
+        salt: decides which wrong choices a quiz has.
+    """
+    for line, new in runs.items():
+        kinds = [kind_of_change(*pair) for pair in zip(own, new, strict=True)]
+        if "unclear" in kinds:
+            continue
+        suppose = Phrase(
+            "Line {number} of {name} is {code}. Suppose it were {quoted}.",
+            *(line.number, f"`{name}`", f"`{line.old}`", f"`{line.new}`"),
+        )
+        if 0 < len(kinds) - kinds.count("same") < len(kinds):
+            parts = _which(suppose, own, new, kinds, salt)
+            is_weak = line.is_weak or set(kinds) == {"same", "error"}
+            yield Question(name, "which", line, "", *parts, is_weak)
+        for at, kind in enumerate(kinds):
+            can_ask = kind == "shape" or (is_by_hand(own[at]) and is_by_hand(new[at]))
+            if kind in EASY and can_ask:
+                others = [run[at] for run in runs.values()]
+                where = suppose, LETTERS[at]
+                asked = _about_input(kind, where, own[at], new[at], others)
+                form, found = asked[0], asked[1:]
+                yield Question(name, form, line, LETTERS[at], *found, line.is_weak)
+
+
+def _which(
+    suppose: str,
+    own: Sequence[Result],
+    new: Sequence[Result],
+    kinds: Sequence[str],
+    salt: str,
+) -> tuple[str, str, str, tuple[str, ...]]:
+    """Ask which inputs show the change: text, right choice, answer, wrong choices."""
+    letters = LETTERS[: len(kinds)]
+    text = Phrase(
+        "{suppose} For which of the inputs A to {last} would the result change or an "
+        "error occur? Say why, and why not for the others.",
+        *(suppose, letters[-1]),
+    )
+    at = [number for number, kind in enumerate(kinds) if kind != "same"]
+    right = ", ".join(letters[one] for one in at)
+    results = [f"{letters[one]}: {_instead(own[one], new[one])}" for one in at]
+    answer = f"Only {right}. {' '.join(results)}"
+    sets = {
+        ", ".join(chosen)
+        for size in (len(at) - 1, len(at), len(at) + 1)
+        for chosen in itertools.combinations(letters, size)
+    }
+    wrong = shuffled(sets - {right, ""}, salt + text)
+    return text, right, answer, wrong[:WRONG_CHOICES]
+
+
+def _about_input(
+    kind: str,
+    where: tuple[str, str],
+    old: Result,
+    new: Result,
+    others: Sequence[Result],
+) -> tuple[str, str, str, str, tuple[str, ...]]:
+    """Ask for a shape, a factor or numbers: form, text, right, answer, wrong."""
+    factor = exact(factor_of(old, new) or 0.0)
+    if kind == "shape":
+        text = Phrase(
+            "{suppose} For input {letter}, no error occurs. Which shape would the "
+            "result have, and what would each axis mean?",
+            *where,
+        )
+        right, before = shown_shapes(new), shown_shapes(old)
+        answer = _instead(old, new)
+        shape = shapes_of(new)[0]
+        near = [*itertools.permutations(shape), shape[1:], (1, *shape)]
+        wrong = [before, *(shown_shapes(one) for one in others if shapes_of(one))]
+        wrong += map(str, near if len(new) == 1 else ())
+    elif kind == "factor" and factor not in (None, "0", "-1"):
+        text = Phrase(
+            "{suppose} For input {letter}, your function returns {old}. By which "
+            "factor would each number change, and where does the factor come from?",
+            *(*where, shown(old)),
+        )
+        right, value = str(factor), factor_of(old, new) or 1.0
+        answer = f"{right}: {_instead(old, new)}"
+        near_values = (1 / value, value**2, 2 * value, value / 2)
+        wrong = [exact(one) or f"{one:.4g}" for one in near_values]
+    else:
+        kind = "value"
+        text = Phrase(
+            "{suppose} For input {letter}, your function returns {old}. What would it "
+            "return?",
+            *(*where, shown(old)),
+        )
+        right = answer = shown(new)
+        same_shape = [one for one in others if shapes_of(one) == shapes_of(new)]
+        wrong = [shown(one) for one in (old, *same_shape)]
+    wrong = [one for one in dict.fromkeys(wrong) if one != right]
+    return kind, text, right, answer, tuple(wrong[:WRONG_CHOICES])
+
+
+def _instead(old: Result, new: Result) -> str:
+    if isinstance(new, str) or shapes_of(old) == shapes_of(new):
+        return f"{shown(new)} instead of {shown(old)}."
+    shapes = f"shape {shown_shapes(new)} instead of {shown_shapes(old)}"
+    return f"{shown(new)}, {shapes}."
+
+
+def choose(questions: Collection[Question], salt: str) -> tuple[Question, ...]:
+    """Choose an easy question, a hard one and a third, the same for the same code.
+
+    They are about different lines and, where possible, about different functions.
+    """
+
+    def rank(one: Question) -> float:
+        chance = int(_hash(salt, one.text)[:4], 16) / 0xFFFF
+        size = one.right.count(",") if one.form == "which" else 0
+        return 3 * chance + WORTH[one.form] - size - WEAK * one.is_weak
+
+    chosen: list[Question] = []
+    ranked = sorted(questions, key=rank, reverse=True)
+    for forms in (EASY, HARD, (*OWN, *HARD, *EASY), (*HARD, *EASY)):
+        fitting = [one for one in ranked if one.form in forms
+                   and not any(_clash(one, other) for other in chosen)]  # fmt: skip
+        used = {one.function for one in chosen}
+        fitting.sort(key=lambda one: (one.is_weak, one.function in used))
+        if len(chosen) < NUMBER:
+            chosen += fitting[:1]
+    return tuple(chosen)
+
+
+def _clash(one: Question, other: Question) -> bool:
+    if one.function != other.function or None in (one.changed, other.changed):
+        return one.function == other.function
+    same_line = one.changed.number == other.changed.number  # type: ignore[union-attr]
+    same_change = one.changed.change == other.changed.change  # type: ignore[union-attr]
+    return same_change or (same_line and one.form == other.form)
+
+
+def _hash(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()

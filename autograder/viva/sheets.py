@@ -1,0 +1,202 @@
+"""Make the sheets of a class: run each student's code in the sandbox, ask about it."""
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from autograder.checking.failures import StudentError, StudentGone
+from autograder.classroom.workers import Processes
+from autograder.course import CourseError
+from autograder.grading.language import language_of
+from autograder.grading.submission import read_and_repair, shared_parent, warm_up
+from autograder.phrases import Phrase
+from autograder.repair import Refused
+from autograder.sandbox.control_channel import NoParent
+from autograder.sandbox.kit import folder_files
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.submission_runner import SubmissionRunner
+from autograder.unit import GradedUnit, Submission, cells_to_run
+from autograder.viva.effects import Result, agree, read_results
+from autograder.viva.listing import changed_lines, given_lines, listing_of
+from autograder.viva.questions import (
+    Question,
+    choose,
+    own_result_question,
+    questions_about,
+    shuffled,
+)
+
+HERE = Path(__file__).parent
+RUN_INSIDE = (HERE / "run_inside.py").read_text(encoding="utf-8")
+CALLS: dict[str, dict[str, list[str]]] = tomllib.loads(
+    (HERE / "inputs.toml").read_text(encoding="utf-8")
+)  # unit, function, calls
+SECONDS, ALL_SECONDS = 4.0, 60.0  # for a function, for a submission
+NO_NOTEBOOK = Phrase("The student's folder has no notebook.")
+NO_QUESTION = Phrase("The program found no question with a certain answer.")
+
+# Function to its calls and the sources to run; None is what the notebook defines.
+Functions = Mapping[str, tuple[Sequence[str], Sequence[str | None]]]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The sheet of one student.
+
+    Attributes:
+        submission: the submission.
+        reason: why there are no questions, or "".
+        questions: at most three.
+        listings: function to the code and the calls that its questions refer to.
+        language: such as "ko", or None for English.
+    """
+
+    submission: Submission
+    reason: str = ""
+    questions: tuple[Question, ...] = ()
+    listings: Mapping[str, tuple[str, Sequence[str]]] = field(default_factory=dict)
+    language: str | None = None
+
+
+def sheets_of(
+    unit: GradedUnit,
+    submissions: Sequence[Submission],
+    limits: Limits,
+    workers: int,
+    done: Callable[[], None] = lambda: None,
+) -> list[Sheet]:
+    """Make the sheets of submissions in several processes, in the given order.
+
+    Raises:
+        CourseError: if the course's solution does not run.
+        NoParent: if the sandbox does not start.
+    """
+    limits = replace(limits, exercise_seconds=SECONDS, submission_seconds=ALL_SECONDS)
+    pool = Processes(unit, limits, workers, partial(make_sheet, solution_of(unit)))
+    waiting, found = list(submissions), dict[Submission, Sheet]()
+    try:
+        while waiting or pool.is_busy():
+            while waiting and pool.has_room():
+                pool.give(waiting.pop(0))
+            ended: list[Any] = pool.outcomes()
+            for one in ended:
+                is_made = isinstance(one, Sheet)  # or its process was lost
+                own = one if is_made else Sheet(one.submission, one.reason)
+                found[one.submission] = own
+                done()
+    finally:
+        pool.close()
+    return [found[submission] for submission in submissions]
+
+
+def solution_of(unit: GradedUnit) -> dict[str, Result]:
+    """Return the result of the course's solution for each call of a unit.
+
+    Raises:
+        CourseError: if the solution does not run.
+        NoParent: if the sandbox does not start.
+    """
+    cells = cells_to_run(unit.released)
+    calls = CALLS[unit.slug]
+    functions = {name: (texts, [None]) for name, texts in calls.items()}
+    found = _run(unit, [*cells, *unit.answers.values()], functions, Limits())
+    if missing := [name for name, results in found.items() if results == [None]]:
+        raise CourseError(
+            f"{unit.slug}: expected results of the course's solution, found none of "
+            f"{', '.join(missing)}. Run `make notebooks`, and try again"
+        )
+    return {
+        call: result
+        for name, (results,) in found.items()
+        for call, result in zip(calls[name], results or (), strict=True)
+    }
+
+
+def make_sheet(
+    solution: Mapping[str, Result],
+    unit: GradedUnit,
+    submission: Submission,
+    limits: Limits,
+) -> Sheet:
+    """Make one sheet; any error of the notebook affects only this sheet."""
+    try:
+        return _sheet(solution, unit, submission, limits)
+    except FileNotFoundError:
+        return Sheet(submission, NO_NOTEBOOK)
+    except (Refused, NoParent) as error:
+        return Sheet(submission, error.reason)
+    except Exception as error:
+        return Sheet(submission, f"{type(error).__name__}: {error}"[:300])
+
+
+def _sheet(
+    solution: Mapping[str, Result],
+    unit: GradedUnit,
+    submission: Submission,
+    limits: Limits,
+) -> Sheet:
+    outcome = read_and_repair(unit, submission)
+    assert outcome.notebook is not None
+    written = [
+        cell.source
+        for cell in outcome.notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id")
+        in unit.points.keys() - outcome.unwritten
+    ]
+    found = {
+        name: text
+        for name in CALLS[unit.slug]
+        for cell in written
+        if (text := listing_of(cell, name))
+    }
+    salt = "\n".join([submission.student, *found.values()])
+    calls = {name: shuffled(CALLS[unit.slug][name], salt) for name in found}
+    given = given_lines(unit.released)
+    lines = {name: changed_lines(text, given) for name, text in found.items()}
+    functions = {
+        name: (calls[name], [None, text, *(line.source for line in lines[name])])
+        for name, text in found.items()
+    }
+    results = _run(unit, cells_to_run(outcome.notebook), functions, limits)
+    questions: list[Question] = []
+    for name, (own, again, *changed) in results.items():
+        right = [solution[call] for call in calls[name]]
+        if not own or not again or not all(map(agree, own, again)):
+            continue  # a later cell changes the function, or its results vary
+        if all(map(agree, own, right)):
+            runs = {
+                line: one for line, one in zip(lines[name], changed, strict=True) if one
+            }
+            questions += questions_about(name, again, runs, salt)
+        elif all(one.form != "own" for one in questions):  # later ones may follow
+            questions.append(own_result_question(name, own, right))
+    chosen = choose(questions, salt)
+    used = {one.function: (found[one.function], calls[one.function]) for one in chosen}
+    reason = "" if chosen else NO_QUESTION
+    return Sheet(submission, reason, chosen, used, language_of(outcome.notebook))
+
+
+def _run(
+    unit: GradedUnit, cells: Sequence[str], functions: Functions, limits: Limits
+) -> dict[str, list[list[Result] | None]]:
+    """Return each function's results for each source, or None if it has none.
+
+    The first source of a function that does not end is the last one to run.
+    """
+    parent, files = shared_parent(), folder_files(unit.kit)
+    warm_up(unit, files, parent)
+    found: dict[str, list[list[Result] | None]] = {}
+    with SubmissionRunner(parent, [*cells, RUN_INSIDE], files, limits) as runner:
+        for name, (calls, sources) in functions.items():
+            found[name] = [None] * len(sources)
+            with suppress(StudentGone), runner.fresh(name) as student:
+                student.begin(0)
+                for number, source in enumerate(sources):
+                    with suppress(StudentError):
+                        reply = student["run_calls"](source, name, list(calls))
+                        found[name][number] = read_results(reply, len(calls))
+    return found

@@ -1,0 +1,213 @@
+"""The stated answers are true, and only the student's own code is in question."""
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+from viva_students import UNIT_04, answer_cells, hand_in, proof, runner_of, styled
+
+from autograder.sandbox.limits import Limits
+from autograder.viva.effects import exact, kind_of_change, read_results, shown
+from autograder.viva.listing import changed_lines, given_lines, listing_of
+from autograder.viva.questions import EASY, LETTERS, WRONG_CHOICES
+from autograder.viva.sheets import Sheet, make_sheet
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def sheet_of(solution, tmp_path):
+    """Make the sheet of a student with some answers."""
+
+    def made(answers, student="ann") -> Sheet:
+        number = len(list(tmp_path.iterdir()))
+        submission = hand_in(tmp_path / str(number), student, answers)
+        sheet = make_sheet(solution, proof(UNIT_04).graded, submission, Limits())
+        assert sheet.questions, sheet.reason
+        return replace(sheet, submission=replace(submission, path=tmp_path))
+
+    return made
+
+
+def number_in(text: str) -> float:
+    """Read a number as the sheet prints it, such as 3√2/2 or 2 ln 3."""
+    text = re.sub(r"√(\d)", r"*math.sqrt(\1)", text)
+    text = re.sub(r" ?ln (\d)", r"*math.log(\1)", text)
+    return eval(re.sub(r"^(-?)\*", r"\g<1>1*", text), {"math": math, "nan": math.nan})
+
+
+def numbers_in(text: str) -> torch.Tensor:
+    return torch.tensor(
+        [number_in(one) for one in re.findall(r"[^][(),\s][^][(),]*", text)]
+    )
+
+
+def flat(result) -> torch.Tensor:
+    return torch.cat([part.float().flatten() for part in result])
+
+
+def differ(one, other) -> bool:
+    if isinstance(one, str) or isinstance(other, str):
+        return one != other
+    if [part.shape for part in one] != [part.shape for part in other]:
+        return True
+    return not torch.allclose(flat(one), flat(other), equal_nan=True)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_each_answer_is_true_when_the_printed_line_runs_again(number, sheet_of):
+    answers = styled(number)
+    run = runner_of([*answer_cells(UNIT_04), *answers.values()])
+    sheet = sheet_of(answers)
+    assert len(sheet.questions) == 3
+    assert {one.form for one in sheet.questions} & set(EASY)
+    assert "which" in {one.form for one in sheet.questions}
+    for one in sheet.questions:
+        text, calls = sheet.listings[one.function]
+        lines = text.splitlines()
+        assert one.changed is not None
+        at = one.changed.number - 1
+        assert lines[at].strip() == one.changed.old and one.changed.old in one.text
+        assert one.changed.new in one.text
+        lines[at] = lines[at].replace(one.changed.old, one.changed.new)
+        before = run(None, one.function, calls)
+        after = run("\n".join(lines), one.function, calls)
+        pairs = dict(zip(LETTERS, zip(before, after, strict=True), strict=False))
+        if one.form == "which":
+            changed = [letter for letter, pair in pairs.items() if differ(*pair)]
+            assert one.right == ", ".join(changed)
+            continue
+        old, new = pairs[one.letter]
+        if one.form == "shape":
+            assert one.right == shown_shape(new)
+        elif one.form == "factor":
+            factor = number_in(one.right)
+            assert torch.allclose(flat(new), factor * flat(old), atol=1e-5)
+        else:
+            found = numbers_in(one.right)
+            assert torch.allclose(found, flat(new), atol=1e-5, equal_nan=True)
+
+
+def shown_shape(result) -> str:
+    shapes = [str(tuple(part.shape)) for part in result]
+    return shapes[0] if len(shapes) == 1 else f"({', '.join(shapes)})"
+
+
+def test_comments_and_blank_lines_change_nothing_and_other_code_does(sheet_of):
+    answers = styled(0)
+    commented = {
+        name: "# my answer\n\n"
+        + source.replace("\n    return", "\n\n    # so\n    return")
+        for name, source in answers.items()
+    }
+    assert commented != answers
+    assert sheet_of(commented) == sheet_of(answers)
+    assert sheet_of(styled(1)).questions != sheet_of(answers).questions
+    assert sheet_of(answers, "bo").questions != sheet_of(answers).questions
+
+
+def test_each_question_has_distinct_wrong_choices(sheet_of):
+    for number in range(3):
+        for one in sheet_of(styled(number)).questions:
+            assert 0 < len(set(one.wrong)) == len(one.wrong) <= WRONG_CHOICES
+            assert one.right not in one.wrong
+
+
+def test_a_wrong_function_gets_a_question_about_its_own_result(sheet_of):
+    answers = styled(0)
+    answers["attention-scores"] = (
+        "def attention_scores(query, key):\n    return query @ key.transpose(-2, -1)\n"
+    )
+    sheet = sheet_of(answers)
+    own = next(one for one in sheet.questions if one.function == "attention_scores")
+    assert own.form == "own" and own.changed is None
+    calls = sheet.listings["attention_scores"][1]
+    call = calls[LETTERS.index(own.letter)]
+    wrong = runner_of([*answer_cells(UNIT_04), *answers.values()])
+    right = runner_of(answer_cells(UNIT_04))
+    mine, correct = (
+        shown(run(None, own.function, [call])[0]) for run in (wrong, right)
+    )
+    assert mine != correct
+    assert own.right == f"Your function: {mine}. Correct: {correct}."
+
+
+def test_given_code_is_never_changed():
+    graded = proof("05").graded
+    given = given_lines(graded.released)
+    stub = next(one.source for one in graded.released.cells if one.id == "split-heads")
+    text = listing_of(stub, "split_heads")
+    assert text and changed_lines(text, given) == []
+    reformatted = (
+        "def split_heads(x, n_heads):\n"
+        "    if x.size( -1 ) % n_heads:  # as given\n"
+        "        raise ValueError('no')\n"
+        "    b, t, d = x.shape\n"
+        "    return x.view(b, t, n_heads, d // n_heads).transpose(1, 2)\n"
+    )
+    changed = changed_lines(listing_of(reformatted, "split_heads"), given)
+    last = "return x.view(b, t, n_heads, d // n_heads).transpose(1, 2)"
+    assert {one.old for one in changed} == {last}
+
+
+def test_a_changed_line_differs_in_one_line_only():
+    source = "def f(x, mask):\n    '''Doc.'''\n    y = x.masked_fill(mask, -1e9)\n"
+    source += "    return (y / 2).sum(dim=-1, keepdim=True)  # end\n"
+    text = listing_of(source, "f")
+    assert text.splitlines()[1] == "    y = x.masked_fill(mask, -1e9)"
+    changed = changed_lines(text, given=())
+    assert {one.new for one in changed} >= {
+        "y = x.masked_fill(mask, 0.0)",
+        "y = x.masked_fill(mask, float('-inf'))",
+        "return y.sum(dim=-1, keepdim=True)",
+        "return (y / 2).sum(dim=-2, keepdim=True)",
+        "return (y / 2).sum(dim=-1, keepdim=False)",
+    }
+    for one in changed:
+        pairs = zip(text.splitlines(), one.source.splitlines(), strict=True)
+        assert [a.strip() for a, b in pairs if a != b] == [one.old]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0"),
+        (-0.125, "-1/8"),
+        (math.sqrt(2) * 1.5, "3√2/2"),
+        (-math.log(3), "-ln 3"),
+        (2 * math.log(2), "2 ln 2"),
+        (0.5623, None),
+        (math.nan, "nan"),
+    ],
+)
+def test_numbers_are_written_as_on_paper(number, text):
+    assert exact(number) == text
+
+
+def test_a_change_that_may_be_rounding_is_unclear():
+    old, far = (torch.tensor([1.0, 2.0]),), (torch.tensor([2.0, 4.0]),)
+    assert kind_of_change(old, (torch.tensor([1.001, 2.0]),)) == "unclear"
+    assert kind_of_change(old, (old[0].double(),)) == "unclear"
+    assert kind_of_change(old, old) == "same"
+    assert kind_of_change(old, far) == "factor"
+    assert kind_of_change(old, (torch.tensor([[1.0, 2.0]]),)) == "shape"
+    assert kind_of_change(old, "ValueError") == "error"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        None,
+        [],
+        [("value", "text")],
+        [("value", torch.zeros(10_000))],
+        [("value", 10**400)],
+        [("value", torch.zeros(2, dtype=torch.complex64))],
+        [("value", ())],
+        ["value"],
+    ],
+)
+def test_an_odd_reply_gives_no_results(reply):
+    assert read_results(reply, 1) is None
