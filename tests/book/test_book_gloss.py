@@ -19,7 +19,7 @@ KOREAN = BOOK / "locale" / "ko" / "LC_MESSAGES"
 SOURCE = re.compile(r"^```\{gloss\}\n(.*)\n(.*)\n(.*)\n```$", re.M)
 GLOSSES = [
     (path.stem, *lines)
-    for path in sorted(BOOK.glob("*.md"))
+    for path in sorted(BOOK.glob("[a-z0-9]*.md"))  # AUTHORS.md is no page
     for lines in SOURCE.findall(path.read_text("utf-8"))
 ]
 GERMAN = "die | frau | schläft | <.>"
