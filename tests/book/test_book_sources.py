@@ -11,7 +11,7 @@ from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-EXTENSIONS = {"amsmath", "colon_fence", "deflist", "dollarmath"}
+EXTENSIONS = {"amsmath", "attrs_block", "colon_fence", "deflist", "dollarmath"}
 PARSER = create_md_parser(MdParserConfig(enable_extensions=EXTENSIONS), RendererHTML)
 OF_PROSE = re.compile(r"\{(admonition|dropdown|into-the-notebook|glossary)\}")
 # What a stop in it says nothing about: code and roles, mathematics, addresses, quotes.
@@ -23,6 +23,7 @@ HIDDEN = re.compile(
 HEAD = re.compile(r"^\*\*[^*]+[.?!]\*\*(?= )")
 FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 CELL = re.compile(r"^```\{code-cell\}.*?^```\n", re.DOTALL | re.MULTILINE)
+GLOSS = re.compile(r"^```\{gloss\}\n.*?^```\n", re.DOTALL | re.MULTILINE)
 CLOSED_CELL = re.compile(r"^:?tags: .*(hide|remove)-(input|cell)", re.MULTILINE)
 FENCE = re.compile(r"^`{3,}.*\n(:[\w-]+:.*\n)*", re.MULTILINE)
 MOST_WORDS = 4000
@@ -82,7 +83,10 @@ def words_on_the_page(text: str) -> list[str]:
     def open_cell(cell: re.Match[str]) -> str:
         return "" if CLOSED_CELL.search(cell[0]) else cell[0]
 
-    return FENCE.sub("", CELL.sub(open_cell, FRONT_MATTER.sub("", text))).split()
+    without_bars = GLOSS.sub(
+        lambda gloss: gloss[0].replace("|", ""), FRONT_MATTER.sub("", text)
+    )
+    return FENCE.sub("", CELL.sub(open_cell, without_bars)).split()
 
 
 @pytest.mark.parametrize("path", ONE_THEME, ids=lambda path: path.name)
@@ -95,11 +99,12 @@ def test_words_on_the_page_are_prose_and_open_code() -> None:
         "---\nfront: matter\n---\nTwo words.\n"
         "```{code-cell} ipython3\nprint(1)\n```\n"
         "```{live-translator}\n:k: 4\n```\n"
+        "```{gloss}\nja | nein\nyes | no\nYes, no.\n```\n"
         "```{code-cell} ipython3\n:tags: [remove-input]\n\nhidden = 1\n```\n"
         "```{code-cell} ipython3\n---\ntags: [hide-input]\n---\nhidden\n```\nEnd.\n"
     )
     found = words_on_the_page(text)
-    assert " ".join(found) == "Two words. print(1) End."
+    assert " ".join(found) == "Two words. print(1) ja nein yes no Yes, no. End."
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)

@@ -50,6 +50,20 @@ def test_the_table_ends_in_the_sum():
     assert table[-1] == "| **4 h 45 min in all** | | 1 h 35 min | 3 h 10 min |"
 
 
+@pytest.mark.parametrize("page", ["index.md", "locale/ko/LC_MESSAGES/index.po"])
+def test_the_front_page_states_the_hours_of_all_chapters(page):
+    reading = minutes_of(r"\*\*Time:\*\* (\d+) minutes to read")
+    notebook = minutes_of(r"minutes to read, (\d+) for the notebook")
+    hours = [f"{(reading + notebook) / 60:.0f}", f"{reading / 60:.0f}"]
+    text = (BOOK / page).read_text("utf-8")
+    stated = (
+        r"about (\d+) hours, of which (\d+) are"
+        if page == "index.md"
+        else (r"약 (\d+)시간이 걸리고, 그중 (\d+)시간")
+    )
+    assert list(re.search(stated, text).groups()) == hours
+
+
 @pytest.mark.slow
 def test_the_preface_shows_the_sum_of_all_chapters(site):
     page = BeautifulSoup((site / "intro.html").read_text("utf-8"), "html.parser")

@@ -18,6 +18,7 @@ from .editions import add_instructor_part
 from .everyone import describe, mend
 from .excerpts import write_excerpts
 from .freshness import find_outdated
+from .gloss import Gloss, gloss, show_gloss
 from .live import LiveTranslator, add_to_page, write_live_files
 from .mathjax import MathJaxError, copy_mathjax
 from .narrow_figures import show_narrow_figures
@@ -91,6 +92,8 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_node(drawing, html=(show, None))
     app.add_directive("transformer-map", TransformerMap)
     app.add_directive("drawing", Drawing)
+    app.add_node(gloss, html=(show_gloss, None))
+    app.add_directive("gloss", Gloss)
     app.add_directive("way-through", WayThrough)
     app.add_directive("live-translator", LiveTranslator)
     app.connect("config-inited", apply_facts, priority=100)

@@ -13,7 +13,11 @@ from typing import Any
 from sphinx.application import Sphinx
 
 FOLDER = "excerpts"
-UNSEEN = re.compile(r'<(script|style|svg)\b.*?</\1>|<a class="headerlink".*?</a>', re.S)
+UNSEEN = re.compile(
+    r'<(script|style|svg)\b.*?</\1>|<a class="headerlink".*?</a>'
+    r'|<p class="gloss-words".*?</p>',  # .gloss-heard has the same words
+    re.S,
+)
 # Places that the search leads to keep their tags, and with them their names.
 TAG = re.compile(r"<(?!/?(section|dt)\b)[^>]*>")
 

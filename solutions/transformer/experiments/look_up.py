@@ -1,4 +1,4 @@
-"""The experiment of unit 05: every word must look up several others at once.
+"""The experiments of units 04 and 05: every word must look up others.
 
 Nothing here imports an exercise: the attention is handed in.
 """
@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from transformer.experiments.fitting import FitSettings, fit
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,26 @@ def train_look_up(
         loss.backward()
         optimizer.step()
     return shares_right(model, task, task.draw(500, generator))
+
+
+def look_up_losses(
+    model: LookUpModel, task: LookUpTask, settings: FitSettings
+) -> list[float]:
+    """Train on 20,000 sentences; return the loss of each step, in nats.
+
+    Args:
+        model: changed in place.
+        task: what is asked.
+        settings: how to train; its seed also draws the sentences.
+    """
+    ids = task.draw(20_000, torch.Generator().manual_seed(settings.seed))
+    answers = task.answers(ids)
+
+    def loss_of(rows: Tensor) -> Tensor:
+        logits, _ = model(ids[rows])
+        return F.cross_entropy(logits.flatten(0, 2), answers[rows].flatten())
+
+    return fit(model, loss_of, len(ids), settings)
 
 
 @torch.no_grad()

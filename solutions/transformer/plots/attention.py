@@ -1,12 +1,14 @@
-"""Figures of attention: entropy against width, and the weights of one query."""
+"""Figures of attention: entropy, the weights of one query, and training."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib import rc_context
+from matplotlib.axes import Axes
 from torch import Tensor
 
 from transformer.plots.style import BLUE, GREY, ORANGE, STYLE, Picture, new_picture
+from transformer.plots.training import smooth
 
 
 @dataclass(frozen=True)
@@ -86,3 +88,64 @@ def weights_of_one_query(scaled: Tensor, unscaled: Tensor, d_k: int) -> Picture:
     )
     axes.legend(loc="upper right")
     return picture
+
+
+@dataclass(frozen=True)
+class ScaleRuns:
+    """The losses of runs that differ only in the scale.
+
+    Attributes:
+        scaled: for each seed, the loss of each step with the scale.
+        unscaled: the same without it.
+    """
+
+    scaled: Sequence[Sequence[float]]
+    unscaled: Sequence[Sequence[float]]
+
+
+def losses_with_and_without_scale(
+    runs: Mapping[str, ScaleRuns], chance: float
+) -> Picture:
+    """Draw the smoothed loss of runs with and without the scale, a panel for each rate.
+
+    Args:
+        runs: the title of each panel to its runs.
+        chance: the loss of guessing, in nats; drawn as a line.
+
+    Returns:
+        The picture, with the panels below each other on a telephone.
+    """
+    picture = _loss_panels(runs, chance, (7.2, 3.4), n_columns=len(runs))
+    picture.narrow_picture = _loss_panels(runs, chance, (3.9, 5.2), n_columns=1)
+    return picture
+
+
+@rc_context(STYLE)
+def _loss_panels(
+    runs: Mapping[str, ScaleRuns],
+    chance: float,
+    size: tuple[float, float],
+    n_columns: int,
+) -> Picture:
+    picture = Picture(figsize=size, layout="constrained")
+    shape = (len(runs) // n_columns, n_columns)
+    panels = picture.subplots(*shape, sharex=True, sharey=True, squeeze=False).flat
+    for axes, (title, one) in zip(panels, runs.items(), strict=True):
+        axes.axhline(chance, color=GREY, linestyle=":")
+        last = max(map(len, one.scaled))
+        axes.text(last, chance, "guessing", va="bottom", ha="right")
+        _draw_runs(axes, one.scaled, "divided by √d_k", BLUE, "-")
+        _draw_runs(axes, one.unscaled, "not divided", ORANGE, "--")
+        axes.set_ylim(0, chance * 1.15)
+        axes.set(title=title, xlabel="training step", ylabel="loss (nats)")
+        axes.label_outer()
+        axes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.86))
+    return picture
+
+
+def _draw_runs(
+    axes: Axes, runs: Sequence[Sequence[float]], name: str, colour: str, dash: str
+) -> None:
+    for seed, losses in enumerate(runs):
+        steps, label = range(1, len(losses) + 1), "" if seed else name
+        axes.plot(steps, smooth(losses), color=colour, linestyle=dash, label=label)

@@ -4,8 +4,10 @@ import pytest
 import torch
 
 from transformer.plots.attention import (
+    ScaleRuns,
     WidthSweep,
     entropy_against_width,
+    losses_with_and_without_scale,
     weights_of_one_query,
 )
 
@@ -27,3 +29,21 @@ def test_both_kinds_of_weights_are_drawn() -> None:
     assert heights == pytest.approx([0.25, 0.75, 0.1, 0.9])
     assert "d_k = 64" in axes.get_title(loc="left")
     assert picture._repr_svg_().lstrip().startswith("<?xml")
+
+
+def test_each_learning_rate_has_a_panel_with_the_losses_of_its_runs() -> None:
+    runs = {
+        "slow": ScaleRuns([[3.0, 1.0], [2.0, 0.0]], [[3.0, 3.0]]),
+        "fast": ScaleRuns([[4.0, 0.0]], [[2.0, 2.0]]),
+    }
+    picture = losses_with_and_without_scale(runs, chance=2.77)
+    for panels in (picture.axes, picture.narrow_picture.axes):
+        drawn = {
+            axes.get_title(loc="left"): [line.get_ydata() for line in axes.lines[1:]]
+            for axes in panels
+        }
+        assert list(drawn) == ["slow", "fast"]
+        means = [[3.0, 2.0], [2.0, 1.0], [3.0, 3.0]]
+        assert [list(losses) for losses in drawn["slow"]] == means
+        (legend,) = {tuple(t.get_text() for t in a.get_legend().texts) for a in panels}
+        assert legend == ("divided by √d_k", "not divided")

@@ -4,7 +4,13 @@ import pytest
 import torch
 from torch import nn
 
-from transformer.experiments.look_up import LookUpModel, LookUpTask, train_look_up
+from transformer.experiments.fitting import FitSettings
+from transformer.experiments.look_up import (
+    LookUpModel,
+    LookUpTask,
+    look_up_losses,
+    train_look_up,
+)
 from transformer.multi_head import MultiHeadAttention
 from transformer.plots.multi_head import heads_side_by_side, splits_of
 
@@ -52,6 +58,20 @@ def test_three_questions_need_more_than_one_head():
         right[n_heads] = min(train_look_up(model, task, steps=250))
     assert right[4] > 0.95
     assert right[1] < 0.7
+
+
+def test_the_losses_fall_and_depend_on_the_seed_only():
+    task = LookUpTask(n_words=4, length=4, distances=(-1,))
+
+    def losses(seed: int) -> list[float]:
+        torch.manual_seed(0)
+        model = LookUpModel(MultiHeadAttention(16, 1), 16, task)
+        return look_up_losses(model, task, FitSettings(steps=60, seed=seed))
+
+    first = losses(0)
+    assert len(first) == 60
+    assert sum(first[-10:]) < 0.9 * sum(first[:10])
+    assert losses(0) == first != losses(1)
 
 
 def test_the_model_takes_any_attention():
