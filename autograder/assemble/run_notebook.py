@@ -1,4 +1,4 @@
-"""Run a notebook from top to bottom, past its errors."""
+"""Run a notebook from top to bottom, and continue after errors."""
 
 from __future__ import annotations
 

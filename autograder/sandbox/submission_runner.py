@@ -277,7 +277,7 @@ class SubmissionRunner:
     def _end_fork(self) -> None:
         """End the fork of the child that is kept, if there is one."""
         if self._kept is not None and self._has_fork:
-            with contextlib.suppress(TimeoutError, ChannelClosed):  # the next says so
+            with contextlib.suppress(TimeoutError, ChannelClosed):  # reported next
                 self._kept.channel.send(Message({"end": True}), self._deadline)
         self._has_fork = False
 

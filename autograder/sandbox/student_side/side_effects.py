@@ -52,7 +52,7 @@ class SideEffects:
     """Requests about the effects of a call; a base class of `Session`."""
 
     def do_calls_in_turn(self, target: Any, calls: Sequence[tuple]) -> list[tuple]:
-        """Call once with each of `calls`; return each result then, and at the end."""
+        """Call with each of `calls`; return results after each call and at the end."""
         function, results = callable_of(target), []
         for args in calls:
             result = function(*args)
