@@ -81,7 +81,7 @@ def _require_master(course: Course, unit: Unit) -> None:
 
 
 def _stray_files(course: Course) -> Iterator[Problem]:
-    """Yield folders of no unit, and files that nbgrader would copy into a release."""
+    """Yield folders without a unit, and files that nbgrader would publish."""
     slugs = {unit.slug for unit in course.units}
     for path in sorted((course.root / "solutions" / "notebooks").glob("*/*")):
         where = path.relative_to(course.root).as_posix()

@@ -30,7 +30,7 @@ IGNORED = ("__pycache__", ".ipynb_checkpoints")
 
 
 def kit_files(course: Course, unit: Unit) -> dict[str, bytes]:
-    """Return the files of a unit's kit: the path beside the notebook, the content."""
+    """Return the content of a unit's kit, by path in the notebook's folder."""
     given = kit_modules(course, unit)
     files = {}
     for path, module in _files(course):
@@ -106,7 +106,7 @@ def _beside(course: Course, path: Path) -> str:
 def _imports(
     course: Course, module: str, path: Path, modules: frozenset[str]
 ) -> frozenset[str]:
-    """Name the modules of the package that a module imports, its parents included."""
+    """Return the package's modules that a module imports, and their parents."""
     inside = path.stem == "__init__"
     package = [course.package, *module.split(".")] if module else [course.package]
     found = imported_names(path, package if inside else package[:-1])

@@ -83,7 +83,7 @@ def shown_lines(path: Path, text: str) -> list[str]:
 
 
 def telling_lines(lines: Iterable[str]) -> frozenset[str]:
-    """Keep lines long enough to be told from any other; comments and spaces go."""
+    """Keep the lines that are long enough to be distinctive, without comments."""
     plain = ("".join(re.sub(r"\s+#\s.*", "", line).split()) for line in lines)
     return frozenset(one for one in plain if len(one) >= SHORTEST_TELLING_LINE)
 

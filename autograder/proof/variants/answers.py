@@ -60,7 +60,7 @@ class Answer:
         )
 
     def right(self, description: str, *changes: Change) -> Any:
-        """Collect another right way to write the answer; as in `wrong`."""
+        """Collect another right way to write the answer; see `wrong`."""
         return self._collect("right", description, changes, description, False)
 
     def with_faults(self, names: str) -> None:

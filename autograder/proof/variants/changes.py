@@ -54,7 +54,7 @@ def insert(new: str, before: str) -> Change:
 
 
 def body(text: str) -> Change:
-    """Keep the answer's first lines, its name and arguments; all else is `text`."""
+    """Replace everything after the answer's name and arguments by `text`."""
 
     def change(source: str) -> str:
         (definition,) = ast.parse(source).body
