@@ -9,9 +9,7 @@ from typing import Any
 from autograder.sandbox.error_words import clean
 
 LONGEST = 200
-SIGNS = (
-    "=+@＝＋－＠-"  # Chinese, Japanese and Korean spreadsheets accept wide signs
-)
+SIGNS = "=+@＝＋－＠-"  # Chinese, Japanese and Korean spreadsheets accept wide signs
 FORMULA = (*SIGNS, "\t", "\r")
 # In many European languages, a spreadsheet splits a line at each semicolon.
 IN_NEXT_CELL = re.compile(rf"(;\s*)(?=[{SIGNS}])")

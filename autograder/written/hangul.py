@@ -1,8 +1,8 @@
 """Find the words in Hangul, where particles and endings are attached to words.
 
 A word has two syllables or more. A particle at its end is removed if two syllables
-remain: 마스크가, 마스크를 and 마스크 are one word. A verb form, or a connective that occurs in any
-text, is a word, but not a subject word.
+remain: 마스크가, 마스크를 and 마스크 are one word. A verb form, or a connective that
+occurs in any text, is a word, but not a subject word.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
 An answer has substance if, without text copied from the notebook and the chapters,
 
-- it has at least as many words as the question has points, and at least eight; - at
-least half as many of them are different; - at least three different words with five
-letters or more occur in the notebook or the chapters, in either edition; - no other
-answer of the class, except from the same team, has nearly the same words.
+- it has at least as many words as the question has points, and at least eight;
+- at least half as many of them are different;
+- at least three different words with five letters or more occur in the notebook or the
+  chapters, in either edition;
+- no other answer of the class, except from the same team, has nearly the same words.
 
 A Korean answer needs fewer words for the same content: three quarters of that number,
 and at least six. A word in Hangul counts among the three if it has two syllables or
