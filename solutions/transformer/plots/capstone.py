@@ -26,9 +26,9 @@ def training_log(history: Sequence[Record], title: str = "Training log") -> Pict
     """Draw the perplexity of training and validation after each epoch.
 
     Args:
-        history: records with `epoch`, `train_loss` and `valid_loss`, as a `Trainer`
-            keeps them; losses are in nats.
-        title: what the figure shows.
+        history: a `Trainer`'s records with `epoch`, `train_loss` and `valid_loss`;
+            losses are in nats.
+        title: title of the figure.
 
     Returns:
         The picture, with a mark at the epoch that validation found best.
@@ -84,7 +84,7 @@ def bleu_against_length(
         series: for each name the number of sentences and the BLEU of each group, as
             `bleu_by_length` returns them; a group without a sentence is left out.
         limits: the greatest source length of every group but the last.
-        title: what the figure shows.
+        title: title of the figure.
 
     Returns:
         The picture; the numbers of sentences stand under the groups.
