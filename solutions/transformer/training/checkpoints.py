@@ -71,7 +71,7 @@ class Checkpoint:
 
 
 def pack_subwords(words: Vocabularies) -> dict[str, Any] | None:
-    """Return what restores the subwords of two vocabularies; None for whole words."""
+    """Return the data that restores shared subwords, or None for whole words."""
     subwords = words[0].subwords
     if subwords is None:
         return None
@@ -80,7 +80,7 @@ def pack_subwords(words: Vocabularies) -> dict[str, Any] | None:
 
 
 def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
-    """Write a checkpoint in such a way that the file is the old one or the new one.
+    """Write a checkpoint, so that the file is always complete, old or new.
 
     Raises:
         CheckpointError: if it cannot be written; an old checkpoint stays unchanged.

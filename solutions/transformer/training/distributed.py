@@ -42,7 +42,7 @@ class Processes:
         return self.rank == 0
 
     def connect(self, model: nn.Module) -> nn.Module:
-        """Return a module whose backward pass takes the mean of all gradients."""
+        """Return a module whose backward pass averages all processes' gradients."""
         if self.count == 1:
             return model
         return DistributedDataParallel(model)
@@ -61,7 +61,7 @@ class Processes:
         return rows[self.rank % len(rows) :: self.count], factor
 
     def exchange(self, model: nn.Module, now: bool) -> AbstractContextManager[None]:
-        """Return a context whose gradients are exchanged now, or with later ones."""
+        """Return a context that exchanges gradients now, or with later ones."""
         if self.count == 1 or now:
             return nullcontext()
         return cast(DistributedDataParallel, model).no_sync()
@@ -75,7 +75,7 @@ class Processes:
         return total.tolist()
 
     def seed_dropout(self, seed: int, epoch: int) -> None:
-        """Let each process drop other units, and the same ones if it is repeated."""
+        """Seed each process's dropout differently, but the same in a repeated run."""
         if self.count > 1:
             draw = random.Random(f"{seed}/{epoch}/{self.rank}")
             torch.manual_seed(draw.getrandbits(63))

@@ -269,7 +269,7 @@ def step_function(
     device: torch.device | str,
     processes: Processes = ALONE,
 ) -> Callable[..., tuple[float, int]]:
-    """Return `train_step`, or the same in parts where that is asked for and pays.
+    """Return `train_step`, or the step in parts if set and useful.
 
     Several processes also share the parts. If there are as many processes as parts,
     each computes one.

@@ -172,7 +172,7 @@ def split_texts(
 def load_subword_corpus(
     name: CorpusName, folder: Path | None, size: int
 ) -> tuple[Corpus, Vocabularies]:
-    """Make or read a corpus in lower case, split into subwords of its training pairs.
+    """Make or read a lower-case corpus, split into subwords of its training pairs.
 
     Args:
         name: which corpus.
