@@ -17,7 +17,7 @@ NOTEBOOK = re.compile(r"(?:(?<=\]\()|(?<=lab ))assignments/(\d\d_\w+/\d\d_\w+\.i
 
 
 def write_readme(course: Course) -> bool:
-    """Write the table between its marks in the README; return whether it changed.
+    """Write the table between its marks in the README and return whether it changed.
 
     Raises:
         CourseError: if a mark is missing.
@@ -46,7 +46,7 @@ def _with_table(text: str, table: str) -> str:
 
 
 def _write_translations(course: Course, path: Path) -> bool:
-    """Write the README in its translated languages; return whether one changed."""
+    """Write the README in its translated languages and return whether one changed."""
     changed = False
     for language in TRANSLATIONS:
         table = translations(course.root / "book" / "locale" / language / README)

@@ -85,7 +85,7 @@ def configure_release(c: Config, root: Path | None = None) -> None:
 
 
 def release(course: Course, unit: Unit, folder: Path, db_url: str | None) -> Path:
-    """Release a unit into `folder`/assignments; return the unit's folder there.
+    """Release a unit into `folder`/assignments and return the unit's folder there.
 
     `folder` has the same layout as the course's folder, and the answer notebook is in
     its solutions/notebooks. Without a `db_url`, no gradebook is used.

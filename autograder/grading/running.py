@@ -121,7 +121,7 @@ def _run_with_and_without(
 def _run_in_turn(
     unit: GradedUnit, given: GivenStudent, checks: Sequence[HiddenCheck]
 ) -> tuple[list[CheckRun], SubmissionProxy | None]:
-    """Run checks in order; return their results and the student, if there was one.
+    """Run checks in order and return their results and the student, if there was one.
 
     If a check ends the student's process, the checks after it do not run.
     """

@@ -142,7 +142,7 @@ def repair(
     cells: Sequence[SubmittedCell],
     notes: Sequence[str] = (),
 ) -> Outcome:
-    """Rebuild a submission on the notebook released in its language; run nothing.
+    """Rebuild a submission on the notebook released in its language, but run nothing.
 
     The `notes` list the earlier changes to it.
 

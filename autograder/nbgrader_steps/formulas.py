@@ -37,7 +37,7 @@ def mathml(tex: str, display: str = "inline") -> str:
 
 
 def _formula(tex: str, display: str) -> Element:
-    """Return the element; raise an error if MathML cannot show the formula."""
+    """Return the element, or raise an error if MathML cannot show the formula."""
     if len(tex) > MAX_LENGTH or DEFINITION.search(tex):
         raise NotSet("too long, or with definitions")
     tex = ALIGNED.sub(r"\1{align*}", tex)
@@ -48,7 +48,7 @@ def _formula(tex: str, display: str) -> Element:
 
 
 def _check(element: Element, depth: int = 0) -> None:
-    """Convert an element's character entities; raise NotSet if a command remains."""
+    """Convert an element's character entities, or raise NotSet if a command remains."""
     if depth > MAX_DEPTH:
         raise NotSet("too deep")
     if len(element) < PARTS.get(element.tag, 0):

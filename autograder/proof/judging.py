@@ -217,7 +217,7 @@ def judge_number(root: Path, job: tuple[str, int]) -> Verdict:
 def judge_units(
     course: Course, units: Sequence[Unit], only: str = "", workers: int = 1
 ) -> Iterator[Verdict]:
-    """Judge the variants of units in several processes; yield verdicts in order.
+    """Judge the variants of units in several processes and yield verdicts in order.
 
     With `only`, those whose exercise or description it is a part of.
     """

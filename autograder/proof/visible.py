@@ -100,7 +100,7 @@ def _run(sources: Iterable[str], space: dict[str, Any]) -> None:
 def _try(
     sources: Iterable[str],
 ) -> tuple[Exception | None, str]:
-    """Run cells; return their error, and the notebook's explanation of it."""
+    """Run cells and return their error and the notebook's explanation of it."""
     space: dict[str, Any] = {}
     try:
         with contextlib.redirect_stdout(io.StringIO()):

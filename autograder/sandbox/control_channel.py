@@ -56,7 +56,7 @@ class ControlChannel:
         descriptors: Sequence[int] = (),
         contents: bytearray | None = None,
     ) -> dict[str, Any]:
-        """Send an order with open files and file contents; return the report.
+        """Send an order with open files and file contents, and return the report.
 
         Raises:
             NoParent: if the parent is gone or does not report in time.

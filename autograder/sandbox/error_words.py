@@ -31,7 +31,7 @@ def clean(text: Any, limit: int = MAX_WORDS) -> str:
 
 
 def without_controls(text: str) -> str:
-    """Replace control characters by blanks; keep the lines."""
+    """Replace control characters by blanks and keep the lines."""
     return "".join(
         " " if unicodedata.category(one) in CONTROLS and one != "\n" else one
         for one in text

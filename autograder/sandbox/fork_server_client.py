@@ -115,7 +115,7 @@ class ForkServerClient:
         self._line.kit = kit.label
 
     def copy(self) -> ControlChannel:
-        """Fork a copy of the parent in the same sandbox; return the channel to it.
+        """Fork a copy of the parent in the same sandbox and return the channel to it.
 
         The copy shares the parent's imported modules and their memory. It ends when its
         channel is closed.
@@ -165,7 +165,7 @@ class ForkServerClient:
         self._order({"do": "forked", "key": child.key, "forks": forks})
 
     def end(self, child: Child, patience: float = 0.0) -> int | None:
-        """Kill a child and its processes; return the status if it had ended before.
+        """Kill a child and its processes, and return the status if it had ended before.
 
         A child that has closed its channel gets `patience` seconds to end by itself.
         """

@@ -80,7 +80,7 @@ class LocalTransport:
         self.gone: str | None = None
 
     def ask(self, request: Message, answer: Answer) -> Message:
-        """Dispatch one request; set `gone` if the variant never returns."""
+        """Dispatch one request and set `gone` if the variant never returns."""
         if self.gone:
             raise StudentGone(self.gone)
         self._answer = answer

@@ -165,7 +165,7 @@ class SubmissionProxy(WatchedCalls):
     def call_and_return_inputs(
         self, function: Name, *args: Any, **kwargs: Any
     ) -> tuple[Any, tuple]:
-        """Call `function`; return its result and the arguments after the call."""
+        """Call `function` and return its result and the arguments after the call."""
         return self._call("call_and_return_inputs", function, args, kwargs)
 
     def program(self) -> Program:

@@ -266,7 +266,7 @@ class SubmissionRunner:
         return child
 
     def _is_forked(self, child: Child) -> bool:
-        """Ask a child to fork itself for an exercise; return whether it could."""
+        """Ask a child to fork itself for an exercise and return whether it could."""
         deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
         try:
             child.channel.send(Message({"fork": True}), deadline)
@@ -309,7 +309,7 @@ class SubmissionRunner:
         return child
 
     def _run_cells(self, child: Child) -> bool:
-        """Run the cells; return False if one of them ended the child."""
+        """Run the cells and return False if one of them ended the child."""
         number = -1
         try:
             self._send_files(child)

@@ -72,7 +72,7 @@ class WatchedCalls:
         return self._call("devices", function, args, kwargs)
 
     def raised_by(self, function: Name, *args: Any, **kwargs: Any) -> list[str]:
-        """Call `function`; return the class names of its error, or an empty list."""
+        """Call `function` and return the class names of its error, or an empty list."""
         return self._call("raised_by", function, args, kwargs)
 
     def _call(

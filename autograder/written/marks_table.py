@@ -116,7 +116,7 @@ def _harmless(text: str) -> str:
 
 
 def take(folder: ClassFolder, unit: GradedUnit, marks: Sequence[Mark]) -> int:
-    """Write marks into the gradebook, all or none; return how many were new.
+    """Write marks into the gradebook, all or none, and return how many were new.
 
     Raises:
         MarksError: if a student does not exist, or two rows contradict each other.
@@ -146,7 +146,7 @@ def take(folder: ClassFolder, unit: GradedUnit, marks: Sequence[Mark]) -> int:
 def _take(
     gradebook: Gradebook, grade: Grade, mark: Mark, where: tuple[str, str, str, str]
 ) -> bool:
-    """Write one mark; return whether it changed anything."""
+    """Write one mark and return whether it changed anything."""
     was = (grade.manual_score, grade.needs_manual_grade)
     if mark.points is not None:
         grade.manual_score, grade.needs_manual_grade = mark.points, False

@@ -105,7 +105,7 @@ class CellRunner:
     """Run cells in order in one namespace."""
 
     def __init__(self, output_limit: int = 64_000):
-        """Make the shell; keep at most `output_limit` characters per cell."""
+        """Make the shell and keep at most `output_limit` characters per cell."""
         config = Config()
         config.HistoryManager.enabled = False
         config.InteractiveShell.colors = "nocolor"
@@ -129,7 +129,7 @@ class CellRunner:
         return self.shell.user_ns
 
     def run(self, number: int, source: str) -> dict[str, Any]:
-        """Run one cell; return its outputs and, if it raised, the error's report."""
+        """Run one cell and return its outputs and, if it raised, the error's report."""
         self._compiler.number = number
         self._hook.source = source
         out, err = BoundedText(self.output_limit), BoundedText(self.output_limit)
@@ -163,7 +163,7 @@ class CellRunner:
             shown += [item for item in publisher.outputs if isinstance(item, dict)]
 
     def _bounded(self, shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Keep the displayed texts that fit the limit; drop pictures and scripts."""
+        """Keep the displayed texts that fit the limit and drop pictures and scripts."""
         kept, left = [], self.output_limit
         for item in shown[:MAX_OUTPUTS]:
             data = {

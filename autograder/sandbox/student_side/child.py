@@ -82,7 +82,7 @@ def _serve_and_exit(order: dict[str, Any], descriptor: int, runner: CellRunner) 
 
 
 def _close_all_but(*kept: int) -> None:
-    """Close all descriptors except `kept`; discard input, output and errors."""
+    """Close all descriptors except `kept` and discard input, output and errors."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)

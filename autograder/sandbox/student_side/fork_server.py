@@ -120,7 +120,7 @@ class ForkServer:
         return bool(select.select([self.channel.connection], [], [], waits)[0])
 
     def _fork(self, order: dict[str, Any], descriptor: int) -> None:
-        """Fork a child that serves on `descriptor`; report success or failure."""
+        """Fork a child that serves on `descriptor` and report success or failure."""
         read_end, write_end = os.pipe()
         order["apart"] = order["isolate"] == "root" and can_fork_apart()
         with fork_apart() if order["apart"] else contextlib.nullcontext():
@@ -172,7 +172,7 @@ class ForkServer:
         self._report({"status": status, "waited": waited})
 
     def _kill(self, key: int, patience: float = 0.0) -> int | None:
-        """Kill a child and its processes; return its status if it had ended before.
+        """Kill a child and its processes, and return its status if it had ended before.
 
         The child gets `patience` seconds to end by itself.
         """
@@ -196,7 +196,7 @@ class ForkServer:
 
 
 def _ended_within(pid: int, seconds: float) -> int | None:
-    """Wait for a child to end; return its status, or None if it still runs."""
+    """Wait for a child to end and return its status, or None if it still runs."""
     until = time.monotonic() + seconds
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)

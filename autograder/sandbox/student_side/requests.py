@@ -41,7 +41,7 @@ class Session(SideEffects):
         self.stand_ins: dict[int, Any] = {}
 
     def answer(self, request: Message) -> Message:
-        """Carry out one request; report the student's errors in the answer."""
+        """Carry out one request and report the student's errors in the answer."""
         decoder = Decoder(request, self._resolve, device=self.device)
         try:
             operation = getattr(self, f"do_{decoder.part('do')}")
@@ -62,7 +62,7 @@ class Session(SideEffects):
         set_seed(seed)
 
     def do_call(self, target: Any, args: tuple, kwargs: dict) -> Any:
-        """Call `target`; move a module that it returns to the device."""
+        """Call `target` and move a module that it returns to the device."""
         result = callable_of(target)(*args, **kwargs)
         return result.to(self.device) if isinstance(result, nn.Module) else result
 
@@ -91,7 +91,7 @@ class Session(SideEffects):
         return getattr(target, name)
 
     def do_call_and_return_inputs(self, target: Any, args: tuple, kwargs: dict) -> Any:
-        """Call `target`; return the result and the arguments after the call."""
+        """Call `target` and return the result and the arguments after the call."""
         result = callable_of(target)(*args, **kwargs)
         return result, args
 
@@ -108,7 +108,7 @@ class Session(SideEffects):
         output: int | None,
         checkpointed: bool = False,
     ) -> tuple[Any, list[Tensor | None], dict[str, Tensor | None]]:
-        """Run forward and backward; return output, input and parameter gradients.
+        """Run forward and backward, and return output, input and parameter gradients.
 
         If `checkpointed`, the forward pass runs again during the backward pass.
         """

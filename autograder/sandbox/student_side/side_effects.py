@@ -83,7 +83,7 @@ class SideEffects:
     def do_watched_call(
         self, target: Any, args: tuple, kwargs: dict
     ) -> tuple[Any, list[str], list[int]]:
-        """Call `target`; return the result, changed settings and changed arguments.
+        """Call `target` and return the result, changed settings and changed arguments.
 
         The changed arguments are the indices of the positional arguments that were
         written into, even if their values are the same as before.
@@ -102,7 +102,7 @@ class SideEffects:
     def do_calls_by_seed(
         self, target: Any, args: tuple, kwargs: dict, seeds: Sequence[int]
     ) -> list[tuple[Any, str]]:
-        """Call under each seed; return results and final random states."""
+        """Call under each seed and return results and final random states."""
         function, results = callable_of(target), []
         for seed in seeds:
             set_seed(seed)
@@ -115,7 +115,7 @@ class SideEffects:
         return devices_of_call(callable_of(target), args, kwargs)
 
     def do_raised_by(self, target: Any, args: tuple, kwargs: dict) -> list[str]:
-        """Call `target`; return the class names of its error, or an empty list."""
+        """Call `target` and return the class names of its error, or an empty list."""
         function = callable_of(target)
         try:
             function(*args, **kwargs)
@@ -134,7 +134,7 @@ def callable_of(target: Any) -> Callable[..., Any]:
 
 
 def copied(value: Any) -> Any:
-    """Copy nested containers and their tensors; keep other objects as they are."""
+    """Copy nested containers and their tensors, and keep other objects as they are."""
     if isinstance(value, Tensor):
         return value.detach().clone()
     if isinstance(value, dict):

@@ -49,7 +49,7 @@ class Reference:
 
 
 class Encoder:
-    """Encode values into one message; pass other objects to `refer`."""
+    """Encode values into one message and pass other objects to `refer`."""
 
     def __init__(self, refer: Callable[[Any], Reference]):
         """Use `refer` for every object that cannot be sent as a value."""
@@ -63,7 +63,7 @@ class Encoder:
         )
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """Return `value` as JSON; append the bytes of tensors to the blob."""
+        """Return `value` as JSON and append the bytes of tensors to the blob."""
         if depth > MAX_DEPTH:
             raise ValueError("the value is nested too deeply to be handed over")
         if isinstance(value, numpy.generic):
@@ -120,7 +120,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 class Decoder:
-    """Decode the values of one message; pass references to `resolve`."""
+    """Decode the values of one message and pass references to `resolve`."""
 
     def __init__(
         self,

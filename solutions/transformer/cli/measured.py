@@ -116,7 +116,7 @@ def _own_pairs(
 def scores_of(
     translations: list[list[str]], measured: Measured
 ) -> list[tuple[str, Bleu]]:
-    """Score translations; return each score by its name.
+    """Score translations and return each score by its name.
 
     If torchtext is installed, translations of Multi30k in whole words are also scored
     as in the tutorial, on spaCy's tokens.

@@ -69,7 +69,7 @@ def spare(figure: Figure) -> float:
 
 
 def stack(figure: Figure) -> float:
-    """Put panels in fewer columns; return the factor by which the height grows."""
+    """Put panels in fewer columns and return the factor by which the height grows."""
     panels = [axes for axes in figure.axes if grid_of(axes)]
     if not panels or not in_equal_columns(panels):
         return 1.0
@@ -138,7 +138,7 @@ def broken(words: str, letters: int) -> str:
 
 
 def move_legend(figure: Figure, axes: Axes) -> float:
-    """Put a legend below its axes; return its height in inches."""
+    """Put a legend below its axes and return its height in inches."""
     legend = axes.get_legend()
     if legend is None:
         return 0.0
