@@ -72,7 +72,7 @@ def expect_parts(actual: Any, count: int, what: str) -> Sequence[Any]:
     if not isinstance(actual, (tuple, list)) or len(actual) != count:
         fail(
             Phrase(
-                "You should return {what}, but what came back is {found}.",
+                "You should return {what}, but you returned {found}.",
                 what,
                 describe(actual),
             ),
@@ -86,8 +86,8 @@ def expect_dtype(actual: Tensor, dtype: torch.dtype, what: str) -> None:
     if actual.dtype != dtype:
         fail(
             Phrase(
-                "For inputs of {dtype} {what} should be {dtype}, but it is "
-                "{found}. Something on the way made a tensor of a fixed dtype.",
+                "For inputs of {dtype}, {what} should be {dtype}, but it is {found}. "
+                "Some step makes a tensor of a fixed dtype.",
                 dtype,
                 what,
                 actual.dtype,
@@ -158,8 +158,8 @@ def expect_own_layers(stack: Any, trusted: nn.Module, n: int, what: Phrase) -> N
     if not found:
         fail(
             Phrase(
-                "{what} has no parameters: layers in a Python list are not seen by "
-                "nn.Module. nn.ModuleList is.",
+                "{what} has no parameters: nn.Module does not register layers in a "
+                "Python list. Use nn.ModuleList.",
                 what,
             ),
             mistake="layers in a Python list, so without parameters",
@@ -177,7 +177,7 @@ def expect_own_layers(stack: Any, trusted: nn.Module, n: int, what: Phrase) -> N
     if found != wanted:
         fail(
             Phrase(
-                "{what}'s parameters are not those of its layers as they were given.",
+                "{what} does not have exactly the parameters of its layers.",
                 what,
             )
         )

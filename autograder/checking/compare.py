@@ -86,8 +86,8 @@ def _value_difference(
     if actual.dim() == 0:  # hide the number: it may be an input
         return Phrase("{what} is a number, but not the one expected.", what)
     return Phrase(
-        "{what} has the right shape {shape}, but {wrong} of its {total} values "
-        "are not those expected.",
+        "{what} has the right shape {shape}, but {wrong} of its {total} values are "
+        "wrong.",
         what,
         shape_words(actual.shape),
         int(wrong.sum()),

@@ -62,8 +62,8 @@ def expect_dropped(
         if dropped.equal((again == 0) & counted):
             fail(
                 Phrase(
-                    "Two calls drop the same numbers of {what}: dropout should "
-                    "draw anew each time.",
+                    "Two calls drop the same numbers of {what}: dropout should draw "
+                    "new random numbers in each call.",
                     what,
                 ),
                 mistake="the same numbers dropped in every call",

@@ -99,8 +99,8 @@ def _expect_kept(results: Sequence[tuple], what: str, part: int | None) -> None:
     if any(isinstance(a, Tensor) and not _same(a, b) for a, b in pairs):
         fail(
             Phrase(
-                "A later call changed {what} that an earlier one had returned: "
-                "both are the same tensor. Return a new one each time.",
+                "A later call changed {what} that an earlier call returned: both are "
+                "the same tensor. Return a new tensor each time.",
                 what,
             ),
             mistake=ONE_BUFFER,
@@ -142,9 +142,9 @@ def expect_no_traces(
     if written:
         fail(
             Phrase(
-                "Your function writes into its argument {number}, even if it puts "
-                "back what was there. A method that ends in an underscore, such as "
-                "masked_fill_, writes into its tensor; so does x[...] = y.",
+                "Your function writes into its argument {number}, even if it restores "
+                "the values. A method that ends in an underscore, such as "
+                "masked_fill_, writes into its tensor, and so does x[...] = y.",
                 written[0] + 1,
             ),
             mistake=WRITTEN,
@@ -153,8 +153,8 @@ def expect_no_traces(
         if still or setting not in RANDOM:
             fail(
                 Phrase(
-                    "After a call {setting} is another than before. Code that "
-                    "comes later is run with it.",
+                    "Your call changed {setting}, and all later code runs with this "
+                    "change.",
                     setting,
                 ),
                 mistake=Phrase("a call that changes {setting} for good", setting),
@@ -184,14 +184,14 @@ def expect_no_seed(
     (first, state), (second, other_state) = runs
     if state == other_state:
         fail(
-            "After a call the random state is the same, whatever it was before: your "
-            "code sets a seed, and all random numbers behind it repeat.",
+            "After a call, the random state is always the same: your code sets a "
+            "seed, and all later random numbers repeat.",
             mistake=FIXED_SEED,
         )
     if draws and _same(part_of(first, part), part_of(second, part)):
         fail(
             "Two calls that start from different random states give the same result, "
-            "although there is chance in it.",
+            "although the result should be random.",
             mistake=SAME_DRAWS,
         )
 
@@ -212,17 +212,17 @@ def expect_same_device(
         if "numpy" in error.message:
             fail(
                 Phrase(
-                    "numpy cannot read a tensor that lies on a GPU{place}. Every "
-                    "step of this has a function in torch.",
+                    "numpy cannot read a tensor on a GPU{place}. Use functions of "
+                    "torch for every step.",
                     error.place,
                 ),
                 mistake=BY_NUMPY,
             )
         fail(
             Phrase(
-                "With the inputs on a GPU, tensors of two devices meet{place}: one "
-                "of yours is on the CPU. Make it with `device=x.device`, or keep "
-                "it in a buffer.",
+                "With the inputs on a GPU, an operation uses tensors of two "
+                "devices{place}: one of yours is on the CPU. Make it with "
+                "`device=x.device`, or keep it in a buffer.",
                 error.place,
             ),
             mistake=MADE_ON_CPU,
@@ -230,8 +230,8 @@ def expect_same_device(
     if "cpu" in places:
         fail(
             Phrase(
-                "With the inputs on a GPU, {what} lies on the CPU: make tensors "
-                "with `device=x.device`, or keep them in a buffer.",
+                "With the inputs on a GPU, {what} is on the CPU: make tensors with "
+                "`device=x.device`, or keep them in a buffer.",
                 what,
             ),
             mistake=MADE_ON_CPU,
@@ -254,19 +254,29 @@ def expect_raises(
     raised = student.raised_by(function, *args, **kwargs)
     if not raised and kind == "Exception":
         fail(
-            Phrase("For {what} an error is promised, but none was raised.", what),
+            Phrase(
+                "For {what}, the exercise asks for an error, but your code raised "
+                "none.",
+                what,
+            ),
             mistake=NO_ERROR,
         )
     if not raised:
         fail(
-            Phrase("For {what} a {kind} is promised, but none was raised.", what, kind),
+            Phrase(
+                "For {what}, the exercise asks for a {kind}, but your code raised no "
+                "error.",
+                what,
+                kind,
+            ),
             mistake=NO_ERROR,
         )
     if kind not in raised:
         found = re.sub(r"\W", "", str(raised[0]))[:60]
         fail(
             Phrase(
-                "For {what} a {kind} is promised, but a {found} was raised.",
+                "For {what}, the exercise asks for a {kind}, but your code raised a "
+                "{found}.",
                 what,
                 kind,
                 found,
@@ -336,7 +346,7 @@ def part_of(result: Any, part: int | None) -> Any:
     if not isinstance(result, (tuple, list)) or len(result) <= part:
         fail(
             Phrase(
-                "You should return several things, but what came is {found}.",
+                "You should return several values, but you returned {found}.",
                 describe(result),
             )
         )

@@ -156,9 +156,8 @@ def expect_double(
     if not _near(step, right_step, 0.01 * float(right_step.abs().max())):
         fail(
             Phrase(
-                "For inputs of float64 {what} is float64, but does not tell inputs "
-                "apart that float32 cannot tell apart: something on the way is "
-                "rounded.",
+                "For float64 inputs, {what} is float64, but has only the precision of "
+                "float32: some intermediate value is rounded.",
                 what,
             ),
             mistake=ROUNDED,
@@ -166,8 +165,8 @@ def expect_double(
     if tolerance is not None and not _near(got, want, tolerance):
         fail(
             Phrase(
-                "For inputs of float64 {what} is right to a few digits only: some "
-                "constant has few digits, or a small number is added.",
+                "For float64 inputs, {what} has only a few right digits: a constant "
+                "has too few digits, or your code adds a small number.",
                 what,
             ),
             mistake=FEW_DIGITS,

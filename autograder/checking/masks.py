@@ -29,8 +29,8 @@ def expect_mask(actual: Any, expected: Tensor, what: str, mistakes: Mistakes) ->
         wrong = int((actual != expected).sum())
         fail(
             Phrase(
-                "{what} has the right shape, but {wrong} of its {total} places say "
-                "the opposite of what they should.",
+                "{what} has the right shape, but {wrong} of its {total} entries have "
+                "the opposite value.",
                 what,
                 wrong,
                 actual.numel(),
@@ -49,8 +49,8 @@ def expect_bool(actual: Any, what: str) -> None:
     if actual.dtype != torch.bool:
         fail(
             Phrase(
-                "{what} should hold bools, True = may attend, but it is {found}. A "
-                "comparison gives bools; .bool() makes them of zeros and ones.",
+                "{what} should hold bools (True = may attend), but it is {found}. A "
+                "comparison gives bools, and .bool() converts zeros and ones.",
                 what,
                 actual.dtype,
             ),
@@ -82,8 +82,8 @@ def expect_on_cpu(student: Any, make: Callable[[], Any], what: str) -> None:
     if not isinstance(mask, Tensor):
         fail(
             Phrase(
-                "{what} was made on another device than the one that is asked for: "
-                "hand `device` on to the function that makes the tensor.",
+                "{what} is not on the device in the argument `device`: pass `device` "
+                "to the function that makes the tensor.",
                 what,
             ),
             ELSEWHERE,

@@ -26,9 +26,7 @@ from autograder.unit import GradedUnit
 
 Status = Literal["passed", "failed", "not run"]
 GivenStudent = AbstractContextManager[SubmissionProxy]
-NOT_FORESEEN = Phrase(
-    "What your code returned is not of the kind that the exercise asks for."
-)
+NOT_FORESEEN = Phrase("Your code returned a value of the wrong type for this exercise.")
 
 
 class Students(Protocol):

@@ -21,8 +21,8 @@ def refuse_unsafe_name(student: str) -> None:
     if not is_safe_name(student):
         raise Refused(
             Phrase(
-                "{name} is no student's name: the folder's name holds one of "
-                '< > " \\ or a control character, which would act in formgrader; '
+                "{name} is not a valid student name: the folder's name contains one of "
+                '< > " \\ or a control character, which could run code in formgrader; '
                 "rename the folder",
                 clean(student, 60),
             )

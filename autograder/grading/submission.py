@@ -73,7 +73,7 @@ def grade_submission(
             submission,
             "refused",
             Phrase(
-                "there is no notebook {name} in what was handed in",
+                "the submission contains no notebook {name}",
                 submission.path.name,
             ),
         )
@@ -110,7 +110,7 @@ def read_and_repair(unit: GradedUnit, submission: Submission) -> Outcome:
                 Phrase("{copy} counts, because {own} cannot be read", path.name, own)
                 if refused
                 else Phrase(
-                    "{copy} counts, because {own} is as it was given out",
+                    "{copy} counts, because {own} is unchanged",
                     path.name,
                     own,
                 )
@@ -132,7 +132,7 @@ def _read(submission: Submission) -> list[SubmittedCell]:
     refuse_unsafe_name(submission.student)
     refuse_strange_time(submission)
     if submission.is_in_linked_folder:
-        raise Refused(Phrase("its folder is a link: hand the notebook itself in"))
+        raise Refused(Phrase("its folder is a link: hand in the notebook itself"))
     return read_submission(submission.path)
 
 

@@ -111,9 +111,9 @@ def read_content(content: bytes) -> list[SubmittedCell]:
 def _content(path: Path) -> bytes:
     status = path.lstat()
     if stat.S_ISLNK(status.st_mode):
-        raise Refused(Phrase("it is a link, not a file: hand the notebook itself in"))
+        raise Refused(Phrase("it is a link, not a file: hand in the notebook itself"))
     if path.parent.is_symlink():
-        raise Refused(Phrase("its folder is a link: hand the notebook itself in"))
+        raise Refused(Phrase("its folder is a link: hand in the notebook itself"))
     if not stat.S_ISREG(status.st_mode):
         raise Refused(Phrase("it is not a file"))
     if status.st_size > MAX_BYTES:
@@ -151,7 +151,7 @@ def _only_notebook(content: bytes) -> bytes:
     """Return the only notebook of a zip archive."""
     if (count := count_of_entries(content)) > MAX_ENTRIES:
         raise Refused(
-            Phrase("it is a zip archive of {count} files: hand the notebook in", count)
+            Phrase("it is a zip archive of {count} files: hand in the notebook", count)
         )
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -191,7 +191,7 @@ def _parse(content: bytes) -> dict[str, Any]:
     if not content.strip(b"\0 \t\r\n\xef\xbb\xbf"):
         raise Refused(Phrase("the file is empty"))
     if content.count(b"[") + content.count(b"{") > MAX_PARTS:
-        raise Refused(Phrase("it holds too many lists: clear the outputs"))
+        raise Refused(Phrase("it contains too many lists: clear the outputs"))
     problem = ""
     for encoding in ENCODINGS:
         try:
@@ -201,11 +201,11 @@ def _parse(content: bytes) -> dict[str, Any]:
             problem = problem or str(error)[:MAX_PROBLEM]  # UTF-8's is the clearest
             continue
         if not isinstance(notebook, dict):
-            raise Refused(Phrase("it is a JSON file, but no notebook"))
+            raise Refused(Phrase("it is a JSON file, but not a notebook"))
         return notebook
     if CONFLICT.search(content):
-        problem = Phrase("it holds the marks of a conflict in git: <<<<<<<")
-    raise Refused(Phrase("it is no complete notebook file ({problem})", problem))
+        problem = Phrase("it contains the marks of a git conflict: <<<<<<<")
+    raise Refused(Phrase("it is not a complete notebook file ({problem})", problem))
 
 
 def _cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
@@ -217,7 +217,7 @@ def _cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
         parts = [s.get("cells") for s in sheets if isinstance(s, dict)]
         cells = [c for part in parts if isinstance(part, list) for c in part]
     if not isinstance(cells, list) or not cells:
-        raise Refused(Phrase("it is no notebook: it has no cells"))
+        raise Refused(Phrase("it is not a notebook: it has no cells"))
     if len(cells) > MAX_CELLS:
         raise Refused(
             Phrase("it has {count} cells; {limit} are allowed", len(cells), MAX_CELLS)

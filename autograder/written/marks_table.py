@@ -134,7 +134,7 @@ def take(folder: ClassFolder, unit: GradedUnit, marks: Sequence[Mark]) -> int:
             if student not in students:
                 faults.append(f"{mark.place}: nobody is called {mark.student!r}.")
             elif before != mark:
-                faults.append(f"{mark.place} says otherwise than {before.place}.")
+                faults.append(f"{mark.place} contradicts {before.place}.")
         refuse(faults)
         for (student, question), mark in seen.items():
             where = (question, unit.slug, unit.slug, student)

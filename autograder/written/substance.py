@@ -35,7 +35,7 @@ KNOWN_WORDS, LONG = 3, 5  # subject words, and the letters of each
 SAME = 0.85  # shared words from which two answers count as the same
 ROWS = 500  # answers compared with all others at a time
 EMPTY = Phrase("There is no answer.")
-TOO_FEW_DIFFERENT = Phrase("The answer says the same few words again and again.")
+TOO_FEW_DIFFERENT = Phrase("The answer repeats the same few words.")
 OFF_SUBJECT = Phrase("The answer does not use the words of the subject.")
 NEIGHBOUR = Phrase(
     "Another answer of the class has nearly the same words; your instructor sees which."
@@ -118,8 +118,8 @@ def alone(
         why = EMPTY
     elif len(own) < needed:
         why = Phrase(
-            "The answer has {own} words of its own and needs {needed}: what stands in "
-            "the notebook or the chapter does not count.",
+            "The answer has {own} words of its own and needs {needed}: text from the "
+            "notebook or the chapter does not count.",
             len(own),
             needed,
         )
