@@ -1,7 +1,7 @@
 """Fill in the facts of a unit, and the cells that all notebooks share.
 
-Placeholders `{{ … }}` in Markdown cells stand for facts. The set-up and the hand-in
-cells come from templates.
+Placeholders `{{ … }}` in Markdown cells are replaced by facts. The set-up and the
+hand-in cells come from templates.
 """
 
 from __future__ import annotations

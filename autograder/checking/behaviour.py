@@ -106,7 +106,7 @@ def expect_gradients(
     """Fail unless the gradients of the inputs equal those of a trusted function.
 
     Args:
-        run: what `student.gradients` returned; its first inputs are `inputs`.
+        run: the result of `student.gradients`, whose first inputs are `inputs`.
         function: the trusted function of the same inputs, which runs in float64. Its
             arguments should have the same names as the student's, because the message
             uses them.

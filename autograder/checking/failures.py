@@ -9,9 +9,9 @@ class CheckFailed(AssertionError):
     """Stop a failed check, with a message for the student.
 
     Attributes:
-        message: what was expected and what was found, without values of the check.
+        message: the expected and the found result, without values of the check.
         mistake: the phrase that names the recognised mistake, or None.
-        guess: the phrase of a mistake that would explain the failure, or None. The
+        guess: the phrase of a mistake that may explain the failure, or None. The
             student reads it only if no other check contradicts it.
         place: the line of the student's cell that raised an error, or "".
     """

@@ -133,7 +133,7 @@ def expect_no_traces(
 
     Args:
         student: the fixture.
-        function: what is called once.
+        function: the function to call once.
         args: an argument also counts as written into if its values are restored.
         still: whether the call may not draw random numbers either.
         kwargs: passed on, not watched.
@@ -175,10 +175,10 @@ def expect_no_seed(
     Args:
         student: the fixture.
         function: the function to call from two random states.
-        args: handed over.
+        args: arguments of the call.
         part: the index of the result; None = there is only one.
         draws: whether the function is random, so that the two results must differ.
-        kwargs: handed over.
+        kwargs: keyword arguments of the call.
     """
     runs = student.calls_by_seed(function, *args, seeds=[1, 2], **kwargs)
     (first, state), (second, other_state) = runs
@@ -245,11 +245,11 @@ def expect_raises(
 
     Args:
         student: the fixture.
-        function: what is called.
-        args: handed over.
+        function: the function to call.
+        args: arguments of the call.
         kind: the class of the error, such as "ValueError"; a subclass counts too.
         what: the wrong arguments, in words: "queries and keys of other widths".
-        kwargs: handed over.
+        kwargs: keyword arguments of the call.
     """
     raised = student.raised_by(function, *args, **kwargs)
     if not raised and kind == "Exception":

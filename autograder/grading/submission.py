@@ -202,7 +202,7 @@ def _run(
     parent: ForkServerClient,
     limits: Limits | None,
 ) -> None:
-    """Run the cells in children and check what they define.
+    """Run the cells in children and check their definitions.
 
     Raises:
         NoParent: if the parent is lost.

@@ -49,7 +49,7 @@ class Sample:
 
     Attributes:
         student: the folder's name.
-        what: what the student did.
+        what: a description of the submission.
         answers: exercise to the submitted source; other answers stay as released.
         score: the score that the checks must give.
         damaged: whether the notebook's cells and metadata are damaged too.

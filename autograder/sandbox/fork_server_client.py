@@ -157,7 +157,7 @@ class ForkServerClient:
         return Child(Channel(ours, frames), self._last_key, folder, account)
 
     def note_fork(self, child: Child, forks: bool = True) -> None:
-        """Tell the parent whether a child forks itself from now on and waits for them.
+        """Tell the parent whether a child now forks itself and waits for its forks.
 
         Raises:
             NoParent: if the parent is gone.

@@ -33,7 +33,7 @@ class Gradients:
 
 
 class Name:
-    """A name of the student's notebook, looked up when it is called."""
+    """A name in the student's notebook, which is looked up at each call."""
 
     def __init__(self, student: Owner, reference: Reference):
         """Refer to `reference` on the student's side."""

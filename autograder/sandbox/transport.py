@@ -29,7 +29,7 @@ class RemoteTransport:
         reason: str,
         gone: Callable[[Exception], StudentGone],
     ):
-        """Set the `deadline` for answers; `reason` explains what it means to miss it.
+        """Set the `deadline` for answers; `reason` explains a missed deadline.
 
         `gone` describes how a child ended that closed or broke its channel.
         """

@@ -1,4 +1,4 @@
-"""Calls of the student's code that report effects which the result does not show."""
+"""Calls of the student's code that also report effects outside their result."""
 
 from collections.abc import Sequence
 from typing import Any

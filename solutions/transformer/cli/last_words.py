@@ -41,7 +41,7 @@ def ending_together(
 
     Args:
         processes: the processes, which torchrun stops together if one fails.
-        last_words: prints what is kept.
+        last_words: a function that reports which checkpoints are kept.
 
     Raises:
         typer.Exit: with code 130, after the last words.

@@ -118,8 +118,9 @@ def scores_of(
 ) -> list[tuple[str, Bleu]]:
     """Score translations and return each score by its name.
 
-    If torchtext is installed, translations of Multi30k in whole words are also scored
-    as in the tutorial, on spaCy's tokens.
+    If torchtext is installed, all translations except those of the user's own files are
+    also scored as in the tutorial. Text from subwords is first split into spaCy's
+    tokens.
     """
     join = measured.words[1].join
     references = [pair.tgt for pair in measured.pairs]

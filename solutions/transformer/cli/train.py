@@ -221,7 +221,7 @@ def run_training(trainer: Trainer, folder: Path, resume: bool) -> None:
 
 
 def say_stopped(processes: Processes, folder: Path) -> None:
-    """Print what is kept of a stopped run, unless another process has printed it."""
+    """Report the kept checkpoint of a stopped run, unless another process has."""
     if not may_speak():
         return
     why = "stopped"

@@ -11,7 +11,7 @@ Stack = TypeVar("Stack", bound=nn.Module)
 
 
 class PartOfAddNorm(nn.Module):
-    """Do only a part of what an `AddNorm` does.
+    """An `AddNorm` without some of its parts.
 
     Args:
         whole: the `AddNorm` to replace.

@@ -1,4 +1,4 @@
-"""Tell sentences from shuffles, a task that needs positions (unit 03).
+"""Distinguish sentences from shuffles, a task that needs positions (unit 03).
 
 Each sentence is paired with its own words in random order, so that only the positions
 of the words distinguish them. The embedding and the positions are passed in as
@@ -82,7 +82,7 @@ class OrderClassifier(nn.Module):
 def train_order(
     model: OrderClassifier, task: OrderTask, settings: FitSettings
 ) -> list[float]:
-    """Train a model to tell sentences from shuffles; return the loss of each step."""
+    """Train a model to classify sentences and shuffles; return each step's loss."""
 
     def loss_of(rows: Tensor) -> Tensor:
         logits = model(task.ids[rows])

@@ -28,7 +28,7 @@ def train_reversal(
         model: changed in place.
         src: ids (n, s).
         tgt_in: ids (n, t), the target shifted right.
-        tgt: ids (n, t), what to predict, ended by `<eos>`.
+        tgt: ids (n, t), the words to predict, ended by `<eos>`.
         settings: `EXPERIMENT` if None.
 
     Returns:
