@@ -1,16 +1,16 @@
 """Make the notebooks of the course from their masters.
 
-A master `solutions/notebooks/NN_topic/NN_topic.md` holds prose, visible checks and
-points; `solutions/notebooks/README.md` shows how it is written. From it come
+A master `solutions/notebooks/NN_topic/NN_topic.md` contains prose, visible checks and
+points. `solutions/notebooks/README.md` shows its format. The assembler makes from it
 
-1. the answer notebook beside it (`notebook.py`): each answer is taken from the package
-   by `inspect.getsource` (`answers.py`), each cell has a stable id (`identity.py`);
+1. the answer notebook in the same folder (`notebook.py`), with each answer from the
+   package by `inspect.getsource` (`answers.py`) and stable cell ids (`identity.py`);
 2. the released notebook `assignments/NN_topic/NN_topic.ipynb` (`release.py`), by
    nbgrader's own `generate_assignment` with three steps of ours (`preprocessors.py`);
 3. the kit `assignments/NN_topic/transformer/` (`kit.py`).
 
-`assembler.py` does all of it, or changes nothing; `audit.py` looks for what must not be
-in a release. Running it twice changes nothing.
+`assembler.py` does all of these steps, or changes nothing, and a second run changes
+nothing. `audit.py` searches a release for text that must not be in it.
 """
 
 from autograder.assemble.assembler import Assembled, assemble

@@ -1,4 +1,4 @@
-"""Take the answer of an exercise from the package, as source text with its markers."""
+"""Read the answer of an exercise from the package, as source text with markers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autograder.course import Course
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer: where it stands, and which marked bodies it asks for."""
+    """One answer: its module and file, and the marked bodies that students write."""
 
     module: str
     name: str
@@ -27,10 +27,10 @@ class Answer:
 
 
 def answer_source(answers: Sequence[Answer]) -> str:
-    """Return the source of the answers, each function and class once.
+    """Return the source of the answers, with each function and class once.
 
     Raises:
-        Complaint: if a class has a marked method that is not asked for.
+        Complaint: if a class has a marked method that no answer names.
     """
     asked = {(one.module, name) for one in answers for name in one.asked}
     parts: dict[tuple[str, str], str] = {}

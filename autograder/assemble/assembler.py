@@ -1,4 +1,4 @@
-"""Masters to answer notebooks, released notebooks and kits: all units, or none."""
+"""Make answer notebooks, released notebooks and kits from the masters."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from autograder.assemble.release import release
 from autograder.assemble.translation import has_translation, translate_release
 from autograder.course import TRANSLATIONS, Course, Unit
 
-LEFT_BEHIND = ("__pycache__", ".ipynb_checkpoints")  # by Python and by Jupyter
+LEFT_BEHIND = ("__pycache__", ".ipynb_checkpoints")  # made by Python and Jupyter
 
 
 @dataclass(frozen=True)
 class Assembled:
-    """What assembling did."""
+    """The result of assembling."""
 
     units: tuple[Unit, ...]
     changed: tuple[str, ...]
@@ -30,13 +30,14 @@ class Assembled:
 def assemble(
     course: Course, units: Sequence[Unit] = (), *, install: bool = True
 ) -> Assembled:
-    """Assemble the units given, by default all that have a master.
+    """Assemble the given units, by default all units with a master.
 
-    Everything is built in a temporary folder first: after an error, no file of the
-    course has changed. Without `install`, none ever is: `changed` says what would be.
+    Everything is built in a temporary folder first, so that no file of the course has
+    changed after an error. Without `install`, no file is changed, and `changed` lists
+    the files that would change.
 
     Raises:
-        AssemblyError: listing what is wrong in all masters.
+        AssemblyError: with a list of the problems in all masters.
     """
     chosen = tuple(units) or tuple(
         unit for unit in course.units if course.master(unit).is_file()
@@ -80,7 +81,7 @@ def _require_master(course: Course, unit: Unit) -> None:
 
 
 def _stray_files(course: Course) -> Iterator[Problem]:
-    """Yield folders of no unit, and files that nbgrader would copy into a release."""
+    """Yield folders without a unit, and files that nbgrader would publish."""
     slugs = {unit.slug for unit in course.units}
     for path in sorted((course.root / "solutions" / "notebooks").glob("*/*")):
         where = path.relative_to(course.root).as_posix()
@@ -102,7 +103,7 @@ def _build(course: Course, unit: Unit, made: AnswerNotebook, folder: Path) -> No
 
 
 def _outdated(course: Course, unit: Unit, folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield what was built anew and differs from what stands in the course."""
+    """Yield the built files that differ from those in the course."""
     translated = [
         course.translated_notebook(unit, language).parent
         for language in TRANSLATIONS
@@ -142,7 +143,7 @@ def _same(built: Path, target: Path) -> bool:
 
 
 def _kept(folder: Path) -> Iterator[Path]:
-    """Yield what stands in a folder but for what Python and Jupyter leave behind."""
+    """Yield a folder's contents, without the folders that Python and Jupyter make."""
     for path in folder.rglob("*"):
         if not set(LEFT_BEHIND) & set(path.relative_to(folder).parts):
             yield path

@@ -1,4 +1,4 @@
-"""Look for what must not be in a release: answers, hidden checks, masters."""
+"""Search a release for text that must not be in it: answers, hidden checks, masters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.course import TRANSLATIONS, Course, Unit
 
 
 def audit_release(course: Course) -> list[Problem]:
-    """List everything under assignments/ that students must not have."""
+    """List everything under assignments/ that students must not see."""
     checks = list(secret_checks(course))
     problems = []
     folders = sorted((course.root / "assignments").glob("*"))

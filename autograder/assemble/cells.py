@@ -1,7 +1,7 @@
-"""The short form in which masters give a cell's part in the notebook.
+"""The short form in which masters state a cell's role in the notebook.
 
-The form is described for authors in `solutions/notebooks/README.md`. One option says
-which part the cell plays and carries its name:
+`solutions/notebooks/README.md` describes the form for authors. One option states the
+cell's role and its name:
 
 | option     | part of the cell                    | nbgrader                      |
 |------------|-------------------------------------|-------------------------------|
@@ -14,7 +14,7 @@ which part the cell plays and carries its name:
 | `demo`     | shows the student's code at work    | none; tag `demo`              |
 | `hand-in`  | makes the file to hand in           | read-only, `grade_id` hand-in |
 
-A cell with nbgrader's own `nbgrader` dictionary is read as the part that it amounts to.
+A cell with nbgrader's own `nbgrader` dictionary gets the role that it describes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LONGEST_NAME = 58  # a cell id has at most 64 characters, and "-check" is six
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a master with its part in the notebook made out."""
+    """A cell of a master with its role in the notebook."""
 
     role: str
     cell_type: str
@@ -57,7 +57,7 @@ class Cell:
 
     @property
     def grade_id(self) -> str | None:
-        """Name the cell as nbgrader knows it; None if nbgrader does not."""
+        """Return nbgrader's name of the cell, or None if it has none."""
         if self.role in ("plain", "demo"):
             return None
         if self.role in ("setup", "hand-in"):
@@ -66,7 +66,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """Name the cell in a message."""
+        """Return the cell's name for a message."""
         if self.grade_id:
             return f"cell '{self.grade_id}'"
         first = self.source.strip().split("\n")[0]
@@ -74,7 +74,7 @@ class Cell:
 
 
 def read_cell(cell: MasterCell) -> Cell:
-    """Make out the part that a cell of a master plays.
+    """Find the role of a cell of a master.
 
     Raises:
         Complaint: if its options are unknown, contradict each other or are missing.

@@ -1,7 +1,7 @@
-"""Fill in what no master repeats: the facts, and the cells that all notebooks share.
+"""Fill in the facts of a unit, and the cells that all notebooks share.
 
-Facts are the placeholders `{{ … }}` of Markdown cells. The set-up and the hand-in cell
-are templates.
+Placeholders `{{ … }}` in Markdown cells are replaced by facts. The set-up and the
+hand-in cells come from templates.
 """
 
 from __future__ import annotations
@@ -82,6 +82,6 @@ def fixed_source(role: str, course: Course, unit: Unit) -> str:
         "branch": course.branch,
         "package": course.package,
     }
-    _, _, code = text.partition("\n\n")  # the docstring is for us
+    _, _, code = text.partition("\n\n")  # only authors need the docstring
     code = code.replace("    # @packages@", "\n".join(lines))
     return re.sub(r"@(\w+)@", lambda match: names[match[1]], code).strip()

@@ -10,14 +10,14 @@ from autograder.assemble.cells import Cell
 from autograder.assemble.problems import Complaint
 
 LONGEST_SLUG = 40
-CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what notebook format 4.5 allows
+CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # allowed by notebook format 4.5
 
 
 def cell_ids(cells: Sequence[Cell]) -> list[str]:
     """Return the ids of the cells: their `grade_id`, their own, or a slug of the text.
 
     Raises:
-        Complaint: if an id is not allowed by the notebook format or given twice.
+        Complaint: if the notebook format does not allow an id, or an id occurs twice.
     """
     fixed = [cell.grade_id or cell.cell_id for cell in cells]
     given = [one for one in fixed if one is not None]
@@ -36,7 +36,7 @@ def cell_ids(cells: Sequence[Cell]) -> list[str]:
 
 
 def slug(text: str) -> str:
-    """Make a slug of the first heading, else of the first line."""
+    """Make a slug from the first heading, or else from the first line."""
     lines = [line.strip() for line in text.strip().split("\n")]
     heading = next((line for line in lines if re.match(r"#{1,6} \S", line)), lines[0])
     plain = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
@@ -47,7 +47,7 @@ def slug(text: str) -> str:
 
 
 def _free(wanted: str, taken: set[str]) -> str:
-    """Number an id that is taken; note it as taken."""
+    """Add a number to an id that is taken, and record the new id as taken."""
     found, number = wanted, 1
     while found in taken:
         number += 1

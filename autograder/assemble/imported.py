@@ -1,4 +1,4 @@
-"""Read from a file of Python which modules it imports, without running it."""
+"""Find the modules that a Python file imports, without running it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 def imported_names(path: Path, package: Sequence[str]) -> set[str]:
-    """Name what a file imports, with dots; of `from a import b` both `a` and `a.b`.
+    """Return dotted names of a file's imports; `from a import b` gives `a` and `a.b`.
 
     Args:
         path: the file.
-        package: the names of the package around it, from which dots lead upwards.
+        package: the names of its parent packages, for resolving relative imports.
     """
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,8 +1,9 @@
-"""Choose the part of the package that students of a unit are given.
+"""Choose the part of the package that students of a unit receive.
 
-The kit of unit N holds what its notebook imports, and what that imports in turn. It
-never holds what is written in unit N and later, nor the command line, nor a solution
-marker. It also holds the module that explains errors, which is not in the package.
+The kit of unit N contains the modules that its notebook imports, directly or
+indirectly. It never contains modules that students write in unit N or later, the
+command line, or a solution marker. It also contains the module that explains errors,
+which is not part of the package.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ IGNORED = ("__pycache__", ".ipynb_checkpoints")
 
 
 def kit_files(course: Course, unit: Unit) -> dict[str, bytes]:
-    """Return the files of a unit's kit: the path beside the notebook, the content."""
+    """Return the content of a unit's kit, by path in the notebook's folder."""
     given = kit_modules(course, unit)
     files = {}
     for path, module in _files(course):
@@ -54,7 +55,7 @@ def _explained_errors(course: Course) -> dict[str, bytes]:
 
 
 def kit_modules(course: Course, unit: Unit) -> frozenset[str]:
-    """Name the modules of a unit's kit, without the package: `data.grammar`."""
+    """Return the modules of a unit's kit without the package name: `data.grammar`."""
     modules = {module: path for path, module in _files(course) if path.suffix == ".py"}
     imports = {
         module: _imports(course, module, path, frozenset(modules))
@@ -70,7 +71,7 @@ def kit_modules(course: Course, unit: Unit) -> frozenset[str]:
 
 
 def _asked_for(course: Course, unit: Unit) -> frozenset[str]:
-    """Name what the master of a unit imports from the package."""
+    """Return the modules that the master of a unit imports from the package."""
     found: set[str] = set()
     if not course.master(unit).exists():
         return frozenset()
@@ -89,7 +90,7 @@ def _withheld(course: Course, unit: Unit, module: str) -> bool:
 
 
 def _files(course: Course) -> Iterator[tuple[Path, str]]:
-    """Yield each file of the package and its module; of data files, their folder."""
+    """Yield each file of the package with its module, or its folder for a data file."""
     for path in sorted(course.package_dir.rglob("*")):
         parts = path.relative_to(course.package_dir).with_suffix("").parts
         if path.is_file() and not set(IGNORED) & set(parts) and path.suffix != ".pyc":
@@ -105,7 +106,7 @@ def _beside(course: Course, path: Path) -> str:
 def _imports(
     course: Course, module: str, path: Path, modules: frozenset[str]
 ) -> frozenset[str]:
-    """Name the modules of the package that a module imports, its parents included."""
+    """Return the package's modules that a module imports, and their parents."""
     inside = path.stem == "__init__"
     package = [course.package, *module.split(".")] if module else [course.package]
     found = imported_names(path, package if inside else package[:-1])
@@ -114,7 +115,7 @@ def _imports(
 
 
 def _inside(course: Course, names: set[str]) -> frozenset[str]:
-    """Name the package's modules among dotted names, with the packages around them."""
+    """Return the package's modules among dotted names, with their parent packages."""
     return frozenset(
         ".".join(name.split(".")[1:length])
         for name in names

@@ -1,4 +1,4 @@
-"""Know the markers around what students write, and find what is between them."""
+"""Define the markers around the code that students write, and find this code."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ class MarkedBody:
 
 
 def marked_bodies(path: Path) -> tuple[MarkedBody, ...]:
-    """List the marked bodies of a module, in the order of the file.
+    """Return the marked bodies of a module, in the order of the file.
 
     Raises:
-        Complaint: if a marker has no partner, encloses nothing or is in no function.
+        Complaint: if a marker has no partner, encloses nothing or is outside of
+            functions.
     """
     text = path.read_text(encoding="utf-8")
     if BEGIN not in text and END not in text:
@@ -42,7 +43,7 @@ def marked_bodies(path: Path) -> tuple[MarkedBody, ...]:
 
 
 def without_markers(text: str) -> str:
-    """Remove the lines that hold a marker."""
+    """Remove the lines with a marker."""
     kept = [
         line
         for line in text.splitlines(keepends=True)
@@ -52,7 +53,7 @@ def without_markers(text: str) -> str:
 
 
 def _pairs(path: Path, lines: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield the line numbers of BEGIN and END."""
+    """Yield the line numbers of each BEGIN and its END."""
     begin = None
     for number, line in enumerate(lines, start=1):
         if line.strip() == BEGIN and begin is None:

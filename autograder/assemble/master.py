@@ -1,4 +1,4 @@
-"""Read a master: the MyST text, as jupytext splits it into cells."""
+"""Read a master, a MyST text that jupytext splits into cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEADER = (
 
 @dataclass(frozen=True)
 class MasterCell:
-    """A cell as it stands in the master."""
+    """A cell of a master, before the assembler interprets it."""
 
     cell_type: str
     source: str
@@ -41,8 +41,8 @@ def read_master(path: Path, shown_path: str) -> Master:
     """Split a master into cells; `shown_path` names it in messages.
 
     Raises:
-        AssemblyError: if it is no UTF-8 text, its options are no YAML or JSON, or its
-            header is not the one of all masters.
+        AssemblyError: if the file is not UTF-8 text, its options are not YAML or JSON,
+            or its header differs from that of all masters.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")

@@ -32,21 +32,21 @@ FLAGS = {
 
 @dataclass(frozen=True)
 class AnswerNotebook:
-    """An answer notebook as text, and what its author should look at."""
+    """An answer notebook as text, and the warnings for its author."""
 
     text: str
     warnings: tuple[str, ...]
 
 
 class _Problems:
-    """Collect complaints with their places."""
+    """Collect complaints and their places."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.found: list[Problem] = []
 
     def try_(self, place: str, make: Callable[[], Result]) -> Result | None:
-        """Return what `make` returns, or note its complaint."""
+        """Return the result of `make`, or record its complaint."""
         try:
             return make()
         except Complaint as complaint:
@@ -55,16 +55,16 @@ class _Problems:
             return None
 
     def stop(self) -> None:
-        """Raise all that was found."""
+        """Raise an error with all problems found."""
         if self.found:
             raise AssemblyError(self.found)
 
 
 def make_answer_notebook(course: Course, unit: Unit) -> AnswerNotebook:
-    """Fill the answers, the fixed cells and the facts into the master of a unit.
+    """Fill in a unit's master: its answers, fixed cells and facts.
 
     Raises:
-        AssemblyError: listing everything that is wrong with the master.
+        AssemblyError: with a list of all problems of the master.
     """
     path = course.master(unit).relative_to(course.root).as_posix()
     master = read_master(course.master(unit), path)
@@ -120,7 +120,7 @@ def _answers(
 
 
 def _own_answer(course: Course, unit: Unit, path: str) -> Answer:
-    """Find an answer, and refuse one that the kit would give away."""
+    """Find an answer, and refuse one that the kit would contain."""
     answer = find_answer(course, path)
     module = answer.module.removeprefix(f"{course.package}.")
     if course.unit_of_module(module) != unit:

@@ -22,7 +22,7 @@ DEFINITION = re.compile(r"^(?P<indent>\s*)(?P<kind>(?:async )?def|class) (?P<nam
 
 
 class NamedStubs(ClearSolutions):
-    """Clear solutions as nbgrader does; each stub names what is to be written."""
+    """Clear solutions as nbgrader does; each stub names the function to write."""
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: Any, cell_index: int
@@ -36,7 +36,7 @@ class NamedStubs(ClearSolutions):
 
 
 def stub_names(source: str) -> list[str]:
-    """Name the function or method around each marked body, in order."""
+    """Return the function or method around each marked body, in order."""
     lines = source.split("\n")
     return [
         _enclosing(lines[:number], len(match["indent"]))
@@ -46,7 +46,7 @@ def stub_names(source: str) -> list[str]:
 
 
 def _enclosing(above: list[str], indent: int) -> str:
-    """Name the innermost definition around a line that is indented by `indent`."""
+    """Return the innermost definition around a line that is indented by `indent`."""
     names: list[str] = []
     for line in reversed(above):
         match = DEFINITION.match(line)
@@ -57,14 +57,14 @@ def _enclosing(above: list[str], indent: int) -> str:
 
 
 class AddKit(NbGraderPreprocessor):
-    """Put the unit's kit beside the released notebook."""
+    """Put the unit's kit into the folder of the released notebook."""
 
     root = Unicode("", help="The course's folder; empty: this repository.").tag(
         config=True
     )
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
-        """Hand the files of the kit to nbconvert's writer."""
+        """Pass the files of the kit to nbconvert's writer."""
         course = load_course(Path(self.root) if self.root else None)
         unit = course.unit(resources["nbgrader"]["assignment"])
         resources.setdefault("outputs", {}).update(kit_files(course, unit))
@@ -72,7 +72,7 @@ class AddKit(NbGraderPreprocessor):
 
 
 class StableMetadata(NbGraderPreprocessor):
-    """Keep the notebook metadata that students need, and no more."""
+    """Keep only the notebook metadata that students need."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         """Drop metadata that differs from run to run."""

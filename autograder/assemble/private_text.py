@@ -1,4 +1,4 @@
-"""Collect what students must not be given, and tell whether lines give it away."""
+"""Collect the text that students must not see, and detect lines that reveal it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ FORBIDDEN = (
     ":answer:",
 )
 SHORTEST_TELLING_LINE = 12  # characters; shorter lines are in any program
-TELLING_SHARE = 0.5  # of the characters of the telling lines of a secret
+TELLING_SHARE = 0.5  # of the characters in the distinctive lines of a secret
 DRIVES = re.compile(r"\b(student|draw)\.")
 WRITTEN = re.compile(r"BEGIN (SOLUTION|MARK SCHEME) -->\n(.*?)<!-- END \1", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Secret:
-    """Text that students must not be given; how much of it gives it away."""
+    """Text that students must not see, and the share of it that reveals it."""
 
     name: str
     lines: frozenset[str]
@@ -41,7 +41,7 @@ class Secret:
 
 
 def secret_answers(course: Course, unit: Unit) -> Iterator[Secret]:
-    """Yield the answers of this unit and of all later ones."""
+    """Yield the answers of this unit and of all later units."""
     for other in course.units:
         for module in other.modules if other.number >= unit.number else ():
             path = course.module_file(module)
@@ -60,7 +60,7 @@ def secret_texts(course: Course, unit: Unit) -> Iterator[Secret]:
 
 
 def secret_checks(course: Course) -> Iterator[Secret]:
-    """Yield the lines of hidden checks that drive the student's code: one is enough."""
+    """Yield the lines of hidden checks that call student code; one reveals a check."""
     for unit in course.units:
         path = course.checks_file(unit)
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -75,7 +75,7 @@ def secret_checks(course: Course) -> Iterator[Secret]:
 
 
 def shown_lines(path: Path, text: str) -> list[str]:
-    """Return the lines that a student reads in a notebook or in a module."""
+    """Return the lines of a notebook or module that a student reads."""
     if path.suffix != ".ipynb":
         return text.split("\n")
     cells = nbformat.reads(text, as_version=4).cells
@@ -83,12 +83,12 @@ def shown_lines(path: Path, text: str) -> list[str]:
 
 
 def telling_lines(lines: Iterable[str]) -> frozenset[str]:
-    """Keep lines long enough to be told from any other; comments and spaces go."""
+    """Keep the lines that are long enough to be distinctive, without comments."""
     plain = ("".join(re.sub(r"\s+#\s.*", "", line).split()) for line in lines)
     return frozenset(one for one in plain if len(one) >= SHORTEST_TELLING_LINE)
 
 
 def gives_away(shown: frozenset[str], secret: Secret) -> bool:
-    """Say whether lines that are shown hold too much of a secret."""
+    """Say whether the shown lines contain too much of a secret."""
     told = sum(len(line) for line in secret.lines & shown)
     return bool(told) and told >= secret.share * sum(map(len, secret.lines))

@@ -1,4 +1,4 @@
-"""What can be wrong with a master, said so that its author can mend it."""
+"""Problems of a master, described so that its author can correct them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 
 class Complaint(Exception):
-    """What is wrong with the cell or file at hand, and what to do about it."""
+    """Report a problem of the current cell or file, and its remedy."""
 
     def __init__(self, what: str, remedy: str) -> None:
-        """Keep both halves apart."""
+        """Store the problem and the remedy separately."""
         super().__init__(f"{what}; {remedy}")
         self.what = what
         self.remedy = remedy
@@ -18,21 +18,21 @@ class Complaint(Exception):
 
 @dataclass(frozen=True)
 class Problem:
-    """A complaint with its place."""
+    """A complaint and its place."""
 
     where: str
     what: str
     remedy: str
 
     def __str__(self) -> str:
-        """Write the place, what is wrong, and what to do."""
+        """Write the place, the problem and the remedy."""
         return f"{self.where}: {self.what}\n    -> {self.remedy}"
 
 
 class AssemblyError(ValueError):
-    """Some masters cannot be assembled; `problems` lists every one found."""
+    """Report that some masters cannot be assembled; `problems` lists every problem."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        """Make one message of all problems."""
+        """Join all problems into one message."""
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in problems))

@@ -1,4 +1,4 @@
-"""Keep the README's table of units equal to `course.toml`, and its translations."""
+"""Update the README's table of units from `course.toml`, and its translations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTEBOOK = re.compile(r"(?:(?<=\]\()|(?<=lab ))assignments/(\d\d_\w+/\d\d_\w+\.i
 
 
 def write_readme(course: Course) -> bool:
-    """Put the table between its two marks, if there is a README; say if it changed.
+    """Write the table between its marks in the README and return whether it changed.
 
     Raises:
         CourseError: if a mark is missing.
@@ -46,7 +46,7 @@ def _with_table(text: str, table: str) -> str:
 
 
 def _write_translations(course: Course, path: Path) -> bool:
-    """Write the README in the languages that have some of it; say if one changed."""
+    """Write the README in its translated languages and return whether one changed."""
     changed = False
     for language in TRANSLATIONS:
         table = translations(course.root / "book" / "locale" / language / README)

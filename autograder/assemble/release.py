@@ -1,12 +1,12 @@
 """Run `nbgrader generate_assignment` in process.
 
 `configure_release` is part of the course's nbgrader settings, so that nbgrader's own
-command and formgrader's button release exactly what `make notebooks` does, the kit
-included.
+command and formgrader's button make the same release as `make notebooks`, including the
+kit.
 
-Assembling uses no gradebook at all: it runs on a machine without the class, and cannot
-disturb one that has it. The course's gradebook learns of an assignment by
-`register_assignment` (`course grade` calls it) or by `nbgrader generate_assignment`.
+Assembling uses no gradebook, so that it runs on a machine without the class and cannot
+change the gradebook of a machine with it. `register_assignment` (called by `course
+grade`) or `nbgrader generate_assignment` adds an assignment to the course's gradebook.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ SOURCES, RELEASED = "solutions/notebooks", "assignments"
 
 
 def configure_release(c: Config, root: Path | None = None) -> None:
-    """Set everything about nbgrader that decides what a release looks like.
+    """Set all nbgrader options that affect a release.
 
-    A class's folder that holds no masters takes the course's own.
+    If a class's folder has no masters, the release uses the course's own.
     """
     here = root or Path.cwd()
     course = course_of(here)
@@ -85,10 +85,10 @@ def configure_release(c: Config, root: Path | None = None) -> None:
 
 
 def release(course: Course, unit: Unit, folder: Path, db_url: str | None) -> Path:
-    """Release a unit into `folder`/assignments; return the unit's folder there.
+    """Release a unit into `folder`/assignments and return the unit's folder there.
 
-    `folder` is laid out as the course's folder: the answer notebook is read from its
-    solutions/notebooks. Without a `db_url`, no gradebook is used.
+    `folder` has the same layout as the course's folder, and the answer notebook is in
+    its solutions/notebooks. Without a `db_url`, no gradebook is used.
 
     Raises:
         AssemblyError: with nbgrader's log, if nbgrader refuses the notebook.
@@ -117,13 +117,13 @@ def release(course: Course, unit: Unit, folder: Path, db_url: str | None) -> Pat
 
 
 def register_assignment(course: Course, unit: Unit, db_url: str) -> None:
-    """Write a unit's cells and points into a gradebook; nothing else is changed.
+    """Write a unit's cells and points into a gradebook, and change nothing else.
 
-    Registering again is harmless. Scores, comments and submissions stay.
+    Registering again is harmless and keeps scores, comments and submissions.
 
     Raises:
-        AssemblyError: if there is no answer notebook yet, or the gradebook holds
-            submissions for a notebook with other cells.
+        AssemblyError: if there is no answer notebook yet, or the gradebook has
+            submissions for a notebook with different cells.
     """
     source = course.answer_notebook(unit)
     if not source.is_file():

@@ -1,4 +1,4 @@
-"""What must hold among the cells of a notebook, and of it and the hidden checks."""
+"""Check that a notebook's cells agree with each other and with the hidden checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FULL_MARKS = 100
 def problems_between_cells(
     course: Course, unit: Unit, cells: Sequence[Cell]
 ) -> Iterator[Problem]:
-    """Yield what is wrong with the notebook as a whole."""
+    """Yield the problems of the notebook as a whole."""
     master = course.master(unit).relative_to(course.root).as_posix()
     yield from _repeated_ids(master, cells)
     yield from _unpaired(master, cells)
@@ -27,7 +27,7 @@ def problems_between_cells(
 
 
 def unasked_answers(course: Course, unit: Unit, asked: set[str]) -> Iterator[str]:
-    """Yield a warning for each marked function that the notebook does not ask for."""
+    """Yield a warning for each marked function that the notebook does not use."""
     for module in unit.modules:
         path = course.module_file(module)
         for body in marked_bodies(path) if path.is_file() else ():
@@ -51,7 +51,7 @@ def _repeated_ids(master: str, cells: Sequence[Cell]) -> Iterator[Problem]:
 
 
 def _unpaired(master: str, cells: Sequence[Cell]) -> Iterator[Problem]:
-    """Yield exercises without a check, and checks without an exercise above."""
+    """Yield exercises without a check, and checks without an exercise above them."""
     checks = {cell.name for cell in cells if cell.role == "check"}
     above: set[str | None] = set()
     for cell in cells:
@@ -105,7 +105,7 @@ def _checked_exercises(path: Path) -> frozenset[str]:
     """Collect the first arguments of the `@check("exercise", …)` decorators.
 
     Raises:
-        Complaint: if the file is no Python or a decorator names no exercise.
+        Complaint: if the file is not valid Python or a decorator names no exercise.
     """
     if not path.is_file():
         return frozenset()

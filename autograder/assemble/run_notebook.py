@@ -1,4 +1,4 @@
-"""Run a notebook from top to bottom, past its errors."""
+"""Run a notebook from top to bottom, and continue after errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class CellError:
 
 
 def run_notebook(notebook: Path, folder: Path) -> list[CellError]:
-    """Run a notebook in a folder; return the errors of its cells, in order."""
+    """Run a notebook in a folder and return the errors of its cells, in order."""
     loaded = nbformat.read(notebook, as_version=4)
     NotebookClient(
         loaded,

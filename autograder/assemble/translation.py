@@ -1,6 +1,6 @@
-"""Write the released notebook of a unit in the words of its catalogues.
+"""Translate the released notebook of a unit with its catalogues.
 
-The kit is not written again: it is the one beside the English notebook.
+The translation uses the same kit as the English notebook.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from autograder.translations.sources import NOTEBOOKS, SHARED, unit_catalogue
 
 
 def has_translation(course: Course, language: str) -> bool:
-    """Say whether the course has catalogues of a language."""
+    """Say whether the course has catalogues for a language."""
     return (course.root / "book" / "locale" / language / NOTEBOOKS).is_dir()
 
 
 def in_language(
     course: Course, unit: Unit, notebook: NotebookNode, language: str
 ) -> NotebookNode:
-    """Return a notebook of a unit in the words of a language's catalogues."""
+    """Return a notebook of a unit, translated with a language's catalogues."""
     locale = course.root / "book" / "locale" / language
     own = translations(locale / unit_catalogue(NOTEBOOKS, unit))
     return translated(notebook, unit.slug, own, translations(locale / SHARED))
 
 
 def translate_release(course: Course, unit: Unit, folder: Path) -> None:
-    """Write a unit's notebook in every language that the course has.
+    """Write a unit's notebook in every language of the course.
 
     Args:
         course: the course.
         unit: the unit.
-        folder: laid out as the course's folder; the English release lies in it.
+        folder: a folder with the layout of the course's folder and the English release.
     """
     english = folder / course.release_notebook(unit).relative_to(course.root)
     for language in TRANSLATIONS:
@@ -50,7 +50,7 @@ def translate_release(course: Course, unit: Unit, folder: Path) -> None:
 def translate_submissions(
     course: Course, unit: Unit, folder: Path, language: str
 ) -> None:
-    """Turn submissions in `folder`/STUDENT/UNIT into those of another edition."""
+    """Translate submissions in `folder`/STUDENT/UNIT into those of another edition."""
     for path in sorted(folder.glob(f"*/{unit.slug}/{unit.slug}.ipynb")):
         _write(course, unit, path, path, language)
 

@@ -1,1 +1,1 @@
-"""What a hidden check's author uses: expectations, comparisons, drawn inputs."""
+"""Tools for the author of a hidden check: expectations, comparisons, random inputs."""

@@ -1,9 +1,10 @@
-"""Find uses of a built-in where it would be the whole answer, also under other names.
+"""Find uses of a built-in that would be the whole answer, also under other names.
 
-Only what an answer uses is looked at: its own definition, and what that uses of the
-notebook. A comment, a text for the reader and an annotation are no uses, and a name
-that a function binds itself is not that of a cell. A name that is put together at run
-time, other than by adding texts, is not found: see what the answer runs.
+This module reads only an answer's own definition and the parts of the notebook that it
+uses. Comments, strings for the reader and annotations do not count as uses, and a
+function's local name is not the name of a cell. The module cannot find a name that is
+built at run time other than by adding strings, so the answer also runs without the
+built-in.
 """
 
 import ast
@@ -16,21 +17,21 @@ from autograder.checking.texts import dotted_name, names_and_code
 from autograder.notebook_syntax import Program
 
 ENDINGS = {"default", "forward", "__call__", "apply", "out", "__new__"}
-HELPERS = {"generate_square_subsequent_mask"}  # of a class, but not its answer
+HELPERS = {"generate_square_subsequent_mask"}  # a banned class's method, not the answer
 KIT = "transformer"
 DEEPEST = 20
-MOST_NODES = 50_000  # of one answer and what it uses; ours have a few thousand
+MOST_NODES = 50_000  # of an answer and the code it uses; ours have a few thousand
 
 
 class Unreadable(ValueError):
-    """Report that an answer is too large to be looked through."""
+    """Report that an answer is too large to read."""
 
 
 def banned_use(program: Program, name: str, banned: Sequence[str]) -> str | None:
     """Return the first of `banned` that `name` uses, directly or indirectly.
 
     Raises:
-        Unreadable: if there is too much to look through.
+        Unreadable: if there is too much code to read.
     """
     places = list(itertools.islice(_used_nodes(program, name), MOST_NODES + 1))
     if len(places) > MOST_NODES:
@@ -55,15 +56,15 @@ def banned_use(program: Program, name: str, banned: Sequence[str]) -> str | None
 def _is_local(
     dotted: str, place: Place, program: Program, aliases: dict[str, str]
 ) -> bool:
-    """Say whether a name is a function's own, and stands for nothing that is known."""
+    """Say whether a name is local to a function and not an alias or import."""
     known = dotted in aliases or dotted in program.imports  # as after `f = f`
     return dotted in place.bound and not known
 
 
 def _used_nodes(program: Program, name: str) -> Iterator[tuple[ast.AST, Place]]:
-    """Yield the syntax of `name` and of all that it uses of the notebook."""
+    """Yield the syntax of `name` and of everything in the notebook that it uses."""
     answer = program.definitions.get(name)
-    outside = Place(in_class=isinstance(answer, ast.ClassDef))  # may be put in later
+    outside = Place(in_class=isinstance(answer, ast.ClassDef))  # may be added later
     waiting, seen = [name], {name}
     walked: set[int] = set()  # one statement may define many names
     while waiting:
@@ -83,9 +84,10 @@ def _used_nodes(program: Program, name: str) -> Iterator[tuple[ast.AST, Place]]:
 
 
 def _leads_to(used: str, program: Program) -> set[str]:
-    """Return the notebook's definitions that a name leads to.
+    """Return the notebook's definitions to which a name refers.
 
-    That is one of the cells, or of a file that a cell writes and another imports.
+    A definition may be in a cell, or in a file that one cell writes and another
+    imports.
     """
     head, _, rest = used.partition(".")
     full = program.imports.get(head, "")
@@ -96,7 +98,7 @@ def _leads_to(used: str, program: Program) -> set[str]:
 
 
 def _aliases(nodes: Sequence[ast.AST]) -> dict[str, str]:
-    """Return the plain names that stand for dotted ones, as after `G = F`."""
+    """Return the plain names that are aliases of dotted names, as after `G = F`."""
     found: dict[str, str] = {}
     for node in nodes:
         for name, value in _bindings(node):
@@ -142,7 +144,7 @@ def _is_banned(
 
 
 def _resolved(used: str, program: Program, aliases: dict[str, str]) -> tuple[str, bool]:
-    """Return a name in full, and whether it leads to an import."""
+    """Return the full form of a name, and whether it refers to an import."""
     for _ in range(DEEPEST):
         head, dot, rest = used.partition(".")
         if head in aliases:

@@ -1,4 +1,4 @@
-"""Expectations about how a function behaves: its gradient, its dtype, its inputs."""
+"""Expectations about a function's behaviour: its gradient, dtype and inputs."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -16,16 +16,17 @@ from autograder.phrases import Phrase
 
 @contextmanager
 def blame(mistake: str, ordinary: Callable[[], object] | None = None) -> Iterator[None]:
-    """Guess the mistake for whatever goes wrong inside, unless it has a name already.
+    """Add a guessed mistake to any failure inside that has no named mistake.
 
-    Use it around inputs that reveal one mistake, once the ordinary case has passed:
+    Use it around inputs that reveal one mistake, after the ordinary case has passed:
     inputs of another dtype, without a batch, not contiguous, very large. The student
     reads the guess only if it explains every check of values that fails.
 
     Args:
-        mistake: the phrase, such as "code that works with a batch and heads only".
-        ordinary: checks the ordinary case. It runs if something goes wrong inside; if
-            it fails too, the mistake is another one and gets no name here.
+        mistake: the mistake's phrase, such as "code that works with a batch and heads
+            only".
+        ordinary: checks the ordinary case. It runs after a failure inside. If it fails
+            too, the cause is another mistake, and this function adds no guess.
     """
     try:
         yield
@@ -41,7 +42,7 @@ def blame(mistake: str, ordinary: Callable[[], object] | None = None) -> Iterato
 
 @contextmanager
 def blame_error(part: str, mistake: str) -> Iterator[None]:
-    """Name the mistake where an error's message has `part`, which says all about it."""
+    """Name the mistake if an error's message contains `part`, which identifies it."""
     try:
         yield
     except StudentError as error:
@@ -51,7 +52,7 @@ def blame_error(part: str, mistake: str) -> Iterator[None]:
 
 
 def looks_like(message: str, mistake: str) -> str:
-    """Write what went wrong, and the mistake that it looks like behind it."""
+    """Write the error, followed by the mistake that it looks like."""
     if message.endswith((".", "!", "?")):
         return Phrase("{message} This looks like {mistake}.", message, mistake)
     return Phrase("{message}. This looks like {mistake}.", message, mistake)
@@ -67,11 +68,11 @@ def _passes(ordinary: Callable[[], object] | None) -> bool:
 
 
 def expect_parts(actual: Any, count: int, what: str) -> Sequence[Any]:
-    """Fail unless a function returned `count` things, and return them."""
+    """Fail unless a function returned `count` values, and return them."""
     if not isinstance(actual, (tuple, list)) or len(actual) != count:
         fail(
             Phrase(
-                "You should return {what}, but what came back is {found}.",
+                "You should return {what}, but you returned {found}.",
                 what,
                 describe(actual),
             ),
@@ -81,12 +82,12 @@ def expect_parts(actual: Any, count: int, what: str) -> Sequence[Any]:
 
 
 def expect_dtype(actual: Tensor, dtype: torch.dtype, what: str) -> None:
-    """Fail unless a tensor has kept the dtype of what went in."""
+    """Fail unless a tensor has the dtype of the inputs."""
     if actual.dtype != dtype:
         fail(
             Phrase(
-                "For inputs of {dtype} {what} should be {dtype}, but it is "
-                "{found}. Something on the way made a tensor of a fixed dtype.",
+                "For inputs of {dtype}, {what} should be {dtype}, but it is {found}. "
+                "Some step makes a tensor of a fixed dtype.",
                 dtype,
                 what,
                 actual.dtype,
@@ -102,14 +103,15 @@ def expect_gradients(
     upstream: Tensor,
     mistakes: Sequence[Mistakes] = (),
 ) -> None:
-    """Fail unless the gradients of the inputs are those of a trusted function.
+    """Fail unless the gradients of the inputs equal those of a trusted function.
 
     Args:
-        run: what `student.gradients` returned; its first inputs are `inputs`.
-        function: the trusted function of the same inputs; it is run in float64. Its
-            arguments should be called as the student's are: the message names them.
-        inputs: the float tensors that were handed over first.
-        upstream: the gradient that comes from above.
+        run: the result of `student.gradients`, whose first inputs are `inputs`.
+        function: the trusted function of the same inputs, which runs in float64. Its
+            arguments should have the same names as the student's, because the message
+            uses them.
+        inputs: the float tensors that were passed as the first arguments.
+        upstream: the upstream gradient.
         mistakes: for each input, wrong gradients by name.
     """
     leaves = [x.double().requires_grad_() for x in inputs]
@@ -138,7 +140,7 @@ def expect_gradients(
 
 
 def _argument_names(function: Callable[..., Tensor], count: int) -> list[str]:
-    """Name the first arguments of a function as its signature does, or by number."""
+    """Return the names of the first arguments from the signature, or numbers."""
     kinds = (
         inspect.Parameter.POSITIONAL_ONLY,
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -150,14 +152,14 @@ def _argument_names(function: Callable[..., Tensor], count: int) -> list[str]:
 
 
 def expect_own_layers(stack: Any, trusted: nn.Module, n: int, what: Phrase) -> None:
-    """Fail unless a student's stack has the parameters of n layers of its own."""
+    """Fail unless a student's stack has the parameters of n separate layers."""
     found = stack.parameters_by_name()
     wanted = {name: tuple(p.shape) for name, p in trusted.named_parameters()}
     if not found:
         fail(
             Phrase(
-                "{what} has no parameters: layers in a Python list are not seen by "
-                "nn.Module. nn.ModuleList is.",
+                "{what} has no parameters: nn.Module does not register layers in a "
+                "Python list. Use nn.ModuleList.",
                 what,
             ),
             mistake="layers in a Python list, so without parameters",
@@ -175,14 +177,14 @@ def expect_own_layers(stack: Any, trusted: nn.Module, n: int, what: Phrase) -> N
     if found != wanted:
         fail(
             Phrase(
-                "{what}'s parameters are not those of its layers as they were given.",
+                "{what} does not have exactly the parameters of its layers.",
                 what,
             )
         )
 
 
 def expect_unchanged(after: Sequence[Tensor], before: Sequence[Tensor]) -> None:
-    """Fail if a function wrote into one of the tensors it was given."""
+    """Fail if a function wrote into one of its input tensors."""
     for number, (now, then) in enumerate(zip(after, before, strict=True)):
         if not torch.equal(now, then):
             fail(

@@ -1,7 +1,7 @@
-"""Say under which names a built-in runs that would be the whole answer.
+"""List all names of each built-in that would be the whole answer.
 
-The one table of them: for reading an answer (`banned_calls`), and for running it where
-they are missing. They are names of PyTorch's operators and of Python's functions.
+`banned_calls` uses this table to read an answer, and the sandbox uses it to run an
+answer without the built-ins. It names PyTorch's operators and Python functions.
 """
 
 ATTENTION = (
@@ -58,6 +58,6 @@ OTHER_NAMES = {
 
 
 def names_of(banned: str) -> set[str]:
-    """Return the last part of a dotted name, and the other names of the same thing."""
+    """Return the last part of a dotted name, and the other names of the same object."""
     last = banned.rpartition(".")[-1]
     return {last, *OTHER_NAMES.get(last, ())}

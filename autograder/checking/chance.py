@@ -1,13 +1,13 @@
-"""Bounds for what is drawn, which right code does not leave by chance."""
+"""Bounds for random shares that correct code almost never exceeds by chance."""
 
 import math
 
-CHANCE = 1e-12  # that right code fails by what it happens to draw
+CHANCE = 1e-12  # probability that correct code fails by chance
 
 
 def slack(draws: int) -> float:
-    """Return how far a share of so many draws may be from what is expected of it.
+    """Return how far a share of `draws` draws may be from its expected value.
 
-    Hoeffding's bound, which holds for any share and number.
+    This is Hoeffding's bound, which holds for any share and number.
     """
     return math.sqrt(math.log(2 / CHANCE) / (2 * draws))

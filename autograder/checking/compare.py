@@ -1,6 +1,6 @@
-"""Compare what a student's code returned with what was expected, and say it in words.
+"""Compare a student's result with the expected result, and describe the difference.
 
-Nothing here ever puts an expected value or an input into a message.
+No message from this module contains an expected value or an input.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ def shape_words(shape: Sequence[int]) -> str:
 
 
 def describe(value: Any) -> str:
-    """Say what kind of thing `value` is, with its shape or length, not its value."""
+    """Describe the type of `value`, with its shape or length, but not its value."""
     if value is None:
         return NOTHING
     if isinstance(value, Tensor):
@@ -83,11 +83,11 @@ def _value_difference(
                 count,
                 bad.numel(),
             )
-    if actual.dim() == 0:  # the number itself could be an input: it is not shown
+    if actual.dim() == 0:  # hide the number: it may be an input
         return Phrase("{what} is a number, but not the one expected.", what)
     return Phrase(
-        "{what} has the right shape {shape}, but {wrong} of its {total} values "
-        "are not those expected.",
+        "{what} has the right shape {shape}, but {wrong} of its {total} values are "
+        "wrong.",
         what,
         shape_words(actual.shape),
         int(wrong.sum()),
@@ -98,7 +98,7 @@ def _value_difference(
 def name_of_mistake(
     actual: Any, mistakes: Mapping[str, Any], tolerance: float
 ) -> str | None:
-    """Return the phrase of the mistake whose value `actual` equals, as `named` does."""
+    """Return the phrase of the mistake whose value `actual` equals; see `named`."""
     if isinstance(actual, (int, float)) and not isinstance(actual, bool):
         actual = torch.tensor(actual)
     if not isinstance(actual, Tensor):
@@ -114,16 +114,17 @@ def name_of_mistake(
 
 
 def named(mistakes: Mapping[str, Any], equals: Callable[[Any], bool]) -> str | None:
-    """Return the phrase of the mistake whose value fits, or of both if two do.
+    """Return the phrase of the mistake whose value fits, or of both if two fit.
 
-    If more fit, the value says too little about the mistake, and none is named.
+    If more than two fit, the value does not identify the mistake, and the result is
+    None.
     """
     found = []
     for phrase, value in mistakes.items():
         try:
             if equals(value() if callable(value) else value):
                 found.append(phrase)
-        except Exception:  # a mistake that cannot be computed is not the one made
+        except Exception:  # it cannot be this mistake
             continue
     if len(found) == 2:
         return Phrase("{one} (here the same as {other})", *found)
@@ -149,7 +150,7 @@ def _has_fractions(value: Tensor) -> bool:
 
 
 def last_place(scores: Tensor) -> float:
-    """Return how far rounding takes weights whose log is made of such scores.
+    """Return the rounding error of weights whose logarithms come from such scores.
 
     The logarithm of a sum of exponentials is as large as the scores, and float32 rounds
     it to its last place.

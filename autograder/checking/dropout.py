@@ -1,4 +1,4 @@
-"""Expectations about dropout, with bounds that right code does not meet by chance."""
+"""Expectations about dropout, with bounds that correct code almost never exceeds."""
 
 import math
 from collections.abc import Mapping
@@ -10,7 +10,8 @@ from autograder.checking.chance import slack
 from autograder.checking.expect import expect_close, expect_shape, fail
 from autograder.phrases import Phrase
 
-# Along which axes no two places may drop alike: of weights (b, h, t, s), of vectors.
+# Axes along which no two positions may share a pattern, for weights (b, h, t, s) and
+# vectors.
 OF_WEIGHTS: dict[str, int] = {
     Phrase("sentence"): 0,
     Phrase("head"): 1,
@@ -32,20 +33,21 @@ def expect_dropped(
     axes: Mapping[str, int] | None = None,
     again: Tensor | None = None,
 ) -> None:
-    """Fail unless `used` is `right` with a share `p` of single numbers dropped.
+    """Fail unless `used` is `right` with a share `p` of its numbers dropped.
 
-    What is kept must be divided by 1 - p. Numbers of `right` that are 0 do not count.
+    The kept numbers must be divided by 1 - p. Zeros in `right` do not count.
 
     Args:
-        used: what the student's code made of `right` by dropout.
+        used: the student's result of dropout on `right`.
         right: the numbers before dropout.
         p: the share to drop.
         what: the numbers, in words: "the weights".
-        axes: along which no two places may drop alike, by name: `OF_WEIGHTS`.
-        again: what a second call made of the same numbers.
+        axes: the axes along which no two positions may share a pattern, by name, such
+            as `OF_WEIGHTS`.
+        again: the result of a second call on the same numbers.
 
     Raises:
-        ValueError: if there are too few numbers to be sure: draw more of them.
+        ValueError: if there are too few numbers for a safe decision; draw more of them.
     """
     expect_shape(used, tuple(right.shape), what)
     counted = right != 0
@@ -60,8 +62,8 @@ def expect_dropped(
         if dropped.equal((again == 0) & counted):
             fail(
                 Phrase(
-                    "Two calls drop the same numbers of {what}: dropout should "
-                    "draw anew each time.",
+                    "Two calls drop the same numbers of {what}: dropout should draw "
+                    "new random numbers in each call.",
                     what,
                 ),
                 mistake="the same numbers dropped in every call",
@@ -69,7 +71,7 @@ def expect_dropped(
 
 
 def _expect_share(dropped: Tensor, scales: Tensor, p: float, what: str) -> None:
-    """Compare the share by a bound that right code does not leave by chance."""
+    """Compare the share with a bound that correct code rarely exceeds by chance."""
     bound = slack(dropped.numel())
     if bound > 0.15:
         raise ValueError(f"{dropped.numel()} numbers are too few: draw more")
@@ -83,7 +85,7 @@ def _expect_share(dropped: Tensor, scales: Tensor, p: float, what: str) -> None:
     if meant is None or abs(share - meant) > bound:
         meant = share
     elif abs(meant - p) > 0.001:
-        bound = 0.001  # a right dropout with another p, and the scale says which
+        bound = 0.001  # correct dropout with another p, shown by the scale
     if abs(meant - p) <= bound:
         return
     if abs(meant - (1 - p)) <= bound:
@@ -108,7 +110,7 @@ def _expect_share(dropped: Tensor, scales: Tensor, p: float, what: str) -> None:
 
 
 def _share_by_scale(scales: Tensor) -> float | None:
-    """Return the share for which what was kept has been scaled, if it was for one."""
+    """Return the share p for which the kept numbers were scaled, or None."""
     if not scales.numel() or not torch.allclose(scales, scales[:1], rtol=1e-4):
         return None
     scale = float(scales.double().mean())
@@ -146,12 +148,12 @@ def _expect_unlike_along(
 
 
 def _enough(numbers: int, p: float, copies: int = 2) -> None:
-    """Raise unless some of `copies` patterns of so many numbers surely differ."""
+    """Raise unless random patterns of `numbers` numbers almost surely differ."""
     alike = numbers * math.log(p**copies + (1 - p) ** copies)
     if alike > math.log(1e-9):
         raise ValueError(f"{numbers} numbers are too few to compare: draw more")
 
 
 def weights_seen_through(values: int, *lead: int) -> Tensor:
-    """Return values with which the output of attention is the weights it used."""
+    """Return values for which the output of attention equals its weights."""
     return torch.eye(values).repeat(*lead, 1, 1)

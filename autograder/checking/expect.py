@@ -1,7 +1,7 @@
-"""Write hidden checks: the marker, the expectations, and objects to hand over.
+"""Write hidden checks: the marker, the expectations and the callback objects.
 
-A hidden check is a pytest function with the fixtures `student` and `draw`. It runs
-in the trusted process and fails with words that a student may read.
+A hidden check is a pytest function with the fixtures `student` and `draw`. It runs in
+the trusted process and fails with a message that a student may read.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ from autograder.phrases import Phrase
 
 Function = TypeVar("Function", bound=Callable[..., None])
 Mistakes = Mapping[str, Any]
-MARK = "hidden_check"  # the attribute of a check that holds its marker
+MARK = "hidden_check"  # the attribute of a check with its marker
 BANNED = "a call that is the whole answer"
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class CheckMarker:
-    """What the marker of a hidden check says about it."""
+    """The data in the marker of a hidden check."""
 
     exercise: str
     share: float
@@ -54,11 +54,11 @@ class CheckMarker:
 
 @dataclass(frozen=True)
 class Callback:
-    """Hand an object of the grader to the student's code, which may call it.
+    """Pass an object of the grader to the student's code, which may call it.
 
-    The student's side gets a stand-in with exactly `methods` (`"__call__"` among
-    them if it is to be called itself) and the plain values of `attributes`. Tensors
-    cross as values: no gradient flows through.
+    The student's side gets a stand-in with exactly these `methods` (including
+    `"__call__"` if it is callable) and the plain values of `attributes`. Tensors are
+    sent as values, without gradients.
     """
 
     target: Any
@@ -77,18 +77,18 @@ def check(
     """Mark a function as a hidden check of `exercise`, worth `share` of its points.
 
     Args:
-        exercise: the `grade_id` of the answer cell; the graded cell's is the same
-            with `-check` behind it.
+        exercise: the `grade_id` of the answer cell; that of the graded cell has the
+            suffix `-check`.
         share: the check's part of the exercise's points, relative to the others.
-        title: what the check looks at, in words that a student reads.
-        hint: what to look at again when it fails.
-        form: it sees the outward form only, such as a shape, a dtype, a device or
-            that inputs are left as they were, and so could pass for values that are
-            wrong. It pays where another check, one of values, passes.
+        title: the subject of the check, in words for the student.
+        hint: a hint for the student if the check fails.
+        form: whether it sees only the form of the result, such as a shape, a dtype, a
+            device or unchanged inputs, and could pass for wrong values. It earns points
+            only if a check of values passes.
         bans: the name of a function or class that students write, and the dotted names
             of built-ins that would be the whole answer. The check fails if the answer
-            uses one, and the exercise earns nothing. All checks of the exercise must
-            also pass in a process in which the built-ins are missing.
+            uses one, and the exercise earns no points. All checks of the exercise must
+            also pass in a process without the built-ins.
 
     Raises:
         ValueError: if `share` is not positive or `title` is empty.
@@ -110,7 +110,7 @@ def fail(message: str, mistake: str | None = None, guess: str | None = None) -> 
     """Fail the check with a message to the student.
 
     Args:
-        message: what was expected and what was found.
+        message: the expected and the found result.
         mistake: the recognised mistake, if it is certain.
         guess: a mistake that would explain the failure, if no other check contradicts.
     """
@@ -145,9 +145,9 @@ def expect_close(
 ) -> None:
     """Fail unless `actual` equals `expected` to `tolerance`, compared in float32.
 
-    On a difference, each of `mistakes` (phrase to value, or to a function without
-    arguments that computes it; or a function that returns them all) is compared too.
-    One that fits is named, and so are two; three say too little.
+    If they differ, `actual` is compared with each of `mistakes`: a mapping from a
+    phrase to a value or to a function that computes it, or a function that returns this
+    mapping. The message names one or two mistakes that fit, and none if more fit.
     """
     expected = torch.as_tensor(expected)
     problem = difference(actual, expected, what, tolerance)
@@ -168,8 +168,8 @@ def expect_equal(
 ) -> None:
     """Fail unless `actual` equals `expected` exactly: type, shape and value.
 
-    For tensors of integers and bools, numbers, strings and nested containers of them.
-    A tuple and a list with the same items are equal.
+    Use it for tensors of integers and bools, numbers, strings, and nested containers of
+    them. A tuple and a list with the same items are equal.
     """
     if isinstance(expected, Tensor):
         is_bool = expected.dtype == torch.bool
@@ -237,13 +237,13 @@ def _same(actual: Any, expected: Any) -> bool:
 def expect_no_call(student: Any, name: str, banned: Sequence[str]) -> None:
     """Fail if the source of the student's `name` uses one of the banned callables.
 
-    This function looks at the syntax tree of the definition and of all that it uses of
-    the notebook, where the student's own function with the last part of a banned name
-    is not the banned one.
+    This function reads the syntax tree of the definition and of everything in the
+    notebook that it uses. A student's own function may have the same last name part as
+    a banned one.
 
     Args:
         student: the fixture.
-        name: the function or class to look at.
+        name: the function or class to read.
         banned: dotted names, such as `torch.nn.functional.softmax`.
     """
     program = student.program()
@@ -265,7 +265,7 @@ def expect_no_call(student: Any, name: str, banned: Sequence[str]) -> None:
 
 
 def banned_call(name: str, used: str) -> BannedCall:
-    """Say that an answer uses what the exercise asks the student to write."""
+    """Report that an answer uses a built-in that the student should write."""
     return BannedCall(
         Phrase(
             "{name} uses {used}, which this exercise asks you to write yourself.",

@@ -1,4 +1,4 @@
-"""Say how a check can end early: a failed expectation, or the student's own error."""
+"""Exceptions that end a check early: a failed expectation, or the student's error."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,12 @@ from autograder.phrases import capitalised
 
 
 class CheckFailed(AssertionError):
-    """Stop a check that failed, with words for the student.
+    """Stop a failed check, with a message for the student.
 
     Attributes:
-        message: what was expected and what was found, without values of the check.
+        message: the expected and the found result, without values of the check.
         mistake: the phrase that names the recognised mistake, or None.
-        guess: the phrase of a mistake that would explain the failure, or None. The
+        guess: the phrase of a mistake that may explain the failure, or None. The
             student reads it only if no other check contradicts it.
         place: the line of the student's cell that raised an error, or "".
     """
@@ -23,7 +23,7 @@ class CheckFailed(AssertionError):
         guess: str | None = None,
         place: str = "",
     ):
-        """Keep the message with a capital letter, and the rest as it is."""
+        """Store the message with a capital letter, and the other values unchanged."""
         super().__init__(message)
         self.message = capitalised(message)
         self.mistake = mistake
@@ -32,17 +32,17 @@ class CheckFailed(AssertionError):
 
 
 class BannedCall(CheckFailed):
-    """Report that an answer uses what would be the whole answer: it earns nothing."""
+    """Report that an answer uses a banned built-in, so that it earns no points."""
 
 
 @dataclass
 class StudentError(Exception):
-    """Report that the student's code could not do what the check asked of it.
+    """Report that the student's code could not carry out a check's request.
 
     Attributes:
         kind: "missing", "not written" or "raised".
-        name: the name that was asked for.
-        message: what happened, in words for the student.
+        name: the requested name.
+        message: a description of the error for the student.
         place: the line of the student's cell, " (line 3 of its cell: x = y)", or "".
     """
 
@@ -52,7 +52,7 @@ class StudentError(Exception):
     place: str = ""
 
     def __str__(self) -> str:
-        """Return the message alone."""
+        """Return only the message."""
         return self.message
 
 
@@ -61,7 +61,7 @@ class StudentGone(Exception):
     """Report that the student's process ended, hung or broke the protocol.
 
     Attributes:
-        reason: why, in words: "it took longer than 20 s", "the process ended".
+        reason: the reason in words: "it took longer than 20 s", "the process ended".
         limit: the name of the limit that was hit, or None.
     """
 
@@ -69,5 +69,5 @@ class StudentGone(Exception):
     limit: str | None = None
 
     def __str__(self) -> str:
-        """Return the reason alone."""
+        """Return only the reason."""
         return self.reason

@@ -1,8 +1,8 @@
-"""Expectations about what one call's result does not show, in a line or two each.
+"""Expectations about effects that the result of one call does not show.
 
-What a call keeps for the next one, draws, changes for good or writes into its inputs,
-where its tensors lie, and which errors it raises. `function` is a name or a handle of
-the student's side; for a method take `method_of`.
+They concern values kept for the next call, random numbers, settings, writes into the
+inputs, devices and errors. `function` is a name or a handle on the student's side. For
+a method, use `method_of`.
 """
 
 import re
@@ -46,7 +46,7 @@ TWO_PARTS = "lambda f: lambda x, y, *rest: f(x, *rest)[{0}] + f(y, *rest)[{0}]"
 
 
 def method_of(student: Any, handle: Any, name: str) -> Any:
-    """Return a method of an object of the student's side, to be called like a name."""
+    """Return a method of an object on the student's side, callable like a name."""
     return student.load("builtins.getattr")(handle, name)
 
 
@@ -60,18 +60,18 @@ def expect_each_call_anew(
     mistakes: Mistakes | None = None,
     tolerance: float = 1e-5,
 ) -> None:
-    """Fail unless each call has the result of its own inputs, and keeps it.
+    """Fail unless each call returns its own result, which no later call changes.
 
     Args:
         student: the fixture.
-        function: what is called once with each of `calls`, in turn.
-        calls: the arguments of each call; same shapes, other values. The second's are
-            also written into the first's tensors.
-        right: gives the right result for the same arguments.
+        function: the function to call once with each of `calls`, in order.
+        calls: the arguments of each call, with the same shapes and different values.
+            Those of the second call are also written into the tensors of the first.
+        right: returns the right result for the same arguments.
         what: the result, in words: "the output".
-        part: which of several results; None = there is one.
-        mistakes: wrong results of the calls behind the first, by name.
-        tolerance: of the comparison.
+        part: the index of the result; None = there is only one.
+        mistakes: wrong results of the calls after the first, by name.
+        tolerance: the tolerance of the comparison.
     """
     results = student.calls_in_turn(function, *calls)
     found = [part_of(then, part) for then, _ in results]
@@ -94,13 +94,13 @@ def expect_each_call_anew(
 
 
 def _expect_kept(results: Sequence[tuple], what: str, part: int | None) -> None:
-    """Fail if a later call has changed what an earlier one had returned."""
+    """Fail if a later call changed the result of an earlier call."""
     pairs = [(part_of(then, part), part_of(now, part)) for then, now in results]
     if any(isinstance(a, Tensor) and not _same(a, b) for a, b in pairs):
         fail(
             Phrase(
-                "A later call changed {what} that an earlier one had returned: "
-                "both are the same tensor. Return a new one each time.",
+                "A later call changed {what} that an earlier call returned: both are "
+                "the same tensor. Return a new tensor each time.",
                 what,
             ),
             mistake=ONE_BUFFER,
@@ -116,10 +116,10 @@ def expect_calls_apart(
     part: int | None = None,
     mistakes: Mistakes | None = None,
 ) -> None:
-    """Fail unless each call stands alone: nothing is kept, written into or seeded.
+    """Fail unless each call is independent: it keeps, overwrites and seeds nothing.
 
-    The arguments are those of `expect_each_call_anew`; take sizes that no other check
-    has, so that nothing is kept from there.
+    The arguments are those of `expect_each_call_anew`. Use sizes that no other check
+    uses, so that no result from another check fits.
     """
     expect_no_traces(student, function, *calls[0])
     expect_each_call_anew(student, function, calls, right, what, part, mistakes)
@@ -133,18 +133,18 @@ def expect_no_traces(
 
     Args:
         student: the fixture.
-        function: what is called once.
-        args: also those put back as they were count as written into.
-        still: whether it may not even draw random numbers.
-        kwargs: handed over, not watched.
+        function: the function to call once.
+        args: an argument also counts as written into if its values are restored.
+        still: whether the call may not draw random numbers either.
+        kwargs: passed on, not watched.
     """
     result, changed, written = student.watched_call(function, *args, **kwargs)
     if written:
         fail(
             Phrase(
-                "Your function writes into its argument {number}, even if it puts "
-                "back what was there. A method that ends in an underscore, such as "
-                "masked_fill_, writes into its tensor; so does x[...] = y.",
+                "Your function writes into its argument {number}, even if it restores "
+                "the values. A method that ends in an underscore, such as "
+                "masked_fill_, writes into its tensor, and so does x[...] = y.",
                 written[0] + 1,
             ),
             mistake=WRITTEN,
@@ -153,8 +153,8 @@ def expect_no_traces(
         if still or setting not in RANDOM:
             fail(
                 Phrase(
-                    "After a call {setting} is another than before. Code that "
-                    "comes later is run with it.",
+                    "Your call changed {setting}, and all later code runs with this "
+                    "change.",
                     setting,
                 ),
                 mistake=Phrase("a call that changes {setting} for good", setting),
@@ -170,28 +170,28 @@ def expect_no_seed(
     draws: bool = False,
     **kwargs: Any,
 ) -> None:
-    """Fail if a call sets the random state itself, instead of going on from it.
+    """Fail if a call sets the random state instead of continuing from it.
 
     Args:
         student: the fixture.
-        function: what is called, from two random states.
-        args: handed over.
-        part: which of several results; None = there is one.
-        draws: whether there is chance in it, so that the two results must differ.
-        kwargs: handed over.
+        function: the function to call from two random states.
+        args: arguments of the call.
+        part: the index of the result; None = there is only one.
+        draws: whether the function is random, so that the two results must differ.
+        kwargs: keyword arguments of the call.
     """
     runs = student.calls_by_seed(function, *args, seeds=[1, 2], **kwargs)
     (first, state), (second, other_state) = runs
     if state == other_state:
         fail(
-            "After a call the random state is the same, whatever it was before: your "
-            "code sets a seed, and all random numbers behind it repeat.",
+            "After a call, the random state is always the same: your code sets a "
+            "seed, and all later random numbers repeat.",
             mistake=FIXED_SEED,
         )
     if draws and _same(part_of(first, part), part_of(second, part)):
         fail(
             "Two calls that start from different random states give the same result, "
-            "although there is chance in it.",
+            "although the result should be random.",
             mistake=SAME_DRAWS,
         )
 
@@ -199,10 +199,10 @@ def expect_no_seed(
 def expect_same_device(
     student: Any, function: Any, *args: Any, what: str, **kwargs: Any
 ) -> None:
-    """Fail if code makes tensors on the CPU for inputs that lie elsewhere.
+    """Fail if code makes tensors on the CPU for inputs on another device.
 
-    No GPU is needed. Code that needs the values of its inputs, as `.item()` and
-    `if mask.any()` do, is let pass. Modules are moved, and so are nested tensors.
+    The check needs no GPU. Code that needs the values of its inputs, for example with
+    `.item()` or `if mask.any()`, passes. Modules and nested tensors are moved too.
     """
     try:
         places = student.devices(function, *args, **kwargs)
@@ -212,17 +212,17 @@ def expect_same_device(
         if "numpy" in error.message:
             fail(
                 Phrase(
-                    "numpy cannot read a tensor that lies on a GPU{place}. Every "
-                    "step of this has a function in torch.",
+                    "numpy cannot read a tensor on a GPU{place}. Use functions of "
+                    "torch for every step.",
                     error.place,
                 ),
                 mistake=BY_NUMPY,
             )
         fail(
             Phrase(
-                "With the inputs on a GPU, tensors of two devices meet{place}: one "
-                "of yours is on the CPU. Make it with `device=x.device`, or keep "
-                "it in a buffer.",
+                "With the inputs on a GPU, an operation uses tensors of two "
+                "devices{place}: one of yours is on the CPU. Make it with "
+                "`device=x.device`, or keep it in a buffer.",
                 error.place,
             ),
             mistake=MADE_ON_CPU,
@@ -230,8 +230,8 @@ def expect_same_device(
     if "cpu" in places:
         fail(
             Phrase(
-                "With the inputs on a GPU, {what} lies on the CPU: make tensors "
-                "with `device=x.device`, or keep them in a buffer.",
+                "With the inputs on a GPU, {what} is on the CPU: make tensors with "
+                "`device=x.device`, or keep them in a buffer.",
                 what,
             ),
             mistake=MADE_ON_CPU,
@@ -245,28 +245,38 @@ def expect_raises(
 
     Args:
         student: the fixture.
-        function: what is called.
-        args: handed over.
-        kind: the class of the error, such as "ValueError"; a subclass will do.
-        what: what is wrong with the arguments: "queries and keys of other widths".
-        kwargs: handed over.
+        function: the function to call.
+        args: arguments of the call.
+        kind: the class of the error, such as "ValueError"; a subclass counts too.
+        what: the wrong arguments, in words: "queries and keys of other widths".
+        kwargs: keyword arguments of the call.
     """
     raised = student.raised_by(function, *args, **kwargs)
     if not raised and kind == "Exception":
         fail(
-            Phrase("For {what} an error is promised, but none was raised.", what),
+            Phrase(
+                "For {what}, the exercise asks for an error, but your code raised "
+                "none.",
+                what,
+            ),
             mistake=NO_ERROR,
         )
     if not raised:
         fail(
-            Phrase("For {what} a {kind} is promised, but none was raised.", what, kind),
+            Phrase(
+                "For {what}, the exercise asks for a {kind}, but your code raised no "
+                "error.",
+                what,
+                kind,
+            ),
             mistake=NO_ERROR,
         )
     if kind not in raised:
         found = re.sub(r"\W", "", str(raised[0]))[:60]
         fail(
             Phrase(
-                "For {what} a {kind} is promised, but a {found} was raised.",
+                "For {what}, the exercise asks for a {kind}, but your code raised a "
+                "{found}.",
                 what,
                 kind,
                 found,
@@ -278,9 +288,9 @@ def expect_raises(
 def expect_checkpointed(
     student: Any, function: Any, *args: Any, upstream: Tensor, output: int | None = None
 ) -> None:
-    """Fail unless result and gradients are the same if the call runs a second time.
+    """Fail unless a second run of the call gives the same result and gradients.
 
-    `torch.utils.checkpoint` keeps nothing of the forward pass and runs it again.
+    `torch.utils.checkpoint` discards the activations and runs the forward pass again.
     """
     plain = student.gradients(function, *args, upstream=upstream, output=output)
     words = "code that does something else when PyTorch runs it again for the gradient"
@@ -308,17 +318,17 @@ def expect_gradients_of_two_calls(
     rest: Sequence[Any] = (),
     part: int | None = None,
 ) -> None:
-    """Fail unless two calls may stand in one graph, each with its own gradient.
+    """Fail unless two calls can be in one graph, each with its own gradient.
 
     Args:
         student: the fixture.
         function: called as `function(first, *rest)` and `function(second, *rest)`.
-        first: the input of one call.
-        second: the input of the other.
+        first: the input of the first call.
+        second: the input of the second call.
         right: the trusted function of one input.
-        upstream: the gradient that comes from above, to both.
-        rest: the arguments behind.
-        part: which of several results; None = there is one.
+        upstream: the upstream gradient for both calls.
+        rest: the remaining arguments.
+        part: the index of the result; None = there is only one.
     """
     source = TWO_CALLS if part is None else TWO_PARTS.format(part)
     both = student.load("builtins.eval")(source)(function)
@@ -336,7 +346,7 @@ def part_of(result: Any, part: int | None) -> Any:
     if not isinstance(result, (tuple, list)) or len(result) <= part:
         fail(
             Phrase(
-                "You should return several things, but what came is {found}.",
+                "You should return several values, but you returned {found}.",
                 describe(result),
             )
         )

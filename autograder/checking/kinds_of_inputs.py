@@ -1,4 +1,4 @@
-"""Expectations about kinds of inputs: axes, masks, precision, sizes of numbers."""
+"""Expectations for kinds of inputs: axes, masks, precision and size of numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ ROUNDED = "numbers rounded to another dtype on the way"
 FEW_DIGITS = (
     "fewer digits than float64 has: a constant of few digits, or a number added"
 )
-FINE = 1e-9  # a change that float64 can tell and float32 cannot
+FINE = 1e-9  # a change visible in float64 and not in float32
 Call = Callable[..., Any]
 Right = Callable[..., Tensor]
 
@@ -30,16 +30,16 @@ def expect_leading_axes(
     mistakes: Callable[..., Mistakes] | None = None,
     leads: Sequence[Sequence[int]] = LEADS,
 ) -> None:
-    """Fail unless a function works for any number of axes in front.
+    """Fail unless a function works for any number of leading axes.
 
     Args:
         call: the student's function; its result is a tensor.
         right: the trusted function; it is called in float64.
-        tails: for each argument the axes that it always has.
+        tails: for each argument, its fixed last axes.
         draw: draws the arguments.
         what: the result, in words.
         mistakes: names wrong results for the same arguments.
-        leads: the axes in front; the first of them is the usual case.
+        leads: the leading axes; the first entry is the usual case.
     """
 
     def compare(lead: Sequence[int]) -> None:
@@ -62,9 +62,10 @@ def expect_leading_axes(
 def masks_of_every_kind(
     draw: Draw, b: int, h: int, t: int, s: int
 ) -> dict[str, Tensor]:
-    """Draw masks of every shape that fits scores (b, h, t, s), by their shape.
+    """Draw masks of every shape that fits scores (b, h, t, s), keyed by shape.
 
-    The first is the usual one. Every query may attend to some key and not to another.
+    The first is the usual one. Every query may attend to at least one key and not to
+    all.
     """
     shapes = {
         "(b, 1, t, s), one for each sentence": (b, 1, t, s),
@@ -89,9 +90,9 @@ def expect_every_mask(
     """Fail unless a function takes masks of every shape.
 
     Args:
-        call: the student's function of a mask alone.
-        right: the trusted one.
-        masks: by their shape, in words; the first is the usual one.
+        call: the student's function, with a mask as its only argument.
+        right: the trusted function.
+        masks: the masks, keyed by shape in words; the first is the usual one.
         what: the result, in words.
         mistakes: names wrong results for a mask.
     """
@@ -114,16 +115,16 @@ def expect_every_mask(
 
 
 def close_rows(mask: Tensor, rows: int = 1) -> Tensor:
-    """Return a mask in which the first `rows` queries of the last batch see no key."""
+    """Return a mask that hides all keys from the last sentence's first `rows` rows."""
     closed = mask.clone()
     closed[-1, ..., :rows, :] = False
     return closed
 
 
 def rows_far_apart(draw: Draw, *shape: int) -> Tensor:
-    """Draw scores whose rows lie thousands apart, each with ordinary differences.
+    """Draw scores whose rows differ by thousands, with ordinary differences in a row.
 
-    Who subtracts the largest of all scores, instead of each row's, gets 0 / 0.
+    Code that subtracts the largest of all scores, instead of each row's, gets 0 / 0.
     """
     rows = torch.arange(shape[-2], dtype=torch.float32) - shape[-2] // 2
     return draw.normal(*shape) + 1000 * rows[:, None]
@@ -136,15 +137,15 @@ def expect_double(
     what: str,
     tolerance: float | None = 1e-10,
 ) -> None:
-    """Fail unless float64 goes in and float64 comes out, with all of its digits.
+    """Fail unless float64 inputs give float64 results with full precision.
 
     Args:
         call: the student's function; its result is a tensor.
         right: the trusted function.
         inputs: the arguments; floats become float64.
         what: the result, in words.
-        tolerance: of the comparison in float64; None = only that nothing is rounded
-            to another dtype, where a constant may have been.
+        tolerance: for the comparison in float64; None = check only that no intermediate
+            value is rounded to another dtype, because a constant may have been.
     """
     given = [_in(x, torch.float64) for x in inputs]
     got, want = call(*given), right(*given).detach()
@@ -155,9 +156,8 @@ def expect_double(
     if not _near(step, right_step, 0.01 * float(right_step.abs().max())):
         fail(
             Phrase(
-                "For inputs of float64 {what} is float64, but does not tell inputs "
-                "apart that float32 cannot tell apart: something on the way is "
-                "rounded.",
+                "For float64 inputs, {what} is float64, but has only the precision of "
+                "float32: some intermediate value is rounded.",
                 what,
             ),
             mistake=ROUNDED,
@@ -165,8 +165,8 @@ def expect_double(
     if tolerance is not None and not _near(got, want, tolerance):
         fail(
             Phrase(
-                "For inputs of float64 {what} is right to a few digits only: some "
-                "constant has few digits, or a small number is added.",
+                "For float64 inputs, {what} has only a few right digits: a constant "
+                "has too few digits, or your code adds a small number.",
                 what,
             ),
             mistake=FEW_DIGITS,
@@ -174,7 +174,7 @@ def expect_double(
 
 
 def _moved_a_little(value: Any) -> Any:
-    """Change every other number by less than float32 can tell."""
+    """Change every other number by less than float32 can represent."""
     if not isinstance(value, Tensor) or not value.is_floating_point():
         return value
     every_other = torch.arange(value.numel()).reshape(value.shape) % 2
@@ -195,7 +195,7 @@ def expect_half(
     what: str,
     dtypes: Sequence[torch.dtype] = (torch.float16, torch.bfloat16),
 ) -> None:
-    """Fail unless a function works in half precision, and stays in it."""
+    """Fail unless a function works in half precision and returns half precision."""
     for dtype in dtypes:
         given = [_in(x, dtype) for x in inputs]
         exact = [_in(x, torch.float64) for x in given]

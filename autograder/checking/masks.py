@@ -1,4 +1,4 @@
-"""Expectations about masks: their values, their dtype, the device they lie on."""
+"""Expectations about masks: their values, dtype and device."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ Mistakes = Mapping[str, Tensor]
 
 
 def expect_mask(actual: Any, expected: Tensor, what: str, mistakes: Mistakes) -> None:
-    """Fail unless a mask is `expected`, in bools or in zeros and ones."""
+    """Fail unless a mask equals `expected`, as bools or as zeros and ones."""
     if isinstance(actual, Tensor) and not actual.is_complex():
         actual = actual.bool() if bool(actual.isfinite().all()) else actual == 0
     phrase = name_of_mistake(actual, mistakes, 0.0)
@@ -29,8 +29,8 @@ def expect_mask(actual: Any, expected: Tensor, what: str, mistakes: Mistakes) ->
         wrong = int((actual != expected).sum())
         fail(
             Phrase(
-                "{what} has the right shape, but {wrong} of its {total} places say "
-                "the opposite of what they should.",
+                "{what} has the right shape, but {wrong} of its {total} entries have "
+                "the opposite value.",
                 what,
                 wrong,
                 actual.numel(),
@@ -49,8 +49,8 @@ def expect_bool(actual: Any, what: str) -> None:
     if actual.dtype != torch.bool:
         fail(
             Phrase(
-                "{what} should hold bools, True = may attend, but it is {found}. A "
-                "comparison gives bools; .bool() makes them of zeros and ones.",
+                "{what} should hold bools (True = may attend), but it is {found}. A "
+                "comparison gives bools, and .bool() converts zeros and ones.",
                 what,
                 actual.dtype,
             ),
@@ -60,7 +60,7 @@ def expect_bool(actual: Any, what: str) -> None:
 
 @contextmanager
 def another_default_device(student: Any) -> Iterator[None]:
-    """Let tensors that are made without a device land elsewhere than on the CPU."""
+    """Change the default device for new tensors to a device other than the CPU."""
     set_default_device = student.load("torch.set_default_device")
     set_default_device("meta")
     try:
@@ -70,20 +70,20 @@ def another_default_device(student: Any) -> Iterator[None]:
 
 
 def expect_on_cpu(student: Any, make: Callable[[], Any], what: str) -> None:
-    """Fail unless a mask lies where it is asked for when the default is elsewhere."""
-    make()  # what does not work here at all says so itself
+    """Fail unless a mask is on the requested device if the default is different."""
+    make()  # a general error shows here
     try:
         with another_default_device(student):
             mask = make()
     except StudentError as error:
         if error.kind == "not written":
-            return  # made elsewhere and then moved: right, but "meta" cannot be copied
+            return  # correct: made and then moved, but "meta" cannot be copied
         fail(error.message, guess=ELSEWHERE)
     if not isinstance(mask, Tensor):
         fail(
             Phrase(
-                "{what} was made on another device than the one that is asked for: "
-                "hand `device` on to the function that makes the tensor.",
+                "{what} is not on the device in the argument `device`: pass `device` "
+                "to the function that makes the tensor.",
                 what,
             ),
             ELSEWHERE,

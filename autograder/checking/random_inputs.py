@@ -1,4 +1,4 @@
-"""Draw the inputs of hidden checks: the same for every student and at a regrade."""
+"""Draw the inputs of hidden checks, the same for every student and every regrade."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 def seed_of(*parts: object) -> int:
-    """Return a 63-bit seed that depends on every one of `parts` and nothing else."""
+    """Return a 63-bit seed that depends on all `parts` and nothing else."""
     text = "\0".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
@@ -20,9 +20,10 @@ class Draw:
     """Draw random values from one seeded generator, always on the CPU."""
 
     def __init__(self, assignment: str, check: str, number: int = 0):
-        """Seed the generator by assignment, check and the course's number.
+        """Seed the generator with the assignment, the check and the course's number.
 
-        Not by the student: equal answers meet equal inputs, and get equal points.
+        The seed does not depend on the student, so that equal answers get equal inputs
+        and equal points.
         """
         self.assignment = assignment
         self.seed = seed_of(assignment, check, number)
@@ -31,8 +32,8 @@ class Draw:
     def fixed(self, number: int) -> "Draw":
         """Return a generator whose values depend only on the assignment and `number`.
 
-        It is for a case in which each known mistake must show: its author tries numbers
-        until `course verify` finds all of them.
+        Use it for a case that must reveal each known mistake. Its author tries numbers
+        until `course verify` finds all the mistakes.
         """
         return Draw(self.assignment, "fixed", number)
 
@@ -51,9 +52,9 @@ class Draw:
         return torch.randint(low, high, shape, generator=self.generator)
 
     def lengths(self, b: int, longest: int) -> Tensor:
-        """Draw `b` lengths from 1 to `longest`: not sorted, and none of a full row.
+        """Draw `b` unsorted lengths from 1 to `longest`, none of them a full row.
 
-        The longest comes neither first nor last, and leaves a column of padding.
+        The longest is neither first nor last, and leaves one column of padding.
         """
         drawn = torch.randint(1, longest - 1, (b,), generator=self.generator)
         drawn[b // 2] = longest - 1
@@ -62,9 +63,10 @@ class Draw:
     def padded_ids(
         self, b: int, t: int, pad_id: int = 0, low: int = 4, high: int = 50
     ) -> dict[str, Tensor]:
-        """Draw ids (b, t) with padding in every place, by where it stands.
+        """Draw ids (b, t) with padding in different places, keyed by the place.
 
-        Each has sentences of other lengths, not sorted; the first is the usual one.
+        Each batch has unsorted sentences of different lengths. The first is the usual
+        case.
         """
         lengths = self.lengths(b, t)[:, None]
         place = torch.arange(t)

@@ -1,4 +1,4 @@
-"""Walk syntax with its place: which names the functions around it bind themselves."""
+"""Walk a syntax tree, with the local names of the functions around each node."""
 
 import ast
 from collections.abc import Iterator, Sequence, Set
@@ -11,11 +11,11 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 @dataclass(frozen=True)
 class Place:
-    """Where a piece of syntax stands.
+    """The place of a syntax node.
 
     Attributes:
-        bound: the names that the functions around it bind themselves.
-        in_class: whether it stands in a class, whose methods have a `self`.
+        bound: the local names of the functions around it.
+        in_class: whether it is in a class, whose methods have a `self`.
     """
 
     bound: frozenset[str] = frozenset()
@@ -25,14 +25,14 @@ class Place:
 def walk(
     node: ast.AST, place: Place, closed: Set[str]
 ) -> Iterator[tuple[ast.AST, Place]]:
-    """Walk a tree but for annotations and for texts that stand by themselves.
+    """Walk a tree, except annotations and strings that are whole statements.
 
-    Whatever holds a piece of syntax is yielded before it.
+    Each node is yielded before its children.
 
     Args:
         node: the root, which is yielded first.
-        place: where it stands.
-        closed: attributes whose owners are not looked at.
+        place: the place of the root.
+        closed: attributes whose owners are skipped.
     """
     waiting = [(node, place)]
     while waiting:
@@ -58,7 +58,7 @@ def _parts(node: ast.AST, place: Place) -> Iterator[tuple[ast.AST, Place]]:
 
 def _of_comprehension(node: Any, place: Place) -> Iterator[tuple[ast.AST, Place]]:
     for generator in node.generators:
-        # what it runs over sees the targets before it alone
+        # the iterable sees only the targets before it
         yield generator.iter, place
         targets, _ = _bound_in([generator.target])
         place = replace(place, bound=place.bound | targets)
@@ -69,7 +69,7 @@ def _of_comprehension(node: Any, place: Place) -> Iterator[tuple[ast.AST, Place]
 
 
 def _inside(node: ast.AST, place: Place) -> Place:
-    """Return the place of what stands in the body of a node."""
+    """Return the place of the nodes in the body of a node."""
     if isinstance(node, ast.ClassDef):
         return replace(place, in_class=True)
     if isinstance(node, FUNCTIONS):
@@ -83,9 +83,10 @@ def _inside(node: ast.AST, place: Place) -> Place:
 
 
 def _bound_in(body: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
-    """Return the names that a function's body binds, and those it says are global.
+    """Return the names that a function's body binds, and those it declares global.
 
-    What a function or a comprehension inside it binds is not the outer one's.
+    Names bound by an inner function or comprehension do not belong to the outer
+    function.
     """
     own: set[str] = set()
     elsewhere: set[str] = set()

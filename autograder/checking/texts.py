@@ -1,4 +1,4 @@
-"""Find the texts of a piece of syntax by which something may be fetched or run."""
+"""Find the strings in a syntax tree that may fetch a name or run as code."""
 
 import ast
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Sequence, Set
 RUN_TEXT = {"eval", "exec", "compile", "run_cell", "run_line_magic"}
 BY_NAME = {"getattr", "attrgetter", "methodcaller", "__getattribute__", "__getattr__"}
 TABLES = {"vars", "globals", "locals", "__dict__", "modules"}
-MOST_PARTS = 50  # of a dotted name
+MOST_PARTS = 50  # in a dotted name
 
 
 def names_and_code(nodes: Sequence[ast.AST]) -> tuple[set[str], list[str]]:
-    """Return the names by which something may be fetched, and the code that is run.
+    """Return the names that may be fetched by a string, and the code that is run.
 
-    Names are the texts in a call such as `getattr`; and where such a call has none,
-    all texts that are a name.
+    Names are the strings in a call such as `getattr`. If such a call contains no
+    string, every string that is a name counts.
 
     Args:
-        nodes: pieces of syntax, each before what it holds. Every one is looked at a
-            few times only, however deeply they are nested.
+        nodes: syntax nodes, each before its children. The function visits each node
+            only a few times, even if they are deeply nested.
     """
     texts = _are_texts(nodes)
     code = _inside(nodes, _runs_text, texts)
@@ -29,7 +29,7 @@ def names_and_code(nodes: Sequence[ast.AST]) -> tuple[set[str], list[str]]:
 
 
 def dotted_name(node: ast.AST) -> str | None:
-    """Return `a.b.c` of such an expression; `?.c` where what is before is no name."""
+    """Return `a.b.c` for such an expression, or `?.c` if the owner is not a name."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute) and len(parts) < MOST_PARTS:
         parts.append(node.attr)
@@ -42,9 +42,10 @@ def dotted_name(node: ast.AST) -> str | None:
 
 
 def _are_texts(nodes: Sequence[ast.AST]) -> set[int]:
-    """Return the ids of the expressions that are a text, also one added up of others.
+    """Return the ids of the expressions that are strings or sums of strings.
 
-    What an expression holds comes behind it, so that its parts are known before it.
+    Children come after their parents, and the function reads the list backwards, so
+    that it knows the parts first.
     """
     known: set[int] = set()
     for node in reversed(nodes):
@@ -61,7 +62,7 @@ def _are_texts(nodes: Sequence[ast.AST]) -> set[int]:
 
 
 def _holding(nodes: Sequence[ast.AST], texts: Set[int]) -> set[int]:
-    """Return the ids of the nodes that hold a text."""
+    """Return the ids of the nodes that contain a string."""
     found: set[int] = set()
     for node in reversed(nodes):
         if any(id(c) in texts or id(c) in found for c in ast.iter_child_nodes(node)):
@@ -72,7 +73,7 @@ def _holding(nodes: Sequence[ast.AST], texts: Set[int]) -> set[int]:
 def _inside(
     nodes: Sequence[ast.AST], asked: Callable[[ast.AST], bool], texts: Set[int]
 ) -> list[str]:
-    """Return the texts in the nodes that are asked for."""
+    """Return the strings in the selected nodes."""
     found: list[str] = []
     seen: set[int] = set()
     for node in nodes:
@@ -85,7 +86,7 @@ def _inside(
 
 
 def _largest(node: ast.AST, texts: Set[int]) -> Iterator[str]:
-    """Yield the texts directly in a node: those that are no part of another one."""
+    """Yield the largest strings in a node, which are not part of another string."""
     if id(node) in texts:
         return
     for child in ast.iter_child_nodes(node):
@@ -94,7 +95,7 @@ def _largest(node: ast.AST, texts: Set[int]) -> Iterator[str]:
 
 
 def _text(node: ast.AST, texts: Set[int]) -> str:
-    """Return the text that an expression gives; of what is unknown in it, nothing."""
+    """Return an expression's string, without the parts that are unknown."""
     waiting, parts = [node], []
     while waiting:
         part = waiting.pop()
@@ -110,7 +111,7 @@ def _runs_text(node: ast.AST) -> bool:
 
 
 def _fetches(node: ast.AST) -> bool:
-    """Say whether a node gets something by its name in a text, of others than self."""
+    """Say whether a node fetches something by a string, except from `self`."""
     if isinstance(node, ast.Call):
         owner = (dotted_name(node.args[0]) or "") if node.args else ""
         is_own = owner.partition(".")[0] == "self"

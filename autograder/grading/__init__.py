@@ -1,1 +1,1 @@
-"""One submission: checks, points, caps, score, and what its student reads."""
+"""Grade one submission: checks, points, caps, score, and the student's report."""

@@ -1,4 +1,4 @@
-"""Say where an earlier exercise's mistake stands in the way, so that it is mended."""
+"""Point to mistakes in earlier exercises that make a later exercise fail."""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -15,15 +15,15 @@ from autograder.repair.slots import top_names
 def point_to_earlier(
     results: Sequence[CheckResult], notebook: NotebookNode
 ) -> list[CheckResult]:
-    """Add a hint to each exercise that uses an earlier one which is not right yet.
+    """Add a hint to each exercise that uses an earlier exercise with a mistake.
 
-    What passed with the course's answers in place of the earlier ones says so. Of the
-    rest, the first failed check carries the hint, unless a mistake of its own has been
-    named. Points stay as they are.
+    A check that passed with the course's earlier answers gets a hint that says so.
+    Otherwise the exercise's first failed check gets the hint, unless its own mistake
+    has been named. Points do not change.
 
     Args:
         results: every check's result, in the order of the notebook.
-        notebook: the submission; its answers tell what uses what.
+        notebook: the submission; its answers show which exercise uses which.
     """
     answers = answers_of(notebook)
     blamed = blamed_by_exercise(results, answers)
@@ -37,9 +37,9 @@ def point_to_earlier(
 def blamed_by_exercise(
     results: Sequence[CheckResult], answers: Mapping[str, str]
 ) -> dict[str, dict[str, str]]:
-    """Return the names that each exercise uses of earlier exercises that are wrong.
+    """Return the names from wrong earlier exercises that each exercise uses.
 
-    Each name has the exercise that defines it.
+    Each name is mapped to the exercise that defines it.
 
     Args:
         results: every check's result, in the order of the notebook.
@@ -99,7 +99,7 @@ def answers_of(notebook: NotebookNode) -> Mapping[str, str]:
 
 
 def names_used(source: str) -> set[str]:
-    """Return the names that a cell reads; none if it is no Python."""
+    """Return the names that a cell reads; none if it is not valid Python."""
     tree = parse_cell(source)
     if tree is None:
         return set()

@@ -18,22 +18,22 @@ TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "feedback_table"
 
 
 def number(value: float) -> str:
-    """Write points without needless zeros."""
+    """Write points without trailing zeros."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def with_code(text: str) -> Markup:
-    """Return a text as HTML; what stands between backticks is code."""
+    """Return a text as HTML, with the parts between backticks as code."""
     return Markup(CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def words_of(result: CheckResult) -> str:
-    """Return what a student is told about a check beyond its title."""
+    """Return the text about a check that a student reads below its title."""
     return " ".join(part for part in (result.message, result.hint) if part)
 
 
 def as_text(results: Sequence[CheckResult]) -> str:
-    """Write the report as plain text, a check a line."""
+    """Write the report as plain text, with one check per line."""
     lines = []
     for result in results:
         points = f"{number(result.points)}/{number(result.max_points)}"
@@ -48,7 +48,7 @@ def as_text(results: Sequence[CheckResult]) -> str:
 
 
 def as_html(results: Sequence[CheckResult], told: Callable[[str], str] = str) -> str:
-    """Write the report as a table in the words of `told`; every text is escaped."""
+    """Write the report as a table; `told` translates each text, and all are escaped."""
     return _template().render(
         told=told,
         results=results,
@@ -77,7 +77,7 @@ def graded_outputs(
 ) -> list[NotebookNode]:
     """Return the outputs of a graded cell: the report, and the score for nbgrader.
 
-    They are looked at with the notebook, when that is written: once, not one by one.
+    nbformat validates them once, when the notebook is written, and not one by one.
     """
     report = {"text/html": as_html(results, told), "text/plain": as_text(results)}
     score = {"text/plain": number(score_of(results))}

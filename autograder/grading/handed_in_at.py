@@ -1,4 +1,4 @@
-"""Refuse a note of when it was handed in that nbgrader could not read, or slowly."""
+"""Refuse a timestamp file that nbgrader could not read, or could read only slowly."""
 
 from pathlib import Path
 
@@ -12,10 +12,10 @@ STRANGE = Phrase("its {name} does not hold the time of handing in", NAME)
 
 
 def refuse_strange_time(submission: Submission) -> None:
-    """Look at the time that is noted beside a notebook, and in the folders above it.
+    """Check the timestamp files in a notebook's folder and in the folders above it.
 
     Raises:
-        Refused: if it is no file, or too long for a time.
+        Refused: if one is not a regular file, or is too long for a timestamp.
     """
     for folder in submission.path.parents:
         if folder.name == submission.student:

@@ -16,12 +16,12 @@ FIXTURES = {"student", "draw"}
 
 
 class BrokenChecks(Exception):
-    """Report that a unit's hidden checks are not as they must be."""
+    """Report that a unit's hidden checks are invalid."""
 
 
 @dataclass(frozen=True)
 class HiddenCheck:
-    """One hidden check: its function, what its marker says, and its points."""
+    """One hidden check: its function, its marker and its points."""
 
     name: str
     marker: CheckMarker
@@ -30,10 +30,10 @@ class HiddenCheck:
 
 
 def load_checks(path: Path) -> list[HiddenCheck]:
-    """Read the hidden checks of a file, in their order.
+    """Return the hidden checks of a file in order.
 
     Raises:
-        BrokenChecks: if there is none, or one asks for another fixture than ours.
+        BrokenChecks: if the file has no check, or a check uses an unknown fixture.
     """
     state = path.stat()
     checks = list(
@@ -50,13 +50,13 @@ def load_checks(path: Path) -> list[HiddenCheck]:
 
 @functools.cache
 def fixtures_of(function: Callable[..., None]) -> frozenset[str]:
-    """Return the names of what a check's function asks for."""
+    """Return the names of the fixtures that a check's function uses."""
     return frozenset(inspect.signature(function).parameters)
 
 
 @functools.lru_cache(maxsize=32)
 def _load_module(path: Path, changed: int, size: int) -> ModuleType:
-    """Import a file of checks under a name of its own, anew when it has changed."""
+    """Import a file of checks under a unique name, again after every change."""
     name = f"hidden_checks_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -75,9 +75,10 @@ def _marked_functions(module: ModuleType) -> Iterator[HiddenCheck]:
 
 
 def checks_with_points(unit: GradedUnit) -> list[HiddenCheck]:
-    """Return a unit's checks, each with its part of the graded cell's points.
+    """Return a unit's checks, each with its share of the graded cell's points.
 
-    The parts are rounded to two decimals; the last of an exercise takes what is left.
+    The shares are rounded to two decimals, and the last check of an exercise gets the
+    rest.
 
     Raises:
         BrokenChecks: if a check has no graded cell or a graded cell has no check.

@@ -17,7 +17,7 @@ from autograder.unit import GradedUnit
 
 
 def translated_notebooks(unit: GradedUnit) -> Iterator[Path]:
-    """Yield the released notebooks of a unit in other languages than English."""
+    """Yield the released notebooks of a unit in languages other than English."""
     for language in TRANSLATIONS:
         for folder in (unit.kit.parent, ROOT / "assignments"):
             path = folder / language / unit.slug / f"{unit.slug}.ipynb"
@@ -29,8 +29,8 @@ def translated_notebooks(unit: GradedUnit) -> Iterator[Path]:
 def in_language_of(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> GradedUnit:
     """Return the unit with the released notebook of the submission's language.
 
-    It is the notebook with the most cells that are in the submission unchanged; of two
-    with as many, the English one. Both have the same exercises and points.
+    This is the notebook with the most cells that are unchanged in the submission, and
+    in a tie the English one. All have the same exercises and points.
     """
     given = {squeezed(cell.source) for cell in cells}
     others = [

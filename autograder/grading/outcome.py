@@ -1,4 +1,4 @@
-"""What became of one submission, from its repair to the gradebook: one record."""
+"""The record of one submission, from its repair to the gradebook."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,29 +11,32 @@ from autograder.phrases import restored, with_templates
 from autograder.sandbox.submission_runner import CellRun
 from autograder.unit import Submission
 
-RECORD = "course_grading"  # where a notebook's metadata has it
+RECORD = "course_grading"  # its key in a notebook's metadata
 Status = Literal["graded", "refused", "failed"]
 
 
 @dataclass
 class Outcome:
-    """What became of one submission.
+    """The outcome of grading one submission.
 
     Attributes:
-        submission: whose it is.
-        status: "graded"; "refused": it cannot be graded; "failed": the grader's fault.
-        reason: why it was refused or failed.
-        notebook: the rebuilt notebook, with scores and reports once it is checked.
-        notes: what was repaired.
-        doubtful: what a human should look at.
-        unwritten: exercises whose answer is as it was handed out.
+        submission: the submission and its student.
+        status: "graded", "refused" (it cannot be graded) or "failed" (the grader's
+            fault).
+        reason: the reason if it was refused or failed.
+        notebook: the rebuilt notebook, with scores and reports after the checks.
+        notes: the repairs that were made.
+        doubtful: the points that an instructor should look at.
+        unwritten: exercises whose answer cell is unchanged.
         results: every check's result, in the order of the notebook; none if refused.
-        runs: what each executed cell printed; in the order of `cells_to_run`.
-        limits_hit: which limits were hit, where.
-        seconds: how long it took.
-        is_kept: whether it was graded before, and nothing has changed since.
-        sandbox: the kind of sandbox that the cells ran in, or "none"; "" if none ran.
-        was_held_up: whether it ran out of time while others had the processors.
+        runs: the output of each executed cell, in the order of `cells_to_run`.
+        limits_hit: the limits that were hit, with their places.
+        seconds: the time that grading took.
+        is_kept: whether the outcome is from an earlier run and nothing has changed
+            since.
+        sandbox: the kind of sandbox for the cells, or "none"; "" if no cell ran.
+        was_held_up: whether it ran out of time while other processes used the
+            processors.
     """
 
     submission: Submission
@@ -63,7 +66,7 @@ class Outcome:
 
     @property
     def max_score(self) -> float:
-        """Return the points that there are for checks."""
+        """Return the maximum points of all checks."""
         return max_score_of(self.results)
 
     @property
@@ -73,7 +76,7 @@ class Outcome:
 
 
 def as_record(outcome: Outcome) -> dict[str, Any]:
-    """Return what is kept of an outcome, in notebooks and `grading/`, for JSON."""
+    """Return an outcome's record for JSON, as stored in notebooks and `grading/`."""
     return with_templates(
         {
             "repair": outcome.notes,
@@ -93,7 +96,7 @@ def from_record(
     submission: Submission,
     notebook: NotebookNode | None = None,
 ) -> Outcome:
-    """Return the outcome that `as_record` kept."""
+    """Return the outcome from a record of `as_record`."""
     record = restored(record)
     problem = record["problem"]
     return Outcome(

@@ -1,6 +1,6 @@
-"""Turn what a child says its cells printed into outputs that are safe to show.
+"""Turn a child's report of its cells' outputs into outputs that are safe to show.
 
-Nothing here is trusted: forms are checked, lengths limited, HTML sanitised.
+The report is not trusted: this module checks forms, limits lengths and cleans HTML.
 """
 
 import re
@@ -22,7 +22,7 @@ TEXT_KINDS = ("text/plain", "text/markdown", "text/latex")
 
 
 def safe_text(text: Any) -> str:
-    """Return text without terminal controls, cut to a length that can be shown."""
+    """Return text without terminal controls, cut to a limited length."""
     return CONTROL.sub("", str(text)[:MAX_TEXT])
 
 

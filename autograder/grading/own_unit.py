@@ -1,4 +1,4 @@
-"""Rebuild a notebook on the one released in its language, if it is the unit's."""
+"""Rebuild a unit's notebook on the notebook released in its language."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ def rebuild_as_own(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> Repaired
     """Rebuild a submission of `unit` on the notebook released in its language.
 
     Raises:
-        Refused: if none of the unit's answers is there, or all are another unit's.
+        Refused: if it contains none of the unit's answers, or only another unit's.
     """
     repaired = rebuild(in_language_of(unit, cells), cells)
     if set(unit.points) <= repaired.unwritten and _has_others_exercises(unit, cells):
@@ -27,7 +27,7 @@ def rebuild_as_own(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> Repaired
 
 
 def _has_others_exercises(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> bool:
-    """Say whether cells have names of exercises, but none of the unit's."""
+    """Say whether cells have exercise names, but none from this unit."""
     known = {False: set[str](), True: set[str]()}
     for cell in unit.released.cells:
         details = cell.metadata.get("nbgrader", {})

@@ -1,9 +1,9 @@
-"""Where a submission's points are decided: checks → points → caps → score.
+"""Decide a submission's points: checks → points → caps → score.
 
 `hidden_checks.py` lists the checks and their points, and `running.py` runs them.
-`run_checks` decides in which processes they run, pays for each check that passed, and
-caps the points of an exercise. `score_of` adds them up. nbgrader's late penalty comes
-afterwards.
+`run_checks` decides in which processes they run, gives each passed check its points,
+and caps the points of an exercise. `score_of` adds them up. nbgrader's late penalty
+comes afterwards.
 """
 
 from collections.abc import Collection, Sequence
@@ -28,12 +28,12 @@ NOTHING_RUN = Phrase("Not run: the grader had a problem; tell your instructor.")
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What one hidden check gave.
+    """The result of one hidden check.
 
-    `message` says what was wrong, `hint` what to look at again; both are for the
-    student. `mistake` is the phrase that names a recognised mistake.
-    `with_reference_answers` says that it failed with the student's earlier answers and
-    passed with the course's.
+    The student reads `message`, which describes the error, and `hint`, which says where
+    to look. `mistake` is the phrase for a recognised mistake. `with_reference_answers`
+    means that the check failed with the student's earlier answers and passed with the
+    course's.
     """
 
     exercise: str
@@ -55,16 +55,16 @@ def run_checks(
     only: Collection[str] | None = None,
     unwritten: Collection[str] = (),
 ) -> list[CheckResult]:
-    """Run every hidden check of `unit`, and pay for each exercise's best result.
+    """Run every hidden check of `unit`, and give points for each exercise's best run.
 
     Args:
-        unit: where the checks are and how many points each exercise has.
-        students: gives each exercise its student; every `Student` does.
-        only: the exercises to look at; None = all of them.
-        unwritten: exercises known to be as they were handed out: they earn nothing.
+        unit: the unit with the checks and the points of each exercise.
+        students: provides each exercise with its student.
+        only: the exercises to check; None = all of them.
+        unwritten: exercises whose answer cells are unchanged, which earn no points.
 
     Returns:
-        One result for each check, in the order of the notebook, whatever happens.
+        One result for each check, in the order of the notebook, even after an error.
     """
     checks: dict[str, list[HiddenCheck]] = {}
     for check in checks_with_points(unit):
@@ -84,7 +84,8 @@ def run_checks(
     wrong = [exercise for exercise in exercises if not _all_passed(best[exercise])]
     again = [exercise for exercise in wrong if exercise not in unwritten]
 
-    # An answer counts as it was at its own check: a later cell may have overwritten it.
+    # An answer counts in its state at its own check, because a later cell may overwrite
+    # it.
     for exercise in again:
         own, carried = checks[exercise], unit.points[exercise]
         runs = run_exercise(unit, students.up_to_check, own)
@@ -92,8 +93,9 @@ def run_checks(
         if score_of(paid) > score_of(best[exercise]):
             best[exercise] = paid
 
-    # A mistake costs once: later exercises run with the course's earlier answers, too.
-    # The student's code can read these, so only the names of passed checks are kept.
+    # A mistake costs points only once: later exercises also run with the course's
+    # earlier answers. The student's code can read these answers, so this function keeps
+    # only the names of passed checks.
     for exercise in again:
         if exercise == wrong[0] or _all_passed(best[exercise]):
             continue
@@ -112,7 +114,7 @@ def _all_passed(results: Sequence[CheckResult]) -> bool:
 
 
 def _passed_with_reference_answers(result: CheckResult) -> CheckResult:
-    """Pay for a check that passes with the course's earlier answers."""
+    """Give points to a check that passes with the course's earlier answers."""
     if result.status == "passed":
         return result
     return replace(
@@ -126,11 +128,11 @@ def _passed_with_reference_answers(result: CheckResult) -> CheckResult:
     )
 
 
-# Points: all of a check's, or none.
+# Points: a check earns all of its points, or none.
 
 
 def pay(carried: float, ran: Sequence[CheckRun]) -> list[CheckResult]:
-    """Pay for an exercise's checks, under every cap."""
+    """Give points to an exercise's checks, and apply every cap."""
     paid = _with_guess(ran, [_pay_one(one) for one in ran])
     counted = _nothing_if_banned(ran, _unless_values_are_wrong(ran, paid))
     return _nothing_above(carried, counted)
@@ -155,9 +157,9 @@ def _pay_one(ran: CheckRun) -> CheckResult:
 def _with_guess(
     ran: Sequence[CheckRun], paid: Sequence[CheckResult]
 ) -> list[CheckResult]:
-    """Name a guessed mistake where it explains every check of values that failed.
+    """Name a guessed mistake if it explains every failed check of values.
 
-    It explains a check that has the same guess, or an error in the same line.
+    It explains a check with the same guess, or with an error in the same line.
     """
     places = {one.place: one.guess for one in ran if one.place and one.guess}
     failed = [one for one in ran if one.status != "passed"]
@@ -173,20 +175,20 @@ def _with_guess(
 
 
 def nothing_run(unit: GradedUnit) -> list[CheckResult]:
-    """Return the results of a submission that the grader could not run: no points."""
+    """Return results without points for a submission that the grader could not run."""
     return [
         replace(_pay_one(CheckRun(check, "not run", NOTHING_RUN)), hint="")
         for check in checks_with_points(unit)
     ]
 
 
-# Caps: points that do not count after all.
+# Caps: points that do not count.
 
 
 def _unless_values_are_wrong(
     ran: Sequence[CheckRun], paid: Sequence[CheckResult]
 ) -> list[CheckResult]:
-    """Pay for outward form, and for what was only read, where some values are right."""
+    """Count checks of form and of source code only if some values are right."""
     if any(one.status == "passed" and _sees_values(one) for one in ran):
         return list(paid)
     return [
@@ -198,14 +200,14 @@ def _unless_values_are_wrong(
 
 
 def _sees_values(ran: CheckRun) -> bool:
-    """Say whether a check called student's code and looked at more than its form."""
+    """Say whether a check called the student's code and compared values."""
     return ran.calls > 0 and not ran.check.marker.form
 
 
 def _nothing_if_banned(
     ran: Sequence[CheckRun], paid: Sequence[CheckResult]
 ) -> list[CheckResult]:
-    """Pay nothing for an exercise that uses what is banned: it would be the answer."""
+    """Give no points to an exercise that uses a banned built-in as its answer."""
     titles = [one.check.marker.title for one in ran if one.disqualifies]
     if not titles:
         return list(paid)
@@ -223,7 +225,7 @@ def _nothing_if_banned(
 
 
 def _nothing_above(carried: float, paid: Sequence[CheckResult]) -> list[CheckResult]:
-    """Pay nothing if the checks give more than the graded cell carries.
+    """Give no points if the checks give more than the graded cell's maximum.
 
     nbgrader refuses such a score.
     """
@@ -236,13 +238,13 @@ def _nothing_above(carried: float, paid: Sequence[CheckResult]) -> list[CheckRes
 
 
 def score_of(results: Sequence[CheckResult]) -> float:
-    """Return the points that checks earned together, never more than they carry."""
+    """Return the total points of the checks, at most their maximum."""
     earned = round(sum(result.points for result in results), 2)
     return min(earned, max_score_of(results))
 
 
 def max_score_of(results: Sequence[CheckResult]) -> float:
-    """Return the points that there are for these checks."""
+    """Return the maximum points of these checks."""
     return round(sum(result.max_points for result in results), 2)
 
 

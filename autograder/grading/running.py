@@ -1,8 +1,9 @@
 """Run an exercise's hidden checks on a student's code, and return the results.
 
 An exercise may ban a built-in that would be its whole answer. Its checks then run a
-second time, in a process in which the built-in is missing. A check passes if it passes
-in both. The student's code may find out where it runs, and gains nothing by that.
+second time, in a process without the built-in, and a check passes only if it passes
+both times. The student's code may detect which process it is in, but gains nothing from
+that.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,34 +26,32 @@ from autograder.unit import GradedUnit
 
 Status = Literal["passed", "failed", "not run"]
 GivenStudent = AbstractContextManager[SubmissionProxy]
-NOT_FORESEEN = Phrase(
-    "What your code returned is not of the kind that the exercise asks for."
-)
+NOT_FORESEEN = Phrase("Your code returned a value of the wrong type for this exercise.")
 
 
 class Students(Protocol):
-    """Give each exercise a student to look at; None where there is no such student."""
+    """Provide each exercise with a student, or None if there is no such student."""
 
     def fresh(self, exercise: str) -> GivenStudent:
-        """Return the student of a process in which all cells have run, and no check."""
+        """Return the student of a process in which only the cells have run."""
 
     def still_there(self) -> GivenStudent | None:
-        """Return the student of the exercise before, where it was checked."""
+        """Return the previous exercise's student, in the process of its checks."""
 
     def up_to_check(self, exercise: str) -> GivenStudent | None:
         """Return the student of a process with the cells before its check."""
 
     def with_reference_answers(self, exercise: str) -> GivenStudent | None:
-        """Return that student with the course's answers of the exercises before."""
+        """Return that student with the course's answers to the exercises before."""
 
 
 @dataclass(frozen=True)
 class CheckRun:
-    """What happened to one hidden check, and how often it called student's code.
+    """The result of one hidden check, and how often it called the student's code.
 
-    A `guess` would explain a failure; `points.py` decides whether it does. `place` is
-    the student's line that raised an error. One that `disqualifies` takes all of its
-    exercise's points away.
+    A `guess` may explain a failure, and `points.py` decides whether it does. `place` is
+    the student's line that raised an error. A result that `disqualifies` removes all
+    points of its exercise.
     """
 
     check: HiddenCheck
@@ -70,8 +69,9 @@ def run_as_handed_in(
 ) -> list[CheckRun]:
     """Run an exercise's checks after all cells.
 
-    They run in the process of the exercise before, where its checks may have spoiled
-    something. If one fails there, all run again in a new process, and this run counts.
+    They run in the process of the previous exercise, whose checks may have changed
+    something. If a check fails there, all checks run again in a new process, and only
+    this second run counts.
     """
     there = students.still_there()
     if there is not None:
@@ -86,7 +86,7 @@ def run_exercise(
     student_for: Callable[[str], GivenStudent | None],
     checks: Sequence[HiddenCheck],
 ) -> list[CheckRun]:
-    """Run an exercise's checks on its student; nothing if there is no such student."""
+    """Run an exercise's checks on its student; return no results without a student."""
     student = student_for(checks[0].marker.exercise)
     return [] if student is None else _run_with_and_without(unit, student, checks)
 
@@ -94,7 +94,7 @@ def run_exercise(
 def _run_with_and_without(
     unit: GradedUnit, given: GivenStudent, checks: Sequence[HiddenCheck]
 ) -> list[CheckRun]:
-    """Run checks, and those that pass again where what they ban is missing."""
+    """Run checks, and repeat those that pass without the banned built-ins."""
     runs, student = _run_in_turn(unit, given, checks)
     for check in checks:
         passed = [one.check for one in runs if one.status == "passed"]
@@ -119,9 +119,9 @@ def _run_with_and_without(
 def _run_in_turn(
     unit: GradedUnit, given: GivenStudent, checks: Sequence[HiddenCheck]
 ) -> tuple[list[CheckRun], SubmissionProxy | None]:
-    """Run checks one after the other; also return the student, if there was one.
+    """Run checks in order and return their results and the student, if there was one.
 
-    The checks behind one that ends the student are not run.
+    If a check ends the student's process, the checks after it do not run.
     """
     runs: list[CheckRun] = []
     student: SubmissionProxy | None = None
@@ -140,7 +140,7 @@ def _run_check(check: HiddenCheck, student: SubmissionProxy, draw: Draw) -> Chec
     """Run one check.
 
     Raises:
-        StudentGone: if there is no student any more, for this check or another one.
+        StudentGone: if the student's process ended, in this check or another.
     """
     fixtures: dict[str, Any] = {"student": student, "draw": draw}
     student.begin(draw.seed)
@@ -154,7 +154,7 @@ def _run_check(check: HiddenCheck, student: SubmissionProxy, draw: Draw) -> Chec
         return CheckRun(check, "failed", error.message, place=error.place)
     except StudentGone:
         raise
-    except Exception:  # what came back was of a kind that the check did not foresee
+    except Exception:  # the check did not expect this type of result
         return CheckRun(check, "failed", NOT_FORESEEN)
     return CheckRun(check, "passed", calls=student.calls)
 

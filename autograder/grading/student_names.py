@@ -1,7 +1,7 @@
-"""Refuse a student's name that could act in formgrader, which shows it as it is.
+"""Refuse a student's name that could run code in formgrader.
 
-nbgrader's pages write a student's id, the folder's name, into HTML and JavaScript
-without escaping it, and leave no way to change that.
+nbgrader's pages write a student's id, which is the folder's name, into HTML and
+JavaScript without escaping it, and offer no way to change that.
 """
 
 from autograder.phrases import Phrase
@@ -12,17 +12,17 @@ ACTIVE = frozenset('<>"\\')
 
 
 def is_safe_name(student: str) -> bool:
-    """Say whether a student's id is shown as text by every page of nbgrader's."""
+    """Say whether every page of nbgrader shows a student's id as text."""
     return student.isprintable() and not ACTIVE & set(student)
 
 
 def refuse_unsafe_name(student: str) -> None:
-    """Raise Refused if a student's id could act in an instructor's browser."""
+    """Raise Refused if a student's id could run code in an instructor's browser."""
     if not is_safe_name(student):
         raise Refused(
             Phrase(
-                "{name} is no student's name: the folder's name holds one of "
-                '< > " \\ or a control character, which would act in formgrader; '
+                "{name} is not a valid student name: the folder's name contains one of "
+                '< > " \\ or a control character, which could run code in formgrader; '
                 "rename the folder",
                 clean(student, 60),
             )

@@ -1,4 +1,4 @@
-"""One submission from top to bottom: read, repair, run, check, write the scores in."""
+"""Grade one submission: read, repair, run and check it, and write in the scores."""
 
 import contextlib
 import re
@@ -41,7 +41,7 @@ LOOKS_INSIDE = re.compile(
     r"\b(?:student_side|ctypes|sys\.modules|_getframe|getsource|"
     r"gc\.get_\w+|from gc import)\b"
 )
-MAX_REASON = 300  # characters of Python's own words
+MAX_REASON = 300  # characters of Python's own message
 
 
 def grade_submission(
@@ -50,16 +50,17 @@ def grade_submission(
     limits: Limits | None = None,
     parent: ForkServerClient | None = None,
 ) -> Outcome:
-    """Read, repair, run and check one submission; nothing is written anywhere.
+    """Read, repair, run and check one submission, without writing any file.
 
     Args:
-        unit: what it is checked by.
-        submission: what was handed in.
-        limits: what it may use.
-        parent: where its children come from; by default this process's own.
+        unit: the unit with the checks.
+        submission: the student's submission.
+        limits: the limits on time, memory and output.
+        parent: the parent that forks the children; by default this process's own.
 
     Returns:
-        The outcome, whatever happens: one submission must not stop the class.
+        The outcome, even after an error, because one submission must not stop the
+        grading of the class.
     """
     started = time.monotonic()
     try:
@@ -72,7 +73,7 @@ def grade_submission(
             submission,
             "refused",
             Phrase(
-                "there is no notebook {name} in what was handed in",
+                "the submission contains no notebook {name}",
                 submission.path.name,
             ),
         )
@@ -86,13 +87,13 @@ def grade_submission(
 
 
 def read_and_repair(unit: GradedUnit, submission: Submission) -> Outcome:
-    """Repair what was handed in; of several notebooks, the one that is written.
+    """Repair a submission; of several notebooks, use one with answers.
 
-    The notebook with the unit's name counts. Where it is as it was given out or cannot
-    be read, the last other notebook with answers counts, and a note says so.
+    The notebook with the unit's name counts. If it is unchanged or cannot be read, the
+    last other notebook with answers counts, and a note says so.
 
     Raises:
-        Refused: if there is none that can be graded.
+        Refused: if no notebook can be graded.
     """
     own = submission.path.name
     refused: Refused | None = None
@@ -109,7 +110,7 @@ def read_and_repair(unit: GradedUnit, submission: Submission) -> Outcome:
                 Phrase("{copy} counts, because {own} cannot be read", path.name, own)
                 if refused
                 else Phrase(
-                    "{copy} counts, because {own} is as it was given out",
+                    "{copy} counts, because {own} is unchanged",
                     path.name,
                     own,
                 )
@@ -123,15 +124,15 @@ def read_and_repair(unit: GradedUnit, submission: Submission) -> Outcome:
 
 
 def _read(submission: Submission) -> list[SubmittedCell]:
-    """Read the cells of what was handed in.
+    """Read the cells of a submission.
 
     Raises:
-        Refused: if it is no notebook, or does not lie where it seems to.
+        Refused: if it is not a notebook, or its path contains a link.
     """
     refuse_unsafe_name(submission.student)
     refuse_strange_time(submission)
     if submission.is_in_linked_folder:
-        raise Refused(Phrase("its folder is a link: hand the notebook itself in"))
+        raise Refused(Phrase("its folder is a link: hand in the notebook itself"))
     return read_submission(submission.path)
 
 
@@ -141,12 +142,12 @@ def repair(
     cells: Sequence[SubmittedCell],
     notes: Sequence[str] = (),
 ) -> Outcome:
-    """Rebuild a submission on the notebook released in its language; nothing is run.
+    """Rebuild a submission on the notebook released in its language, but run nothing.
 
-    The `notes` say what else was done to it before.
+    The `notes` list the earlier changes to it.
 
     Raises:
-        Refused: if none of the unit's answers is there, or all are another unit's.
+        Refused: if it contains none of the unit's answers, or only another unit's.
     """
     repaired = rebuild_as_own(unit, cells)
     outcome = Outcome(
@@ -161,7 +162,7 @@ def repair(
 
 
 def _looks_inside(notebook: NotebookNode) -> list[str]:
-    """Name the words with which a student's code could look into its process."""
+    """Name the words that let a student's code inspect its process."""
     found = {w for cell in cells_to_run(notebook) for w in LOOKS_INSIDE.findall(cell)}
     words = ", ".join(sorted(found))
     return [Phrase("its code names {words}: read it", words)] if words else []
@@ -175,8 +176,8 @@ def check(
 ) -> None:
     """Run the hidden checks of `unit` on a repaired submission.
 
-    Whatever happens, every check has a result; what was not run has no points. A parent
-    that is lost is started anew, and the submission begun once more.
+    Every check has a result, even after an error, and a check that did not run earns no
+    points. If the parent is lost, it is restarted, and the submission runs once more.
     """
     started = time.monotonic()
     outcome.sandbox = parent.sandbox
@@ -187,7 +188,7 @@ def check(
             break
         except NoParent as error:
             problem = error.reason
-            with contextlib.suppress(NoParent):  # else the next attempt says so
+            with contextlib.suppress(NoParent):  # the next attempt reports it
                 parent.restart()
     else:
         fail(unit, outcome, problem)
@@ -201,7 +202,7 @@ def _run(
     parent: ForkServerClient,
     limits: Limits | None,
 ) -> None:
-    """Run the cells in children and check what they define.
+    """Run the cells in children and check their definitions.
 
     Raises:
         NoParent: if the parent is lost.
@@ -218,16 +219,16 @@ def _run(
 
 
 def fail(unit: GradedUnit, outcome: Outcome, problem: str) -> None:
-    """Note that nothing could be run, and nothing was earned: the grader's fault."""
+    """Record that the grader could not run the submission, which earns no points."""
     outcome.status, outcome.reason = "failed", problem
     outcome.results, outcome.runs, outcome.limits_hit = nothing_run(unit), [], []
 
 
 def shared_parent() -> ForkServerClient:
-    """Return this process's pre-warmed parent; it ends with the process.
+    """Return this process's pre-warmed parent, which ends with this process.
 
     Raises:
-        NoParent: if it does not come up.
+        NoParent: if it does not start.
     """
     torch.set_num_threads(1)
     return own_parent()
@@ -236,7 +237,7 @@ def shared_parent() -> ForkServerClient:
 def warm_up(
     unit: GradedUnit, files: dict[str, bytes], parent: ForkServerClient
 ) -> None:
-    """Have the parent import what every submission of a unit imports."""
+    """Make the parent import the modules that every submission of a unit imports."""
     if parent.kit != label_of(files):
         parent.warm(warm_kit(unit.kit, cells_to_run(unit.released), files))
 
@@ -244,8 +245,8 @@ def warm_up(
 def write_results(outcome: Outcome) -> None:
     """Write scores, reports and outputs into the cells of the repaired notebook.
 
-    Every graded cell gets exactly our outputs: no output would mean full marks. All of
-    the outcome that is to be kept goes into the notebook's metadata.
+    Every graded cell gets exactly our outputs, because nbgrader gives full marks to a
+    cell without output. The record of the outcome is stored in the notebook's metadata.
     """
     notebook, runs = notebook_of(outcome), iter(outcome.runs)
     for cell in notebook.cells:
@@ -266,7 +267,7 @@ def notebook_of(outcome: Outcome) -> NotebookNode:
     """Return the notebook of a submission that was not refused.
 
     Raises:
-        ValueError: if there is none.
+        ValueError: if it has no notebook.
     """
     if outcome.notebook is None:
         raise ValueError(f"{outcome.submission.student} has no rebuilt notebook")

@@ -1,4 +1,4 @@
-"""Say how written answers count, wherever a score is shown, and scale it if need be."""
+"""State next to a score how written answers count, and scale the score if necessary."""
 
 from autograder.course import SUBSTANCE, UNCOUNTED
 from autograder.grading.feedback_table import number
@@ -6,12 +6,12 @@ from autograder.phrases import Phrase
 
 
 def sentence_about(mode: str, counted: float, total: float) -> str:
-    """Say what whoever reads a score must know; "" where a human gives the points.
+    """Explain how written answers count; "" if a human gives their points.
 
     Args:
         mode: one of `autograder.course.MODES`.
         counted: the points that count.
-        total: the points that students were told of.
+        total: the points that students see for the unit.
     """
     if mode == UNCOUNTED:
         return Phrase(
@@ -29,5 +29,5 @@ def sentence_about(mode: str, counted: float, total: float) -> str:
 
 
 def scaled(score: float, counted: float, total: float) -> float:
-    """Return a score out of `counted` points as one out of `total`."""
+    """Scale a score out of `counted` points to a score out of `total`."""
     return round(score * total / counted, 2) if counted else 0.0

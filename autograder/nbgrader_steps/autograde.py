@@ -1,8 +1,8 @@
 """The course's step in `nbgrader autograde`: grade a submission as `course grade` does.
 
-nbgrader's configuration (`settings.py`) names it, so the command line, `NbGraderAPI`
-and formgrader's button all take it. nbgrader copies the files around a notebook, and
-writes the graded notebook.
+nbgrader's configuration (`settings.py`) names it, so that the command line,
+`NbGraderAPI` and formgrader's button all use it. nbgrader copies the files around a
+notebook, and writes the graded notebook.
 """
 
 import os
@@ -26,13 +26,13 @@ NOTEBOOK = ".ipynb"
 
 
 class SubmissionExporter(NotebookExporter):
-    """Leave submitted notebooks, damaged or not, for `RunHiddenChecks` to read."""
+    """Skip reading submitted notebooks, so that `RunHiddenChecks` can repair them."""
 
-    # nbconvert says that this returns a notebook, but what it gives is text.
+    # nbconvert's annotation says notebook, but the result is text.
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **kwargs: Any
     ) -> tuple[Any, dict[str, Any]]:
-        """Give an empty notebook in nbgrader's first pass, of what was handed in."""
+        """Return an empty notebook in nbgrader's first pass over a submission."""
         if getattr(self.parent, "_sanitizing", False):
             return super().from_notebook_node(new_notebook(), resources, **kwargs)
         return super().from_filename(filename, resources, **kwargs)
@@ -51,7 +51,7 @@ class RunHiddenChecks(NbGraderPreprocessor):
         """Return the graded notebook.
 
         Raises:
-            Refused: if there is nothing to grade; then no old score stays.
+            Refused: if there is nothing to grade; old scores are removed.
         """
         autograde, names = self.parent.parent, resources["nbgrader"]
         coursedir, student = autograde.coursedir, names["student"]
@@ -75,10 +75,10 @@ class RunHiddenChecks(NbGraderPreprocessor):
 
 
 def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None:
-    """Put a note in the place of each link, and of everything that is no file.
+    """Replace each link, and everything that is not a regular file, by a note.
 
-    nbgrader copies whatever a link leads to, and stops at a pipe. It does not copy
-    notebooks: those are left, and refused when they are read.
+    nbgrader copies the target of a link, and hangs at a pipe. It does not copy
+    notebooks, so this function leaves them, and the reader refuses them.
     """
     for folder in {Path(path).parent for path in notebooks}:
         if folder.is_symlink() or folder.parent.is_symlink():
@@ -98,9 +98,9 @@ def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None
 
 
 def _set_folder_aside(folder: Path, notebooks: list[str]) -> None:
-    """Put an empty folder in the place of a linked one, and links for its notebooks.
+    """Replace a linked folder by an empty one with links to its notebooks.
 
-    Nothing is read or changed at the place that the link leads to.
+    The target of the link is not changed.
     """
     linked = folder if folder.is_symlink() else folder.parent
     target = linked.resolve()

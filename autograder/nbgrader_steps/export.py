@@ -10,7 +10,7 @@ from autograder.sandbox.safe_cells import safe_cell
 
 
 class CsvCell(str):
-    """A text that is written as a cell of a CSV file: quoted, and no formula."""
+    """A text for a cell of a CSV file, quoted so that it is not a formula."""
 
     def __format__(self, specification: str) -> str:
         """Return the cell."""
@@ -19,19 +19,19 @@ class CsvCell(str):
 
 
 class SafeGradebook:
-    """A gradebook whose students' names are cells, and whose points are rounded."""
+    """A gradebook with safe cells as students' names, and with rounded points."""
 
     def __init__(self, gradebook: Gradebook):
-        """Show `gradebook`."""
+        """Wrap `gradebook`."""
         self._gradebook = gradebook
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the gradebook has."""
+        """Return the gradebook's attribute."""
         return getattr(self._gradebook, name)
 
     @property
     def students(self) -> list[SimpleNamespace]:
-        """Return the students with what the export writes of them."""
+        """Return the students, with the data that the export writes."""
         fields = ("id", "first_name", "last_name", "email")
         return [
             SimpleNamespace(**{key: CsvCell(getattr(one, key) or "") for key in fields})
@@ -39,10 +39,10 @@ class SafeGradebook:
         ]
 
     def find_submission(self, assignment: str, student: str) -> SimpleNamespace:
-        """Return what the export writes of a submission: 66.24, not 66.24000000000001.
+        """Return a submission's data for the export: 66.24, not 66.24000000000001.
 
         Raises:
-            MissingEntry: if there is none.
+            MissingEntry: if there is no such submission.
         """
         found = self._gradebook.find_submission(assignment, student)
         penalty = round(found.late_submission_penalty or 0.0, 2)

@@ -1,4 +1,4 @@
-"""Write feedback pages: nbgrader's, with our words, our styles and nothing needless."""
+"""Write nbgrader's feedback pages with our words and styles, and without repetition."""
 
 import re
 import shutil
@@ -38,18 +38,18 @@ SETUP = "setup"
 PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
 BLANKS = re.compile(r"\n\s+")
 OURS = ("text/html", "text/markdown", "text/latex", "image/png", "image/jpeg")
-CARRIED = ("timestamp.txt", "submission_secret.txt")  # the exchange asks for them
+CARRIED = ("timestamp.txt", "submission_secret.txt")  # the exchange needs them
 
 
 class MemoryCache(BytecodeCache):
-    """Keep compiled templates as long as the process lives."""
+    """Keep compiled templates until the process ends."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start with an empty cache."""
         self._compiled: dict[str, bytes] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Fill a bucket if its template, unchanged since, was compiled before."""
+        """Fill a bucket if its template was compiled before and has not changed."""
         if bucket.key in self._compiled:
             bucket.bytecode_from_string(self._compiled[bucket.key])
 
@@ -62,10 +62,10 @@ COMPILED = MemoryCache()
 
 
 def _find_notebook(session: Session, page: Mapping[str, Any]) -> SubmittedNotebook:
-    """Return the rows of the notebook that a page is about.
+    """Return the gradebook's entry for a page's notebook.
 
     Raises:
-        MissingEntry: if the gradebook does not know it.
+        MissingEntry: if the gradebook has no such notebook.
     """
     found = find_submission(session, page["assignment"], page["student"])
     for notebook in found.notebooks if found else ():
@@ -78,7 +78,8 @@ def _find_notebook(session: Session, page: Mapping[str, Any]) -> SubmittedNotebo
 class GradesOrNone(NbGraderPreprocessor):
     """Fetch scores and comments as nbgrader does, with few queries.
 
-    It adds which cells nobody has graded yet, and how written answers count.
+    It also marks the cells that nobody has graded yet, and says how written answers
+    count.
     """
 
     def preprocess(
@@ -112,7 +113,7 @@ class GradesOrNone(NbGraderPreprocessor):
         return nb, resources
 
     def _choose_language(self, nb: NotebookNode, page: dict[str, Any]) -> None:
-        """Have the page speak the language of the notebook that was handed in."""
+        """Set the page's language to that of the submitted notebook."""
         page["language"], page["told"] = language_of(nb) or ENGLISH, str
         if page["language"] != ENGLISH:
             root = Path(self.parent.parent.coursedir.root)
@@ -124,7 +125,7 @@ class GradesOrNone(NbGraderPreprocessor):
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Take a cell's score and comment over, and whether there is a score at all."""
+        """Copy a cell's score and comment, and record whether it has a score."""
         own = cell.metadata.get("nbgrader", {})
         if is_solution(cell) or is_task(cell):
             own["comment"] = self._comments[own["grade_id"]].comment
@@ -151,10 +152,10 @@ def failed_of(cell: NotebookNode, notebook: NotebookNode) -> list[dict[str, Any]
 def cause_and_rest(
     checks: Sequence[dict[str, Any]],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Part an exercise's failed checks: those to read first, and what follows of them.
+    """Split an exercise's failed checks into those to read first and the rest.
 
-    First come a check for each mistake that is named, or, if none is, the check with
-    the most points. A check with a hint comes first too.
+    The first group has one check for each named mistake or, without a named mistake,
+    the check with the most points. It also has each check with a hint.
     """
     first = {check["mistake"]: check for check in reversed(checks) if check["mistake"]}
     causes = list(first.values()) or [max(checks, key=lambda one: one["max_points"])]
@@ -173,10 +174,10 @@ def _failed(notebook: NotebookNode) -> list[dict[str, Any]]:
 
 
 def is_shown(cell: NotebookNode) -> bool:
-    """Say whether a cell says something about the submission.
+    """Say whether a cell belongs on the feedback page.
 
-    Our own code says nothing where it has printed nothing; the student has it anyway.
-    The set-up cell says something only where it has failed.
+    The course's own code is left out if it printed nothing, because the student has it
+    anyway. The set-up cell is shown only if it failed.
     """
     if cell.cell_type != "code" or is_graded_code(cell):
         return True
@@ -188,15 +189,15 @@ def is_shown(cell: NotebookNode) -> bool:
 
 
 def kinds_shown(output: NotebookNode) -> list[str]:
-    """Return the one kind in which an output is shown."""
+    """Return the only MIME type in which an output is shown."""
     kinds = [kind for kind in (*OURS, "text/plain") if kind in output]
     return kinds[:1]
 
 
 def lean(html: str) -> str:
-    """Return a page without what is said elsewhere in it, or shown nowhere.
+    """Return a page without markup that is repeated or invisible.
 
-    What stands in `pre` is shown as it is; our style sheet colours our own table.
+    Text in `pre` stays unchanged, and our style sheet colours our own table.
     """
     for status, colour in COLOURS.items():
         html = html.replace(f'<b style="color:{colour}">', f'<b class="{status[:1]}">')
@@ -206,7 +207,7 @@ def lean(html: str) -> str:
 
 
 class FeedbackExporter(HTMLExporter):
-    """nbconvert's HTML exporter with our filters, templates compiled once a process."""
+    """nbconvert's HTML exporter with our filters; it compiles templates only once."""
 
     def default_filters(self) -> Any:
         """Yield nbconvert's filters and those of our template."""
@@ -223,7 +224,7 @@ class FeedbackExporter(HTMLExporter):
     def from_notebook_node(  # type: ignore[override]  # nbconvert's own differ too
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Return the page; nbconvert would read and write all of it once more."""
+        """Return the page without nbconvert's second pass over all of it."""
         words = {"language": ENGLISH, "told": str}
         own = {**words, **(resources or {}).get("nbgrader", {})}
         resources = {**(resources or {}), "nbgrader": own}
@@ -240,10 +241,10 @@ class FeedbackExporter(HTMLExporter):
 
 
 class FeedbackPages(GenerateFeedback):
-    """nbgrader's converter, made ready once for many pages.
+    """nbgrader's converter, set up once for many pages.
 
-    `nbgrader generate_feedback` writes the same pages. It makes exporter and steps
-    again for each of them, and copies the course's files beside it.
+    `nbgrader generate_feedback` writes the same pages, but makes the exporter and steps
+    again for each page, and copies the course's files next to it.
     """
 
     def __init__(self, **settings: Any):
@@ -257,7 +258,7 @@ class FeedbackPages(GenerateFeedback):
         """Write the page of a graded submission.
 
         Raises:
-            OSError: if it is not graded, or nothing can be written.
+            OSError: if it is not graded, or the page cannot be written.
         """
         graded = Path(self._format_source(slug, student))
         target = Path(self._format_dest(slug, student))

@@ -1,7 +1,7 @@
-"""Write a feedback page in the language of the notebook that was handed in.
+"""Write a feedback page in the language of the submitted notebook.
 
-What is kept of a submission is English, with the templates that it was made of: the
-keys of the catalogues. What they do not hold shows in English.
+The record of a submission is in English, and its message templates are the keys of the
+catalogues. A text without a translation appears in English.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autograder.phrases import restored, translated
 from autograder.unit import CHECK_SUFFIX, is_graded_code
 
 Told = Callable[[str], str]
-# Words of nbgrader's own page: what stands around each of them.
+# Words of nbgrader's own page, with the text around each of them.
 NBGRADERS = tuple(
     (re.compile(pattern), words)
     for pattern, words in (
@@ -36,7 +36,7 @@ NBGRADERS = tuple(
 
 
 def nbgraders_words(told: Told) -> dict[str, str]:
-    """Return the words of nbgrader's page in another language."""
+    """Return the translations of the words on nbgrader's page."""
     return {
         "answer": told("Student's answer"),
         "task": told("Student's task"),
@@ -49,7 +49,7 @@ def nbgraders_words(told: Told) -> dict[str, str]:
 
 
 def translate_checks(notebook: NotebookNode, table: Mapping[str, str]) -> None:
-    """Translate what the checks say in a graded notebook, on top and in its cells."""
+    """Translate the check messages of a graded notebook, on top and in its cells."""
     checks = restored(notebook.metadata.get(RECORD, {})).get("checks", [])
     results = [translated_result(CheckResult(**fields), table) for fields in checks]
     if not results:

@@ -1,4 +1,4 @@
-"""Set TeX as MathML, which a browser shows without a script and without a network."""
+"""Convert TeX to MathML, which a browser shows without a script or a network."""
 
 import functools
 import re
@@ -8,47 +8,47 @@ from xml.etree.ElementTree import Element, tostring
 from latex2mathml.converter import Converter
 
 MAX_LENGTH, MAX_DEPTH = 1000, 30
-# A definition can grow without end, and a formula of an answer needs none.
+# A definition can expand without end, and the formulas of answers need none.
 DEFINITION = re.compile(r"\\(re|provide)?new|\\def|\\let")
 ALIGNED = re.compile(r"(\\(?:begin|end)){(?:aligned|split|gathered)}")
 
-# How many parts an element needs.
+# The number of parts that an element needs.
 PARTS = dict.fromkeys(("mfrac", "mroot", "msub", "msup", "munder", "mover"), 2)
 PARTS |= {"msubsup": 3, "munderover": 3}
 
 
 class NotSet(ValueError):
-    """A formula that MathML cannot show as it was meant."""
+    """Report a formula that MathML cannot show correctly."""
 
 
 @functools.lru_cache(1000)
 def mathml(tex: str, display: str = "inline") -> str:
-    """Return TeX as a `<math>` element; as it was written where that cannot be.
+    """Return TeX as a `<math>` element, or the source if MathML cannot show it.
 
     Args:
-        tex: what stands between the dollars.
+        tex: the text between the dollar signs.
         display: `inline` or `block`.
     """
     try:
         return tostring(_formula(tex, display), encoding="unicode")
-    except Exception:  # whatever a student's TeX does to the converter
+    except Exception:  # a student's TeX may break the converter in any way
         dollars = "$" if display == "inline" else "$$"
         return f"{dollars}{escape(tex)}{dollars}"
 
 
 def _formula(tex: str, display: str) -> Element:
-    """Return the element; raise an error where there is something it cannot say."""
+    """Return the element, or raise an error if MathML cannot show the formula."""
     if len(tex) > MAX_LENGTH or DEFINITION.search(tex):
         raise NotSet("too long, or with definitions")
     tex = ALIGNED.sub(r"\1{align*}", tex)
     formula = Converter(display=display).convert_to_element(tex)
     _check(formula)
-    del formula.attrib["xmlns"]  # in a page its name is enough
+    del formula.attrib["xmlns"]  # HTML needs no namespace
     return formula
 
 
 def _check(element: Element, depth: int = 0) -> None:
-    """Write out an element's characters; raise NotSet where a command is left."""
+    """Convert an element's character entities, or raise NotSet if a command remains."""
     if depth > MAX_DEPTH:
         raise NotSet("too deep")
     if len(element) < PARTS.get(element.tag, 0):

@@ -1,6 +1,6 @@
-"""Colour the code on pages, as long as that is quick: a long or strange cell is plain.
+"""Colour the code on pages, except in long or strange cells, which take too long.
 
-Pygments takes minutes for 80 kB of `a.a.a`, and for what it holds to be Perl.
+Pygments takes minutes for 80 kB of `a.a.a`, and for code that it takes for Perl.
 """
 
 import functools
@@ -13,15 +13,15 @@ from jinja2.runtime import Context
 from nbconvert.filters.highlight import Highlight2HTML
 from traitlets.config import Config
 
-MAX_LENGTH, MAX_SECONDS = 6_000, 3.0  # of one cell, of all cells of a page
+MAX_LENGTH, MAX_SECONDS = 6_000, 3.0  # per cell, per page
 SPENT = "seconds_of_highlighting"
-# Names, signs and blanks have no colour: their marks would be most of a page.
+# Names, signs and blanks get no colour, because their tags would fill most of a page.
 WITHOUT_COLOUR = re.compile(r'<span class="(?:n|nn|p|w|o|bp|err)">([^<]*)</span>')
 COLOURED = Highlight2HTML(pygments_lexer="ipython3")
 PLAIN = Highlight2HTML(pygments_lexer="text")
 
 
-@functools.lru_cache(1000)  # much of a class's code is on every page
+@functools.lru_cache(1000)  # pages of a class share much code
 def _coloured(source: str) -> str:
     return WITHOUT_COLOUR.sub(r"\1", COLOURED(source))
 
@@ -43,5 +43,5 @@ def highlighted(
 
 
 def configure_highlighting(c: Config) -> None:
-    """Have feedback pages and formgrader colour code with our filter."""
+    """Make feedback pages and formgrader colour code with our filter."""
     c.HTMLExporter.filters = {**c.HTMLExporter.filters, "highlight_code": highlighted}

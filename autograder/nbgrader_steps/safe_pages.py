@@ -1,7 +1,7 @@
-"""Show nothing of a student's as active HTML: no script in Markdown or in a name.
+"""Keep a student's Markdown and name from adding active HTML to a page.
 
-nbconvert hands raw HTML in Markdown on as it is, to the feedback pages that students
-open and to formgrader, where an instructor is logged in.
+nbconvert passes raw HTML in Markdown unchanged to the feedback pages that students
+open, and to formgrader, where an instructor is logged in.
 """
 
 import functools
@@ -33,7 +33,7 @@ AUTOGRADER = Path(__file__).resolve().parents[1]
 PAGES = AUTOGRADER / "pages"
 NBGRADER = Path(nbgrader.__file__).parent
 NBGRADERS_PAGES = NBGRADER / "server_extensions" / "formgrader" / "templates"
-MAX_LENGTH, MAX_SECONDS = 20_000, 5.0  # of one text, of all texts of a page
+MAX_LENGTH, MAX_SECONDS = 20_000, 5.0  # per text, per page
 SHOWN = 200_000
 MAX_DEPTH = 100
 VOID = {"br", "hr", "img", "input", "wbr", "col", "area"}
@@ -43,9 +43,9 @@ NAMES = ("student", "first_name", "last_name", "notebook_path", "filename")
 
 @pass_context
 def safe_markdown(context: Context, source: str) -> str:
-    """Render a cell's Markdown, its formulas as MathML; sanitise the result.
+    """Render a cell's Markdown, with formulas as MathML, and clean the result.
 
-    What a renderer could take minutes for is shown as it was written.
+    A text that could take a renderer minutes is shown as source.
     """
     page = context.get("resources")
     page = page if page is not None else {}
@@ -64,7 +64,7 @@ def _as_written(source: str) -> str:
 
 
 def _depth(html: str) -> int:
-    """Return how deep the elements of sanitised HTML are nested."""
+    """Return the nesting depth of the elements of clean HTML."""
     depth = most = 0
     for mark, name in re.findall(r"<(/?)(\w+)", html):
         if name not in VOID:
@@ -74,13 +74,13 @@ def _depth(html: str) -> int:
 
 
 def _unbracketed(html: str) -> str:
-    """Return the same page without brackets: nbconvert looks for links in it slowly."""
+    """Escape a page's brackets, because nbconvert searches them slowly for links."""
     return html.replace("[", "&#91;")
 
 
 @functools.lru_cache(1000)
 def _without(source: str) -> str:
-    """Render a text without pictures; most of them are on every page of a class."""
+    """Render a text without pictures, cached because pages share most texts."""
     return _rendered(source, {})
 
 
@@ -88,8 +88,8 @@ def _rendered(source: str, attachments: Attachments) -> str:
     renderer = PlainRenderer(
         escape=False,
         attachments=attachments,  # type: ignore[arg-type]  # only read
-        embed_images=False,  # else a path in the text could show any file of ours
-        exclude_anchor_links=True,  # a heading's name could be that of a field
+        embed_images=False,  # otherwise a path in the text could show any of our files
+        exclude_anchor_links=True,  # a heading could have the name of a field
     )
     html = MarkdownWithMath(renderer=renderer).render(source)
     return safe_html(html, attachments)
@@ -98,7 +98,7 @@ def _rendered(source: str, attachments: Attachments) -> str:
 class PlainRenderer(IPythonRenderer):
     """nbconvert's renderer; code has no colours, and only a cell's own pictures show.
 
-    Colours are classes, which `safe_html` takes away.
+    Colours are classes, which `safe_html` removes.
     """
 
     def block_code(self, code: str, info: str | None = None) -> str:
@@ -110,15 +110,15 @@ class PlainRenderer(IPythonRenderer):
         return mathml(body)
 
     def block_math(self, body: str) -> str:
-        """Return a formula on a line of its own."""
+        """Return a formula on a separate line."""
         return mathml(body, "block")
 
     def latex_environment(self, name: str, body: str) -> str:
-        """Return a formula that says by its name how it is set."""
+        """Return a formula whose environment has a name, such as `align`."""
         return mathml(f"\\begin{{{name}}}{body}\\end{{{name}}}", "block")
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """Return a picture, or words in the place of one that is not in the cell."""
+        """Return a picture, or a text for a picture that is not in the cell."""
         if picture_address(url, self.attachments) is not None:
             return HTMLRenderer.image(self, text, url, title)
         where = escape(url.removeprefix(ATTACHMENT))
@@ -128,10 +128,10 @@ class PlainRenderer(IPythonRenderer):
 
 
 class EscapeNames(Preprocessor):
-    """Escape names before formgrader's page of a submission is made of them.
+    """Escape names before formgrader makes a submission's page.
 
-    First and last names are free text. An id that could act is refused
-    (`grading/student_names.py`).
+    First and last names are free text. `grading/student_names.py` refuses an id that
+    could run code.
     """
 
     enabled = True
@@ -139,7 +139,7 @@ class EscapeNames(Preprocessor):
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Return the notebook as it is, and resources with escaped names."""
+        """Return the unchanged notebook, and resources with escaped names."""
         names = {
             key: escape(resources[key])
             for key in NAMES
@@ -150,14 +150,14 @@ class EscapeNames(Preprocessor):
 
 
 def our_file(name: str) -> str:
-    """Return the text of a file of ours that stands in every page."""
+    """Return the text of one of our files that every page includes."""
     return (PAGES / name).read_text(encoding="utf-8")
 
 
 def configure_pages(c: Config) -> None:
-    """Have feedback pages and formgrader show sanitised Markdown and escaped names.
+    """Make feedback pages and formgrader show clean Markdown and escaped names.
 
-    Raw cells are not shown: nbconvert copies them into the page as they are.
+    Raw cells are not shown, because nbconvert would copy them into the page unchanged.
     """
     filters: dict[str, Any] = {
         "markdown2html": safe_markdown,

@@ -1,4 +1,4 @@
-"""The course's nbgrader settings; `nbgrader_config.py` hands over to them."""
+"""The course's nbgrader settings, which `nbgrader_config.py` calls."""
 
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from autograder.nbgrader_steps.highlighting import configure_highlighting
 from autograder.nbgrader_steps.safe_pages import NBGRADERS_PAGES, configure_pages
 from autograder.unit import course_of
 
-# Our steps are named: what only reads the settings need not import all that grades.
+# Steps are given by name, so that a reader of the settings need not import the grader.
 STEPS = "autograder.nbgrader_steps"
-# What a browser would run where an instructor is logged in is not copied from students.
+# nbgrader does not copy files that a browser would run in an instructor's session.
 ACTIVE_FILES = [
     *("*.[hH][tT][mM]*", "*.[xXsS][hH][tT]*", "*.[mM][hH][tT]*", "*.[xX][mMsS][lL]*"),
     *("*.[sS][vV][gG]*", "*.[jJ][sS]", "*.[cCmM][jJ][sS]", "*.[pP][dD][fF]"),
@@ -25,11 +25,11 @@ def configure(c: Config, root: Path | None = None) -> None:
 
     Args:
         c: nbgrader's configuration object.
-        root: the course's folder; by default the one that nbgrader is started in.
+        root: the course's folder; by default nbgrader's working folder.
 
     Raises:
-        SystemExit: with a sentence, if `course.toml` is wrong: nbgrader goes on after
-            any other error, without these settings.
+        SystemExit: with a message if `course.toml` is wrong. After any other error,
+            nbgrader would continue without these settings.
     """
     try:
         configure_release(c, root)
@@ -48,7 +48,7 @@ def configure(c: Config, root: Path | None = None) -> None:
 
 
 def configure_autograde(c: Config) -> None:
-    """Have nbgrader grade a submission with our one step, which also writes marks."""
+    """Make nbgrader grade a submission with our only step, which also writes marks."""
     c.Autograde.exporter_class = f"{STEPS}.autograde.SubmissionExporter"
     c.Autograde.pre_convert_hook = f"{STEPS}.autograde.set_links_aside"
     c.Autograde.sanitize_preprocessors = []
@@ -56,7 +56,7 @@ def configure_autograde(c: Config) -> None:
 
 
 def configure_feedback(c: Config) -> None:
-    """Have nbgrader write feedback with our exporter, step and template."""
+    """Make nbgrader write feedback with our exporter, step and template."""
     c.GenerateFeedback.exporter_class = f"{STEPS}.feedback.FeedbackExporter"
     c.GenerateFeedback.preprocessors = [f"{STEPS}.feedback.GradesOrNone"]
     c.FeedbackExporter.template_name = "course_feedback"

@@ -27,7 +27,7 @@ TWO = (
     "There are {count} notebooks ({names}), and none is named {slug}.ipynb: hand one "
     "in, or give it this name."
 )
-NONE = "There is no notebook in what was handed in: hand in {slug}.ipynb."
+NONE = "The submission contains no notebook: hand in {slug}.ipynb."
 
 
 def grade_alone(

@@ -72,7 +72,7 @@ def _harmless(cell: object) -> object:
 
 
 def main() -> int:
-    """Grade the folder from the command line; return 1 unless it has full marks."""
+    """Grade the folder from the command line and return 1 unless it has full marks."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("unit")
     parser.add_argument("folder", type=Path)

@@ -1,5 +1,5 @@
-"""Proof that the checks judge rightly: answers whose verdict is known.
+"""Test the checks themselves with answers whose verdict is known.
 
-Wrong answers that students give and right styles (`variants/`), mutants of the
+These are typical wrong answers and other right answers (`variants/`), mutants of the
 reference, and a sample class with the score that each submission must get.
 """

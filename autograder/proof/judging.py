@@ -1,9 +1,9 @@
 """Run wrong variants and right styles through a unit's hidden checks.
 
-A wrong variant must lose points, and a check must name its mistake unless it is marked
-otherwise. Right answers of later exercises lose nothing because of an exercise's first
-wrong variant. A right style must get every point of the unit. The variants are ours, so
-they run in this process.
+A wrong variant must lose points, and a check must name its mistake unless the variant
+is marked otherwise. Right answers to later exercises must lose no points because of an
+exercise's first wrong variant. A right style must get every point of the unit. The
+variants are our own code, and they run in this process.
 """
 
 import contextlib
@@ -36,19 +36,19 @@ from autograder.unit import (
     our_answers,
 )
 
-CHUNK = 8  # variants that a process takes at once
+CHUNK = 8  # variants per job of a process
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How the hidden checks judged a variant.
+    """The verdict of the hidden checks on a variant.
 
     Attributes:
         slug: the unit.
         exercise: the exercise whose answer it replaces.
         variant: the variant.
         is_named: whether a failing check named the mistake.
-        slips: what is wrong with the verdict; empty if it is as it should be.
+        slips: the errors in the verdict; empty if it is correct.
     """
 
     slug: str
@@ -59,14 +59,14 @@ class Verdict:
 
     @property
     def problems(self) -> list[str]:
-        """Return a line for each slip, which says whose it is."""
+        """Return a line for each slip, which names the variant."""
         who = f"{self.variant.kind} variant '{self.variant.description}'"
         return [f"{self.slug}: {self.exercise}: {who}: {slip}" for slip in self.slips]
 
 
 @dataclass(frozen=True)
 class Proof:
-    """A unit with everything that is needed to judge its variants."""
+    """A unit and all data needed to judge its variants."""
 
     graded: GradedUnit
     notebook: NotebookNode
@@ -74,7 +74,7 @@ class Proof:
 
 
 def answer_cells(course: Course, unit: Unit) -> list[str]:
-    """Return the code cells of the answer notebook that grading would run."""
+    """Return the code cells of the answer notebook that grading runs."""
     return cells_to_run(_without_setup(course, unit))
 
 
@@ -88,7 +88,7 @@ def _without_setup(course: Course, unit: Unit) -> NotebookNode:
 
 @functools.cache
 def proof_of(slug: str, root: Path) -> Proof:
-    """Read a unit's answers, checks and variants, once in a process.
+    """Read a unit's answers, checks and variants, once per process.
 
     Raises:
         RuntimeError: if the answer notebook does not run.
@@ -105,7 +105,7 @@ def proof_of(slug: str, root: Path) -> Proof:
 
 
 def exercise_of(unit: GradedUnit, variant: Variant) -> str:
-    """Return the exercise whose answer cell defines what a variant replaces.
+    """Return the exercise whose answer cell defines the name that a variant replaces.
 
     Raises:
         LookupError: if no graded exercise defines it.
@@ -123,7 +123,7 @@ def numbers_of(proof: Proof, only: str = "") -> list[int]:
 
     Args:
         proof: the unit.
-        only: a part of the exercise's or the variant's name.
+        only: a part of the exercise's name or the variant's description.
     """
     return [
         number
@@ -135,9 +135,9 @@ def numbers_of(proof: Proof, only: str = "") -> list[int]:
 def judge(proof: Proof, variant: Variant) -> Verdict:
     """Run the hidden checks on a notebook with one variant in it.
 
-    A right style must keep all points, and a wrong variant must lose some. The later
+    A right style must keep all points, and a wrong variant must lose some. Later
     exercises that use a right style or an exercise's first wrong variant must lose
-    none; the others run the same code as always.
+    none. The other exercises do not run, because their code is unchanged.
     """
     unit = proof.graded
     exercise = exercise_of(unit, variant)
@@ -174,19 +174,19 @@ def first_wrong(proof: Proof, exercise: str) -> Variant:
 def run_until_named(
     unit: GradedUnit, student: LocalStudent, exercise: str, names: str
 ) -> list[CheckRun]:
-    """Run an exercise's checks in turn, until one names the mistake."""
+    """Run an exercise's checks in order, until one names the mistake."""
     runs: list[CheckRun] = []
     for check in checks_with_points(unit):
         if check.marker.exercise == exercise:
             runs += run_exercise(unit, student.fresh, [check])
             is_named = runs[-1].mistake and names in runs[-1].mistake
-            if is_named or runs[-1].status == "not run":  # the student has ended
+            if is_named or runs[-1].status == "not run":  # the student's process ended
                 break
     return runs
 
 
 def users_of(answers: Mapping[str, str], exercise: str) -> set[str]:
-    """Return an exercise and those whose answers use its functions, if indirectly."""
+    """Return an exercise and all that use its functions, directly or indirectly."""
     names, users = set(top_names(answers[exercise])), {exercise}
     for later, source in answers.items():  # in the notebook's order
         if later not in users and names & names_used(source):
@@ -201,18 +201,18 @@ def failures(results: Iterable[CheckResult]) -> list[str]:
 
 
 def judge_number(root: Path, job: tuple[str, int]) -> Verdict:
-    """Judge one variant, by its unit's slug and its number there."""
+    """Judge one variant, given by its unit's slug and its number."""
     torch.set_num_threads(1)
     slug, number = job
     proof = proof_of(slug, root)
-    with contextlib.redirect_stdout(io.StringIO()):  # what a variant prints
+    with contextlib.redirect_stdout(io.StringIO()):  # hide a variant's output
         return judge(proof, proof.variants[number])
 
 
 def judge_units(
     course: Course, units: Sequence[Unit], only: str = "", workers: int = 1
 ) -> Iterator[Verdict]:
-    """Judge the variants of units, spread over processes, in their order.
+    """Judge the variants of units in several processes and yield verdicts in order.
 
     With `only`, those whose exercise or description it is a part of.
     """

@@ -1,7 +1,7 @@
-"""Make mutants of an answer mechanically, from its syntax tree.
+"""Make mutants of an answer from its syntax tree.
 
-Each mutant differs in one place: another operator, comparison or constant, a condition
-turned round, or a call dropped. Only what stands between the solution markers changes.
+Each mutant has one change: another operator, comparison or constant, a negated
+condition, or a missing call. Only the code between the solution markers changes.
 """
 
 import ast
@@ -43,7 +43,7 @@ class Mutant:
     """One mechanical change.
 
     Attributes:
-        change: what it was and what it is now, in source text.
+        change: the source text before and after the change.
         source: the whole cell with the change.
     """
 
@@ -52,14 +52,14 @@ class Mutant:
 
 
 def make_mutants(cell: str) -> Iterator[Mutant]:
-    """Yield every mutant of the answers in a cell, with its markers still in it."""
+    """Yield every mutant of the answers in a cell that still has its markers."""
     return mutants_by(mechanical_changes, cell, solution_lines(cell))
 
 
 def mutants_by(
     changes: Callable[[ast.AST], Iterator[ast.AST]], cell: str, lines: Container[int]
 ) -> Iterator[Mutant]:
-    """Yield a cell with each change that `changes` makes to a node in some lines."""
+    """Yield the cell with each change that `changes` makes to a node in some lines."""
     tree = ast.parse(cell)
     for position, node in enumerate(ast.walk(tree)):
         if getattr(node, "lineno", None) not in lines:
@@ -88,12 +88,12 @@ def solution_lines(cell: str) -> set[int]:
 
 
 def nth_node(tree: ast.AST, position: int) -> ast.AST:
-    """Return the node that a walk of the tree meets at `position`."""
+    """Return the node at `position` in a walk of the tree."""
     return next(node for i, node in enumerate(ast.walk(tree)) if i == position)
 
 
 def mechanical_changes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what a node may become."""
+    """Yield the mutants of one node."""
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
         yield replaced(node, op=OPERATORS[type(node.op)]())
     elif isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
@@ -131,7 +131,7 @@ def changed_constants(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def dropped_calls(node: ast.Call, base: ast.expr) -> Iterator[ast.AST]:
-    """Yield `x` for `x.method(...)`, where x is no module's name."""
+    """Yield `x` for `x.method(...)`, unless x is the name of a module."""
     is_module = isinstance(base, ast.Name) and base.id in ("torch", "F", "math", "nn")
     if is_module and node.args:
         yield node.args[0]
@@ -148,12 +148,12 @@ def replaced(node: ast.AST, **fields: object) -> ast.AST:
 
 
 class Replace(ast.NodeTransformer):
-    """Put one node in the place of another."""
+    """Replace one node by another."""
 
     def __init__(self, old: ast.AST, new: ast.AST) -> None:
-        """Replace `old`, that very object, by `new`."""
+        """Replace the object `old` by `new`."""
         self.old, self.new = old, new
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """Return `new` for `old`, and every other node as it is."""
+        """Return `new` for `old`, and every other node unchanged."""
         return self.new if node is self.old else self.generic_visit(node)

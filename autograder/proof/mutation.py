@@ -19,18 +19,18 @@ from autograder.sandbox import LocalStudent
 from autograder.sandbox.in_process import NeverReturns
 from autograder.unit import GradedUnit, graded_unit
 
-SECONDS = 10  # a mutant that takes longer will never come back
+SECONDS = 10  # a mutant that takes longer counts as endless
 
 
 @dataclass(frozen=True)
 class MutantVerdict:
-    """How one mutant fared.
+    """The verdict of the checks on one mutant.
 
     Attributes:
         exercise: the exercise whose answer was changed.
-        change: what was changed.
+        change: the change.
         killed: whether a check failed.
-        why: why it is equivalent to the answer, where `equivalent.toml` says so.
+        why: the reason in `equivalent.toml` why it is equivalent to the answer, or "".
     """
 
     exercise: str
@@ -59,7 +59,7 @@ def mutate_unit(course: Course, unit: Unit) -> list[MutantVerdict]:
 
 
 def swap(cells: list[str], answer: str, mutant: Mutant) -> list[str]:
-    """Return the cells with the mutant in the answer's place."""
+    """Return the cells with the mutant in place of the answer."""
     return [mutant.source if cell == answer else cell for cell in cells]
 
 
@@ -82,7 +82,7 @@ def is_killed(unit: GradedUnit, exercise: str, cells: list[str]) -> bool:
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise NeverReturns in whatever runs longer."""
+    """Raise NeverReturns in code that runs longer."""
 
     def ring(number: int, frame: FrameType | None) -> None:
         raise NeverReturns
@@ -97,6 +97,6 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def equivalents(course: Course) -> dict[str, dict[str, str]]:
-    """Return, unit by unit, why a surviving mutant equals the answer."""
+    """Return the reasons, by unit, why surviving mutants equal the answer."""
     path = course.root / "autograder" / "proof" / "variants" / "equivalent.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))

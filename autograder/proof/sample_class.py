@@ -1,8 +1,8 @@
-"""Make a class of twelve submissions, with the score that each must get.
+"""Make a class of twelve submissions, each with the score that it must get.
 
-The scores are not taken from grading: full marks and none are known beforehand, and the
-others are computed by running the same answers as trusted code in this process, without
-notebook, repair, child process or nbgrader.
+The scores do not come from grading. Full marks and zero are known in advance. The other
+scores come from running the same answers as trusted code in this process, without a
+notebook, repair, a child process or nbgrader.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from autograder.unit import (
 )
 
 MISTAKES = 5
-LOOP = (  # without using up a processor
+LOOP = (  # without busy waiting
     "from time import sleep\n\n\n"
     "def {name}(*args, **kwargs):\n    while True:\n        sleep(0.01)\n"
 )
@@ -49,9 +49,9 @@ class Sample:
 
     Attributes:
         student: the folder's name.
-        what: what the student did.
-        answers: exercise to the source handed in; others stay as handed out.
-        score: what the checks must give.
+        what: a description of the submission.
+        answers: exercise to the submitted source; other answers stay as released.
+        score: the score that the checks must give.
         damaged: whether the notebook's cells and metadata are damaged too.
     """
 
@@ -69,7 +69,7 @@ class SampleClass:
         """Read the unit's notebooks and variants.
 
         Raises:
-            FileNotFoundError: if the unit's notebooks are not made yet.
+            FileNotFoundError: if the unit's notebooks do not exist yet.
         """
         course = course_of(root)
         self.unit: GradedUnit = graded_unit(slug, root)
@@ -87,7 +87,7 @@ class SampleClass:
         }
 
     def samples(self) -> Iterator[Sample]:
-        """Yield the twelve."""
+        """Yield the twelve submissions."""
         full = round(sum(self.unit.points.values()), 2)
         exercises = list(self.unit.points)
         yield Sample("perfect-one", "right, in one style", self._styled(0), full)
@@ -115,7 +115,7 @@ class SampleClass:
         return {**self.answers, exercise: source}
 
     def _styled(self, which: int) -> dict[str, str]:
-        """Return the answers, each in the first or the last of the right styles."""
+        """Return the answers, each in its first or its last right style."""
         answers = self.answers
         for exercise in self.answers:
             right = self._of(exercise, "right")
@@ -138,7 +138,7 @@ class SampleClass:
         return {**answers, exercise: substitute([answers[exercise]], variant)[0]}
 
     def _mistakes(self) -> list[tuple[str, dict[str, str]]]:
-        """Return typical mistakes, one exercise after the other in turn."""
+        """Return typical mistakes, taking the exercises in turn."""
         found = {e: self._of(e, "wrong") for e in self.unit.points}
         made: list[tuple[str, dict[str, str]]] = []
         for turn in range(MISTAKES):
@@ -154,7 +154,7 @@ class SampleClass:
         return made
 
     def _score(self, answers: dict[str, str]) -> float:
-        """Compute the score of answers that run as trusted code here."""
+        """Compute the score of answers that run as trusted code in this process."""
         notebook = self.notebook(answers)
         notebook.cells = [c for c in notebook.cells if not _is_setup(c)]
         with contextlib.redirect_stdout(io.StringIO()):
@@ -186,10 +186,10 @@ def _without_markers(source: str) -> str:
 
 
 def damage(notebook: NotebookNode) -> dict[str, Any]:
-    """Return a notebook as another editor and a hasty student may leave it.
+    """Return a notebook with damage from another editor and a hasty student.
 
-    All metadata is lost, the cells have other ids, the first answer is there twice, its
-    check is deleted, and the kernel is one that nobody has.
+    All metadata is lost, the cells have other ids, the first answer appears twice, its
+    check is deleted, and the kernel does not exist.
     """
     cells: Sequence[NotebookNode] = copy.deepcopy(notebook.cells)
     code = [n for n, cell in enumerate(cells) if _has(cell, "solution")]
@@ -213,12 +213,12 @@ def _has(cell: NotebookNode, flag: str) -> bool:
 def write_sample_class(
     slug: str, to: Path, root: Path | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Write the twelve submissions under `to`, and their scores beside them.
+    """Write the twelve submissions under `to`, and a file with their scores.
 
     Returns:
-        Student to what they did and the score that the checks must give.
+        A mapping from each student to the description and the required score.
 
-    What an earlier call made there is made anew.
+    The submissions of an earlier call are replaced.
     """
     made = SampleClass(slug, root)
     unit = made.unit.slug
@@ -240,17 +240,17 @@ def write_sample_class(
 
 
 def scores_file(submitted: Path, slug: str) -> Path:
-    """Return where the scores stand that a unit's sample class must get."""
+    """Return the path of the scores that a unit's sample class must get."""
     return submitted / f"expected_{slug}.json"
 
 
 def wrong_scores(submitted: Path, slug: str, found: Mapping[str, float]) -> list[str]:
-    """Say which students of a sample class did not get the score that they must.
+    """List the students of a sample class who did not get their required score.
 
     Args:
-        submitted: where the class was written.
+        submitted: the folder of the class.
         slug: the unit.
-        found: student to the score that grading gave.
+        found: a mapping from student to the score from grading.
     """
     table = json.loads(scores_file(submitted, slug).read_text(encoding="utf-8"))
     return [

@@ -1,4 +1,4 @@
-"""Rebuild a submission on the released notebook: their answers, our everything else."""
+"""Rebuild a submission: put the student's answers into the released notebook."""
 
 from autograder.repair.reading import Refused, SubmittedCell, read_submission
 from autograder.repair.rebuild import Repaired, rebuild

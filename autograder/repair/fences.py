@@ -1,4 +1,4 @@
-"""Take code out of the fences of Markdown, with words around them or not."""
+"""Extract code from Markdown fences, with or without text around them."""
 
 import re
 from textwrap import dedent
@@ -9,9 +9,9 @@ FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 
 
 def unfenced(text: str) -> str:
-    """Return what stands in a text's fences, or else the text without them.
+    """Return the code in a text's fences, or the text without fence marks.
 
-    Also code that Markdown marks by four blanks. What is no code at all stays as it is.
+    Code that is indented by four blanks counts too. Text without code stays unchanged.
     """
     lines = text.split("\n")
     without = [line for line in lines if not FENCE.match(line)]
@@ -22,7 +22,7 @@ def unfenced(text: str) -> str:
 
 
 def _inside(lines: list[str]) -> str:
-    """Return the lines between an opening fence and the one that closes it."""
+    """Return the lines between an opening fence and its closing fence."""
     kept: list[str] = []
     fence = ""
     for line in lines:

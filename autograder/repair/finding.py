@@ -1,18 +1,18 @@
-"""Find the notebook in what a student handed in: also renamed, zipped or deeper."""
+"""Find the notebook in a submission, even if renamed, zipped or in a subfolder."""
 
 from pathlib import Path
 
-MOST_OTHERS = 5  # notebooks next to the unit's own that are looked at
-# A browser may add an ending; JSON is looked at only where nothing else is there.
+MOST_OTHERS = 5  # other notebooks that are read, next to the unit's own
+# A browser may add an ending. JSON files are used only if nothing else is there.
 ENDINGS = (".ipynb", (".ipynb.txt", ".ipynb.json"), ".zip", ".json")
 
 
 def find_notebook(folder: Path, slug: str) -> Path:
     """Return the path of the notebook of unit `slug` in `folder`.
 
-    The one that has the unit's name is taken; else the only notebook, then the only
-    archive, also in a subfolder. If there is none or no saying which, the path where it
-    should be is returned: reading it gives the reason.
+    This is the notebook with the unit's name, or else the only notebook, or else the
+    only archive, also in a subfolder. If there is no unique file, the function returns
+    the expected path, and reading that path gives the reason.
     """
     expected = folder / f"{slug}.ipynb"
     if expected.is_file() or expected.is_symlink() or not folder.is_dir():
@@ -34,7 +34,7 @@ def find_notebook(folder: Path, slug: str) -> Path:
 def other_notebooks(path: Path) -> list[Path]:
     """Return the notebooks next to a unit's own, such as `04_attention-Copy1.ipynb`.
 
-    Only the youngest are returned, the last one first: there may be thousands.
+    Only the newest are returned, with the newest first, because there may be thousands.
     """
     folder = path.parent
     if path.name.lower().endswith(".zip") or folder.is_symlink() or not folder.is_dir():

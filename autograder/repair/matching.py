@@ -17,14 +17,14 @@ MAX_JOINED = 6
 
 @dataclass
 class Match:
-    """What was found for a slot.
+    """The answer found for a slot.
 
     Attributes:
         slot: the slot.
-        used: numbers of the submitted cells that were taken, or taken out.
+        used: numbers of the submitted cells that were used or removed.
         source: the answer, or None if nothing was found.
-        how: how it was found; "" if it was where it belongs.
-        doubtful: whether a human should look at it.
+        how: how it was found; "" if it was in its own cell.
+        doubtful: whether an instructor should look at it.
     """
 
     slot: Slot
@@ -34,7 +34,7 @@ class Match:
     doubtful: bool = False
 
     def pictures(self, cells: Sequence[SubmittedCell]) -> dict[str, Mapping[str, str]]:
-        """Return what is pasted into the cells that were taken; the first one's win."""
+        """Return the pictures in the used cells; on a name clash, the first one."""
         found: dict[str, Mapping[str, str]] = {}
         for number in reversed(self.used):
             found |= cells[number].pictures
@@ -50,7 +50,7 @@ class Matcher:
         cells: Sequence[SubmittedCell],
         released: Sequence[NotebookNode],
     ):
-        """Look for `slots` of the `released` cells among the submitted ones."""
+        """Set the `slots` of the `released` cells to find in the submitted cells."""
         self.slots = slots
         names = Names(slots, released)
         self.cells = [names.believed(cell) for cell in cells]
@@ -61,7 +61,7 @@ class Matcher:
         self.claimed: set[int] = set()
 
     def match(self) -> list[Match]:
-        """Return a match for each slot: by name first, by place last."""
+        """Return a match for each slot, by name if possible, or else by place."""
         for find in (self._by_grade_id, self._by_cell_id, self._by_names):
             self._each(find)
         self._each(self._by_position)
@@ -102,7 +102,7 @@ class Matcher:
         return set(slot.names) <= set(top_names(as_code(cell)))
 
     def _by_position(self, slot: Slot) -> Match | None:
-        """Take what stands between the neighbours of the slot."""
+        """Match the cells between the neighbours of the slot."""
         order = {s.grade_id: s.position for s in self.slots}
         placed = [
             (order[name], n) for name, m in self.matches.items() for n in m.used[:1]
@@ -137,7 +137,7 @@ class Matcher:
         return choose(slot, found, how)
 
     def _choose_text(self, slot: Slot, found: list[int], how: str) -> Match:
-        """Join what was written; what is a part of something else is left out."""
+        """Join the texts, without those that are part of another."""
         written = [n for n in found if not slot.is_stub(self.cells[n].source)]
         parts = self._different(written or found[-1:])
         match = Match(slot, found, "\n\n".join(self.cells[n].source for n in parts))
@@ -151,7 +151,7 @@ class Matcher:
         return match
 
     def _different(self, numbers: list[int]) -> list[int]:
-        """Leave out cells whose text stands in another one; of equal ones, the last."""
+        """Leave out cells whose text is in another cell; of equal cells, keep one."""
         texts = {n: squeezed(self.cells[n].source) for n in numbers}
         return [
             n
@@ -164,7 +164,7 @@ class Matcher:
         ]
 
     def _choose_code(self, slot: Slot, found: list[int], how: str) -> Match | None:
-        """Choose the last one that defines all and is not what was handed out."""
+        """Choose the last changed cell that defines all names."""
         complete = [n for n in found if self._defines(slot, n)]
         if not complete:
             return self._joined(slot, found, how)
@@ -187,7 +187,7 @@ class Matcher:
         return bool(set(slot.names) & set(top_names(as_code(self.cells[number]))))
 
     def _of_kind(self, slot: Slot, numbers: Sequence[int]) -> list[str]:
-        """Say what had to be done to the cells that an answer was taken from."""
+        """Describe the repairs to the cells that an answer was taken from."""
         expected = "code" if slot.is_code else "markdown"
         cells = [self.cells[n] for n in numbers]
         kinds = dict.fromkeys(c.cell_type for c in cells if c.cell_type != expected)
@@ -199,7 +199,7 @@ class Matcher:
         return notes
 
     def _take_rest(self, match: Match, taken: int) -> bool:
-        """Add the cells behind an answer that are no code by themselves but go on."""
+        """Add the cells after an answer that are code only as its continuation."""
         number = taken + 1
         last = min(taken + MAX_JOINED, len(self.cells))
         while number < last and number not in self.claimed:
@@ -215,7 +215,7 @@ class Matcher:
         return number > taken + 1
 
     def _joined(self, slot: Slot, found: list[int], how: str) -> Match | None:
-        """Join a cell that was split with the cells behind it."""
+        """Join a split cell with the cells after it."""
         first = found[0]
         text = as_code(self.cells[first])
         for number in range(first + 1, min(first + MAX_JOINED, len(self.cells))):
@@ -239,7 +239,7 @@ class Matcher:
         return Match(slot, found[:1], source, how, not is_code)
 
     def _prefer_written(self, match: Match) -> None:
-        """Take out an untouched answer if the student wrote it in another cell."""
+        """Remove an unchanged answer cell if the student wrote the answer elsewhere."""
         slot = match.slot
         if not slot.is_code or match.source is None:
             return

@@ -1,4 +1,4 @@
-"""Doubt the names that nbgrader gave: editors may put them on other cells."""
+"""Check nbgrader's names of cells, because editors may move them to other cells."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,10 +10,10 @@ from autograder.repair.slots import Slot, as_code, squeezed, top_names
 
 
 class Names:
-    """What is known of the released cells, to hold submitted ones against."""
+    """The released cells' names, for comparison with submitted cells."""
 
     def __init__(self, slots: Sequence[Slot], released: Sequence[NotebookNode]):
-        """Look at the `released` cells, of which `slots` are to be filled in."""
+        """Store the `released` cells, of which `slots` are filled in by students."""
         self.slots = {slot.grade_id: slot for slot in slots}
         self.ids = {cell.id: _grade_id(cell) for cell in released}
         answered = {slot.position for slot in slots}
@@ -22,7 +22,7 @@ class Names:
         self.kinds = {_grade_id(cell): cell.cell_type for cell in released}
 
     def believed(self, cell: SubmittedCell) -> SubmittedCell:
-        """Return a cell without its name where that is evidently another cell's."""
+        """Return a cell, without its name if this clearly belongs to another cell."""
         if cell.grade_id is None or not self._is_wrong(cell, cell.grade_id):
             return cell
         return replace(cell, grade_id=None)

@@ -1,4 +1,4 @@
-"""Read a submitted file, however damaged, into plain cells, or refuse it."""
+"""Read a submitted file into plain cells, even if it is damaged, or refuse it."""
 
 import io
 import json
@@ -21,22 +21,22 @@ CHUNK = 1 << 16
 LAST_RESORT = "latin-1"
 ENCODINGS = ("utf-8", "utf-16", LAST_RESORT)
 CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)
-MAX_PARTS = 1_000_000  # lists and objects of the file, each a hundred bytes in memory
+MAX_PARTS = 1_000_000  # lists and objects in the file, a hundred bytes of memory each
 MAX_CODE = 1 << 20
 MAX_TEXT = 4 << 20
 MAX_LINES = 50_000
-MAX_PICTURES = 4 << 20  # characters, of one cell
+MAX_PICTURES = 4 << 20  # characters per cell
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-MAX_ENTRIES = 10_000  # of a zip archive with one notebook
+MAX_ENTRIES = 10_000  # in a zip archive with one notebook
 END_OF_ARCHIVE, MARK_OF_ENTRY = b"PK\5\6", b"PK\1\2"
 LOCATOR_OF_ZIP64, END_OF_ZIP64 = b"PK\6\7", b"PK\6\6"
-ZIP64 = 76  # bytes of the longer end of a large archive
+ZIP64 = 76  # bytes at the end of a large archive
 INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 INDENTED = re.compile("^[ \t]*\xa0[ \t\xa0]*", re.MULTILINE)
-MAX_PROBLEM = 80  # characters of Python's own words
+MAX_PROBLEM = 80  # characters of Python's own message
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
-# What `zipfile` raises for a damaged archive: a NotImplementedError for an unknown
-# compression is a RuntimeError, a UnicodeDecodeError for a name is a ValueError.
+# Errors of `zipfile` for a damaged archive. NotImplementedError (unknown compression)
+# is a RuntimeError, and UnicodeDecodeError (a name) is a ValueError.
 BROKEN_ARCHIVE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -55,7 +55,7 @@ class Refused(Exception):
     """Report that a submission cannot be graded.
 
     Attributes:
-        reason: why, for a human.
+        reason: the reason, for a human.
     """
 
     def __init__(self, reason: str) -> None:
@@ -66,15 +66,15 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class SubmittedCell:
-    """What is taken from a submitted cell: nothing else of it is believed.
+    """The data used from a submitted cell; everything else in it is ignored.
 
     Attributes:
         cell_type: "code", "markdown" or "raw".
         source: its text.
-        grade_id: the name that nbgrader gave it, if it still has it.
-        ids: the cell's ids: Jupyter's, and Colab's.
-        pictures: what was pasted into a text: name to kind to base64.
-        had_invisible: whether characters were taken out that only break code.
+        grade_id: nbgrader's name for the cell, if it is still there.
+        ids: the cell's ids from Jupyter and Colab.
+        pictures: the pictures in a text: name to MIME type to base64.
+        had_invisible: whether invisible characters, which break code, were removed.
     """
 
     cell_type: str
@@ -89,7 +89,7 @@ def read_submission(path: Path) -> list[SubmittedCell]:
     """Read the cells of a submitted notebook.
 
     Raises:
-        Refused: if it is a link, too large, empty, cut off or no notebook.
+        Refused: if it is a link, too large, empty, incomplete or not a notebook.
     """
     return read_content(_content(path))
 
@@ -98,7 +98,7 @@ def read_content(content: bytes) -> list[SubmittedCell]:
     """Read the cells of a notebook file, or of an archive with one in it.
 
     Raises:
-        Refused: if it is empty, cut off or no notebook.
+        Refused: if it is empty, incomplete or not a notebook.
     """
     if content[:4] == b"PK\x03\x04":
         content = _only_notebook(content)
@@ -111,9 +111,9 @@ def read_content(content: bytes) -> list[SubmittedCell]:
 def _content(path: Path) -> bytes:
     status = path.lstat()
     if stat.S_ISLNK(status.st_mode):
-        raise Refused(Phrase("it is a link, not a file: hand the notebook itself in"))
+        raise Refused(Phrase("it is a link, not a file: hand in the notebook itself"))
     if path.parent.is_symlink():
-        raise Refused(Phrase("its folder is a link: hand the notebook itself in"))
+        raise Refused(Phrase("its folder is a link: hand in the notebook itself"))
     if not stat.S_ISREG(status.st_mode):
         raise Refused(Phrase("it is not a file"))
     if status.st_size > MAX_BYTES:
@@ -129,10 +129,10 @@ def _content(path: Path) -> bytes:
 
 
 def count_of_entries(content: bytes) -> int:
-    """Return how many files a zip archive lists, before `zipfile` keeps each of them.
+    """Return how many files a zip archive lists, without loading the list.
 
-    It counts the marks in the list at the archive's end, which is found as `zipfile`
-    finds it; a mark may also be part of a name, so there may be fewer files.
+    The function counts the entry marks in the list at the archive's end, which it finds
+    as `zipfile` does. A file name can contain a mark too, so there may be fewer files.
     """
     end = len(content) - 22
     if content[end : end + 4] != END_OF_ARCHIVE or content[-2:] != b"\0\0":
@@ -148,10 +148,10 @@ def count_of_entries(content: bytes) -> int:
 
 
 def _only_notebook(content: bytes) -> bytes:
-    """Return the one notebook of a zip archive."""
+    """Return the only notebook of a zip archive."""
     if (count := count_of_entries(content)) > MAX_ENTRIES:
         raise Refused(
-            Phrase("it is a zip archive of {count} files: hand the notebook in", count)
+            Phrase("it is a zip archive of {count} files: hand in the notebook", count)
         )
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -170,7 +170,7 @@ def _only_notebook(content: bytes) -> bytes:
 
 
 def _unpacked(archive: zipfile.ZipFile, notebook: zipfile.ZipInfo) -> bytes:
-    """Unpack one file, whatever the archive says of its size."""
+    """Unpack one file with a limit that does not depend on the size in the archive."""
     if notebook.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Refused(Phrase("it is a zip archive of an uncommon kind"))
     if notebook.file_size > MAX_BYTES:
@@ -191,21 +191,21 @@ def _parse(content: bytes) -> dict[str, Any]:
     if not content.strip(b"\0 \t\r\n\xef\xbb\xbf"):
         raise Refused(Phrase("the file is empty"))
     if content.count(b"[") + content.count(b"{") > MAX_PARTS:
-        raise Refused(Phrase("it holds too many lists: clear the outputs"))
+        raise Refused(Phrase("it contains too many lists: clear the outputs"))
     problem = ""
     for encoding in ENCODINGS:
         try:
             text = content.decode(encoding).strip("\0\ufeff \t\r\n")
             notebook = json.loads(text, strict=False)
         except (ValueError, RecursionError) as error:
-            problem = problem or str(error)[:MAX_PROBLEM]  # UTF-8's: it says most
+            problem = problem or str(error)[:MAX_PROBLEM]  # UTF-8's is the clearest
             continue
         if not isinstance(notebook, dict):
-            raise Refused(Phrase("it is a JSON file, but no notebook"))
+            raise Refused(Phrase("it is a JSON file, but not a notebook"))
         return notebook
     if CONFLICT.search(content):
-        problem = Phrase("it holds the marks of a conflict in git: <<<<<<<")
-    raise Refused(Phrase("it is no complete notebook file ({problem})", problem))
+        problem = Phrase("it contains the marks of a git conflict: <<<<<<<")
+    raise Refused(Phrase("it is not a complete notebook file ({problem})", problem))
 
 
 def _cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
@@ -217,7 +217,7 @@ def _cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
         parts = [s.get("cells") for s in sheets if isinstance(s, dict)]
         cells = [c for part in parts if isinstance(part, list) for c in part]
     if not isinstance(cells, list) or not cells:
-        raise Refused(Phrase("it is no notebook: it has no cells"))
+        raise Refused(Phrase("it is not a notebook: it has no cells"))
     if len(cells) > MAX_CELLS:
         raise Refused(
             Phrase("it has {count} cells; {limit} are allowed", len(cells), MAX_CELLS)
@@ -249,17 +249,17 @@ def _cell(raw: dict[str, Any]) -> SubmittedCell:
 
 
 def _without_invisible(source: str) -> str:
-    """Return code without marks of width 0, and with plain blanks before its lines.
+    """Return code without zero-width characters, and with plain spaces as indentation.
 
-    Copying from a web page or a chat brings them; no editor shows them, and Python
-    refuses them.
+    Text copied from a web page or a chat may contain them. Editors do not show them,
+    and Python refuses them.
     """
     source = INVISIBLE.sub("", source)
     return INDENTED.sub(lambda blanks: blanks[0].replace("\xa0", " "), source)
 
 
 def _pictures(raw: Any) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the attachments that are pictures and small enough to be shown."""
+    """Yield the attached pictures that are small enough to show."""
     left = MAX_PICTURES
     for name, kinds in raw.items() if isinstance(raw, dict) else ():
         for kind, lines in kinds.items() if isinstance(kinds, dict) else ():
@@ -286,7 +286,7 @@ def _kind(raw: dict[str, Any]) -> str:
 
 
 def _refuse_too_much(cells: list[SubmittedCell]) -> None:
-    """Refuse what would keep the grader busy for minutes, and nobody writes."""
+    """Refuse abnormally large cells, which would keep the grader busy for minutes."""
     for kind, limit in (("code", MAX_CODE), ("markdown", MAX_TEXT)):
         size = sum(len(cell.source) for cell in cells if cell.cell_type == kind)
         if size > limit:

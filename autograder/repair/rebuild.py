@@ -1,4 +1,4 @@
-"""Put the answers found into the released notebook."""
+"""Put the student's answers into the released notebook."""
 
 import ast
 import copy
@@ -23,10 +23,10 @@ class Repaired:
     """A submission on the released notebook.
 
     Attributes:
-        notebook: ready for nbgrader and for the checks.
-        notes: what was done to it, one line each, in words.
-        doubtful: the notes that a human should look at.
-        unwritten: exercises whose answer is as it was handed out.
+        notebook: the notebook for nbgrader and the checks.
+        notes: the changes to it, in words, one line each.
+        doubtful: the notes that an instructor should look at.
+        unwritten: exercises whose answer cell is unchanged.
     """
 
     notebook: NotebookNode
@@ -39,7 +39,7 @@ def rebuild(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> Repaired:
     """Rebuild a submission of `unit` on the released notebook.
 
     Raises:
-        Refused: if none of the unit's answers is there.
+        Refused: if it contains none of the unit's answers.
     """
     slots = [Slot(c, n) for n, c in enumerate(unit.released.cells) if _is_slot(c)]
     matches = Matcher(slots, cells, unit.released.cells).match()
@@ -60,7 +60,7 @@ def _is_slot(cell: NotebookNode) -> bool:
 
 
 class _Builder:
-    """Walk the released notebook and lay the student's parts into it."""
+    """Walk the released notebook and insert the student's parts."""
 
     def __init__(
         self, unit: GradedUnit, cells: Sequence[SubmittedCell], matches: list[Match]
@@ -105,7 +105,7 @@ class _Builder:
             self._note(Phrase("{name}: {how}", name, match.how), match.doubtful)
 
     def _is_written_elsewhere(self, match: Match) -> bool:
-        """Say whether a cell for another answer, or one more, defines this answer."""
+        """Say whether another answer's cell, or an extra cell, defines this answer."""
         names = set(match.slot.names)
         others = [m.source for m in self.matches.values() if m is not match]
         more = [
@@ -123,7 +123,7 @@ class _Builder:
             self.repaired.doubtful.append(words)
 
     def _anchors(self) -> dict[int, int]:
-        """Map submitted cells to the places of the released ones they stand for."""
+        """Map submitted cells to the places of the corresponding released cells."""
         anchors = {}
         for position, match in self.matches.items():
             for number in match.used:
@@ -166,7 +166,7 @@ class _Builder:
         return extras
 
     def _own_part(self, number: int, position: int) -> str:
-        """Return what of a changed cell of ours still counts: nothing, or code."""
+        """Return the part of a changed released cell that counts: nothing, or code."""
         ours, theirs = self.unit.released.cells[position], self.cells[number]
         same = "".join(ours.source.split()) == "".join(theirs.source.split())
         if same or position in self.matches or theirs.cell_type != "code":
@@ -178,7 +178,7 @@ class _Builder:
         return theirs.source
 
     def _note_changed_cells(self) -> None:
-        """Note checks that were deleted, repeated or changed: ours are used."""
+        """Add notes on checks that were deleted, repeated or changed."""
         for position, ours in enumerate(self.unit.released.cells):
             if not is_graded_code(ours):
                 continue
@@ -198,7 +198,7 @@ class _Builder:
                 self._note(Phrase("{name}: the check was changed; ours is used", name))
 
     def _unwritten(self) -> list[str]:
-        """Return the exercises that no cell writes."""
+        """Return the exercises without an answer in any cell."""
         return [
             match.slot.grade_id
             for match in self.matches.values()

@@ -1,4 +1,4 @@
-"""The cells of a released notebook that a student fills in; how texts are compared."""
+"""The cells of a released notebook that a student fills in, and text comparison."""
 
 import ast
 import functools
@@ -25,7 +25,7 @@ class Slot:
 
     @property
     def is_code(self) -> bool:
-        """Say whether it is to hold code."""
+        """Say whether the cell is a code cell."""
         return self.cell.cell_type == "code"
 
     @property
@@ -34,7 +34,7 @@ class Slot:
         return top_names(self.cell.source) if self.is_code else []
 
     def is_stub(self, source: str) -> bool:
-        """Say whether a text is what was handed out."""
+        """Say whether a text is unchanged from the release."""
         return squeezed(source) == squeezed(self.cell.source)
 
 
@@ -52,12 +52,12 @@ def _top_names(source: str) -> tuple[str, ...]:
 
 
 def squeezed(source: str) -> str:
-    """Return a text without blanks, to compare it."""
+    """Return a text without blanks, for comparison."""
     return "".join(source.split())
 
 
 def as_code(cell: SubmittedCell) -> str:
-    """Return a cell's text as code: what stands in Markdown's fences, where it does."""
+    """Return a cell's text as code, taken from Markdown fences if there are any."""
     if cell.cell_type == "code" and parse_cell(cell.source) is not None:
         return cell.source
     return unfenced(cell.source)

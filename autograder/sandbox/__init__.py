@@ -1,14 +1,15 @@
-"""The wall around a student's code: a check drives it without seeing its objects.
+"""Run a student's code in a sandbox; a check drives it without seeing its objects.
 
-Outside, with the checks: `submission_proxy`, which a check calls its `student`, and
-`handles` of what stays inside. `submission_runner` runs cells in child processes;
-`in_process` runs our own answers here. `prestart` starts this process's pre-warmed
-parent, `parent_process` starts it within `bubblewrap`, and `fork_server_client` sends
-it orders over its `control_channel` and gets children from it.
+On the grader's side, `submission_proxy` is the `student` that a check calls, and
+`handles` refer to objects that stay in the sandbox. `submission_runner` runs cells in
+child processes, and `in_process` runs our own answers in this process. `prestart`
+starts this process's pre-warmed parent, `parent_process` starts it within `bubblewrap`,
+and `fork_server_client` sends it orders over its `control_channel` and gets children
+from it.
 
-Inside: `student_side`, loaded by its path. `fork_server` forks a locked-up child, in
-which `submission_server` runs the cells and answers what a check asks. Both sides
-share `messages` and `values`.
+The code inside the sandbox is `student_side`, which is loaded by its path.
+`fork_server` forks a locked-up child, in which `submission_server` runs the cells and
+answers the requests of a check. Both sides share `messages` and `values`.
 """
 
 from importlib import import_module
@@ -35,7 +36,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a class when it is asked for: a parent starts before torch is imported.
+    """Import a class on first use, because a parent starts before torch is imported.
 
     Raises:
         AttributeError: if there is no such class.

@@ -1,8 +1,8 @@
-"""Build the sandbox that the pre-warmed parent lives in, where there is bubblewrap.
+"""Build the bubblewrap sandbox in which the pre-warmed parent runs.
 
-Kinds of sandboxes: "root" and "user" are bubblewrap's, begun by root or by anybody.
-"account" is for containers without it: root gives each child an account of its own, and
-takes the network away. "none" is none.
+Root starts a "root" sandbox and any other user a "user" sandbox, both with bubblewrap.
+"account" is for containers without bubblewrap, where root gives each child its own
+account and removes the network. "none" means no sandbox.
 """
 
 import functools
@@ -17,7 +17,7 @@ from pathlib import Path
 AUTOGRADER = Path(__file__).resolve().parents[1]
 CHILD = AUTOGRADER / "sandbox" / "student_side"
 FOLDER = "/student"
-SCRATCH = "/scratch"  # the parent's home; a child gets an empty one of its own
+SCRATCH = "/scratch"  # the parent's home; each child gets its own empty one
 READ_ONLY = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 ETC = ("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/ssl/certs")
 ROOT_RIGHTS = (
@@ -25,7 +25,7 @@ ROOT_RIGHTS = (
     *("CAP_NET_ADMIN", "CAP_SYS_RESOURCE", "CAP_CHOWN", "CAP_DAC_OVERRIDE"),
 )
 
-SYS_NICE = 23  # its number: with it, the parent lets what a child starts step back
+SYS_NICE = 23  # a capability: the parent lowers the priority of a child's processes
 
 NO_SANDBOX = (
     "bubblewrap (bwrap) does not work here, so a submission can read your files, use "
@@ -35,15 +35,15 @@ NO_FORK = "submissions run on Linux and macOS only, because Windows has no os.fo
 
 
 def python_roots() -> list[Path]:
-    """Return the folders that this Python and its packages live in."""
+    """Return the folders that contain this Python and its packages."""
     roots = {Path(sys.prefix), Path(sys.base_prefix)}
     return sorted(path.resolve() for path in roots)
 
 
 def hidden_places() -> list[Path]:
-    """Return the private packages that lie where a child can look.
+    """Return the private packages in places that a child can read.
 
-    They do where the course was installed as a copy, among the other packages.
+    There are some if the course was installed as a copy among the other packages.
     """
     seen = [*python_roots(), *map(Path, READ_ONLY)]
     private = [AUTOGRADER, _package("transformer")]
@@ -63,11 +63,11 @@ def _package(name: str) -> Path | None:
 
 
 def sandbox_command(kind: str) -> list[str]:
-    """Return the bubblewrap command in front of the parent's own.
+    """Return the bubblewrap command that precedes the parent's own command.
 
     Args:
-        kind: "user" makes a user namespace; "root" goes without and keeps the rights
-            that the parent needs to lock its children up.
+        kind: "user" makes a user namespace. "root" makes none and keeps the rights that
+            the parent needs to lock up its children.
     """
     command = ["bwrap", "--die-with-parent", "--new-session", "--clearenv"]
     if kind == "user":
@@ -83,7 +83,7 @@ def sandbox_command(kind: str) -> list[str]:
         elif Path(path).exists():
             command += ["--ro-bind", path, path]
     command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
-    command += ["--dev-bind", "/dev/null", "/dev/zero"]  # a map of it is shared memory
+    command += ["--dev-bind", "/dev/null", "/dev/zero"]  # mapping it shares memory
     for root in python_roots():
         for folder in reversed(root.parents[:-1]):
             command += ["--perms", "0755", "--dir", str(folder)]
@@ -92,24 +92,24 @@ def sandbox_command(kind: str) -> list[str]:
         command += ["--tmpfs", str(place), "--remount-ro", str(place)]
     for device in sorted(Path("/dev").glob("nvidia*")):
         command += ["--dev-bind", str(device), str(device)]
-    command += ["--tmpfs", SCRATCH, "--tmpfs", FOLDER]  # a child mounts its own there
+    command += ["--tmpfs", SCRATCH, "--tmpfs", FOLDER]  # a child mounts its own here
     command += ["--ro-bind", str(CHILD), "/grader", "--chdir", "/"]
     if any(Path("/tmp") in root.parents for root in python_roots()):
-        command += ["--remount-ro", "/tmp"]  # no child can have an empty one then
+        command += ["--remount-ro", "/tmp"]  # here no child can have an empty /tmp
     return [*command, "--remount-ro", "/", "--remount-ro", "/dev"]
 
 
 def _other_rights() -> list[str]:
-    """Return the rights that help where root has them: in a container it may not."""
+    """Return the optional rights that root has here; a container may lack some."""
     words = Path("/proc/self/status").read_text().partition("CapEff:")[2].split()
     return ["CAP_SYS_NICE"] if int(words[0], 16) >> SYS_NICE & 1 else []
 
 
 def kind_in_a_container() -> str:
-    """Say which sandbox works here, if a child may also have an account of its own.
+    """Return the kind of sandbox that works here, including "account".
 
-    For one submission at a time: an account could meet another grader's. A Python in
-    root's own folder is out of an account's reach.
+    Use "account" for one submission at a time only, because another grader could use
+    the same account. An account cannot run a Python that is in root's own folder.
     """
     if sandbox_kind() != "none":
         return sandbox_kind()
@@ -124,7 +124,7 @@ def _is_open_to_all(folder: Path) -> bool:
 
 @functools.cache
 def sandbox_kind() -> str:
-    """Say which sandbox works here: "root", "user" or "none"."""
+    """Return the kind of sandbox that works here: "root", "user" or "none"."""
     if sys.platform != "linux" or shutil.which("bwrap") is None:
         return "none"
     kind = "root" if os.geteuid() == 0 else "user"

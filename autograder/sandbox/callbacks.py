@@ -1,4 +1,4 @@
-"""The grader's own objects that student's code may call, and how much it may ask."""
+"""The grader's own objects that student code may call, and the limits on calls."""
 
 import math
 from collections.abc import Callable
@@ -8,23 +8,23 @@ from autograder.checking.expect import Callback
 from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
 
-# Right answers ask for 2 kB, all of them together for 100 kB, and multiply 20,000
-# numbers with each other.
+# Correct answers send at most 2 kB in a question and 100 kB in all, and a product of
+# two tensors has at most 20,000 numbers.
 MAX_QUESTION = 1 << 20  # bytes
-MAX_QUESTIONS = 16 << 20  # bytes, of an exercise: an object may keep what it is given
-MAX_PRODUCT = 1 << 22  # numbers that two tensors of a question can be spread to
+MAX_QUESTIONS = 16 << 20  # bytes, per exercise: an object may keep its inputs
+MAX_PRODUCT = 1 << 22  # numbers, after two tensors of a question are broadcast
 
 
 class Callbacks:
-    """The objects that the checks of an exercise have handed over."""
+    """The objects that the checks of an exercise have passed to the student's code."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start without objects."""
         self._callbacks: list[Callback] = []
         self._asked = 0
 
     def __getitem__(self, key: int) -> Callback:
-        """Return an object by the number that the student's side has for it.
+        """Return an object by its number on the student's side.
 
         Raises:
             ProtocolError: if there is none.
@@ -34,11 +34,11 @@ class Callbacks:
         return self._callbacks[key]
 
     def forget(self) -> None:
-        """Forget the objects of the check before; what was asked still counts."""
+        """Forget the previous check's objects; its questions still count."""
         self._callbacks.clear()
 
     def refer(self, value: Any) -> Reference:
-        """Return what stands for a callable or a `Callback` on the student's side.
+        """Return a reference to a callable or a `Callback` for the student's side.
 
         Raises:
             TypeError: if it is neither.
@@ -54,7 +54,7 @@ class Callbacks:
         return Reference("callback", key, details)
 
     def _key_of(self, callback: Callback) -> int:
-        """Return the number of a callback; the same object keeps its number."""
+        """Return the number of a callback; one object always has the same number."""
         for key, known in enumerate(self._callbacks):
             if known.target is callback.target:
                 return key
@@ -67,10 +67,11 @@ class Callbacks:
         refer: Callable[[Any], Reference],
         resolve: Callable[[Reference], Any],
     ) -> Message:
-        """Serve one call of the student's code to one of the objects.
+        """Answer one call by the student's code to one of the objects.
 
         Raises:
-            ProtocolError: if it asks too much, or for what was not handed over.
+            ProtocolError: if it sends too much, or uses an object that was not passed
+                to it.
         """
         size = max(question.size, len(question.blob))
         self._asked += size
@@ -88,7 +89,7 @@ class Callbacks:
             target = callback.target
             function = target if method == "__call__" else getattr(target, method)
             return encoder.message(ok=function(*asked["args"], **asked["kwargs"]))
-        except (AssertionError, ProtocolError):  # the check has failed, or its process
+        except (AssertionError, ProtocolError):  # a failed check or process
             raise
         except Exception as error:
             words = f"the checker's object cannot take these: {type(error).__name__}"

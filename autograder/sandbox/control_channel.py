@@ -1,4 +1,4 @@
-"""The line to a pre-warmed parent: orders go there, and its reports come back."""
+"""The channel to a pre-warmed parent, for orders and for the parent's reports."""
 
 import socket
 import time
@@ -14,7 +14,7 @@ from autograder.sandbox.student_side.messages import (
     ProtocolError,
 )
 
-START_SECONDS = 180  # it takes 3, but for a machine that is busy otherwise
+START_SECONDS = 180  # it takes 3 unless the machine is busy
 ORDER_SECONDS = 20
 
 
@@ -22,7 +22,7 @@ class NoParent(Exception):
     """Report that the pre-warmed parent did not start or is gone.
 
     Attributes:
-        reason: why, in words.
+        reason: the reason in words.
     """
 
     def __init__(self, reason: str) -> None:
@@ -33,12 +33,12 @@ class NoParent(Exception):
 
 @dataclass
 class ControlChannel:
-    """The line to a parent or to a copy of one; it can be handed to another process.
+    """The channel to a parent or its copy; it can be passed to another process.
 
     Attributes:
-        control: takes the orders; who holds it holds the parent.
-        sandbox: the kind of sandbox that the parent lives in; see `bubblewrap.py`.
-        kit: the label of the kit that is imported in it; empty if there is none.
+        control: the socket for orders; the parent ends when every holder has closed it.
+        sandbox: the kind of sandbox around the parent; see `bubblewrap.py`.
+        kit: the label of the kit that the parent has imported, or an empty string.
     """
 
     control: socket.socket
@@ -56,13 +56,13 @@ class ControlChannel:
         descriptors: Sequence[int] = (),
         contents: bytearray | None = None,
     ) -> dict[str, Any]:
-        """Send an order, with open files and contents of files; return the report.
+        """Send an order with open files and file contents, and return the report.
 
         Raises:
             NoParent: if the parent is gone or does not report in time.
         """
         channel = Channel(self.control)
-        is_long = order["do"] == "import"  # of whole libraries
+        is_long = order["do"] == "import"  # it may import whole libraries
         deadline = time.monotonic() + (START_SECONDS if is_long else ORDER_SECONDS)
         message = Message(order, contents or bytearray(), 0, list(descriptors))
         try:
@@ -74,10 +74,10 @@ class ControlChannel:
             ) from error
 
     def wait_for_first_report(self) -> None:
-        """Wait until a parent that was just started says that it takes orders.
+        """Wait until a parent that was just started reports that it takes orders.
 
         Raises:
-            NoParent: if it ends before, or does not say so in time.
+            NoParent: if it ends first, or does not report in time.
         """
         try:
             Channel(self.control).receive(time.monotonic() + START_SECONDS)
@@ -86,5 +86,5 @@ class ControlChannel:
             raise NoParent(words) from error
 
     def close(self) -> None:
-        """Close this end: the parent ends, and so does every child of it."""
+        """Close this end, which ends the parent and all its children."""
         self.control.close()

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from autograder.checking.failures import StudentError
 
 MAX_WORDS = 600
-CONTROLS = ("Cc", "Cf", "Cs", "Co", "Cn")  # of Unicode; some turn the line around
-EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # IPython takes them off a cell
+CONTROLS = ("Cc", "Cf", "Cs", "Co", "Cn")  # Unicode categories; some reverse the line
+EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # IPython removes them from a cell
 DEVICE = re.compile(r"\b(cpu|cuda(?::\d+)?|mps(?::\d+)?|xpu(?::\d+)?|meta)\b")
 MAX_MESSAGE = 240
-MOST_SIZES = 8  # numbers in a message: those of two shapes
+MOST_SIZES = 8  # numbers in a message, enough for two shapes
 NUMBER = re.compile(r"\d+")
 OPAQUE = re.compile(r"\d{5,}|\b(?=(?:\w*?\d){3})\w{13,}|\w{41,}")
 DOTS = re.compile(r"…(?:[\s,;:.()\[\]{}|/-]*…)+")
@@ -25,13 +25,13 @@ FRACTION = re.compile(r"[-+]?(?:\d*\.\d+(?:[eE][-+]?\d+)?|\b\d+[eE][-+]?\d+)")
 
 
 def clean(text: Any, limit: int = MAX_WORDS) -> str:
-    """Return text that came from the student's side as one line, cut to a length."""
+    """Return text from the student's side as one line of limited length."""
     kept = " ".join(without_controls(str(text)[: 4 * limit]).split())
     return kept if len(kept) <= limit else kept[:limit] + " …"
 
 
 def without_controls(text: str) -> str:
-    """Return text whose control characters are blanks; its lines stay."""
+    """Replace control characters by blanks and keep the lines."""
     return "".join(
         " " if unicodedata.category(one) in CONTROLS and one != "\n" else one
         for one in text
@@ -44,10 +44,10 @@ def student_error(
     cells: Sequence[str] = (),
     stopped: Mapping[int, Any] | None = None,
 ) -> "StudentError":
-    """Say what went wrong in the student's own code, and in which line of it.
+    """Describe an error in the student's own code, with its line.
 
-    The line is taken from `cells`, the notebook as it was handed in. `stopped` says in
-    which line a cell raised, by the cell's number.
+    The line is copied from `cells`, the submitted notebook. `stopped` maps a cell's
+    number to the line in which it raised.
     """
     from autograder.checking.failures import StudentError  # collecting needs no checks
 
@@ -79,7 +79,7 @@ def student_error(
 
 
 def _why_missing(name: str, cells: Sequence[str], stopped: Mapping[int, Any]) -> str:
-    """Name the statement at which the cell stopped that would define a name."""
+    """Name the statement that stopped the cell before it defined a name."""
     for number in sorted(stopped, reverse=True):
         report = {"cell": number, "line": stopped[number]}
         code = _line_of(report, cells)
@@ -93,7 +93,7 @@ def _why_missing(name: str, cells: Sequence[str], stopped: Mapping[int, Any]) ->
 
 
 def _about_devices(message: str) -> str:
-    """Say what an error about two devices means, where PyTorch names both."""
+    """Explain an error about two devices, if PyTorch's message names both."""
     found = set(DEVICE.findall(message)) if "device" in message else set()
     others = sorted(found - {"cpu"})
     if "cpu" not in found or not others or "meta" in others:
@@ -106,10 +106,10 @@ def _about_devices(message: str) -> str:
 
 
 def without_values(text: Any, limit: int) -> str:
-    """Return clean text without what could be values: an error could show the inputs.
+    """Return clean text without values, because an error could show the inputs.
 
-    A few short whole numbers stay, which are sizes; what reads like a code goes, and
-    so does what is long.
+    A few short whole numbers stay, because they are sizes. Long numbers and text that
+    looks like a code are removed.
     """
     left = MOST_SIZES
 
@@ -123,7 +123,7 @@ def without_values(text: Any, limit: int) -> str:
 
 
 def _line_of(report: dict[str, Any], cells: Sequence[str]) -> str:
-    """Return the line of the notebook that a report points to, if there is one."""
+    """Return the notebook's line that a report points to, or an empty string."""
     cell, line = report.get("cell"), report.get("line")
     if type(cell) is not int or type(line) is not int or not 0 <= cell < len(cells):
         return ""

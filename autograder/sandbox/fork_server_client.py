@@ -1,4 +1,4 @@
-"""The pre-warmed parent: have it import a kit, and get forked children from it."""
+"""The grader's client of the pre-warmed parent: import a kit, and fork children."""
 
 import os
 import shutil
@@ -22,10 +22,10 @@ from autograder.sandbox.uid_leases import FIRST_IN_A_SANDBOX, USERS, UidLease
 
 @dataclass
 class Child:
-    """A forked child: its channel, its number, its folder outside a sandbox.
+    """A forked child: its channel, its process number and its folder if not sandboxed.
 
-    Where it has an account of its own, that is kept for it until it is ended. Then
-    `waited` says how many seconds others had the processors.
+    If the child has its own account, the account is kept until the child has ended.
+    After its end, `waited` is the time in seconds for which it waited for a processor.
     """
 
     channel: Channel
@@ -36,14 +36,14 @@ class Child:
 
 
 class ForkServerClient:
-    """One pre-warmed parent, which forks one child at a time or several."""
+    """One pre-warmed parent, which can have several children at a time."""
 
     def __init__(self, line: ControlChannel, process: ParentProcess | None = None):
-        """Take the parent at the end of `line`.
+        """Use the parent at the end of `line`.
 
         Args:
-            line: takes the orders.
-            process: the parent's, if it is ours to wait for; a copy's is not.
+            line: the channel for orders.
+            process: the parent's process if this process started it; None for a copy.
         """
         self._line = line
         self._process = process
@@ -57,7 +57,7 @@ class ForkServerClient:
 
     @property
     def kit(self) -> str:
-        """Return the label of the kit that it holds; empty if it holds none."""
+        """Return the label of the imported kit, or an empty string without a kit."""
         return self._line.kit
 
     @property
@@ -66,7 +66,7 @@ class ForkServerClient:
         return self._line.is_protected
 
     def wait_until_ready(self) -> None:
-        """Wait until it has imported what it imports before it takes orders.
+        """Wait until the parent has finished its imports and takes orders.
 
         Raises:
             NoParent: if it does not come up.
@@ -83,7 +83,7 @@ class ForkServerClient:
             ) from error
 
     def restart(self) -> None:
-        """Start anew where the process was lost, or hangs.
+        """Start a new process if the old one was lost, or hangs.
 
         Raises:
             NoParent: if it does not come up.
@@ -94,11 +94,12 @@ class ForkServerClient:
         self.wait_until_ready()
 
     def warm(self, kit: WarmKit) -> None:
-        """Import a kit, and what it needs, once for all children that get its files.
+        """Import a kit and its dependencies once for all children that get its files.
 
-        Without a sandbox each child has a folder of its own, and the kit's own modules
-        are left to it. A parent that holds another kit is started anew: a later unit's
-        kit is an earlier one's answers, and what was imported once can be found.
+        Without a sandbox, each child has its own folder and imports the kit's own
+        modules itself. A parent that has imported another kit is restarted, because a
+        later unit's kit contains the answers of earlier units, and code could find
+        those imported modules.
 
         Raises:
             NoParent: if the parent is gone or does not come up.
@@ -114,10 +115,10 @@ class ForkServerClient:
         self._line.kit = kit.label
 
     def copy(self) -> ControlChannel:
-        """Have a copy of the parent forked, in the same sandbox; return the line to it.
+        """Fork a copy of the parent in the same sandbox and return the channel to it.
 
-        The copy has imported what the parent has, and shares the memory of it. It ends
-        when its line is closed.
+        The copy shares the parent's imported modules and their memory. It ends when its
+        channel is closed.
 
         Raises:
             NoParent: if the parent is gone or cannot fork.
@@ -132,9 +133,9 @@ class ForkServerClient:
         return ControlChannel(ours, self.sandbox, self.kit)
 
     def fork(self, limits: Limits, kit: str = "") -> Child:
-        """Get a fresh child, for the files whose label is `kit`.
+        """Return a new child for the kit with the label `kit`.
 
-        No other kit is in it.
+        The child contains no other kit.
 
         Raises:
             NoParent: if the parent is gone or cannot fork.
@@ -156,7 +157,7 @@ class ForkServerClient:
         return Child(Channel(ours, frames), self._last_key, folder, account)
 
     def note_fork(self, child: Child, forks: bool = True) -> None:
-        """Say that a child forks itself from now on and waits for its forks, or not.
+        """Tell the parent whether a child now forks itself and waits for its forks.
 
         Raises:
             NoParent: if the parent is gone.
@@ -164,7 +165,7 @@ class ForkServerClient:
         self._order({"do": "forked", "key": child.key, "forks": forks})
 
     def end(self, child: Child, patience: float = 0.0) -> int | None:
-        """Kill a child with all that it started; return how it had ended before.
+        """Kill a child and its processes, and return the status if it had ended before.
 
         A child that has closed its channel gets `patience` seconds to end by itself.
         """
@@ -193,10 +194,10 @@ class ForkServerClient:
 
     def _folder_of_child(self) -> str:
         try:
-            if self.sandbox == "account":  # its children pass through, and see nothing
+            if self.sandbox == "account":  # children may enter it, not list it
                 os.chmod(self._home.folder, 0o711)
             return tempfile.mkdtemp(dir=self._home.folder)
-        except FileNotFoundError as error:  # it went with the parent
+        except FileNotFoundError as error:  # it ended with the parent
             raise NoParent(Phrase("the pre-warmed parent is gone")) from error
 
     def _account(self) -> UidLease | None:
@@ -236,9 +237,10 @@ class ForkServerClient:
 
 
 def start_parent(sandbox: str | None = None, wait: bool = True) -> ForkServerClient:
-    """Start a parent in the best sandbox there is, or in the one asked for.
+    """Start a parent in the given sandbox, by default the best one available.
 
-    Without `wait` it may still be starting; the first order waits for it.
+    If `wait` is False, the parent may still be starting, and the first order waits for
+    it.
 
     Raises:
         NoParent: if it does not come up.
@@ -252,7 +254,7 @@ def start_parent(sandbox: str | None = None, wait: bool = True) -> ForkServerCli
 
 
 def how_it_ended(status: int | None) -> StudentGone:
-    """Put the end of a child process into words."""
+    """Describe in words how a child process ended."""
     if status is None:
         return StudentGone(
             Phrase("its process closed the connection"), Phrase("closed")

@@ -1,4 +1,4 @@
-"""Names and objects of the student's side, as a check holds them."""
+"""A check's references to names and objects on the student's side."""
 
 import math
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ MAX_NUMBERS = 20_000_000
 
 
 class Owner(Protocol):
-    """The student whom a name belongs to."""
+    """The student to whom a name belongs."""
 
     def _request(
         self, operation: str, about: "Name | None" = None, **parts: Any
     ) -> Any:
-        """Have the student's side do something with it."""
+        """Send a request about a name or object to the student's side."""
 
 
 @dataclass(frozen=True)
 class Gradients:
-    """What a forward and a backward pass of the student's code gave."""
+    """The results of a forward and a backward pass of the student's code."""
 
     output: Tensor
     inputs: list[Tensor | None]
@@ -33,21 +33,21 @@ class Gradients:
 
 
 class Name:
-    """A name of the student's notebook, looked up when it is called."""
+    """A name in the student's notebook, which is looked up at each call."""
 
     def __init__(self, student: Owner, reference: Reference):
-        """Stand for `reference` on the student's side."""
+        """Refer to `reference` on the student's side."""
         self._student = student
         self._reference = reference
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it with values that are handed over."""
+        """Call it with values that are sent to the student's side."""
         return self._student._request(
             "call", target=self, args=args, kwargs=kwargs, about=self
         )
 
     def __repr__(self) -> str:
-        """Name it as the notebook does."""
+        """Return its name in the notebook."""
         return str(self._reference.key)
 
     @property
@@ -60,11 +60,11 @@ class Handle(Name):
 
     @property
     def type_name(self) -> str:
-        """Return the name of the object's class, as the student's side gives it."""
+        """Return the name of the object's class, as the student's side reports it."""
         return str(self._reference.details)
 
     def __getattr__(self, method: str) -> Any:
-        """Return a function that calls the method of that name."""
+        """Return a function that calls the method with that name."""
         if method.startswith("_"):
             raise AttributeError(method)
 
@@ -76,7 +76,7 @@ class Handle(Name):
         return call
 
     def __repr__(self) -> str:
-        """Say what it is a handle of."""
+        """Return the type of the object, as text."""
         return f"<{self.type_name} of the student>"
 
     @property
@@ -91,7 +91,8 @@ class Handle(Name):
         """Return the shape of each parameter of a module.
 
         Raises:
-            StudentGone: if the shapes are none, or too large for the grader to draw.
+            StudentGone: if the values are not shapes, or are too large for the grader
+                to draw.
         """
         shapes = self._student._request("parameters_by_name", target=self, about=self)
         if not _are_shapes(shapes):
@@ -101,7 +102,7 @@ class Handle(Name):
 
 
 def _are_shapes(shapes: Any) -> bool:
-    """Say whether a value is what names of parameters and their shapes look like."""
+    """Say whether a value is a dict from parameter names to shapes."""
     if not isinstance(shapes, dict) or len(shapes) > MAX_PARAMETERS:
         return False
     for name, shape in shapes.items():

@@ -1,4 +1,4 @@
-"""Run trusted cells in this process: for our own variants and tests, no one else's."""
+"""Run trusted cells in this process; use it only for our own variants and tests."""
 
 import __future__
 
@@ -19,11 +19,11 @@ from autograder.unit import OurAnswer
 
 
 class NeverReturns(BaseException):
-    """Stand, in a trusted variant, for code that never comes back."""
+    """Simulate, in a trusted variant, code that never returns."""
 
 
 class LocalStudent(SubmissionProxy):
-    """Drive trusted code that runs in this process, with the same answers as remote."""
+    """Drive trusted code in this process, with the same replies as from a child."""
 
     def __init__(
         self,
@@ -31,9 +31,10 @@ class LocalStudent(SubmissionProxy):
         device: str = "cpu",
         answers: Mapping[str, OurAnswer] | None = None,
     ):
-        """Execute the code cells one after another; one that raises stops no other.
+        """Execute the code cells in order, and continue after a cell that raises.
 
-        What checks hand over goes to `device`. `answers` are the course's own.
+        The values that checks pass in are moved to `device`. `answers` are the course's
+        own answers.
         """
         self._device, self._answers = device, answers or {}
         self._namespace: dict[str, Any] = {"__name__": "student"}
@@ -45,20 +46,20 @@ class LocalStudent(SubmissionProxy):
 
     @contextlib.contextmanager
     def fresh(self, exercise: str) -> Iterator[SubmissionProxy]:
-        """Give the student, which is the same one for every exercise."""
+        """Yield the student, which is the same for every exercise."""
         self._local.gone = None
         yield self
 
     def still_there(self) -> None:
-        """Return none: there is only one process, and `fresh` gives its student."""
+        """Return None, because `fresh` already yields the only student."""
 
     def up_to_check(self, exercise: str) -> None:
-        """Return none: no later cell of ours overwrites an answer."""
+        """Return None, because no later cell of ours overwrites an answer."""
 
     def with_reference_answers(
         self, exercise: str
     ) -> AbstractContextManager[SubmissionProxy] | None:
-        """Return a student with the course's earlier answers; None without any."""
+        """Return a student with the course's earlier answers; None if none exist."""
         cells = cells_with_reference_answers(self._cells, self._answers, exercise)
         if cells is None:
             return None
@@ -69,17 +70,17 @@ class LocalStudent(SubmissionProxy):
 class LocalTransport:
     """Answer requests in this process.
 
-    `gone` says why there are no answers any more, until it is set to None.
+    While `gone` is set, it says why there are no more answers.
     """
 
     def __init__(self, namespace: dict[str, Any], device: str = "cpu"):
-        """Serve the names of `namespace`."""
+        """Answer requests for the names in `namespace`."""
         self._answer: Answer | None = None
         self._session = Session(namespace, self._ask_back, device)
         self.gone: str | None = None
 
     def ask(self, request: Message, answer: Answer) -> Message:
-        """Dispatch one request; a variant that never returns is gone."""
+        """Dispatch one request and set `gone` if the variant never returns."""
         if self.gone:
             raise StudentGone(self.gone)
         self._answer = answer
@@ -91,7 +92,7 @@ class LocalTransport:
         return reply
 
     def _ask_back(self, question: Message) -> Message:
-        """Carry a question of the trusted code to the check that called it."""
+        """Pass a question from the trusted code to the check that called it."""
         if self._answer is None:
             raise RuntimeError("no check has asked anything yet")
         return self._answer(question)

@@ -1,4 +1,4 @@
-"""Read the kit that a notebook finds beside it, and what it imports."""
+"""Read the kit in a notebook's folder, and list the imports of both."""
 
 import ast
 import functools
@@ -20,9 +20,9 @@ class WarmKit:
     """A kit that the pre-warmed parent imports once for all children.
 
     Attributes:
-        label: equal for equal files; see `label_of`.
-        files: the kit's modules, by the names that they have in the working folder.
-        foreign: what the kit and the notebook import that is no part of the kit.
+        label: the same for the same files; see `label_of`.
+        files: the kit's modules, by their names in the working folder.
+        foreign: the imports of the kit and the notebook from outside the kit.
         own: the kit's own modules that the notebook imports.
     """
 
@@ -33,7 +33,7 @@ class WarmKit:
 
 
 def label_of(files: Mapping[str, bytes]) -> str:
-    """Return a label that is equal for equal files."""
+    """Return a label that is the same for the same files."""
     digest = hashlib.sha256()
     for name, content in sorted(files.items()):
         digest.update(f"{len(name)} {name} {len(content)} ".encode())
@@ -42,17 +42,17 @@ def label_of(files: Mapping[str, bytes]) -> str:
 
 
 def warm_kit(folder: Path, cells: list[str], files: dict[str, bytes]) -> WarmKit:
-    """Return what the parent imports for a released folder and its notebook's cells."""
+    """Return the kit that the parent imports for a released folder and notebook."""
     code = {k: v for k, v in files.items() if k.endswith((".py", ".pyc"))}
     foreign, own = foreign_imports(folder, cells), kit_imports(folder, cells)
     return WarmKit(label_of(files), code, foreign, own)
 
 
 def folder_files(folder: Path) -> dict[str, bytes]:
-    """Return the files of a released folder but for notebooks, compiled modules too.
+    """Return a released folder's files except notebooks, plus compiled modules.
 
     Raises:
-        ValueError: if they are too large together.
+        ValueError: if their total size is too large.
     """
     paths = sorted(_kit_paths(folder))
     stamp = tuple((path, path.stat().st_mtime_ns) for path in paths)
@@ -69,7 +69,7 @@ def _kit_paths(folder: Path) -> Iterator[Path]:
 
 @functools.lru_cache(maxsize=32)
 def _read(folder: Path, stamp: tuple[tuple[Path, int], ...]) -> dict[str, bytes]:
-    """Read files that are as `stamp` says; the result is shared: change nothing."""
+    """Read the files listed in `stamp`; the result is shared, so do not change it."""
     files: dict[str, bytes] = {}
     for path, _ in stamp:
         name = path.relative_to(folder).as_posix()
@@ -82,7 +82,7 @@ def _read(folder: Path, stamp: tuple[tuple[Path, int], ...]) -> dict[str, bytes]
 
 
 def _compiled(path: Path, name: str) -> dict[str, bytes]:
-    """Return a module's bytecode, where Python looks for it."""
+    """Return a module's bytecode under the path where Python looks for it."""
     place = Path(name)
     cached = place.parent / "__pycache__" / f"{place.stem}.{_tag()}.pyc"
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
@@ -100,9 +100,9 @@ def _tag() -> str:
 
 
 def foreign_imports(folder: Path, cells: list[str]) -> list[str]:
-    """Return what a kit and a released notebook import that is no part of the kit.
+    """Return the imports of a kit and a released notebook from outside the kit.
 
-    What only a function imports is left to the children that call it.
+    Imports inside a function are left to the children that call the function.
     """
     own = {path.name.partition(".")[0] for path in folder.iterdir()}
     sources = [p.read_text(encoding="utf-8") for p in folder.rglob("*.py")]
@@ -115,7 +115,7 @@ def foreign_imports(folder: Path, cells: list[str]) -> list[str]:
 
 
 def kit_imports(folder: Path, cells: list[str]) -> list[str]:
-    """Return the kit's own modules that a released notebook's cells import."""
+    """Return the kit's own modules that the cells of a released notebook import."""
     own = {path.name.partition(".")[0] for path in folder.iterdir()}
     names: set[str] = set()
     for tree in map(parse_cell, cells):

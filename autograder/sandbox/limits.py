@@ -1,32 +1,32 @@
-"""What a submission may use: time, memory, output, and on which device it runs."""
+"""Limits of a submission (time, memory, output), and the device on which it runs."""
 
 import os
 from dataclasses import dataclass, replace
 
 MIB = 1 << 20
-CROWDED = 2.0  # processes that want to run, for each core
+CROWDED = 2.0  # processes that are ready to run, per core
 MOST_PATIENCE = 4.0
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one submission; seconds are of wall-clock time but for one.
+    """The limits of one submission, in wall-clock seconds except for `grader_seconds`.
 
     Attributes:
-        cell_seconds: for one cell.
-        exercise_seconds: for the calls of one exercise's checks together.
-        submission_seconds: for everything together.
+        cell_seconds: the limit for one cell.
+        exercise_seconds: the limit for all calls by one exercise's checks.
+        submission_seconds: the limit for the whole submission.
         memory_bytes: private memory of each process.
-        total_bytes: memory of all processes together, outside of files; on Linux.
-        folder_bytes: the working folder.
-        processes: how many processes and threads there may be.
-        reply_bytes: the tensors of one answer.
-        output_characters: what all cells together may print and show.
-        grader_seconds: processor time of each process of the grader's that reads,
-            checks or shows it; usual are three.
-        grader_bytes: what each of these processes may hold for it.
-        device: where the checks' tensors and the modules that they make go, such as
-            "cuda"; PyTorch's name.
+        total_bytes: memory of all processes together, without files (Linux only).
+        folder_bytes: the size of the working folder.
+        processes: the maximum number of processes and threads.
+        reply_bytes: the size of the tensors in one answer.
+        output_characters: the output of all cells together.
+        grader_seconds: processor time of each grader process that reads, checks or
+            shows the submission. There are usually three.
+        grader_bytes: the memory that each of these processes may use for it.
+        device: PyTorch's name of the device for the tensors and modules of the checks,
+            such as "cuda".
     """
 
     cell_seconds: float = 20.0
@@ -43,10 +43,10 @@ class Limits:
     device: str = "cpu"
 
     def on_this_machine(self) -> "Limits":
-        """Return limits with more time where the machine has too much to do.
+        """Return limits with more time if the machine is overloaded.
 
-        Seconds are of wall-clock time: on a crowded machine right code needs more. They
-        are told to students, so they are of one decimal.
+        The limits count wall-clock time, and correct code needs more of it on an
+        overloaded machine. They are rounded to one decimal because students see them.
         """
         patience = crowding()
         return replace(
@@ -57,7 +57,7 @@ class Limits:
         )
 
     def resource_limits(self) -> dict[str, int]:
-        """Return what the child sets on itself before it runs anything."""
+        """Return the limits that the child sets on itself before it runs any code."""
         return {
             "DATA": self.memory_bytes,
             "NPROC": self.processes,
@@ -68,9 +68,9 @@ class Limits:
 
 
 def crowding() -> float:
-    """Say how many times longer everything may take here now: 1 to 4."""
+    """Return the factor, from 1 to 4, by which this machine is slower at the moment."""
     try:
         waiting = os.getloadavg()[0]
-    except (OSError, AttributeError):  # Windows knows no such number
+    except (OSError, AttributeError):  # Windows has no load average
         return 1.0
     return min(max(waiting / (CROWDED * (os.cpu_count() or 1)), 1.0), MOST_PATIENCE)

@@ -1,4 +1,4 @@
-"""Start the process of a pre-warmed parent, with a home of its own, and end it."""
+"""Start the process of a pre-warmed parent in its own home folder, and end it."""
 
 import contextlib
 import os
@@ -21,26 +21,26 @@ HOME, LOCK, SAID = "course-grader-", "in-use.lock", "said.txt"
 
 
 class LockedTempDir(NamedTuple):
-    """A temporary folder, and the lock that is held as long as it is in use."""
+    """A temporary folder, and the lock held on it while it is in use."""
 
     folder: str
     lock: FileLock
 
     def said(self) -> str:
-        """Return the end of what the process has written on its standard error."""
+        """Return the end of the process's standard error."""
         try:
             return Path(self.folder, SAID).read_text(errors="replace")[-2000:]
         except OSError:
             return ""
 
     def remove(self) -> None:
-        """Give the lock back and remove the folder."""
+        """Release the lock and remove the folder."""
         self.lock.release()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def make_locked_temp_dir() -> LockedTempDir:
-    """Make a temporary folder and lock it; remove those that killed runs have left."""
+    """Make and lock a temporary folder, and remove the folders of killed runs."""
     for left in Path(tempfile.gettempdir()).glob(f"{HOME}*"):
         lock = FileLock(left / LOCK)
         with contextlib.suppress(Timeout, OSError), lock.acquire(timeout=0):
@@ -52,16 +52,16 @@ def make_locked_temp_dir() -> LockedTempDir:
 
 
 class ParentProcess:
-    """The process of a pre-warmed parent that was started here.
+    """The process of a pre-warmed parent that this process started.
 
     Attributes:
-        home: its folder, where it leaves what it says.
-        line: takes the orders, when the process is ready.
+        home: its folder, which also holds its standard error.
+        line: the channel for orders, usable when the process is ready.
         popen: the process itself.
     """
 
     def __init__(self, sandbox: str):
-        """Start it in a sandbox of that kind, and do not wait for it.
+        """Start the process in a sandbox of the given kind, without waiting for it.
 
         Raises:
             NoParent: on a system without `os.fork`.
@@ -84,25 +84,26 @@ class ParentProcess:
             )
 
     def wait_until_ready(self) -> None:
-        """Wait until it has imported what it imports before it takes orders.
+        """Wait until the process has finished its imports and takes orders.
 
         Raises:
-            NoParent: if it ends before, or is not ready in time.
+            NoParent: if it ends first, or is not ready in time.
         """
         if self._is_ready:
             return
         try:
             self.line.wait_for_first_report()
         except NoParent:
-            self._is_ready = True  # as ready as it will ever be
+            self._is_ready = True  # do not wait for it again
             raise
         self._is_ready = True
 
     def end(self) -> None:
-        """Have the process end whose line is closed.
+        """Wait for the process to end after its channel was closed.
 
-        One that is still starting ends when it has started, and nobody waits for it:
-        bubblewrap, killed while it makes the sandbox, leaves a process behind.
+        A process that is still starting ends after its start, and this method does not
+        wait for it. Killing bubblewrap while it builds the sandbox would leave a
+        process running.
         """
         if self._is_ready:
             _end(self.popen, END_SECONDS)
@@ -140,7 +141,7 @@ def _environment(line: ControlChannel, home: LockedTempDir) -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen, patience: float) -> None:
-    """Wait so many seconds for a process to end by itself, and kill it otherwise."""
+    """Wait `patience` seconds for a process to end by itself, then kill it."""
     try:
         process.wait(timeout=patience)
     except subprocess.TimeoutExpired:

@@ -1,7 +1,7 @@
-"""This process's one pre-warmed parent, started while the rest is still imported.
+"""This process's only pre-warmed parent, started during the other imports.
 
-Nothing here imports torch or nbgrader: what grading must wait for is begun before they
-are.
+This module imports neither torch nor nbgrader, because the parent starts slowly and
+should start before them.
 """
 
 import atexit
@@ -29,19 +29,19 @@ _held: list[ForkServerClient] = []
 
 
 def begin(sandbox: str | None = None) -> None:
-    """Begin to start this process's pre-warmed parent, and do not wait.
+    """Begin to start this process's pre-warmed parent, without waiting for it.
 
-    It is in the best sandbox there is, or in the one asked for.
+    The parent runs in the given kind of sandbox, by default the best one available.
     """
     if not _held:
         _held.append(start_parent(sandbox, wait=False))
 
 
 def own_parent() -> ForkServerClient:
-    """Return this process's pre-warmed parent; it ends with the process.
+    """Return this process's pre-warmed parent, which ends with this process.
 
     Raises:
-        NoParent: if it does not come up; the next call tries again.
+        NoParent: if it does not start; the next call tries again.
     """
     begin()
     try:
@@ -53,7 +53,7 @@ def own_parent() -> ForkServerClient:
 
 
 def take_over(line: ControlChannel) -> None:
-    """Let the copy at the end of `line` be this process's parent."""
+    """Use the parent's copy at the end of `line` as this process's parent."""
     end()
     _held.append(ForkServerClient(line))
 
@@ -68,7 +68,7 @@ atexit.register(end)
 
 
 def processes() -> "ForkServerContext | SpawnContext":
-    """Return a way to start processes that copies no thread and imports torch once."""
+    """Return a start method that copies no threads and imports torch only once."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     forking = multiprocessing.get_context("forkserver")
@@ -77,10 +77,10 @@ def processes() -> "ForkServerContext | SpawnContext":
 
 
 def prepare() -> None:
-    """Begin what workers need, and do not wait.
+    """Begin to start the processes that workers need, without waiting for them.
 
-    That is the pre-warmed parent and the process that they are forked from. What does
-    not start here is started, and said, when it is needed.
+    These are the pre-warmed parent and the process from which workers are forked. If
+    one does not start here, a later call starts it, or reports why it cannot.
     """
     with contextlib.suppress(OSError, NoParent):
         begin()
@@ -91,7 +91,7 @@ def prepare() -> None:
 
 @contextlib.contextmanager
 def _out_of_reach_of_ctrl_c() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach: they end with this one."""
+    """Protect processes started inside from Ctrl-C; they end with this process."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -103,9 +103,10 @@ def _out_of_reach_of_ctrl_c() -> Iterator[None]:
 
 
 def prepare_for(root: Path) -> None:
-    """Begin what the class in `root` will probably need.
+    """Begin to start the processes that the class in `root` will probably need.
 
-    Its settings are not read yet: they may have the submissions in another folder.
+    The class's settings are not read yet, and they may name another folder for the
+    submissions.
     """
     if any(path.is_dir() for path in root.glob("submitted/*/*")):
         prepare()

@@ -9,40 +9,38 @@ from typing import Any
 from autograder.sandbox.error_words import clean
 
 LONGEST = 200
-SIGNS = (
-    "=+@＝＋－＠-"  # a spreadsheet in Chinese, Japanese or Korean takes the wide ones
-)
+SIGNS = "=+@＝＋－＠-"  # Chinese, Japanese and Korean spreadsheets accept wide signs
 FORMULA = (*SIGNS, "\t", "\r")
-# A spreadsheet of many European languages cuts a line at each semicolon.
+# In many European languages, a spreadsheet splits a line at each semicolon.
 IN_NEXT_CELL = re.compile(rf"(;\s*)(?=[{SIGNS}])")
 QUOTED_THERE = re.compile(rf"(;\s*)'(?=[{SIGNS}])")
 
 
 def safe_cell(text: Any) -> str:
-    """Return clean text that a spreadsheet does not take for a formula."""
+    """Return clean text that a spreadsheet does not read as a formula."""
     cell = clean(text, LONGEST)
     return cell if is_number(cell) else quoted(cell)
 
 
 def is_number(cell: str) -> bool:
-    """Say whether a cell holds a number, perhaps with a minus or a point."""
+    """Say whether a cell holds a number, optionally with a sign or decimal point."""
     return cell.removeprefix("-").replace(".", "", 1).isdecimal()
 
 
 def quoted(text: str) -> str:
-    """Put a quote before each part of a text that could begin a formula."""
+    """Put a quote before each part of a text that could start a formula."""
     inner = IN_NEXT_CELL.sub(r"\1'", text)
     return f"'{inner}" if inner.startswith(FORMULA) else inner
 
 
 def unquoted(cell: str) -> str:
-    """Take off what `quoted` has put into a text."""
+    """Remove the quotes that `quoted` added to a text."""
     is_quoted = cell.startswith("'") and cell[1:].startswith(FORMULA)
     return QUOTED_THERE.sub(r"\1", cell[1:] if is_quoted else cell)
 
 
 def as_csv(rows: Iterable[Sequence[Any]]) -> bytes:
-    """Return a CSV file of safe cells, which Excel reads as UTF-8 too."""
+    """Return a CSV file of safe cells, which Excel also reads as UTF-8."""
     table = io.StringIO(newline="")
     csv.writer(table).writerows([safe_cell(cell) for cell in row] for row in rows)
     return table.getvalue().encode("utf-8-sig")

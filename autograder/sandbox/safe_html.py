@@ -1,7 +1,7 @@
-"""Clean HTML that a student wrote, so that a page shows it and it does nothing else.
+"""Clean a student's HTML, so that a page can show it and the HTML can do nothing else.
 
-Formgrader finds its fields by `id` and `class`, and an instructor is logged in: of
-a student's HTML only words, tables and pictures stay.
+Formgrader finds its fields by `id` and `class`, and the instructor who opens the page
+is logged in. This module therefore keeps only the words, tables and pictures.
 """
 
 import re
@@ -19,7 +19,7 @@ LOOKS = {"display", "displaystyle", "scriptlevel", "mathvariant", "mathcolor"} |
     *("stretchy", "fence", "form", "accent", "minsize", "maxsize", "linethickness"),
     *("width", "columnalign"),
 }
-# The boxes of task lists are inputs.
+# The check boxes of task lists are `input` elements.
 TAGS = (nh3.ALLOWED_TAGS | {"input"} | MATH) - {"map", "area"}
 ATTRIBUTES = {
     **nh3.ALLOWED_ATTRIBUTES,
@@ -39,16 +39,16 @@ Attachments = Mapping[str, Mapping[str, str]]  # name to kind to base64
 
 
 def safe_html(html: str, attachments: Attachments | None = None) -> str:
-    """Return HTML without names, classes, styles, scripts, forms and far pictures.
+    """Return HTML without ids, classes, styles, scripts, forms and remote pictures.
 
     Args:
-        html: what a student wrote, or what was made of it.
-        attachments: the pictures that its cell carries.
+        html: the student's HTML, or HTML made from the student's text.
+        attachments: the pictures attached to the cell.
     """
     known = attachments or {}
 
     def attribute(tag: str, name: str, value: str) -> str | None:
-        """Return an attribute's value; None takes it away."""
+        """Return an attribute's value, or None to remove the attribute."""
         if tag == "img" and name == "src":
             return picture_address(value, known)
         address = "".join(value.split()).lower()
@@ -65,7 +65,7 @@ def safe_html(html: str, attachments: Attachments | None = None) -> str:
 
 
 def picture_address(address: str, attachments: Attachments) -> str | None:
-    """Return a picture as a `data:` address; None if it lies anywhere else."""
+    """Return an attached picture as a `data:` address; None for any other picture."""
     if address.startswith(ATTACHMENT):
         name = address.removeprefix(ATTACHMENT)
         kinds = attachments.get(name) or attachments.get(unquote(name)) or {}
@@ -78,10 +78,10 @@ def picture_address(address: str, attachments: Attachments) -> str | None:
 def put_pictures_aside(
     source: str, attachments: Attachments
 ) -> tuple[str, dict[str, Mapping[str, str]]]:
-    """Make attachments of the pictures that Colab writes out in a text.
+    """Move the pictures that Colab writes into the text to the attachments.
 
     Returns:
-        The text, which is short without them, and all attachments.
+        The text without these pictures, and all attachments.
     """
     found = dict(attachments)
 

@@ -1,9 +1,9 @@
 """Choose the cells for an exercise that has lost points after all cells have run.
 
 A later cell may have overwritten the answer, or a name that the answer uses. An earlier
-answer may be wrong, which costs points once.
+answer may be wrong, and that error should cost points only once.
 
-A cell is a pair of its number in the notebook and its source. Source that is not of the
+A cell is a pair of its number in the notebook and its source. Source from outside the
 notebook has a higher number than all cells.
 """
 
@@ -19,7 +19,7 @@ NumberedCell = tuple[int, str]
 def cells_up_to_check(
     cells: Sequence[str], answers: Mapping[str, OurAnswer], exercise: str
 ) -> list[NumberedCell] | None:
-    """Return the cells before an exercise's check; None if nobody knows which."""
+    """Return the cells before an exercise's check, or None if they are not known."""
     answer = answers.get(exercise)
     return None if answer is None else _cells_before_check(cells, answer, [])
 
@@ -27,9 +27,9 @@ def cells_up_to_check(
 def cells_with_reference_answers(
     cells: Sequence[str], answers: Mapping[str, OurAnswer], exercise: str
 ) -> list[NumberedCell] | None:
-    """Return the same, with the course's earlier answers before the student's answer.
+    """Return the same cells, with the course's earlier answers before the student's.
 
-    None if no exercise comes before.
+    Return None if no exercise comes before.
     """
     if exercise not in answers:
         return None
@@ -41,9 +41,9 @@ def cells_with_reference_answers(
 def _cells_before_check(
     cells: Sequence[str], answer: OurAnswer, ours: Sequence[str]
 ) -> list[NumberedCell]:
-    """Return the cells before a check; before the answer, run imports anew and `ours`.
+    """Return the cells before a check, with imports and `ours` before the answer.
 
-    A cell may have stored something else under a name such as `math` or `F`.
+    The imports run again because a cell may have reused a name such as `math` or `F`.
     """
     numbered = list(enumerate(cells))[: answer.end]
     before, answer_and_after = numbered[: answer.place], numbered[answer.place :]
@@ -52,7 +52,7 @@ def _cells_before_check(
 
 
 def _imports_of(sources: Sequence[str]) -> str:
-    """Return the imports that are statements of their own in some cells."""
+    """Return the top-level imports of some cells."""
     trees = [tree for source in sources if (tree := parse_cell(source)) is not None]
     return "\n".join(
         ast.unparse(node)

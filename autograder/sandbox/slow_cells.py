@@ -1,7 +1,7 @@
-"""Tell which slow cells of a student need not run again for every exercise.
+"""Find the student's slow cells that need not run again for every exercise.
 
-Each exercise has a process of its own, in which all cells run. A student's training run
-of a quarter of a minute would use up the time of the answers, which do not need it.
+Each exercise has its own process, in which all cells run. A student's training run of
+15 seconds would use up the time for the answers, which do not need its result.
 """
 
 import ast
@@ -16,9 +16,9 @@ HIDDEN_WAYS = frozenset({"exec", "eval", "globals", "locals", "vars", "setattr"}
 
 
 def is_needed_again(number: int, cells: Sequence[str]) -> bool:
-    """Say whether another cell may use what a cell defines or changes.
+    """Say whether another cell may use a definition or change of this cell.
 
-    What cannot be read may do anything.
+    A cell that cannot be parsed counts as needed, because it may do anything.
     """
     tree = parse_cell(cells[number])
     if tree is None or HIDDEN_WAYS & _words(cells[number]):
@@ -37,7 +37,7 @@ def _words(source: str) -> set[str]:
 
 
 def _made_by(tree: ast.Module) -> set[str]:
-    """Return the names that a cell binds, or of whose objects it sets a part."""
+    """Return the names that a cell binds or whose objects it changes in part."""
     bound = {
         symbol.get_name()
         for table in _tables(tree)
@@ -57,7 +57,7 @@ def _root(node: ast.expr) -> str:
 
 
 def _used_by(source: str) -> set[str]:
-    """Return the names that a cell takes from the notebook."""
+    """Return the names that a cell uses from the notebook."""
     tree = parse_cell(source)
     if tree is None:
         return _words(source)
@@ -84,7 +84,7 @@ def _is_bound(symbol: symtable.Symbol) -> bool:
 
 
 def _tables(tree: ast.Module) -> Iterator[symtable.SymbolTable]:
-    """Yield the names of a cell, and of every function and class in it."""
+    """Yield the symbol tables of a cell and of every function and class in it."""
     waiting = [symtable.symtable(ast.unparse(tree), "cell", "exec")]
     while waiting:
         table = waiting.pop()

@@ -1,4 +1,4 @@
-"""The `student` of a check: names, handles and calls that run on the other side."""
+"""A check's `student`: names, handles and calls that run on the student's side."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -18,26 +18,26 @@ from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
 from autograder.sandbox.watched_calls import WatchedCalls
 
-Banned = Mapping[str, Sequence[str]]  # dotted name to all names of the same thing
-Answer = Callable[[Message], Message]  # the grader's, to a question of the student's
+Banned = Mapping[str, Sequence[str]]  # dotted name to all names of the same object
+Answer = Callable[[Message], Message]  # the grader's reply to the student's code
 
 
 class Transport(Protocol):
-    """Carry requests to the student's code, wherever it runs."""
+    """Carry requests to the student's code in any process."""
 
     def ask(self, request: Message, answer: Answer) -> Message:
-        """Send `request`; `answer` serves the questions that come back meanwhile.
+        """Send `request`; `answer` replies to questions that arrive meanwhile.
 
         Raises:
-            StudentGone: if no answer came: the process ended or a limit was hit.
+            StudentGone: if no answer arrives, because the process ended or hit a limit.
         """
 
 
 class SubmissionProxy(WatchedCalls):
-    """Stand for everything that the student's notebook defines.
+    """Represent everything that the student's notebook defines.
 
     `student.attention_scores(query, key)` calls the student's function with copies of
-    the tensors; `student["load"]` reaches a name that is also a method here.
+    the tensors; `student["load"]` reaches a name that is also a method of this class.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class SubmissionProxy(WatchedCalls):
         without: Callable[[Banned], AbstractContextManager["SubmissionProxy"]]
         | None = None,
     ):
-        """Talk to a notebook.
+        """Connect to a notebook.
 
         Args:
-            transport: carries requests to the process in which its cells have run.
-            cells: its code cells.
+            transport: carries requests to the process in which the cells have run.
+            cells: the notebook's code cells.
             stopped: the line in which a cell raised, by the cell's number.
-            without: makes a process in which some built-ins are missing and then the
-                same cells have run; None if there is no such process.
+            without: makes a process without some built-ins, in which the same cells
+                have run; None if that is not possible.
         """
         self._transport = transport
         self._cells = list(cells)
@@ -64,7 +64,7 @@ class SubmissionProxy(WatchedCalls):
         self._callbacks = Callbacks()
         self._without = without
         self.calls = 0  # since the check began
-        self.removed: str | None = None  # the missing built-in that a call has needed
+        self.removed: str | None = None  # the missing built-in that a call needed
 
     def __getattr__(self, name: str) -> Name:
         """Return the notebook's definition of `name`."""
@@ -79,42 +79,46 @@ class SubmissionProxy(WatchedCalls):
     def without(
         self, banned: Sequence[str]
     ) -> AbstractContextManager["SubmissionProxy"] | None:
-        """Return the student of a new process in which some built-ins are missing.
+        """Return the student of a new process without some built-ins.
 
-        Trusted cells have none: only their source is read.
+        Trusted cells have no such process, because for them the grader reads only the
+        source.
         """
         if self._without is None:
             return None
         return self._without({dotted: sorted(names_of(dotted)) for dotted in banned})
 
     def begin(self, seed: int) -> None:
-        """Begin a check: forget its predecessor's objects and seed the other side.
+        """Begin a check: forget the last check's objects and seed the student's side.
 
-        The seed there is another: what the check draws cannot be drawn there again.
+        The student's side gets a different seed, so that it cannot draw the check's
+        random values.
         """
         self._callbacks.forget()
         try:
             self._request("begin", seed=seed_of("student", seed))
-        except StudentError as error:  # no code of the student's has been asked yet
+        except StudentError as error:  # no student code has run yet
             raise StudentGone(
                 Phrase("its process broke: {error}", error.message), Phrase("protocol")
             ) from error
         self.calls = 0
 
     def load(self, path: str) -> Name:
-        """Return something importable on the student's side, by its dotted name."""
+        """Return an importable object on the student's side by its dotted name."""
         return Name(self, Reference("load", path))
 
     def stack_of_parts(
         self, config: Any, parts: Mapping[str, str], forward: str, count: int
     ) -> Any:
-        """Return an `nn.ModuleList` of layers that are made of the kit's parts.
+        """Return an `nn.ModuleList` of layers made from the kit's parts.
 
         Args:
             config: the configuration on the student's side.
-            parts: attribute to the function of `transformer.parts` that makes it.
-            forward: the source of a function that returns `forward`, given the layer.
-            count: how many layers.
+            parts: maps each attribute to the function in `transformer.parts` that makes
+                it.
+            forward: the source of a function that takes the layer and returns
+                `forward`.
+            count: the number of layers.
         """
         return self._request(
             "stack_of_parts",
@@ -125,7 +129,7 @@ class SubmissionProxy(WatchedCalls):
         )
 
     def value(self, name: str) -> Any:
-        """Return what the notebook defines under `name`, as a value or a handle."""
+        """Return the notebook's object called `name`, as a value or a handle."""
         return self._request("value", target=self[name], about=self[name])
 
     def gradients(
@@ -140,12 +144,12 @@ class SubmissionProxy(WatchedCalls):
         """Run `function` forward and backward.
 
         Args:
-            function: A name or handle of the student's side.
-            args: every floating-point tensor among them gets a gradient.
-            upstream: multiplies the output before it is summed.
-            output: which of several outputs; without it, the first tensor.
-            checkpointed: keep nothing of the forward pass, and run it again.
-            kwargs: handed over, without gradients.
+            function: a name or handle on the student's side.
+            args: the arguments; each floating-point tensor among them gets a gradient.
+            upstream: a factor for the output before the sum.
+            output: the index of the output; by default, the first tensor.
+            checkpointed: keep no activations, and run the forward pass again.
+            kwargs: passed on without gradients.
         """
         parts = self._call(
             "gradients",
@@ -161,11 +165,11 @@ class SubmissionProxy(WatchedCalls):
     def call_and_return_inputs(
         self, function: Name, *args: Any, **kwargs: Any
     ) -> tuple[Any, tuple]:
-        """Call `function`; return its result and the arguments after the call."""
+        """Call `function` and return its result and the arguments after the call."""
         return self._call("call_and_return_inputs", function, args, kwargs)
 
     def program(self) -> Program:
-        """Return the notebook's cells as syntax."""
+        """Return the syntax of the notebook's cells."""
         if self._program is None:
             self._program = read_program(self._cells)
         return self._program
@@ -221,5 +225,5 @@ class SubmissionProxy(WatchedCalls):
         raise ProtocolError(Phrase("a reference to something of the grader's"))
 
     def _answer(self, question: Message) -> Message:
-        """Serve one call of the student's code to an object of the grader."""
+        """Answer one call of the student's code to an object of the grader."""
         return self._callbacks.answer(question, self._refer, self._resolve)

@@ -1,7 +1,7 @@
 """Drive a student's notebook in child processes.
 
-Inside a `with`, the cells run once, in a child that forks itself for an exercise; the
-fork is there for the next ones too, until one asks for a fresh process.
+Inside a `with` block, the cells run once, in a child that forks itself for an exercise.
+The next exercises use the same fork until one requests a fresh process.
 """
 
 import contextlib
@@ -32,14 +32,14 @@ from autograder.sandbox.submission_proxy import Banned, SubmissionProxy
 from autograder.sandbox.transport import TIME, CellRun, RemoteTransport, read_run
 from autograder.unit import OurAnswer
 
-MAX_OUTPUTS = 50  # of one cell
-PATIENCE = 0.5  # seconds between a closed channel and the end of its process
-SOON = 0.25  # of an exercise's time, where another one was checked before it
-HELD_UP = 0.2  # share of the time for which others had the processors
+MAX_OUTPUTS = 50  # per cell
+PATIENCE = 0.5  # seconds for a process to end after its channel is closed
+SOON = 0.25  # share of an exercise's time, after another was checked
+HELD_UP = 0.2  # share of the time spent waiting for a processor
 
 
 class SubmissionRunner:
-    """Give each exercise of one submission a student in a child process."""
+    """Run one submission, and give each exercise a student in a child process."""
 
     def __init__(
         self,
@@ -49,9 +49,9 @@ class SubmissionRunner:
         limits: Limits | None = None,
         answers: Mapping[str, OurAnswer] | None = None,
     ):
-        """Prepare to run `cells` in a folder that holds `files`.
+        """Prepare to run `cells` in a folder that contains `files`.
 
-        `answers` are the course's own.
+        `answers` are the course's own answers.
         """
         self.parent = parent
         self.cells = cells
@@ -62,14 +62,14 @@ class SubmissionRunner:
         self.runs: list[CellRun] = []
         self.limits_hit: list[str] = []
         self._forks = False
-        self._kept: Child | None = None  # once the cells have run in it
+        self._kept: Child | None = None  # set when the cells have run in it
         self._has_fork = False
         self._output_left = self.limits.output_characters
         self._started, self._waited = time.monotonic(), -seconds_waited()
         self._deadline = self._started + self.limits.submission_seconds
 
     def __enter__(self) -> Self:
-        """Keep a child in which the cells have run, and fork it for exercises."""
+        """Keep one child in which the cells have run, and fork it for exercises."""
         self._forks = True
         return self
 
@@ -80,7 +80,7 @@ class SubmissionRunner:
 
     @property
     def was_held_up(self) -> bool:
-        """Say whether time ran out, and others had the processors for much of it."""
+        """Say whether time ran out while other processes used the processors."""
         ran_out = any(words.endswith(TIME) for words in self.limits_hit)
         waited = self._waited + seconds_waited()
         return ran_out and waited > HELD_UP * (time.monotonic() - self._started)
@@ -92,9 +92,9 @@ class SubmissionRunner:
 
     @contextlib.contextmanager
     def fresh(self, exercise: str) -> Iterator[SubmissionProxy]:
-        """Give the student of a process in which all cells have run, and no check.
+        """Yield the student of a process in which all cells, and no check, have run.
 
-        A cell that has been stopped or ended its process is left out afterwards.
+        A cell that was stopped, or that ended its process, is left out afterwards.
 
         Raises:
             StudentGone: if the child ends, hangs or breaks the protocol.
@@ -110,12 +110,12 @@ class SubmissionRunner:
             self._end(child)
 
     def still_there(self) -> AbstractContextManager[SubmissionProxy] | None:
-        """Return the student of the exercise before, if its fork is still there."""
+        """Return the previous exercise's student if its fork still runs."""
         return self._going_on(self._kept) if self._kept and self._has_fork else None
 
     @contextlib.contextmanager
     def _going_on(self, child: Child) -> Iterator[SubmissionProxy]:
-        """Give the student of a fork some more time, which is not counted.
+        """Give the student of a fork some more time, which does not count.
 
         Raises:
             StudentGone: as `fresh` does.
@@ -139,10 +139,10 @@ class SubmissionRunner:
     def with_reference_answers(
         self, exercise: str
     ) -> AbstractContextManager[SubmissionProxy] | None:
-        """Return that student with the course's earlier answers; None without any.
+        """Return that student with the course's earlier answers; None if none exist.
 
-        The student's cells can read our answers there. So a caller must keep nothing
-        of this student except the names of the checks that pass.
+        The student's cells can read our answers in this process. A caller must
+        therefore keep nothing except the names of the checks that pass.
         """
         cells = cells_with_reference_answers(self.cells, self.answers, exercise)
         if cells is None:
@@ -150,7 +150,7 @@ class SubmissionRunner:
         return self._student_of(cells, self._seconds_again(exercise))
 
     def _seconds_again(self, exercise: str) -> float:
-        """Return how long another run of an exercise's checks may take."""
+        """Return the time in seconds for another run of an exercise's checks."""
         ran_out = f"{exercise}: {TIME}" in self.limits_hit
         return (SOON if ran_out else 1) * self.limits.exercise_seconds
 
@@ -158,7 +158,7 @@ class SubmissionRunner:
     def _student_without(
         self, banned: Banned, cells: Sequence[NumberedCell]
     ) -> Iterator[SubmissionProxy]:
-        """Give the student of a child in which what is banned is missing.
+        """Yield the student of a child without the banned built-ins.
 
         Raises:
             StudentGone: as `fresh` does.
@@ -179,11 +179,11 @@ class SubmissionRunner:
         seconds: float,
         banned: Banned | None = None,
     ) -> Iterator[SubmissionProxy]:
-        """Give the student of a child in which some cells have run.
+        """Yield the student of a child in which some cells have run.
 
-        The output of these cells is not kept, nor is the way in which one ends. What is
-        `banned` is missing from the child before they run, and no process of the
-        submission is left that could have it.
+        The output and the exit status of these cells are not kept. The `banned`
+        built-ins are removed before the cells run, and no other process of the
+        submission is left that could have them.
 
         Raises:
             StudentGone: if the child ends, hangs or breaks the protocol.
@@ -212,7 +212,7 @@ class SubmissionRunner:
     def _student_in(
         self, child: Child, seconds: float, cells: Sequence[NumberedCell] | None = None
     ) -> Iterator[SubmissionProxy]:
-        """Give the student that lives in a child, and end the child if that fails."""
+        """Yield the student in a child, and end the child after an error."""
         deadline = min(time.monotonic() + seconds, self._deadline)
         words = Phrase("stopped after {seconds} s without an end", f"{seconds:g}")
         transport = RemoteTransport(
@@ -245,10 +245,10 @@ class SubmissionRunner:
         return how_it_ended(self._end(child, PATIENCE))
 
     def _child(self) -> Child:
-        """Get a child for an exercise: a fork of the one kept, or one of its own.
+        """Return a child for an exercise: a fork of the kept child, or a new child.
 
-        What cannot be forked, because its cells have left more behind than what is in
-        its memory, is not kept.
+        A child that cannot be forked, because its cells left more than values in
+        memory, is not kept.
         """
         self._end_fork()
         if self._kept is not None and self._is_forked(self._kept):
@@ -257,7 +257,7 @@ class SubmissionRunner:
         self._end_kept()
         child = self._child_with_cells()
         if self._forks:
-            self.parent.note_fork(child)  # before there is one to be held back
+            self.parent.note_fork(child)  # before the first fork
             self._has_fork = self._is_forked(child)
             if self._has_fork:
                 self._kept = child
@@ -266,7 +266,7 @@ class SubmissionRunner:
         return child
 
     def _is_forked(self, child: Child) -> bool:
-        """Have a child fork itself for an exercise; say whether it could."""
+        """Ask a child to fork itself for an exercise and return whether it could."""
         deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
         try:
             child.channel.send(Message({"fork": True}), deadline)
@@ -277,7 +277,7 @@ class SubmissionRunner:
     def _end_fork(self) -> None:
         """End the fork of the child that is kept, if there is one."""
         if self._kept is not None and self._has_fork:
-            with contextlib.suppress(TimeoutError, ChannelClosed):  # the next says so
+            with contextlib.suppress(TimeoutError, ChannelClosed):  # reported next
                 self._kept.channel.send(Message({"end": True}), self._deadline)
         self._has_fork = False
 
@@ -287,7 +287,7 @@ class SubmissionRunner:
             self._kept = None
 
     def _child_with_cells(self) -> Child:
-        """Fork a child in which every cell has run that can be run."""
+        """Fork a child and run every cell that can run."""
         while True:
             if time.monotonic() >= self._deadline:
                 self.limits_hit.append(Phrase("submission time"))
@@ -300,7 +300,7 @@ class SubmissionRunner:
                 return child
 
     def _fork(self) -> Child:
-        """Get a child; the start of a parent for it is not the student's time."""
+        """Fork a child; do not count the start of a parent as the student's time."""
         asked = time.monotonic()
         child = self.parent.fork(self.limits, self.kit)
         seconds = time.monotonic() - asked
@@ -309,7 +309,7 @@ class SubmissionRunner:
         return child
 
     def _run_cells(self, child: Child) -> bool:
-        """Run the cells; False if one of them cost the child its life."""
+        """Run the cells and return False if one of them ended the child."""
         number = -1
         try:
             self._send_files(child)
@@ -333,7 +333,7 @@ class SubmissionRunner:
             raise
 
     def _is_run_once(self, number: int, run: CellRun) -> bool:
-        """Say whether a cell was slow and nothing needs it: it is not run again."""
+        """Say whether a slow cell need not run again because nothing needs it."""
         if run.seconds < SLOW or is_needed_again(number, self.cells):
             return False
         self.limits_hit.append(
@@ -349,7 +349,7 @@ class SubmissionRunner:
         child.channel.receive(deadline)
 
     def _remove(self, child: Child, banned: Banned) -> None:
-        """Take built-ins away from a child in which nothing has run."""
+        """Remove built-ins from a child in which no code has run."""
         deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
         child.channel.send(Message({"remove": list(banned.items())}), deadline)
         child.channel.receive(deadline)
@@ -361,7 +361,7 @@ class SubmissionRunner:
         return read_run(child.channel.receive(deadline))
 
     def _within_budget(self, outputs: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Yield the outputs that the submission may still make."""
+        """Yield the outputs that fit the submission's remaining budget."""
         for output in outputs[:MAX_OUTPUTS]:
             self._output_left -= len(repr(output))
             if self._output_left < 0:
@@ -369,10 +369,10 @@ class SubmissionRunner:
             yield output
 
     def _remember(self, number: int, error: Exception, status: int | None) -> None:
-        """Note that a cell was stopped or ended the process, so that it is left out."""
+        """Record that a cell was stopped or ended the process, to leave it out."""
         if number < 0:
             if time.monotonic() >= self._deadline:
-                return  # which is told before another begins
+                return  # it was reported before the next begins
             raise StudentGone(
                 Phrase("its process did not start: {error}", error), Phrase("start")
             )

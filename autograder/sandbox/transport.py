@@ -1,4 +1,4 @@
-"""Carry requests to a child and its answers back; read what it tells of its cells."""
+"""Carry requests to a child and answers back; read its reports about cells."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,9 +29,9 @@ class RemoteTransport:
         reason: str,
         gone: Callable[[Exception], StudentGone],
     ):
-        """Answers must come before `deadline`; `reason` says what it means.
+        """Set the `deadline` for answers; `reason` explains a missed deadline.
 
-        `gone` says what became of a child that closed or broke its channel.
+        `gone` describes how a child ended that closed or broke its channel.
         """
         self.channel = channel
         self.deadline = deadline
@@ -42,7 +42,7 @@ class RemoteTransport:
         """Send one request, serve the questions that come back, return the answer.
 
         Raises:
-            StudentGone: if there is no answer in time.
+            StudentGone: if no answer arrives in time.
         """
         try:
             self.channel.send(request, self.deadline)
@@ -59,9 +59,9 @@ class RemoteTransport:
 
 @dataclass
 class CellRun:
-    """What running one cell gave, as the child tells it: not to be trusted.
+    """The child's report on one cell, which the grader must not trust.
 
-    `once` is ours: the cell need not run again for the next exercise.
+    The grader sets `once` if the cell need not run again for the next exercise.
     """
 
     outputs: list[dict[str, Any]] = field(default_factory=list)
@@ -72,7 +72,7 @@ class CellRun:
 
 
 def read_run(reply: Message) -> CellRun:
-    """Read the report of a cell, believing nothing of it but its outward form."""
+    """Read the report on a cell, and check its form because a child can forge it."""
     report = Decoder(reply, _refuse, keep_strides=False).part("ran")
     if not isinstance(report, dict):
         raise ProtocolError(Phrase("a cell's report that is none"))
@@ -88,7 +88,7 @@ def read_run(reply: Message) -> CellRun:
 
 
 def _shortened(error: dict[str, Any]) -> dict[str, Any]:
-    """Keep what is told of a cell's error, and no more of it than is shown."""
+    """Keep the parts of an error report that are shown, cut to the length shown."""
     told = {key: error.get(key) for key in TOLD_OF_ERRORS}
     return {
         key: value if type(value) is int else str(value)[:MAX_WORDS]

@@ -1,4 +1,4 @@
-"""Accounts that nobody has, one for each child while it runs."""
+"""Unused account numbers, one for each child while it runs."""
 
 import os
 import stat
@@ -6,24 +6,25 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-FIRST_USER, USERS = 61184, 2048  # nobody's numbers: systemd's range for such a use
-FIRST_IN_A_SANDBOX = FIRST_USER + USERS  # as many more, for children that bwrap guards
+FIRST_USER, USERS = 61184, 2048  # unused: systemd's range for this purpose
+FIRST_IN_A_SANDBOX = FIRST_USER + USERS  # a second range, for children in bubblewrap
 PLACES, NAME = ("/run", tempfile.gettempdir()), "transformer-course-accounts"
 
 
 class UidLease:
-    """The number of an account that no other grader's child has.
+    """An account number that the child of no other grader uses.
 
-    At a child's end all processes of its account are killed. If two children had the
-    same one, the end of the first would be the end of the second, whose submission
-    would lose points for it. A child in a sandbox of bubblewrap's, which is ended in
-    another way, has a number of another range: it could be met there too.
+    When a child ends, all processes of its account are killed. If two children shared
+    an account, the end of the first would kill the second, whose submission would lose
+    points. Children in a bubblewrap sandbox are ended in another way and get numbers
+    from another range, because their processes could be visible to this kind too.
     """
 
     def __init__(self, wanted: int) -> None:
-        """Take the first free account from a wanted one on.
+        """Take the first free account, starting from `wanted`.
 
-        The lock on it goes with the process that holds it, however that ends.
+        The lock on the account ends with the process that holds it, however that
+        process ends.
 
         Raises:
             OSError: if nothing can be locked here, or all accounts are taken.
@@ -45,16 +46,16 @@ class UidLease:
         raise OSError(f"{USERS} submissions run here already, each with an account")
 
     def release(self) -> None:
-        """Let another child have it; a second time does nothing."""
+        """Let another child use the account; a second call does nothing."""
         if self._file is not None:
             import fcntl
 
-            fcntl.flock(self._file, fcntl.LOCK_UN)  # a fork holds the file too
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # a fork has the file open too
             os.close(self._file)
             self._file = None
 
     def __del__(self) -> None:
-        """Release it where nobody did."""
+        """Release the account if nobody has done so."""
         with suppress(OSError):
             self.release()
 

@@ -1,4 +1,4 @@
-"""Calls of the student's code that tell what their result does not show."""
+"""Calls of the student's code that also report effects outside their result."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,17 +7,18 @@ from autograder.sandbox.handles import Name
 
 
 class WatchedCalls:
-    """What a check may ask of a call beside its result; a part of `Student`."""
+    """Calls that report more than a result; a base class of `SubmissionProxy`."""
 
     def _request(self, operation: str, about: Name | None = None, **parts: Any) -> Any:
-        """Have the student's side do something; `Student` says how."""
+        """Send one request to the student's side; subclasses implement this."""
         raise NotImplementedError
 
     def calls_in_turn(self, function: Name, *calls: Sequence[Any]) -> list[tuple]:
         """Call `function` once with each of `calls`, one after the other.
 
         Returns:
-            For each call its result as it was, and as it is after the last call.
+            For each call, a pair: its result right after the call, and the same result
+            after the last call.
         """
         return self._request(
             "calls_in_turn", target=function, calls=list(calls), about=function
@@ -29,7 +30,7 @@ class WatchedCalls:
         """Call `function`, write `others` into its tensors, and call it again.
 
         Returns:
-            The second result, alone in a tuple; None if there is nothing to write.
+            A tuple with only the second result, or None if there is nothing to write.
         """
         return self._request(
             "call_again",
@@ -42,40 +43,42 @@ class WatchedCalls:
     def watched_call(
         self, function: Name, *args: Any, **kwargs: Any
     ) -> tuple[Any, list[str], list[int]]:
-        """Call `function`; return what it gave, what it changed, where it wrote.
+        """Call `function`; return its result, changed settings and changed arguments.
 
         Returns:
-            The result; the settings that changed for good, in words, such as "the
-            random state of torch"; the numbers of the arguments written into.
+            The result, the settings that stay changed after the call (in words, such as
+            "the random state of torch"), and the indices of the arguments that were
+            written into.
         """
         return self._call("watched_call", function, args, kwargs)
 
     def calls_by_seed(
         self, function: Name, *args: Any, seeds: Sequence[int], **kwargs: Any
     ) -> list[tuple[Any, str]]:
-        """Call `function` under each seed; return results, and the state behind."""
+        """Call `function` under each seed; return results and final random states."""
         return self._call("calls_by_seed", function, args, kwargs, seeds=list(seeds))
 
     def devices(self, function: Name, *args: Any, **kwargs: Any) -> list[str]:
-        """Call `function` with everything elsewhere than on the CPU.
+        """Call `function` with all its inputs on a device other than the CPU.
 
         Returns:
-            Where the tensors of the result lie, "elsewhere" or "cpu"; nothing if the
-            code needs values, which cannot be had without a GPU.
+            The devices of the result's tensors, "elsewhere" or "cpu". The list is empty
+            if the code needs values, which only a GPU could provide.
 
         Raises:
-            StudentError: if tensors of two devices meet, or numpy cannot reach one.
+            StudentError: if an operation mixes two devices, or numpy cannot read a
+                tensor.
         """
         return self._call("devices", function, args, kwargs)
 
     def raised_by(self, function: Name, *args: Any, **kwargs: Any) -> list[str]:
-        """Call `function`; return the names of its error's classes, or none."""
+        """Call `function` and return the class names of its error, or an empty list."""
         return self._call("raised_by", function, args, kwargs)
 
     def _call(
         self, operation: str, function: Name, args: tuple, kwargs: dict, **parts: Any
     ) -> Any:
-        """Have `function` called in the way that `operation` names."""
+        """Ask the student's side to call `function` as `operation` says."""
         return self._request(
             operation,
             target=function,

@@ -1,5 +1,6 @@
-"""How written answers count: by hand, for an answer of substance, or not at all.
+"""Count written answers by hand, by their substance, or not at all.
 
-`own_words.py` finds what of an answer is its author's, `substance.py` says whether that
-is enough, and `settling.py` brings the gradebook to what `course.toml` asks for.
+`own_words.py` finds the words of an answer that are its author's own, `substance.py`
+decides whether they are enough, and `settling.py` makes the gradebook follow
+`course.toml`.
 """

@@ -1,7 +1,7 @@
-"""Read tables of points by hand that were filled in, and the comments that have names.
+"""Read the filled-in tables of points by hand, and the named comments.
 
-A comment is text, or names of comments that are kept in `comments.csv` of the class's
-folder: `@units` stands for the text beside `units` there.
+A comment is text, or names of comments in `comments.csv` in the class's folder.
+`@units` stands for the text next to `units` in that file.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from autograder.written.rubric import Rubric
 
 COMMENTS = "comments.csv"
 KEPT = re.compile(r"(?<!\w)@([\w-]+)")
-NAMED = re.compile(r'\s*"?[\w-]+"?[ \t]*([,;\t])')  # how `comments.csv` begins
-NAMED_FAULTS = 12  # of many
-SLACK = 0.005  # by which points may differ from their parts: two digits are shown
+NAMED = re.compile(r'\s*"?[\w-]+"?[ \t]*([,;\t])')  # start of `comments.csv`
+NAMED_FAULTS = 12  # shown at most
+SLACK = 0.005  # rounding allowed in the sum of parts: two digits are shown
 
 
 class MarksError(ValueError):
-    """A table of marks cannot be taken; nothing was changed."""
+    """Report that a table of marks cannot be imported; nothing was changed."""
 
 
 @dataclass
 class Mark:
-    """What a human gave for one answer; what is None or empty stays as it is."""
+    """A human's marks for one answer; None or empty leaves a value unchanged."""
 
     student: str
     question: str
@@ -48,11 +48,11 @@ def read_tables(
 
     Args:
         paths: the files.
-        kept: the comments that have names.
-        rubrics: of the unit's questions.
+        kept: the named comments.
+        rubrics: the rubrics of the unit's questions.
 
     Raises:
-        MarksError: naming the rows, if a cell cannot be understood.
+        MarksError: with the rows, if a cell cannot be understood.
     """
     by_name = {one.name: one for one in rubrics}
     marks: list[Mark] = []
@@ -71,7 +71,7 @@ def refuse(faults: Sequence[str]) -> None:
     """Raise an error that names the first faults, if there are any.
 
     Raises:
-        MarksError: if there are some.
+        MarksError: if there are faults.
     """
     rest = len(faults) - NAMED_FAULTS
     more = [f"And {rest} more."] if rest > 0 else []
@@ -80,7 +80,7 @@ def refuse(faults: Sequence[str]) -> None:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield where each row of a table stands, and its cells."""
+    """Yield the place of each row of a table, and its cells."""
     text = _text_of(path)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
     missing = {"student", "question", "points"} - set(reader.fieldnames or ())
@@ -105,7 +105,7 @@ def _text_of(path: Path) -> str:
 
 
 def _delimiter(text: str) -> str:
-    """Return what parts the cells: spreadsheets of some languages take no comma."""
+    """Return the delimiter of the cells, which is not a comma in some languages."""
     first = text.split("\n", 1)[0]
     return max(",;\t", key=first.count)
 
@@ -173,6 +173,6 @@ def kept_comments(folder: ClassFolder) -> dict[str, str]:
 
 
 def unknown_names(marks: Sequence[Mark]) -> list[str]:
-    """Return the names in comments that stand for nothing, and stay as written."""
+    """Return the unknown names in comments, which stay as text."""
     found = (name for mark in marks for name in KEPT.findall(mark.comment))
     return list(dict.fromkeys(found))

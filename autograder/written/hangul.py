@@ -1,8 +1,8 @@
-"""Say what a word is in Hangul, where particles and endings are glued to words.
+"""Find the words in Hangul, where particles and endings are attached to words.
 
-A word has two syllables or more. A particle at its end is taken off where two are left:
-마스크가, 마스크를 and 마스크 are one word. What ends as a verb does, or joins sentences
-in any text, is a word, but none of a subject.
+A word has two syllables or more. A particle at its end is removed if two syllables
+remain: 마스크가, 마스크를 and 마스크 are one word. A verb form, or a connective that
+occurs in any text, is a word, but not a subject word.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PARTICLES = """
 만큼 같이 이며 이고 로서 로써 이면 이다
 으로서 으로써 입니다 이라고 이라는 라고 라는
 """
-# The longest that fits goes, and another one before it: 문장에서는 is 문장.
+# The longest particle that fits is removed, then another before it: 문장에서는 is 문장.
 ENDINGS = sorted(PARTICLES.split(), key=len, reverse=True)
 AT_MOST = 3
 VERBS = re.compile(
@@ -40,8 +40,8 @@ IN_ANY_TEXT = frozenset(CONNECTIVES.split())
 
 
 def words_in(run: str) -> Iterator[str]:
-    """Yield the words of a run of syllables, without particles; one at the most."""
-    if run in ENDINGS:  # behind a formula or a word in another script
+    """Yield the word in a run of syllables, without particles, if there is one."""
+    if run in ENDINGS:  # follows a formula or foreign word
         return
     if len(run) >= SHORTEST:
         yield stem(run)
@@ -64,7 +64,7 @@ def _is_at_end(ending: str, word: str) -> bool:
 
 
 def is_hangul(word: str) -> bool:
-    """Say whether a word consists of syllables of Hangul."""
+    """Say whether a word consists of Hangul syllables."""
     return bool(SYLLABLES.fullmatch(word))
 
 

@@ -1,8 +1,8 @@
-"""Give points by hand in a spreadsheet: tables to fill in, and what is taken from them.
+"""Give points by hand in a spreadsheet: write the tables, and import their marks.
 
-A row is one answer. Points stand in `points`, or part by part in `part 1`, `part 2` …;
-a comment is text, or names of comments that are kept in `comments.csv`. An empty row
-changes nothing. `filled_in.py` reads what comes back.
+A row is one answer. Points are in `points`, or for each part in `part 1`, `part 2` …. A
+comment is text, or the names of comments in `comments.csv`. An empty row changes
+nothing. `filled_in.py` reads the filled-in tables.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def write_tables(
     graders: Sequence[str] = (),
     is_anonymous: bool = False,
 ) -> list[Path]:
-    """Write the answers to grade, with what was given so far; a table a grader.
+    """Write a table for each grader, with answers and the marks given so far.
 
-    Answers are dealt out student by student, in an order that no name decides.
+    Answers are distributed by student, in an order that does not depend on names.
 
     Returns:
         The files.
@@ -66,7 +66,7 @@ def write_tables(
 
 
 def table_of(place: Path, slug: str, grader: str = "") -> Path:
-    """Return where a grader's table lies, or the only one."""
+    """Return the path of a grader's table, or of the only table."""
     return place / (f"{slug}-{grader}.csv" if grader else f"{slug}.csv")
 
 
@@ -75,7 +75,7 @@ def given_by_hand(
 ) -> dict[str, dict[str, tuple[str, str]]]:
     """Return student to question to the points and the comment given by hand.
 
-    Points that do not count now are among them.
+    This includes points that do not count at present.
     """
     aside = how_settled(folder, slug).aside
     found: dict[str, dict[str, tuple[str, str]]] = {}
@@ -93,12 +93,12 @@ def given_by_hand(
 
 
 def code_of(slug: str, student: str) -> str:
-    """Return what an anonymous table calls a student."""
+    """Return a student's code in an anonymous table."""
     return "a-" + hashlib.sha256(f"{slug} {student}".encode()).hexdigest()[:8]
 
 
 def _keep_codes(folder: ClassFolder, slug: str, students: Sequence[str]) -> None:
-    """Note who is who, for whoever may know: graders get the tables alone."""
+    """Write the students' codes to a file, which graders do not get."""
     rows = [["code", "student"], *([code_of(slug, one), one] for one in students)]
     _write(grading_folder(folder.root) / "written" / f"{slug}-codes.csv", rows)
 
@@ -110,16 +110,16 @@ def _write(path: Path, rows: Sequence[Sequence[str]]) -> None:
 
 
 def _harmless(text: str) -> str:
-    """Return a cell of any length in which a spreadsheet finds no formula."""
+    """Return a cell of any length that a spreadsheet does not read as a formula."""
     plain = safe_text(text)
     return plain if is_number(plain) else quoted(plain)
 
 
 def take(folder: ClassFolder, unit: GradedUnit, marks: Sequence[Mark]) -> int:
-    """Write marks into the gradebook, all or none; return how many were new.
+    """Write marks into the gradebook, all or none, and return how many were new.
 
     Raises:
-        MarksError: if a student is not there, or two rows say different things.
+        MarksError: if a student does not exist, or two rows contradict each other.
     """
     new = 0
     with Gradebook(folder.db_url) as gradebook:
@@ -134,7 +134,7 @@ def take(folder: ClassFolder, unit: GradedUnit, marks: Sequence[Mark]) -> int:
             if student not in students:
                 faults.append(f"{mark.place}: nobody is called {mark.student!r}.")
             elif before != mark:
-                faults.append(f"{mark.place} says otherwise than {before.place}.")
+                faults.append(f"{mark.place} contradicts {before.place}.")
         refuse(faults)
         for (student, question), mark in seen.items():
             where = (question, unit.slug, unit.slug, student)
@@ -146,7 +146,7 @@ def take(folder: ClassFolder, unit: GradedUnit, marks: Sequence[Mark]) -> int:
 def _take(
     gradebook: Gradebook, grade: Grade, mark: Mark, where: tuple[str, str, str, str]
 ) -> bool:
-    """Write one mark; say whether it changes anything."""
+    """Write one mark and return whether it changed anything."""
     was = (grade.manual_score, grade.needs_manual_grade)
     if mark.points is not None:
         grade.manual_score, grade.needs_manual_grade = mark.points, False

@@ -1,9 +1,9 @@
-"""Find the words of an answer that its author did not copy from what was handed out.
+"""Find the words of an answer that its author did not copy from the course's texts.
 
-A word is a run of two letters or more; a sign of a script without blanks is a word of
-its own, and `hangul.py` says what a Korean word is. What is copied is found by runs of
-words, and by sentences that are nearly one of ours, so that a word changed here and
-there does not make them new.
+A word is a run of two letters or more. In a script without blanks, each sign is a word,
+and `hangul.py` defines Korean words. Copied text is found by runs of words and by
+sentences that are nearly equal to one of the course's, so that a few changed words do
+not make them new.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from rapidfuzz.process import extractOne
 
 from autograder.written import hangul
 
-RUN = 6  # words in a row that are copied if ours stand in the same order
-NEARLY = 0.7  # from this agreement on, a sentence is one of ours
-SHORTEST = 5  # words of a sentence that is compared
+RUN = 6  # words in a row that count as copied if they match ours
+NEARLY = 0.7  # agreement from which a sentence counts as ours
+SHORTEST = 5  # words in a sentence that is compared
 FIRST_CODE = 0x100
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-TARGET = re.compile(r"(?<=\])\([^()]*\)")  # of a link or a picture
-COMMAND = re.compile(r"\\[A-Za-z]+")  # of TeX
+TARGET = re.compile(r"(?<=\])\([^()]*\)")  # target of a link or picture
+COMMAND = re.compile(r"\\[A-Za-z]+")  # TeX command
 END_OF_SENTENCE = re.compile(r"[.!?;:。！？]+(?=\s|$)|\n\s*\n|\n\s*(?:[-*]|\d+\.)\s")
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 WITHOUT_BLANKS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0e7f]")
 OF_ONE_SCRIPT = re.compile("[가-힣]+|[^가-힣]+")
-# Words of the text that fills pages without saying anything.
+# Words of the usual filler text.
 FILLER_TEXT = """
 lorem ipsum dolor sit amet consectetur adipiscing elit sed eiusmod tempor
 incididunt labore dolore magna aliqua enim minim veniam quis nostrud exercitation
@@ -42,7 +42,7 @@ FILLER = frozenset(FILLER_TEXT.split())
 
 
 def sentences_of(text: str) -> Iterator[list[str]]:
-    """Yield the words of each sentence of a Markdown text, in small letters."""
+    """Yield the words of each sentence of a Markdown text, in lower case."""
     plain = unicodedata.normalize("NFKC", text)
     plain = "".join(c for c in plain if unicodedata.category(c) != "Cf")
     for left_out in (COMMENT, TARGET, TAG, COMMAND):
@@ -54,7 +54,7 @@ def sentences_of(text: str) -> Iterator[list[str]]:
 
 
 def _split(run: str) -> Iterator[str]:
-    """Yield the words of a run of letters; letters of two alphabets are no word."""
+    """Yield the words of a run of letters; a word has letters of only one alphabet."""
     for part in OF_ONE_SCRIPT.findall(run):  # softmax를 is softmax and a particle
         if hangul.is_hangul(part):
             yield from hangul.words_in(part)
@@ -65,7 +65,7 @@ def _split(run: str) -> Iterator[str]:
 def _of_another_script(run: str) -> Iterator[str]:
     if WITHOUT_BLANKS.search(run):
         yield from WITHOUT_BLANKS.findall(run)
-    elif "HANGUL" in _alphabets(run):  # letters that make no syllable: ㅋㅋ
+    elif "HANGUL" in _alphabets(run):  # letters without a syllable: ㅋㅋ
         return
     elif len(run) > 1 and run not in FILLER and len(_alphabets(run)) == 1:
         yield run
@@ -81,10 +81,10 @@ def _alphabets(run: str) -> set[str]:
 
 
 class HandedOut:
-    """The texts that everybody was given."""
+    """The texts that all students received."""
 
     def __init__(self, texts: Iterable[str]):
-        """Take the texts apart."""
+        """Split the texts into words and sentences."""
         self.words: set[str] = set()
         self._codes: dict[str, str] = {}
         self._runs: set[tuple[str, ...]] = set()
@@ -128,7 +128,7 @@ class HandedOut:
         )
 
     def _coded(self, words: Sequence[str]) -> str:
-        """Return words as a text with a character each, to be compared quickly."""
+        """Encode words as a text with one character per word, for fast comparison."""
         codes = self._codes
         return "".join(
             codes.setdefault(word, chr(FIRST_CODE + len(codes))) for word in words

@@ -1,4 +1,4 @@
-"""Read the written answers of a class, and what everybody was given to read."""
+"""Read the written answers of a class, and the texts that all students received."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from autograder.unit import GradedUnit
 from autograder.written.own_words import HandedOut
 from autograder.written.substance import Answer
 
-PASTED = re.compile(r"\]\(data:image/")  # as Colab does
+PASTED = re.compile(r"\]\(data:image/")  # Colab's format
 CHAPTER = "[0-9][0-9]_*"
 Cells = list[dict[str, Any]]
 
 
 def handed_out_in(course: Course, unit: GradedUnit) -> HandedOut:
-    """Return the texts that everybody has: the unit's notebook, and every chapter.
+    """Return the texts that all students have: the unit's notebook and every chapter.
 
-    Those of all languages: a Korean answer may be copied from the English ones too.
+    These include all languages, because a Korean answer may also be copied from English
+    text.
     """
     chapters = sorted((course.root / "book").glob(f"{CHAPTER}.md"))
     translated = sorted(locale_dir(course).glob(f"{PAGES}/{CHAPTER}.po"))
@@ -56,7 +57,7 @@ def answers_to(
     students: Sequence[str],
     questions: Iterable[str],
 ) -> dict[str, dict[str, Answer]]:
-    """Return question to student to answer, as it lies in the graded notebooks.
+    """Return question to student to answer, from the graded notebooks.
 
     Students without a graded notebook are left out.
     """
@@ -83,9 +84,9 @@ def _cells(path: Path) -> Cells:
 
 
 def _written(cells: Cells, ours: set[str]) -> Iterator[tuple[str, tuple[str, bool]]]:
-    """Yield each question with its answer: its cell, and the student's own below it.
+    """Yield each question with its answer: its cell and the student's cells below it.
 
-    That of a task is all text below it.
+    The answer to a task is all the text below it.
     """
     task, of_task = "", []
     for number, cell in enumerate(cells):
@@ -102,13 +103,13 @@ def _written(cells: Cells, ours: set[str]) -> Iterator[tuple[str, tuple[str, boo
 
 
 def _is_own(cell: Mapping[str, Any], ours: set[str]) -> bool:
-    """Say whether a student has added this cell, of text."""
+    """Say whether this is a text cell that the student added."""
     is_text = cell["cell_type"] == "markdown" and not cell["metadata"].get("nbgrader")
     return is_text and "".join(cell["source"]) not in ours
 
 
 def _joined(cells: Cells, ours: set[str]) -> tuple[str, bool]:
-    """Return the text of cells, and whether there is a picture; stubs are left out."""
+    """Return the text of cells without stubs, and whether there is a picture."""
     texts = ["".join(cell["source"]) for cell in cells]
     written = [text for text in texts if text not in ours] or texts
     has_picture = any(cell.get("attachments") for cell in cells)
@@ -116,7 +117,7 @@ def _joined(cells: Cells, ours: set[str]) -> tuple[str, bool]:
 
 
 def _source(folder: ClassFolder, student: str, slug: str) -> str:
-    """Return the file that a submission came in, which a team's members share."""
+    """Return the file of a submission, which the members of a team share."""
     path = folder.root / "collected" / student / slug / "submissions.json"
     try:
         records: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
-"""Read the rubric of a written question out of the master's model answer.
+"""Read the rubric of a written question from the master's model answer.
 
-A part of a model answer begins with `1. (6 points)` or `1. **6**:`; the parts add up to
-the question's points, or the question is given its points as a whole.
+A part of a model answer begins with `1. (6 points)` or `1. **6**:`. If the parts do not
+add up to the question's points, the question has no parts.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ HEADING = re.compile(r"^## ", re.M)
 
 @dataclass(frozen=True)
 class Rubric:
-    """How a written question is graded.
+    """The rubric of a written question.
 
     Attributes:
-        name: of the question.
-        points: for all of it.
-        question: as students read it.
-        model: the model answer, or the scheme of marks.
-        parts: the points of each part, in order; none if it has no parts.
+        name: the name of the question.
+        points: the points for the whole question.
+        question: the text that students read.
+        model: the model answer, or the mark scheme.
+        parts: the points of each part, in order; empty if it has no parts.
     """
 
     name: str
@@ -43,9 +43,9 @@ def rubrics_of(course: Course, unit: Unit, points: dict[str, float]) -> list[Rub
     """Return the rubric of each written question of a unit, in order.
 
     Args:
-        course: where the master is.
-        unit: whose it is.
-        points: question to points, as the released notebook has them.
+        course: the course with the master.
+        unit: the unit.
+        points: question to points, from the released notebook.
     """
     text = course.master(unit).read_text(encoding="utf-8")
     found = []
@@ -71,12 +71,12 @@ def rubrics_of(course: Course, unit: Unit, points: dict[str, float]) -> list[Rub
 
 
 def _plain(question: str) -> str:
-    """Return a question without what the assembler fills in."""
+    """Return a question without the assembler's placeholders."""
     return re.sub(r"\{\{.*?\}\}", "", question).strip()
 
 
 def write_rubric(rubrics: list[Rubric], path: Path) -> None:
-    """Write question and model answer of each, to be read beside the table."""
+    """Write each question and model answer, for reading next to the table."""
     texts = [
         f"# {one.name}: {one.points:g} points\n\n{one.question}\n\n"
         f"## What earns them\n\n{one.model}\n"

@@ -1,7 +1,7 @@
-"""Bring a unit's written answers in the gradebook to what `course.toml` asks for.
+"""Make a unit's written answers in the gradebook follow `course.toml`.
 
-What a human gave stays, in every mode. Where written answers do not count, it is put
-aside in `grading/written/UNIT.json` and comes back with another mode.
+Points given by a human are kept in every mode. If written answers do not count, these
+points are stored in `grading/written/UNIT.json` and restored in another mode.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from autograder.unit import GradedUnit, written_points
 from autograder.written.reading import answers_to, handed_out_in
 from autograder.written.substance import Verdict, judge
 
-LOCK = "gradebook.lock"  # that of a grading run
+LOCK = "gradebook.lock"  # shared with grading runs
 
 
 @dataclass
 class Settled:
-    """How the written answers of a unit count in the gradebook now.
+    """How a unit's written answers currently count in the gradebook.
 
     Attributes:
         mode: one of `autograder.course.MODES`.
-        points: each question's points, those that do not count too.
-        verdicts: question to student to what was found, where substance counts.
-        aside: student to question to score and extra credit that a human gave, where
+        points: each question's points, also if they do not count.
+        verdicts: question to student to verdict, if substance counts.
+        aside: student to question to the score and extra credit given by a human, if
             they do not count.
     """
 
@@ -45,7 +45,7 @@ class Settled:
     aside: dict[str, dict[str, list[float | None]]] = field(default_factory=dict)
 
     def without_substance(self) -> dict[str, list[str]]:
-        """Return student to why answers of theirs have no substance, in words."""
+        """Return, by student, the reasons why answers have no substance, in words."""
         found: dict[str, list[str]] = {}
         for question, verdicts in self.verdicts.items():
             for student, one in verdicts.items():
@@ -61,7 +61,7 @@ class Settled:
 
 
 def how_settled(folder: ClassFolder, slug: str) -> Settled:
-    """Return how a unit's written answers count in the gradebook, as last settled."""
+    """Return how a unit's written answers count since they were last settled."""
     try:
         kept = restored(json.loads(_path(folder, slug).read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -77,14 +77,14 @@ def how_settled(folder: ClassFolder, slug: str) -> Settled:
 
 
 def settle(folder: ClassFolder, unit: GradedUnit) -> Settled:
-    """Make the gradebook count a unit's written answers as the course says.
+    """Make the gradebook count a unit's written answers by the course's settings.
 
     Args:
-        folder: the class; what is graded of the unit is looked at.
-        unit: whose written answers they are.
+        folder: the class, with the graded notebooks of the unit.
+        unit: the unit of the written answers.
 
     Returns:
-        How they count now.
+        How the answers count now.
     """
     mode = folder.course.unit(unit.slug).written_answers
     before = how_settled(folder, unit.slug)
@@ -115,7 +115,7 @@ def _path(folder: ClassFolder, slug: str) -> Path:
 
 
 def _set_points(notebook: GradedNotebook, now: Settled) -> None:
-    """Give each written question its points in the gradebook; none if uncounted."""
+    """Set each written question's points in the gradebook; 0 if it does not count."""
     for cell in [*notebook.grade_cells, *notebook.task_cells]:
         if cell.name in now.points:
             counts = now.mode != UNCOUNTED
@@ -123,7 +123,7 @@ def _set_points(notebook: GradedNotebook, now: Settled) -> None:
 
 
 def _written(gradebook: Gradebook, slug: str, now: Settled) -> Iterator[Grade]:
-    """Yield the grades of a unit's written answers, and forget them again."""
+    """Yield the grades of a unit's written answers, without keeping them in memory."""
     for submission in submissions_in_turn(gradebook, slug):
         for notebook in submission.notebooks:
             for grade in notebook.grades:
@@ -137,7 +137,7 @@ def _judged(
     students: list[str],
     points: Mapping[str, float],
 ) -> dict[str, dict[str, Verdict]]:
-    """Judge every question's answers."""
+    """Judge the answers to every question."""
     handed_out = handed_out_in(folder.course, unit)
     answers = answers_to(folder, unit, students, points)
     return {
@@ -151,7 +151,7 @@ def _student(grade: Grade) -> str:
 
 
 def _settle(grade: Grade, now: Settled) -> None:
-    """Make one grade count as it is to."""
+    """Make one grade count as the mode says."""
     if now.mode == UNCOUNTED:
         _put_aside(grade, now)
         grade.auto_score, grade.needs_manual_grade = 0.0, False
@@ -170,7 +170,7 @@ def _settle(grade: Grade, now: Settled) -> None:
 
 
 def _put_aside(grade: Grade, now: Settled) -> None:
-    """Keep what a human gave, where it is not to count."""
+    """Store a human's points if they do not count."""
     if grade.manual_score is not None or grade.extra_credit is not None:
         own = now.aside.setdefault(_student(grade), {})
         own[grade.name] = [grade.manual_score, grade.extra_credit]
@@ -178,14 +178,14 @@ def _put_aside(grade: Grade, now: Settled) -> None:
 
 
 def _bring_back(grade: Grade, now: Settled) -> None:
-    """Give back what was put aside."""
+    """Restore a human's stored points."""
     own = now.aside.get(_student(grade), {}).pop(grade.name, None)
     if own is not None:
         grade.manual_score, grade.extra_credit = own
 
 
 def _say(grade: Grade, verdict: Verdict | None) -> None:
-    """Write why an answer has no substance where the feedback shows it."""
+    """Write into the feedback why an answer has no substance."""
     for comment in grade.notebook.comments:
         if comment.name == grade.name:
             comment.auto_comment = (verdict.why if verdict else "") or None

@@ -1,18 +1,18 @@
-"""Say whether written answers have substance: what counts, in words and in code.
+"""Decide whether written answers have substance.
 
-An answer has substance if, without what is copied from the notebook and the chapters,
+An answer has substance if, without text copied from the notebook and the chapters,
 
-- it has at least as many words as the question has points, and eight at the least;
+- it has at least as many words as the question has points, and at least eight;
 - at least half as many of them are different;
-- at least three different ones, of five letters or more, occur in the notebook or in
-  the chapters, of either edition;
-- no other answer of the class has nearly the same words (those of one team may).
+- at least three different words with five letters or more occur in the notebook or the
+  chapters, in either edition;
+- no other answer of the class, except from the same team, has nearly the same words.
 
-A Korean answer says as much in fewer words: it needs three quarters of them, and six at
-the least. A word in Hangul counts among the three where it has two syllables or more
-without its particle, and could name a thing (`hangul.py`).
+A Korean answer needs fewer words for the same content: three quarters of that number,
+and at least six. A word in Hangul counts among the three if it has two syllables or
+more without its particle, and could name a thing (`hangul.py`).
 
-Whether it is right, and who thought of it, cannot be told in this way.
+This rule cannot decide whether an answer is right, or who wrote it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from autograder.written import hangul
 from autograder.written.own_words import FIRST_CODE, HandedOut, sentences_of
 
 FEWEST_WORDS = 8
-IN_KOREAN = 0.75  # words of the course's own text for one of its English text
-KNOWN_WORDS, LONG = 3, 5  # words of the subject, and the letters of each
-SAME = 0.85  # share of words in common from which on two answers are one
-ROWS = 500  # answers that are compared with all others at a time
+IN_KOREAN = 0.75  # Korean words for one English word, in the course's own text
+KNOWN_WORDS, LONG = 3, 5  # subject words, and the letters of each
+SAME = 0.85  # shared words from which two answers count as the same
+ROWS = 500  # answers compared with all others at a time
 EMPTY = Phrase("There is no answer.")
-TOO_FEW_DIFFERENT = Phrase("The answer says the same few words again and again.")
+TOO_FEW_DIFFERENT = Phrase("The answer repeats the same few words.")
 OFF_SUBJECT = Phrase("The answer does not use the words of the subject.")
 NEIGHBOUR = Phrase(
     "Another answer of the class has nearly the same words; your instructor sees which."
@@ -45,12 +45,12 @@ PICTURE = Phrase("The answer is a picture, which a human must look at.")
 
 @dataclass(frozen=True)
 class Answer:
-    """A written answer as it was handed in.
+    """A submitted written answer.
 
     Attributes:
-        text: in Markdown.
-        has_picture: whether something is pasted into it.
-        source: the file that it came in, where a team has one; else "".
+        text: the answer in Markdown.
+        has_picture: whether it contains a pasted picture.
+        source: the submitted file if a team shares one, else "".
     """
 
     text: str
@@ -63,8 +63,8 @@ class Verdict:
     """Whether an answer has substance.
 
     Attributes:
-        has_substance: None where only a human can tell.
-        why: for the student; "" if it has.
+        has_substance: the verdict; None if only a human can decide.
+        why: the reason for the student; "" if it has substance.
         like: the students whose answers have nearly the same words.
     """
 
@@ -76,7 +76,7 @@ class Verdict:
 def judge(
     answers: Mapping[str, Answer], points: float, handed_out: HandedOut
 ) -> dict[str, Verdict]:
-    """Say of each student's answer to one question whether it has substance."""
+    """Judge whether each student's answer to one question has substance."""
     own = {who: handed_out.own_words(one.text) for who, one in answers.items()}
     verdicts = {
         who: alone(words, points, handed_out, answers[who])
@@ -95,7 +95,7 @@ def judge(
 
 
 def words_needed(points: float, own: Sequence[str] = ()) -> int:
-    """Return how many words of its own an answer needs that has these."""
+    """Return the number of own words that an answer with the words `own` needs."""
     is_korean = sum(map(hangul.is_hangul, own)) > len(own) / 2
     needed = max(FEWEST_WORDS, points)
     return math.ceil(needed * IN_KOREAN if is_korean else needed)
@@ -110,7 +110,7 @@ def _is_of_a_subject(word: str) -> bool:
 def alone(
     own: Sequence[str], points: float, handed_out: HandedOut, answer: Answer
 ) -> Verdict:
-    """Say whether an answer has substance, but for what the others wrote."""
+    """Judge the substance of an answer without comparing it with other answers."""
     needed = words_needed(points, own)
     known = set(filter(_is_of_a_subject, own)) & handed_out.words
     why = ""
@@ -118,8 +118,8 @@ def alone(
         why = EMPTY
     elif len(own) < needed:
         why = Phrase(
-            "The answer has {own} words of its own and needs {needed}: what stands in "
-            "the notebook or the chapter does not count.",
+            "The answer has {own} words of its own and needs {needed}: text from the "
+            "notebook or the chapter does not count.",
             len(own),
             needed,
         )
@@ -135,7 +135,7 @@ def alone(
 def _alike(
     own: Mapping[str, Sequence[str]], answers: Mapping[str, Answer]
 ) -> dict[str, set[str]]:
-    """Return student to those whose answer has nearly the same words, in any order."""
+    """Return, by student, those whose answer has nearly the same words in any order."""
     students = list(own)
     texts = _coded(own.values())
     found: dict[str, set[str]] = {}
@@ -157,7 +157,7 @@ def _alike(
 
 
 def _coded(all_words: Iterable[Sequence[str]]) -> list[str]:
-    """Return each answer's words, sorted, as a text with a character each."""
+    """Encode each answer's sorted words as a text with one character per word."""
     codes: dict[str, str] = {}
     return [
         "".join(

@@ -1,4 +1,4 @@
-"""Keep what graders have filled in and nobody has taken yet."""
+"""Find filled-in tables whose marks are not in the gradebook yet."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def untaken(
     rubrics: Sequence[Rubric],
     paths: Iterable[Path],
 ) -> list[Path]:
-    """Return those tables in which something stands that the gradebook lacks.
+    """Return the tables with marks that the gradebook does not contain.
 
     Raises:
-        MarksError: if the class's kept comments cannot be read.
+        MarksError: if the class's named comments cannot be read.
     """
     kept = kept_comments(folder)
     given = given_by_hand(folder, unit.slug)
@@ -40,7 +40,7 @@ def _holds_more(
     rubrics: Sequence[Rubric],
     given: Mapping[str, Mapping[str, tuple[str, str]]],
 ) -> bool:
-    """Say whether a table holds what was not taken; one that cannot be read may."""
+    """Say whether a table has marks that were not imported, or cannot be read."""
     try:
         marks = read_tables([path], kept, rubrics)
     except MarksError:

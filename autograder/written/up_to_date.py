@@ -1,4 +1,4 @@
-"""Bring the scores in the gradebook to what the course and its people say today."""
+"""Update the gradebook's scores after changes to settings, points and dates."""
 
 import contextlib
 
@@ -17,7 +17,7 @@ from autograder.written.settling import Settled, settle
 def bring_up_to_date(folder: ClassFolder, unit: GradedUnit) -> tuple[Settled, bool]:
     """Settle a unit's written answers, then its times and late penalties.
 
-    Points and dates change by clicks too, which no command sees.
+    Points and dates can also change by clicks in formgrader, which no command notices.
 
     Returns:
         How written answers count now, and whether a penalty has changed.
@@ -27,11 +27,10 @@ def bring_up_to_date(folder: ClassFolder, unit: GradedUnit) -> tuple[Settled, bo
 
 
 def renew_times(folder: ClassFolder, slug: str) -> None:
-    """Write into the gradebook when each submission of a unit came.
+    """Write the time of each submission of a unit into the gradebook.
 
-    Some platforms say only whether work was late. Then its time follows from the due
-    date, which may have been corrected since. A time that cannot be read changes
-    nothing.
+    Some platforms report only whether work was late. In that case the time is computed
+    from the due date, which may have changed since. An unreadable time changes nothing.
     """
     submitted = folder.root / folder.coursedir.submitted_directory
     known = SubmittedAssignment.student_id, SubmittedAssignment.timestamp

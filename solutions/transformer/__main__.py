@@ -3,9 +3,9 @@
 import sys
 
 try:
-    from transformer.cli.app import app  # with PyTorch, which takes a while
+    from transformer.cli.app import app  # imports PyTorch, which is slow
 except KeyboardInterrupt:
-    sys.exit(130)  # nothing was begun
+    sys.exit(130)  # nothing has started
 
 if __name__ == "__main__":
     app(prog_name="python -m transformer")

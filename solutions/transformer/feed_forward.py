@@ -1,4 +1,4 @@
-"""The parts between attentions: feed-forward, residual, normalisation.
+"""The parts between the attention layers: feed-forward, residual, normalisation.
 
 Sections 3.1 and 3.3 of Vaswani et al., 2017; layer normalisation of Ba et al., 2016.
 """

@@ -1,6 +1,7 @@
-"""The parts that encoder and decoder are built of, made from a configuration.
+"""The parts of the encoder and the decoder, made from a configuration.
 
-What enters the stacks (Sections 3.4 and 3.5), and the sub-layers of their layers.
+These are the input of the stacks (Sections 3.4 and 3.5) and the sub-layers of their
+layers.
 """
 
 import torch
@@ -17,7 +18,7 @@ from transformer.positional import (
 
 
 def make_positions(config: TransformerConfig) -> nn.Module:
-    """Make the positional encoding that the configuration asks for."""
+    """Make the positional encoding that the configuration names."""
     if config.positions == "none":
         return NoPositionalEncoding()
     kinds = {
@@ -52,14 +53,14 @@ class InputEmbedding(nn.Module):
         self.vocab_size = vocab_size
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        """Embed the words `ids` (b, t), the first of which stands at `start`.
+        """Embed the words `ids` (b, t), the first of which is at position `start`.
 
         Returns:
             (b, t, d_model).
 
         Raises:
-            ValueError: if `ids` is no batch of word numbers, has no token, or holds
-                a number that is no word, or is longer than the table of positions.
+            ValueError: if `ids` is not a batch of word numbers, has no token, contains
+                a number that is not a word, or is longer than the table of positions.
         """
         self._require_ids(ids)
         return self.dropout(self.positions(self.tokens(ids), start))
@@ -82,12 +83,12 @@ class InputEmbedding(nn.Module):
 
 
 def make_attention(config: TransformerConfig) -> MultiHeadAttention:
-    """Make one multi-head attention of the configuration's sizes."""
+    """Make one multi-head attention with the configuration's sizes."""
     return MultiHeadAttention(config.d_model, config.n_heads, config.weight_dropout)
 
 
 def make_feed_forward(config: TransformerConfig) -> nn.Module:
-    """Make the feed-forward layer that the configuration asks for."""
+    """Make the feed-forward layer that the configuration names."""
     kinds = {"linear": PositionwiseFeedForward, "conv": ConvFeedForward}
     kind = kinds[config.feed_forward]
     return kind(config.d_model, config.d_ff, config.inner_dropout)

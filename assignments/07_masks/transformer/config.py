@@ -1,4 +1,4 @@
-"""The one description of a Transformer: its sizes and its variants."""
+"""The configuration of a Transformer: its sizes and its variants."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ class TransformerConfig:
         n_heads: attention heads, each of width d_k = d_model / n_heads.
         n_layers: layers of the encoder, and of the decoder.
         d_ff: inner width of the feed-forward layer.
-        dropout: of the embeddings' sum and of every sub-layer's output.
-        max_len: longest sequence, in tokens, that has a position.
+        dropout: rate for the sum of the embeddings and for every sub-layer's output.
+        max_len: longest sequence, in tokens, for which there are positions.
         positions: "learned", "sinusoidal" or "none".
         feed_forward: "linear", or "conv" for two convolutions of width 1.
-        norm_first: True normalises before each sub-layer, False after it (the paper).
-        tie: which weights are one: "none", "target" (target embedding and output
+        norm_first: True normalises before each sub-layer, False after it (as in the
+            paper).
+        tie: which weights are shared: "none", "target" (target embedding and output
             projection) or "all" (source embedding too, as in the paper).
-        pad_id: the token that fills up a batch; it is never attended to.
-        attention_dropout: of the attention weights; None means `dropout`.
-        ff_dropout: inside the feed-forward layer; None means `dropout`.
+        pad_id: the padding token, which no query attends to.
+        attention_dropout: rate for the attention weights; None means `dropout`.
+        ff_dropout: rate inside the feed-forward layer; None means `dropout`.
 
     Raises:
-        ValueError: if a value is outside what is said here.
+        ValueError: if a value is outside the ranges above.
     """
 
     src_vocab_size: int
@@ -53,7 +54,7 @@ class TransformerConfig:
     ff_dropout: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be built."""
+        """Refuse values with which no model can be built."""
         for name in ("src_vocab_size", "tgt_vocab_size", "d_model", "n_heads"):
             self._require_at_least(name, 1)
         for name in ("n_layers", "d_ff", "max_len"):
@@ -112,10 +113,10 @@ class TransformerConfig:
     def base(
         cls, src_vocab_size: int = 37_000, tgt_vocab_size: int = 37_000, **changes: Any
     ) -> TransformerConfig:
-        """Return the paper's base model, Table 3, for subwords that both sides share.
+        """Return the paper's base model (Table 3) for subwords that both sides share.
 
-        Dropout is where Section 5.4 has it: on the sub-layers' outputs and the sums of
-        embeddings and positions. 256 positions are no part of the paper.
+        As in Section 5.4, dropout is on the sub-layers' outputs and on the sums of
+        embeddings and positions. The paper does not give the number of positions, 256.
         """
         sizes = {"d_model": 512, "n_heads": 8, "n_layers": 6, "d_ff": 2048}
         variant = {"max_len": 256, "positions": "sinusoidal", "tie": "all"}

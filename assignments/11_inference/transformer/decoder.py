@@ -1,4 +1,4 @@
-"""The decoder: layers that also look at the encoder's memory (Section 3.1)."""
+"""The decoder, whose layers also attend to the encoder's memory (Section 3.1)."""
 
 from typing import cast
 
@@ -95,5 +95,5 @@ class Decoder(nn.Module):
 
 
 def layers_of(decoder: Decoder) -> list[DecoderLayer]:
-    """Return the layers; `nn.ModuleList` does not tell what kind it holds."""
+    """Return the layers with their type, which `nn.ModuleList` does not state."""
     return cast("list[DecoderLayer]", list(decoder.layers))

@@ -1,4 +1,4 @@
-"""The whole Transformer: words in, a score for every next word out."""
+"""The whole Transformer, from words to a score for every next word."""
 
 import functools
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class Transformer(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig) -> None:
-        """Make every part, with weights as Glorot & Bengio (2010) propose."""
+        """Make every part, with the initialisation of Glorot & Bengio (2010)."""
         super().__init__()
         self.config = config
         self.src_embedding = InputEmbedding(config.src_vocab_size, config)
@@ -55,7 +55,7 @@ class Transformer(nn.Module):
         Raises:
             ValueError: if `src` is not a batch of sentences of this vocabulary.
         """
-        x = self.src_embedding(src)  # first: it refuses what is no batch of words
+        x = self.src_embedding(src)  # first, because it refuses invalid input
         return self.encoder(x, padding_mask(src, self.config.pad_id))
 
     def decode(

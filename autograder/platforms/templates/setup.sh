@@ -31,7 +31,7 @@ if [[ -z $python ]]; then
   exit 1
 fi
 
-# Where a container may make namespaces, submissions are graded behind bubblewrap.
+# If the container may make namespaces, bubblewrap protects the grading.
 apt-get install -y bubblewrap || { apt-get update && apt-get install -y bubblewrap; } ||
   echo "no bubblewrap: the grader uses accounts"
 

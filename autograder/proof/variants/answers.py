@@ -1,4 +1,4 @@
-"""Take an answer from the package and write its variants as changes to it."""
+"""Read an answer from the package, and define its variants as changes to it."""
 
 import ast
 import inspect
@@ -42,25 +42,25 @@ class Answer:
         """Collect a wrong answer, which must lose points.
 
         Args:
-            description: what is wrong with it.
-            changes: what it does otherwise than the answer; without any, the function
-                or class that is decorated is the wrong answer.
+            description: a description of the error.
+            changes: its changes to the answer; without any, the decorated function or
+                class is the wrong answer.
             names: the part of the mistake's phrase to look for; by default
                 `description`.
             diagnosed: a failing check must name the mistake.
 
         Returns:
-            The wrong answer, whose variants may be written too.
+            The wrong answer, which may have variants too.
 
         Raises:
-            UnusableFile: if the answer has not what is to be changed.
+            UnusableFile: if the answer does not contain the text to change.
         """
         return self._collect(
             "wrong", description, changes, names or description, diagnosed
         )
 
     def right(self, description: str, *changes: Change) -> Any:
-        """Collect another right way to write the answer; as in `wrong`."""
+        """Collect another right way to write the answer; see `wrong`."""
         return self._collect("right", description, changes, description, False)
 
     def with_faults(self, names: str) -> None:
@@ -105,7 +105,7 @@ class Answer:
 
         def mark(defined: Any) -> Answer:
             take(source_without_marker(defined))
-            return self  # so that the function's name goes on to mean the answer
+            return self  # so that the function's name still refers to the answer
 
         return take(self._changed(description, changes)) if changes else mark
 
@@ -125,8 +125,8 @@ def answer(path: str, *changes: Change) -> Answer:
     """Return the answer at `transformer.module.function`, `….Class` or `….method`.
 
     Args:
-        path: where the package defines it.
-        changes: what all variants do otherwise, such as not to check sizes.
+        path: the dotted path of the answer.
+        changes: changes in all variants, such as leaving out a check of sizes.
     """
     defined = pkgutil.resolve_name(path)
     source = bare(textwrap.dedent(inspect.getsource(defined)))

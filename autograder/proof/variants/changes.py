@@ -1,4 +1,4 @@
-"""Say what a variant does otherwise than the answer: swap, drop, or another body."""
+"""Define a variant's changes to an answer: swap, drop, insert, or another body."""
 
 import ast
 import re
@@ -9,19 +9,19 @@ Change = Callable[[str], str]
 
 
 class UnfitChange(ValueError):
-    """Report that an answer has not, exactly once, what a variant changes in it."""
+    """Report that the text to change does not occur exactly once in an answer."""
 
 
 def swap(old: str, new: str, every: bool = False) -> Change:
-    """Put `new` in the place of `old`.
+    """Replace `old` by `new`.
 
-    Both may have several lines, indented as the string's place in the file asks for:
-    they take on the indentation of the answer's line.
+    Both may have several lines with the indentation of their place in the file. They
+    get the indentation of the answer's line.
 
     Args:
-        old: text that stands in the answer exactly once, as whole words.
-        new: what stands there instead.
-        every: change `old` wherever it stands.
+        old: text that occurs in the answer exactly once, as whole words.
+        new: the new text.
+        every: whether to change every occurrence of `old`.
     """
     old, new = _unindented(old), _unindented(new)
 
@@ -38,7 +38,7 @@ def swap(old: str, new: str, every: bool = False) -> Change:
 
 
 def drop(old: str) -> Change:
-    """Leave out `old`, text that stands in the answer exactly once."""
+    """Remove `old`, text that occurs in the answer exactly once."""
     without = swap(old, "")
 
     def change(source: str) -> str:
@@ -49,12 +49,12 @@ def drop(old: str) -> Change:
 
 
 def insert(new: str, before: str) -> Change:
-    """Put lines in front of the line that begins with `before`."""
+    """Insert lines before the line that begins with `before`."""
     return swap(before, f"{_unindented(new)}\n{_unindented(before)}")
 
 
 def body(text: str) -> Change:
-    """Keep the answer's first lines, its name and arguments; all else is `text`."""
+    """Replace everything after the answer's name and arguments by `text`."""
 
     def change(source: str) -> str:
         (definition,) = ast.parse(source).body
@@ -79,7 +79,7 @@ def _indentation(source: str, place: int) -> str:
 
 
 def _places(source: str, old: str) -> list[tuple[int, int]]:
-    """Return where `old` stands in `source`, as whole words."""
+    """Return the places of `old` in `source`, as whole words."""
     first = old.partition("\n")[0]
     places = []
     for match in re.finditer(_whole_words(first), source):

@@ -1,7 +1,7 @@
-"""Faults that any answer can have, as decorators, and the words that name them.
+"""Faults that any answer can have, as decorators, with the phrases that name them.
 
 `answer(…).with_faults("kept detached")` in a unit's file collects one wrong variant for
-each fault. The decorator's text goes in front of the answer's cell.
+each fault. The decorator's text is placed before the answer's cell.
 """
 
 import inspect
@@ -21,8 +21,8 @@ class Fault:
     """A fault that answers share.
 
     Attributes:
-        description: what is wrong, as for a variant.
-        names: a part of the phrase with which a check names it.
+        description: a description of the fault, as for a variant.
+        names: a part of the phrase that a check uses for it.
         decorator: the function that puts the fault into an answer.
     """
 
@@ -32,7 +32,7 @@ class Fault:
 
     @property
     def source(self) -> str:
-        """Return the decorator's text with all that it needs."""
+        """Return the decorator's text and everything that it needs."""
         own: list[Any] = [on_tensors, sizes, self.decorator]
         return IMPORTS + "\n".join(inspect.getsource(function) for function in own)
 
@@ -49,7 +49,7 @@ def on_tensors(change, value):
 
 
 def sizes(value):
-    """Return a key for arguments that forgets the numbers in their tensors."""
+    """Return a key for arguments that ignores the values in their tensors."""
     return repr(on_tensors(lambda x: (tuple(x.shape), x.dtype, x.device), value))
 
 
@@ -94,7 +94,7 @@ def sets_a_seed(function):
 
 
 def sets_the_default_dtype(function):
-    """Change PyTorch's default dtype for good."""
+    """Change PyTorch's default dtype permanently."""
 
     @wraps(function)
     def call(*args, **kwargs):
@@ -105,7 +105,7 @@ def sets_the_default_dtype(function):
 
 
 def detaches(function):
-    """Cut the gradient of the result off."""
+    """Cut off the gradient of the result."""
 
     @wraps(function)
     def call(*args, **kwargs):
@@ -115,7 +115,7 @@ def detaches(function):
 
 
 def returns_float32(function):
-    """Return float32, whatever the inputs are."""
+    """Return float32 for inputs of any dtype."""
 
     @wraps(function)
     def call(*args, **kwargs):
@@ -125,7 +125,7 @@ def returns_float32(function):
 
 
 def rounds(function):
-    """Round the result to float32 on the way."""
+    """Round the result to float32 and convert it back."""
 
     @wraps(function)
     def call(*args, **kwargs):
@@ -136,7 +136,7 @@ def rounds(function):
 
 
 def writes_into_inputs(function):
-    """Write into the tensors that it is given, and put back what they held."""
+    """Write into the input tensors, and restore their values."""
 
     @wraps(function)
     def call(*args, **kwargs):
@@ -148,7 +148,7 @@ def writes_into_inputs(function):
 
 
 def adds_zeros_of_the_cpu(function):
-    """Add a tensor that is made on the CPU, wherever the inputs are."""
+    """Add a tensor on the CPU, even if the inputs are on another device."""
 
     @wraps(function)
     def call(*args, **kwargs):

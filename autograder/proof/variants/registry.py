@@ -1,4 +1,4 @@
-"""Collect the variants of a unit: answers changed, and whole functions and classes."""
+"""Collect the variants of a unit: changed answers, and whole functions and classes."""
 
 import ast
 import functools
@@ -21,13 +21,13 @@ class Variant:
 
     Attributes:
         kind: "right" or "wrong".
-        description: what is done differently, as students would say it.
-        replaces: the name it stands for: a function, a class or `Class.method`.
-        source: its text without the marker.
-        imports: what goes in front of it: the file's imports without our own, and a
+        description: the difference from the answer, as students would describe it.
+        replaces: the name that it replaces: a function, a class or `Class.method`.
+        source: its source text without the marker.
+        imports: the text before it: the file's imports without the course's own, and a
             fault's decorator.
         diagnosed: whether a failing check must name the mistake.
-        names: a part of the phrase that names it; the description by default.
+        names: a part of the phrase that names it, by default the description.
     """
 
     kind: str
@@ -40,14 +40,14 @@ class Variant:
 
 
 class UnusableFile(ValueError):
-    """Report that a file's variants cannot be read, and which of them."""
+    """Report which of a file's variants cannot be read."""
 
 
-_collected: list[Variant] = []  # those of the file that is being read
+_collected: list[Variant] = []  # from the file that is being read
 
 
 def collect(variant: Variant) -> None:
-    """Add a variant to those of the file that is being read."""
+    """Add a variant to the collection for the current file."""
     _collected.append(variant)
 
 
@@ -67,8 +67,8 @@ def wrong(
     """Mark a function or class as a wrong answer that must lose points.
 
     Args:
-        description: what is wrong with it.
-        replaces: `Class.method`, where a method alone is replaced.
+        description: a description of the error.
+        replaces: `Class.method`, if only a method is replaced.
         names: the part of the mistake's phrase to look for; by default `description`.
         diagnosed: a failing check must name the mistake.
     """
@@ -110,9 +110,9 @@ def source_without_marker(defined: Any) -> str:
 
 
 def _source_of(defined: Any) -> str:
-    """Return the text of a definition; of classes with one name, the right one.
+    """Return the text of a definition, also if several classes have its name.
 
-    `inspect.getsource` looks a class up by its name and finds the first of them.
+    `inspect.getsource` finds a class by name and returns the first one with that name.
     """
     if not isinstance(defined, type):
         return inspect.getsource(defined)
@@ -127,7 +127,7 @@ def _source_of(defined: Any) -> str:
 
 @functools.lru_cache(maxsize=4)
 def _parsed(text: str) -> ast.Module:
-    """Parse a file of variants, once for all of its variants."""
+    """Parse a file of variants, only once for all of its variants."""
     return ast.parse(text)
 
 
@@ -138,10 +138,11 @@ def _is_marker(decorator: ast.expr) -> bool:
 
 
 def load_variants(path: Path) -> list[Variant]:
-    """Read the variants of a unit's file, generated faults last; none without a file.
+    """Read a unit's file of variants, if any, with generated faults last.
 
     Raises:
-        UnusableFile: if a variant changes what its answer has not, or nothing.
+        UnusableFile: if a variant changes text that its answer does not contain, or
+            changes nothing.
     """
     if not path.is_file():
         return []
@@ -155,7 +156,7 @@ def load_variants(path: Path) -> list[Variant]:
 
 
 def _refuse_variants_without_change(text: str, name: str) -> None:
-    """Refuse `answer.wrong("…")` in a line of its own, with no function under it."""
+    """Refuse `answer.wrong("…")` on its own line, without a function below it."""
     for statement in _parsed(text).body:
         call = statement.value if isinstance(statement, ast.Expr) else None
         if isinstance(call, ast.Call) and _is_marker(call) and len(call.args) < 2:

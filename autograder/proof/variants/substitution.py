@@ -1,4 +1,4 @@
-"""Put the text of a variant in the place of an answer in notebook cells."""
+"""Replace an answer in notebook cells by the text of a variant."""
 
 import ast
 import textwrap
@@ -10,15 +10,15 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class UnknownAnswer(ValueError):
-    """Report that no cell defines what a variant is to replace."""
+    """Report that no cell defines the answer that a variant replaces."""
 
 
 def substitute(cells: list[str], variant: Variant) -> list[str]:
-    """Return the cells with the answer that `variant` stands for exchanged.
+    """Return the cells with the answer replaced by `variant`.
 
     Args:
         cells: sources of code cells.
-        variant: what to put in place; its file's imports go in front of it.
+        variant: the new answer; the imports of its file are placed before it.
 
     Raises:
         UnknownAnswer: if no cell defines it.

@@ -1,4 +1,4 @@
-"""Start the pre-warmed parent: `python -I -m`-free, from this folder alone.
+"""Start the pre-warmed parent from this folder only, without `python -m`.
 
 The package is loaded by its path under another name, so that `autograder` itself
 stays out of the process.
@@ -25,6 +25,6 @@ def load_package() -> None:
 
 
 if __name__ == "__main__":
-    gc.disable()  # until all is imported
+    gc.disable()  # until all imports are done
     load_package()
     importlib.import_module("student_side.fork_server").main()

@@ -24,20 +24,20 @@ TRUNCATED = "\n… output truncated …\n"
 
 
 class NamingCompiler(CachingCompiler):
-    """Name each cell's code `<cell N>`, so that an error can say where it was.
+    """Name each cell's code `<cell N>`, so that an error can name its place.
 
-    Annotations are not evaluated: the package that they come from may be missing here.
+    Annotations are not evaluated, because their package may be missing here.
     """
 
     number = 0
 
     def __init__(self) -> None:
-        """Compile as below `from __future__ import annotations`."""
+        """Compile with `from __future__ import annotations`."""
         super().__init__()
         self.reset_compiler_flags()
 
     def reset_compiler_flags(self) -> None:
-        """Return to the flags of the beginning; `%reset` asks for it."""
+        """Restore the initial flags, for `%reset`."""
         super().reset_compiler_flags()
         self.flags |= __future__.annotations.compiler_flag
 
@@ -47,14 +47,14 @@ class NamingCompiler(CachingCompiler):
 
 
 class KeepingDisplayHook(DisplayHook):
-    """Keep the values that cells end with, in place of printing them."""
+    """Keep the last value of each cell instead of printing it."""
 
     shell: InteractiveShell
     kept: list[dict[str, Any]]
     source: str
 
     def quiet(self) -> bool:
-        """Say whether the cell ends in a semicolon; the history does not know."""
+        """Say whether the cell ends in a semicolon, because it has no history entry."""
         cell = self.shell.transform_cell(self.source)
         return self.semicolon_at_end_of_expression(cell)
 
@@ -70,7 +70,7 @@ class KeepingDisplayHook(DisplayHook):
 
 
 class BoundedText(io.TextIOBase):
-    """Keep the first characters that are written, and forget the rest."""
+    """Keep the first characters of the output, and discard the rest."""
 
     def __init__(self, limit: int):
         """Keep at most `limit` characters."""
@@ -80,7 +80,7 @@ class BoundedText(io.TextIOBase):
         self.cut = False
 
     def write(self, text: str) -> int:
-        """Keep what still fits of `text`."""
+        """Keep the part of `text` that still fits."""
         fits = text[: self.limit - self.kept]
         if fits:
             self.parts.append(fits)
@@ -89,23 +89,23 @@ class BoundedText(io.TextIOBase):
         return len(text)
 
     def writable(self) -> bool:
-        """Say that it can be written to."""
+        """Return True, because the text can be written to."""
         return True
 
     def isatty(self) -> bool:
-        """Say that nobody watches."""
+        """Return False, because this is not a terminal."""
         return False
 
     def text(self) -> str:
-        """Return what was kept, and say so if something was not."""
+        """Return the kept text, with a note if some was discarded."""
         return "".join(self.parts) + (TRUNCATED if self.cut else "")
 
 
 class CellRunner:
-    """Run cells one after another in one namespace."""
+    """Run cells in order in one namespace."""
 
     def __init__(self, output_limit: int = 64_000):
-        """Make the shell; each cell's output is kept to `output_limit` characters."""
+        """Make the shell and keep at most `output_limit` characters per cell."""
         config = Config()
         config.HistoryManager.enabled = False
         config.InteractiveShell.colors = "nocolor"
@@ -119,7 +119,7 @@ class CellRunner:
         self.shell.display_pub = self._publisher
         self.shell.displayhook = self.shell.display_trap.hook = self._hook
         shown = ("showtraceback", "showsyntaxerror", "showindentationerror")
-        for show in (*shown, "enable_gui"):  # which `%matplotlib inline` asks for
+        for show in (*shown, "enable_gui"):  # `%matplotlib inline` calls it
             setattr(self.shell, show, _nothing)
         InteractiveShell._instance = self.shell  # type: ignore[assignment]  # None at first
 
@@ -129,7 +129,7 @@ class CellRunner:
         return self.shell.user_ns
 
     def run(self, number: int, source: str) -> dict[str, Any]:
-        """Run one cell; return its outputs and, if it raised, the error's report."""
+        """Run one cell and return its outputs and, if it raised, the error's report."""
         self._compiler.number = number
         self._hook.source = source
         out, err = BoundedText(self.output_limit), BoundedText(self.output_limit)
@@ -163,7 +163,7 @@ class CellRunner:
             shown += [item for item in publisher.outputs if isinstance(item, dict)]
 
     def _bounded(self, shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Keep the displayed texts that fit the limit; pictures and scripts go."""
+        """Keep the displayed texts that fit the limit and drop pictures and scripts."""
         kept, left = [], self.output_limit
         for item in shown[:MAX_OUTPUTS]:
             data = {
@@ -179,11 +179,11 @@ class CellRunner:
 
 
 def _nothing(*_args: Any, **_kwargs: Any) -> None:
-    """Show no traceback, of which the grader is told in another way, and no window."""
+    """Show no window and no traceback, which the grader gets in another way."""
 
 
 def quiet_environment(folder: str) -> None:
-    """Point everything that writes files into `folder`, and windows nowhere."""
+    """Make libraries write their files into `folder` and open no windows."""
     os.environ.update(
         HOME=folder,
         TMPDIR=folder,

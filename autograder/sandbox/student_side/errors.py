@@ -1,11 +1,11 @@
-"""Describe an error of the student's code: type, message, own line; no traceback."""
+"""Describe an error in the student's code by type, message and line, not traceback."""
 
 import re
 import traceback
 from typing import Any
 
 MAX_MESSAGE = 400
-REMOVED = "this exercise asks you to write it yourself: "  # and the built-in's name
+REMOVED = "this exercise asks you to write it yourself: "  # the built-in's name follows
 CELL_NAME = re.compile(r"<cell (\d+)>")
 
 
@@ -14,7 +14,7 @@ class MissingName(Exception):
 
 
 def error_report(error: BaseException) -> dict[str, Any]:
-    """Return what is told about `error`, as plain values."""
+    """Return the report on `error` as plain values."""
     kind, message = "raised", _message(error)
     if isinstance(error, MissingName):
         kind = "missing"
@@ -39,7 +39,7 @@ def _message(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> dict[str, Any]:
-    """Return the last line of the student's cells that the error went through."""
+    """Return the last line of the student's cells in the error's traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):
         match = CELL_NAME.fullmatch(frame.filename)

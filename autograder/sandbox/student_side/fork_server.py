@@ -1,7 +1,7 @@
-"""The pre-warmed parent: imports torch once, and forks children for submissions.
+"""The pre-warmed parent, which imports torch once and forks children.
 
-It runs no torch operation itself: a process that has run a multi-threaded one hangs
-when it is forked.
+It runs no torch operation itself, because a process that has run a multi-threaded
+operation hangs when it is forked.
 """
 
 import contextlib
@@ -32,12 +32,12 @@ REAP_SECONDS, WATCH_SECONDS = 5.0, 0.1
 WARM = [
     *("matplotlib.pyplot", "numpy.random", "torch.nn.functional"),
     *("torch.utils._device", "torch.fx.experimental.symbolic_shapes"),
-    "torch._dynamo",  # an operation on the device "meta" imports it: a second
+    "torch._dynamo",  # the device "meta" needs it; the import takes a second
 ]
 
 
 def warm_up() -> CellRunner:
-    """Import what submissions import, and make the shell that children inherit."""
+    """Import the modules that submissions use, and make the shell for children."""
     import torch
 
     torch.set_num_threads(1)
@@ -49,12 +49,12 @@ def warm_up() -> CellRunner:
 
 
 def import_quietly(modules: list[str]) -> None:
-    """Import what can be imported, and keep the garbage collector off it."""
+    """Import the available modules, and exclude them from garbage collection."""
     gc.disable()
     for name in modules:
         try:
             importlib.import_module(name)
-        except Exception:  # what is missing here will be missing in a child, and said
+        except Exception:  # a child that needs the module will report it
             continue
     before_forks()
     gc.collect()
@@ -63,10 +63,10 @@ def import_quietly(modules: list[str]) -> None:
 
 
 class ForkServer:
-    """Fork children when the grader asks, and end them when it asks."""
+    """Fork and end children on the grader's orders."""
 
     def __init__(self, control: socket.socket, runner: CellRunner):
-        """Take orders from `control`; children start with `runner`'s shell."""
+        """Take orders from `control`; children inherit `runner`'s shell."""
         self.channel = Channel(control, takes_descriptors=True)
         self.runner = runner
         self.children: dict[int, Child] = {}
@@ -74,7 +74,7 @@ class ForkServer:
         self.copies: list[int] = []
 
     def run(self) -> None:
-        """Carry out orders until the grader is gone."""
+        """Carry out orders until the grader closes the channel."""
         self._report({"ready": os.getpid()})
         while True:
             self._watch_until_ordered()
@@ -104,10 +104,10 @@ class ForkServer:
             self._kill(key)
 
     def _watch_until_ordered(self) -> None:
-        """Wait for an order; kill a child whose processes take too much memory."""
+        """Wait for an order, and kill any child whose processes use too much memory."""
         while self.children and not self._is_ordered_within(WATCH_SECONDS):
             shared, together = held_by("self"), 0
-            for key, child in list(self.children.items()):  # of one submission, in turn
+            for key, child in list(self.children.items()):  # all of one submission
                 held = child.held(shared)
                 if together + held > child.total_bytes:
                     self._kill(key)
@@ -116,11 +116,11 @@ class ForkServer:
                     together += held
 
     def _is_ordered_within(self, seconds: float) -> bool:
-        waits = seconds if sys.platform == "linux" else None  # only there it can watch
+        waits = seconds if sys.platform == "linux" else None  # others cannot watch
         return bool(select.select([self.channel.connection], [], [], waits)[0])
 
     def _fork(self, order: dict[str, Any], descriptor: int) -> None:
-        """Fork a child that serves on `descriptor`; report how that went."""
+        """Fork a child that serves on `descriptor` and report success or failure."""
         read_end, write_end = os.pipe()
         order["apart"] = order["isolate"] == "root" and can_fork_apart()
         with fork_apart() if order["apart"] else contextlib.nullcontext():
@@ -148,7 +148,7 @@ class ForkServer:
         self._report({"problem": problem})
 
     def _copy(self, descriptor: int) -> None:
-        """Fork a process that goes on as this one does, and obeys `descriptor`."""
+        """Fork a copy of this process that takes its orders from `descriptor`."""
         self.copies = [pid for pid in self.copies if _ended_within(pid, 0) is None]
         pid = os.fork()
         if pid:
@@ -160,7 +160,7 @@ class ForkServer:
         self.channel = Channel(socket.socket(fileno=descriptor), None, True)
         self.children, self.copies = {}, []
         self.over_memory = set()
-        become_subreaper()  # the fork has not inherited it
+        become_subreaper()  # a fork does not inherit this
 
     def _end(self, key: int, patience: float) -> None:
         child = self.children.get(key)
@@ -172,9 +172,9 @@ class ForkServer:
         self._report({"status": status, "waited": waited})
 
     def _kill(self, key: int, patience: float = 0.0) -> int | None:
-        """Kill a child with all that it started; return how it had ended, if it had.
+        """Kill a child and its processes, and return its status if it had ended before.
 
-        `patience` is how many seconds it gets to end by itself.
+        The child gets `patience` seconds to end by itself.
         """
         child = self.children.pop(key, None)
         if child is None:
@@ -185,9 +185,9 @@ class ForkServer:
             _end_all_of(child.account)
         if status is not None:
             return status
-        with contextlib.suppress(ProcessLookupError):  # it need not lead a group,
+        with contextlib.suppress(ProcessLookupError):  # it may lead no group,
             os.killpg(pid, signal.SIGKILL)
-        os.kill(pid, signal.SIGKILL)  # and may have left the one that it leads
+        os.kill(pid, signal.SIGKILL)  # or may have left the group that it leads
         _ended_within(pid, REAP_SECONDS)
         return None
 
@@ -196,7 +196,7 @@ class ForkServer:
 
 
 def _ended_within(pid: int, seconds: float) -> int | None:
-    """Wait for a child to end; return its status, or None if it goes on."""
+    """Wait for a child to end and return its status, or None if it still runs."""
     until = time.monotonic() + seconds
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
@@ -208,10 +208,10 @@ def _ended_within(pid: int, seconds: float) -> int | None:
 
 
 def _end_all_of(user: int) -> None:
-    """Kill every process of an account; it has none that is not a child's."""
+    """Kill every process of an account, which only processes of a child use."""
     pid = os.fork()
     if pid == 0:
-        with contextlib.suppress(OSError):  # there is none left
+        with contextlib.suppress(OSError):  # no process is left
             become_account(user)
             os.kill(-1, signal.SIGKILL)
         os._exit(0)

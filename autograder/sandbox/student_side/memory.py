@@ -1,7 +1,7 @@
-"""Tell how much memory a submission's processes hold together (Linux only).
+"""Measure the memory of all processes of a submission together (Linux only).
 
-Each process has a limit of its own; a submission that forks many could fill the machine
-all the same.
+Each process has its own limit, but a submission that forks many processes could still
+fill the machine's memory.
 """
 
 import functools
@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from .processors import seconds_used, seconds_waited, step_back
 
 KIB = 1024
-PARENT, STARTED = 1, 19  # of /proc/PID/stat, behind the name
-TOO_MUCH_MEMORY = -1  # in place of a status with which a process ends
-OF_SIGNAL = 128  # and its number: the exit code for a fork that a signal has ended
+PARENT, STARTED = 1, 19  # fields of /proc/PID/stat after the name
+TOO_MUCH_MEMORY = -1  # used instead of an exit status
+OF_SIGNAL = 128  # plus its number: the exit code of a fork that a signal ended
 KINDS = re.compile(r"^(?:RssAnon|RssShmem|VmPTE):\s+(\d+) kB", re.MULTILINE)
 SOCKETS = re.compile(r"^sockets: used (\d+)$", re.MULTILINE)
 
@@ -25,17 +25,18 @@ def memory_of(processes: Iterable[int], shared: int = 0) -> int:
     """Return the bytes of memory that some processes hold.
 
     Args:
-        processes: their numbers.
-        shared: how many bytes of each are those that it was forked with, and not its
-            own.
+        processes: their process numbers.
+        shared: the number of bytes in each process that it shares with the process that
+            forked it.
     """
     return sum(max(0, held_by(pid) - shared) for pid in processes)
 
 
 def sockets_of(root: int) -> int:
-    """Return how many bytes the sockets of a process's own network may hold.
+    """Return the maximum memory of the sockets in a process's network, in bytes.
 
-    What is sent and not read is the kernel's memory, which it counts for nobody.
+    Data that were sent and not yet read use kernel memory, which the kernel counts for
+    no process.
     """
     found = SOCKETS.search(_read(root, "net/sockstat"))
     return int(found[1]) * _most_of_a_socket() if found else 0
@@ -64,26 +65,26 @@ def family(root: int) -> list[int]:
 
 
 def eldest_of(root: int, processes: Iterable[int]) -> int | None:
-    """Return a process's first child among some; None if there is none.
+    """Return the first child of `root` among some processes, or None.
 
-    Of a process that forks itself for one exercise after another it is the fork.
+    If a process forks itself for one exercise after another, this is the current fork.
     """
     children = [pid for pid in processes if int(_of(pid, PARENT)) == root]
     return min(children, key=lambda pid: int(_of(pid, STARTED)), default=None)
 
 
 def held_by(pid: int | str) -> int:
-    """Return the bytes that a process holds outside of files, 0 if it has ended.
+    """Return a process's memory in bytes without files, or 0 if it has ended.
 
-    The tables of its pages are among them.
+    The page tables are included.
     """
     return KIB * sum(map(int, KINDS.findall(_read(pid, "status"))))
 
 
 def _of(pid: int | str, number: int) -> str:
-    """Return one of the numbers that are told of a process; "0" if it has ended.
+    """Return one field of a process's status, or "0" if it has ended.
 
-    Its name, in parentheses, may hold anything.
+    The process's name, in parentheses, may contain any characters.
     """
     text = _read(pid, "stat").rpartition(")")[2].split()
     return text[number] if len(text) > number else "0"
@@ -99,11 +100,11 @@ def _read(pid: int | str, name: str) -> str:
 
 @dataclass
 class Child:
-    """A process that was forked, and how much memory all it starts may take.
+    """A forked process, and the memory limit for it and its descendants.
 
-    If it `forks`, it forks itself for each exercise and waits; `waited` says how many
-    seconds others had the processors while such forks wanted one. `used` says how many
-    seconds of processors each of its other threads has had, also in other processes.
+    If `forks` is True, it forks itself for each exercise and waits. `waited` is the
+    time in seconds for which such forks waited for a processor. `used` is the processor
+    time in seconds of each of its other threads, including those in other processes.
     """
 
     pid: int
@@ -115,10 +116,10 @@ class Child:
     used: dict[int, float] = field(default_factory=dict)
 
     def held(self, shared: int) -> int:
-        """Return what its processes hold; `shared` bytes each are not its own.
+        """Return its processes' memory, less `shared` bytes for each of them.
 
-        All but the one that answers are made to wait for those of other submissions.
-        What a fork has of the process that it is of is counted once.
+        All its processes except the one that answers get a lower priority than those of
+        other submissions. Memory that a fork shares with its parent is counted once.
         """
         processes = family(self.pid)
         fork = eldest_of(self.pid, processes) if self.forks else None
@@ -133,6 +134,6 @@ class Child:
         return held + (sockets_of(self.pid) if self.has_own_network else 0)
 
     def seconds_waited(self) -> float:
-        """Return how long it and its forks wanted a processor that others had."""
+        """Return how many seconds it and its forks waited for a processor."""
         waited = seconds_waited(self.pid) + sum(self.waited.values())
         return max(0.0, waited - sum(self.used.values()))

@@ -1,6 +1,6 @@
 """Send and receive messages: a JSON header and raw bytes, never pickle.
 
-The grader speaks so to the pre-warmed parent and to each child.
+The grader uses this protocol with the pre-warmed parent and with each child.
 """
 
 import json
@@ -25,9 +25,9 @@ class ChannelClosed(Exception):
 
 @dataclass
 class Message:
-    """One message: what JSON can hold, and the bytes of its tensors or files.
+    """One message: a JSON object, and the bytes of its tensors or files.
 
-    `size` is how many bytes came, if it was received, and `descriptors` are the open
+    In a received message, `size` is the number of bytes and `descriptors` are the open
     files that came with it.
     """
 
@@ -39,7 +39,7 @@ class Message:
 
 @dataclass(frozen=True)
 class FrameLimits:
-    """How large a received message may be, in bytes."""
+    """The maximum size of a received message, in bytes."""
 
     json_bytes: int = 2 << 20
     blob_bytes: int = 256 << 20
@@ -54,9 +54,9 @@ class Channel:
         limits: FrameLimits | None = None,
         takes_descriptors: bool = False,
     ):
-        """Take over `connection`; received messages must keep to `limits`.
+        """Take over `connection`; received messages must be within `limits`.
 
-        Open files are received only where it `takes_descriptors`.
+        The channel receives open files only if `takes_descriptors` is True.
         """
         self.connection = connection
         self.limits = limits or FrameLimits()
@@ -64,7 +64,7 @@ class Channel:
         self._descriptors: list[int] = []
 
     def send(self, message: Message, deadline: float | None = None) -> None:
-        """Send one message whole.
+        """Send one complete message.
 
         Raises:
             ChannelClosed: if the other side is gone.
@@ -78,7 +78,7 @@ class Channel:
             if message.descriptors:
                 socket.send_fds(self.connection, [begin[:1]], message.descriptors)
                 begin = begin[1:]
-            if len(message.blob) <= CHUNK:  # in one piece: the other side wakes once
+            if len(message.blob) <= CHUNK:  # one piece wakes the other side once
                 self.connection.sendall(begin + message.blob)
             else:
                 self.connection.sendall(begin)
@@ -87,12 +87,12 @@ class Channel:
             raise ChannelClosed(str(error)) from error
 
     def receive(self, deadline: float | None = None) -> Message:
-        """Receive one message whole.
+        """Receive one complete message.
 
         Raises:
             ChannelClosed: if the other side is gone.
-            ProtocolError: if what came is no message or is too large.
-            TimeoutError: if it is not there before `deadline`.
+            ProtocolError: if the data are not a message, or are too large.
+            TimeoutError: if it does not arrive before `deadline`.
         """
         header = self._read(HEADER.size, deadline)
         magic, json_size, blob_size = HEADER.unpack(header)

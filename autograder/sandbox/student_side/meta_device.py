@@ -1,9 +1,9 @@
-"""Call code with inputs on another device than the CPU, where no GPU is needed.
+"""Call code with inputs on a device other than the CPU, without a GPU.
 
-PyTorch's device "meta" stands for the GPU: its tensors have a shape and a place, and no
-values. What would be an error on a GPU is one here: tensors of two devices in one
-operation, or numpy's hands on a tensor that it cannot reach. What works on a GPU and
-cannot here, such as `.item()`, says nothing.
+PyTorch's device "meta" replaces the GPU. Its tensors have a shape and a device, and no
+values. Two errors of a GPU appear here too: an operation on tensors of two devices, and
+numpy reading a tensor that is not on the CPU. A call such as `.item()`, which works on
+a GPU and not here, gives no result for the check.
 """
 
 import copy
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 ELSEWHERE = "meta"
-TAKES_TWO_DEVICES = {  # by name: some of their tensors lie on the CPU on a GPU too
+TAKES_TWO_DEVICES = {  # by name: on a GPU too, some of their tensors may be on the CPU
     *("aten::copy_", "aten::index", "aten::index_put", "aten::index_put_"),
     *("aten::_index_put_impl_", "aten::_pack_padded_sequence"),
     *("aten::_pad_packed_sequence", "aten::tensor_split", "aten::set_"),
@@ -29,11 +29,11 @@ class MixedDevices(RuntimeError):
 
 
 class OneDevice(TorchDispatchMode):
-    """Allow no operation on tensors of two devices; copies between them give zeros."""
+    """Forbid operations on tensors of two devices; copies between them give zeros."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Leave the compiler out of it: importing it takes seconds."""
+        """Skip the compiler, because importing it takes seconds."""
         return False
 
     def __torch_dispatch__(
@@ -61,11 +61,11 @@ class OneDevice(TorchDispatchMode):
 def devices_of_call(function: Callable[..., Any], args: Any, kwargs: Any) -> list[str]:
     """Return the devices of a call's output tensors: "elsewhere" or "cpu".
 
-    An empty list says that the call could not be followed without values.
+    An empty list means that the call needs values and could not be traced.
 
     Raises:
-        MixedDevices: if an operation's tensors lie on two devices.
-        TypeError: if numpy is asked to read a tensor that lies elsewhere.
+        MixedDevices: if an operation's tensors are on two devices.
+        TypeError: if numpy has to read a tensor that is not on the CPU.
     """
     try:
         memo: dict[int, Any] = {}
@@ -78,7 +78,7 @@ def devices_of_call(function: Callable[..., Any], args: Any, kwargs: Any) -> lis
         if NO_VALUES_FOR_NUMPY in str(error):
             raise
         return []
-    except Exception:  # values were needed: nothing is known
+    except Exception:  # the call needs values
         return []
     return ["elsewhere" if x.is_meta else "cpu" for x in tensors_in(result)]
 
@@ -95,14 +95,14 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
 
 
 def moved_target(function: Callable[..., Any], memo: dict[int, Any]) -> Any:
-    """Return a function or module whose own tensors lie elsewhere."""
+    """Return a function or module with its own tensors on the device "meta"."""
     if inspect.ismethod(function) and isinstance(function.__self__, nn.Module):
         return getattr(moved_away(function.__self__, memo), function.__name__)
     return moved_away(function, memo)
 
 
 def moved_away(value: Any, memo: dict[int, Any]) -> Any:
-    """Return a copy of `value` with its tensors elsewhere; `memo` keeps ties."""
+    """Copy `value` with its tensors on "meta"; `memo` keeps shared tensors shared."""
     if isinstance(value, Tensor):
         if id(value) not in memo:
             memo[id(value)] = _without_values(value)
@@ -121,7 +121,7 @@ def moved_away(value: Any, memo: dict[int, Any]) -> Any:
 
 
 def _without_values(tensor: Tensor) -> Tensor:
-    """Return a leaf of the same shape, strides and kind that lies elsewhere."""
+    """Return a leaf of the same shape, strides and dtype on the device "meta"."""
     return torch.empty_strided(
         tensor.shape,
         tensor.stride(),

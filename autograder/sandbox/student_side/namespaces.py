@@ -1,4 +1,4 @@
-"""Put a forked child into namespaces of its own, without rights (Linux only)."""
+"""Put a forked child into its own namespaces, without rights (Linux only)."""
 
 import contextlib
 import ctypes
@@ -24,20 +24,20 @@ _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def become_subreaper() -> None:
-    """Let orphans of this process be its children."""
+    """Make this process the parent of its orphaned descendants."""
     if _libc is not None:
         _call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 @contextlib.contextmanager
 def fork_apart() -> Iterator[None]:
-    """Let a fork inside begin a process namespace of its own, as its process 1."""
+    """Let a fork inside become process 1 of its own process namespace."""
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     try:
         _call("unshare", CLONE_NEWPID)
         try:
             yield
-        finally:  # a fork that failed must not leave the next ones without a place
+        finally:  # even after a failed fork, the next one needs it
             _call("setns", own, CLONE_NEWPID)
     finally:
         os.close(own)
@@ -45,9 +45,10 @@ def fork_apart() -> Iterator[None]:
 
 @functools.cache
 def can_fork_apart() -> bool:
-    """Say whether this process may do so: root, where the kernel lets it come back.
+    """Say whether this process may use `fork_apart`, which needs root.
 
-    Others do it in a process between, and fork twice.
+    The kernel must also let the process return to its own namespace. Other processes
+    fork twice, and the process in between enters the namespace.
     """
     try:
         with fork_apart():
@@ -58,13 +59,13 @@ def can_fork_apart() -> bool:
 
 
 def enter_namespaces(kind: str, apart: bool) -> None:
-    """Leave the network, the other processes and the mounts of the others behind.
+    """Leave the shared network, process list and mounts.
 
     Args:
         kind: "root" if this process may make namespaces by right, "user" if it needs a
             user namespace for that.
-        apart: whether it has left the other processes already. Otherwise its next fork
-            becomes process 1 of a new process namespace.
+        apart: whether it already has its own process namespace. Otherwise its next fork
+            becomes process 1 of a new one.
     """
     spaces = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
     spaces |= 0 if apart else CLONE_NEWPID
@@ -83,31 +84,31 @@ def _enter_user_namespace(others: int = 0) -> None:
 
 
 def mount_own_folders(folder: str, size: int, user: int) -> None:
-    """Give this process its own empty folders and its own list of processes.
+    """Give this process its own empty folders and its own process list.
 
     Args:
-        folder: where it works.
-        size: how many bytes each of the folders may hold.
-        user: who may write there.
+        folder: its working folder.
+        size: the maximum size of each folder in bytes.
+        user: the user who may write there.
     """
     _mount("none", "/", None, MS_REC | MS_PRIVATE, None)
     options = f"size={size},nr_inodes=4096,mode=700,uid={user},gid={user}"
     places = [folder, "/scratch", "/dev/shm"]
     if not any(root.startswith("/tmp/") for root in (sys.prefix, sys.base_prefix)):
-        places.append("/tmp")  # it is read-only where Python itself lies in it
+        places.append("/tmp")  # read-only if it contains Python itself
     for place in places:
         _mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, options)
     _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
 
 
 def become_nobody(user: int) -> None:
-    """Go on as `user`, without root's rights, in a user namespace of its own."""
+    """Become `user`, without root's rights, in a new user namespace."""
     become_account(user)
     _enter_user_namespace()
 
 
 def become_account(user: int) -> None:
-    """Go on as `user`, who owns nothing and has no rights; root alone can."""
+    """Become `user`, who owns nothing and has no rights; only root can do this."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
@@ -115,7 +116,7 @@ def become_account(user: int) -> None:
 
 
 def give_up_rights() -> None:
-    """Drop every capability for good, and die when the parent dies."""
+    """Drop every capability permanently, and die when the parent dies."""
     _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     for capability in range(LAST_CAPABILITY + 1):
         _ask("prctl", PR_CAPBSET_DROP, capability, 0, 0, 0)
@@ -125,7 +126,7 @@ def give_up_rights() -> None:
 
 
 def forbid_nested_namespaces() -> None:
-    """Let the student's code make no namespaces of its own."""
+    """Stop the student's code from making its own namespaces."""
     for kind in ("user", "mnt", "pid", "net"):
         _write(f"/proc/sys/user/max_{kind}_namespaces", "0")
 
@@ -155,5 +156,5 @@ def _call(name: str, *args: object) -> None:
 
 
 def _ask(name: str, *args: object) -> int:
-    """Call a function of the C library; return its status."""
+    """Call a function of the C library and return its status."""
     return getattr(_libc, name)(*args)

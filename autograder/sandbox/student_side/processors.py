@@ -1,8 +1,8 @@
 """Share the processors fairly between submissions (Linux only).
 
-Each has one process, the one that answers, that weighs as much as another
-submission's. All that it starts beside gets what nobody else wants. How long a process
-wanted a processor that others had, the kernel counts.
+Each submission has one process that answers requests, with the same weight as that of
+another submission. Any other process that it starts runs only when no one else needs
+the processor. The kernel counts how long a process had to wait.
 """
 
 import contextlib
@@ -10,14 +10,14 @@ import os
 from collections.abc import Container, Iterable, Iterator
 
 NANOSECONDS = 1e9
-LAST = 19  # of `nice`: sixty of these weigh as much as one usual process
+LAST = 19  # `nice` value: sixty such processes weigh as much as a normal one
 
 
 def seconds_waited(process: int | str = "thread-self") -> float:
     """Return how long a process's first thread has waited for a processor.
 
-    0 where nobody counts it, or if the process has ended. By default it is for the
-    calling thread.
+    Return 0 if the system does not count it, or if the process has ended. The default
+    is the calling thread.
     """
     return _schedule(process, 1)
 
@@ -25,9 +25,9 @@ def seconds_waited(process: int | str = "thread-self") -> float:
 def seconds_used(
     first: Container[int], processes: Iterable[int]
 ) -> Iterator[tuple[int, float]]:
-    """Yield all threads of some processes, but for the `first` ones.
+    """Yield all threads of some processes, except the `first` ones.
 
-    Each comes with the time for which it has had a processor.
+    Each comes with the processor time that it has used.
     """
     for process in processes:
         for thread in _threads_of(process):
@@ -44,14 +44,14 @@ def _schedule(process: int | str, column: int) -> float:
 
 
 def step_back(first: Container[int], processes: Iterable[int]) -> None:
-    """Let all threads of some processes wait for others, but for the `first` ones.
+    """Lower the priority of all threads of some processes, except the `first` ones.
 
-    What they start will do so too.
+    Processes that they start inherit the low priority.
     """
     for process in processes:
         for thread in _threads_of(process):
             if thread not in first:
-                with contextlib.suppress(OSError):  # it has ended, or is not ours
+                with contextlib.suppress(OSError):  # it ended, or is not ours
                     os.setpriority(os.PRIO_PROCESS, thread, LAST)
 
 

@@ -1,11 +1,11 @@
-"""Take built-ins away from this process for good, before a student's code runs.
+"""Remove built-ins from this process permanently, before a student's code runs.
 
-An answer that needs them then fails, whatever it does to find them. Nothing watches the
-answer, so there is nothing that it could mislead.
+An answer that needs them then fails, however it tries to find them. No code watches the
+answer, so the answer has nothing to mislead.
 
-Four things are taken away: PyTorch's operators, the functions of installed packages
-that are written in Python, the files that define these functions, and the start of
-another program, which would have them all.
+Four things are removed: PyTorch's operators, the Python functions of installed
+packages, the files that define these functions, and the ability to start another
+program, which would have them all.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ import torch
 from .errors import REMOVED
 from .system_calls import forbid_programs
 
-ENGINE = "_engine_run_backward"  # its work is a method that is written in C
+ENGINE = "_engine_run_backward"  # it calls a method written in C
 BACKENDS = (
     *("CPU", "CUDA", "MPS", "XPU", "MkldnnCPU", "NestedTensorCPU", "NestedTensorCUDA"),
     *("QuantizedCPU", "SparseCPU", "SparseCsrCPU", "CompositeImplicitAutograd"),
@@ -32,13 +32,13 @@ BACKENDS = (
 )
 
 
-_functions: dict[str, list[FunctionType]] = {}  # by each part of their names
+_functions: dict[str, list[FunctionType]] = {}  # keyed by each part of their names
 
 
 def note_functions() -> None:
-    """Note the functions that have been imported since the last call.
+    """Record the functions that were imported since the last call.
 
-    The parent does this for its children: to look for them takes each a second.
+    The parent does this for its children, because each search would take a second.
     """
     for function in [one for one in gc.get_objects() if type(one) is FunctionType]:
         for part in {*function.__code__.co_qualname.split(".")} - {"<locals>"}:
@@ -46,11 +46,11 @@ def note_functions() -> None:
 
 
 def remove(banned: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Take away what is banned.
+    """Remove the banned built-ins.
 
     Args:
         banned: pairs of a dotted name, such as `torch.nn.LayerNorm`, and all names of
-            the same thing in its package.
+            the same object in its package.
     """
     folders = _folders({dotted.partition(".")[0] for dotted, _ in banned})
     of_name = {d.rpartition(".")[-1]: d for d, _ in banned if d not in sys.modules}
@@ -69,7 +69,7 @@ def remove(banned: Sequence[tuple[str, Sequence[str]]]) -> None:
 
 
 def _folders(packages: set[str]) -> tuple[str, ...]:
-    """Return the folders of installed packages; a missing one has none."""
+    """Return the folders of the packages that are installed."""
     specs = [importlib.util.find_spec(name) for name in sorted(packages)]
     folders = [spec.submodule_search_locations or () for spec in specs if spec]
     return tuple(place + os.sep for places in folders for place in places)
@@ -83,25 +83,25 @@ def _refusal(dotted: str) -> Callable[..., None]:
 
 
 def _remove_operators(of_name: dict[str, str]) -> None:
-    """Put kernels that raise in the place of PyTorch's, whatever calls them."""
-    # A `torch.library.Library` would have a finaliser, which anybody may call.
+    """Replace PyTorch's kernels by kernels that raise for every caller."""
+    # A `torch.library.Library` would have a finaliser, which any code may call.
     library = torch._C._dispatch_library("IMPL", "aten", "", __file__, 1)
-    with warnings.catch_warnings(action="ignore"):  # about kernels that were there
+    with warnings.catch_warnings(action="ignore"):  # about replaced kernels
         for name, dotted in of_name.items():
             packet = getattr(torch.ops.aten, name, None)
             for overload in packet.overloads() if packet is not None else ():
                 full = name if overload == "default" else f"{name}.{overload}"
                 for backend in BACKENDS:
                     library.impl(full, backend, _refusal(dotted))
-    # Nothing refers to it then, so nobody finds and releases it.
+    # Without a Python reference, no code can find and release the library.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
 
 def _remove_method(owner: type, name: str) -> None:
-    """Put a function that raises `MemoryError` in the place of a method written in C.
+    """Replace a method written in C by a function that raises `MemoryError`.
 
-    After the head of the method's object come class, name, qualified name, and the
-    address of its PyMethodDef. There the address of the function follows the name.
+    The method's object has a header, then class, name, qualified name and the address
+    of its PyMethodDef. In the PyMethodDef, the function's address follows the name.
     """
     size = ctypes.sizeof(ctypes.c_void_p)
     place = id(vars(owner)[name]) + object.__basicsize__ + 3 * size
@@ -113,10 +113,10 @@ def _remove_method(owner: type, name: str) -> None:
 def _remove_functions(
     of_name: dict[str, str], folders: tuple[str, ...]
 ) -> frozenset[tuple[int, int]]:
-    """Give functions that are there a body that raises, wherever they are kept.
+    """Give imported functions a body that raises, wherever they are stored.
 
     Returns:
-        Device and number of each file that defines one.
+        Device and inode number of each file that defines one of them.
     """
     files = set()
     for name, dotted in of_name.items():
@@ -128,7 +128,7 @@ def _remove_functions(
                 if os.path.exists(code.co_filename):
                     found = os.stat(code.co_filename)
                     files.add((found.st_ino, found.st_dev))
-    linecache.clearcache()  # some lines of the files may be in it
+    linecache.clearcache()  # it may hold lines of the files
     return frozenset(files)
 
 
@@ -148,10 +148,10 @@ def _refuse_to_bring_back(
     folders: tuple[str, ...],
     files: frozenset[tuple[int, int]],
 ) -> None:
-    """Let the interpreter open no file of the functions, and run no such code again.
+    """Stop the interpreter from opening the functions' files and running their code.
 
-    An import of another module may define the names too. The hook takes everything from
-    its own defaults, which nobody can change.
+    Without this hook, importing another module could define the names again. The hook
+    takes everything from its own defaults, which no code can change.
     """
 
     def hook(
@@ -176,7 +176,7 @@ def _refuse_to_bring_back(
     ) -> None:
         if event == "open" and args and kind(args[0]) is not number:
             if kind(args[0]) is not text and kind(args[0]) is not octets:
-                raise missing("a path is a text here")  # another may change its mind
+                raise missing("a path is a text here")  # an object could change
             try:
                 found = status(args[0])
             except missing:

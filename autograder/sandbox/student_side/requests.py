@@ -1,7 +1,7 @@
-"""Carry out what a check asks of the student's code: calls, gradients, handles.
+"""Carry out a check's requests to the student's code: calls, gradients, handles.
 
-The grader's messages are dispatched here, in the child process or, for trusted
-variants, in the grader's own. Both give the same answers.
+This module dispatches the grader's messages in the child process or, for trusted
+variants, in the grader's own process. Both give the same answers.
 """
 
 import importlib
@@ -25,13 +25,13 @@ AskBack = Callable[[int, str, tuple, dict], Any]
 
 
 class Session(SideEffects):
-    """Hold the notebook's names and the objects that checks made of them."""
+    """Hold the notebook's names and the objects that checks made with them."""
 
     def __init__(self, namespace: dict[str, Any], ask: Ask, device: str = "cpu"):
-        """Work on `namespace`; `ask` sends a question back to the grader.
+        """Use the names in `namespace`; `ask` sends a question back to the grader.
 
-        What comes from the grader goes to `device`, and so do the modules that it
-        makes; what goes back is the same wherever it was computed.
+        The grader's values and the modules made with them are moved to `device`. The
+        answers are the same on every device.
         """
         self.namespace = namespace
         self.ask = ask
@@ -41,7 +41,7 @@ class Session(SideEffects):
         self.stand_ins: dict[int, Any] = {}
 
     def answer(self, request: Message) -> Message:
-        """Carry out one request; the student's errors become part of the answer."""
+        """Carry out one request and report the student's errors in the answer."""
         decoder = Decoder(request, self._resolve, device=self.device)
         try:
             operation = getattr(self, f"do_{decoder.part('do')}")
@@ -51,7 +51,7 @@ class Session(SideEffects):
             return Encoder(self._refer).message(error=error_report(error))
 
     def do_begin(self, seed: int) -> None:
-        """Begin a check: forget the last one's objects and settings, and seed."""
+        """Begin a check: forget the last check's objects and settings; set the seed."""
         self.handles.clear()
         self.stand_ins.clear()
         usual_settings()
@@ -62,14 +62,14 @@ class Session(SideEffects):
         set_seed(seed)
 
     def do_call(self, target: Any, args: tuple, kwargs: dict) -> Any:
-        """Call `target`; a module that it makes goes to the device."""
+        """Call `target` and move a module that it returns to the device."""
         result = callable_of(target)(*args, **kwargs)
         return result.to(self.device) if isinstance(result, nn.Module) else result
 
     def do_stack_of_parts(
         self, config: Any, parts: dict[str, str], forward: str, count: int
     ) -> nn.ModuleList:
-        """Make layers of the kit's parts; `SubmissionProxy` describes the arguments."""
+        """Make layers from the kit's parts; see `SubmissionProxy` for the arguments."""
         makers = importlib.import_module("transformer.parts")
         stack = nn.ModuleList(nn.Module() for _ in range(count))
         for layer in stack:
@@ -91,7 +91,7 @@ class Session(SideEffects):
         return getattr(target, name)
 
     def do_call_and_return_inputs(self, target: Any, args: tuple, kwargs: dict) -> Any:
-        """Call `target`; return the result and the arguments as they are now."""
+        """Call `target` and return the result and the arguments after the call."""
         result = callable_of(target)(*args, **kwargs)
         return result, args
 
@@ -108,9 +108,9 @@ class Session(SideEffects):
         output: int | None,
         checkpointed: bool = False,
     ) -> tuple[Any, list[Tensor | None], dict[str, Tensor | None]]:
-        """Run forward and backward; return output, input and parameter gradients.
+        """Run forward and backward, and return output, input and parameter gradients.
 
-        If `checkpointed`, the forward pass runs again on the way back.
+        If `checkpointed`, the forward pass runs again during the backward pass.
         """
         if isinstance(target, nn.Module):
             target.zero_grad(set_to_none=True)
@@ -182,12 +182,12 @@ def _chosen_output(result: Any, output: int | None) -> Tensor:
 
 
 def _make_stand_in(key: int, details: dict[str, Any], ask: AskBack) -> Any:
-    """Return an object with the methods and attributes that `details` names.
+    """Return an object with the methods and attributes in `details`.
 
     Args:
-        key: the grader's number of the object.
+        key: the object's number on the grader's side.
         details: `methods`, a list of names, and `attributes`, plain values.
-        ask: carries one call over to the grader and returns its result.
+        ask: sends one call to the grader and returns its result.
     """
     names = details["methods"]
     methods = {name: _method(key, name, ask) for name in names}

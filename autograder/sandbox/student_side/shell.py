@@ -1,9 +1,9 @@
 """IPython's shell for grading, in which a failing statement does not stop its cell.
 
-A notebook may ask for windows, extensions, packages, files and a network that are not
-there where it is graded. The shell passes over an import of a missing package and over
-a magic that fails. After any other statement that raises, the shell still runs the
-definitions and imports of the cell, because an answer may be among them.
+A notebook may use windows, extensions, packages, files and a network that do not exist
+during grading. The shell skips an import of a missing package, and a magic that fails.
+After any other statement that raises, the shell still runs the definitions and imports
+of the cell, because an answer may be among them.
 """
 
 import ast
@@ -14,7 +14,7 @@ from typing import Any
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 RUN_CODE = frozenset({"time", "timeit", "prun", "run", "capture", "python", "python3"})
-MEASURE = frozenset({"time", "prun"})  # of cell magics: the cell below is plain code
+MEASURE = frozenset({"time", "prun"})  # cell magics above plain code
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 ALIAS = getattr(ast, "TypeAlias", ast.Import)  # from Python 3.12 on
@@ -27,7 +27,7 @@ class GradingShell(InteractiveShell):
     def __init__(self, **settings: Any) -> None:
         """Make the shell."""
         super().__init__(**settings)
-        self._missing: set[str] = set()  # names that passed-over imports would bind
+        self._missing: set[str] = set()  # names that skipped imports would bind
 
     async def run_ast_nodes(
         self,
@@ -37,10 +37,10 @@ class GradingShell(InteractiveShell):
         compiler: Callable[..., Any] = compile,
         result: ExecutionResult | None = None,
     ) -> bool:
-        """Run a cell's statements. After one that raises, run only those that define.
+        """Run a cell's statements; after one that raises, run only definitions.
 
         Returns:
-            Whether a statement has raised. `result` gets the first error.
+            Whether a statement has raised. `result` receives the first error.
         """
         has_stopped = False
         for node in nodelist:
@@ -64,7 +64,7 @@ class GradingShell(InteractiveShell):
         return has_stopped
 
     def _drop_missing_decorators(self, node: ast.stmt) -> None:
-        """Take off decorators of missing packages, such as one that checks types."""
+        """Remove decorators from missing packages, such as a type checker's."""
         for part in ast.walk(node) if self._missing else ():
             if isinstance(part, (*FUNCTIONS, ast.ClassDef)):
                 kept = [d for d in part.decorator_list if not self._is_missing(d)]
@@ -78,13 +78,13 @@ class GradingShell(InteractiveShell):
         """Open no window."""
 
     def enable_matplotlib(self, gui: str | None = None) -> tuple[str | None, str]:
-        """Leave the figures where they are drawn without a window."""
+        """Keep the backend that draws figures without a window."""
         return gui, "agg"
 
     def run_line_magic(
         self, magic_name: str, line: str, _stack_depth: int = 1
     ) -> object | None:
-        """Run a magic; one that raises is passed over, unless it runs code."""
+        """Run a magic, but skip one that raises, unless it runs code."""
         try:
             return super().run_line_magic(magic_name, line, _stack_depth + 1)
         except Exception as error:
@@ -94,14 +94,14 @@ class GradingShell(InteractiveShell):
             return None
 
     def run_cell_magic(self, magic_name: str, line: str, cell: str) -> object | None:
-        """Run a magic. The cell below an unknown one, or `%%time`, is plain code."""
+        """Run a magic; below `%%time` or an unknown magic, run plain code."""
         is_known = self.find_cell_magic(magic_name) is not None
         if is_known and magic_name not in MEASURE:
             return super().run_cell_magic(magic_name, line, cell)
         if not is_known:
             passed_over(f"%%{magic_name}", "it is not known here")
         if not cell.startswith("%%"):
-            cell = f"pass\n{cell}"  # in place of the magic: lines keep their numbers
+            cell = f"pass\n{cell}"  # keeps the line numbers
         self.run_cell(cell, store_history=False).raise_error()
         return None
 
@@ -144,5 +144,5 @@ def _names_of_import(node: ast.Import | ast.ImportFrom) -> set[str]:
 
 
 def passed_over(what: str, why: object) -> None:
-    """Say in the cell's output that something was passed over."""
+    """Report in the cell's output that something was skipped."""
     print(f"Passed over while grading: {what} ({why})", file=sys.stderr)

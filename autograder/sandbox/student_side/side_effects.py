@@ -1,7 +1,7 @@
-"""Watch a call of the student's code for what its result does not show.
+"""Watch a call of the student's code for effects that its result does not show.
 
-What it keeps from one call to the next, what it changes for good, what it writes into
-its arguments, and what it raises.
+These are values kept from one call to the next, permanent changes of settings, writes
+into the arguments, and errors.
 """
 
 import functools
@@ -25,9 +25,9 @@ def has_accelerator() -> bool:
 
 
 def set_seed(seed: int) -> None:
-    """Do what `torch.manual_seed` does, and leave out the devices that are not there.
+    """Set the seed like `torch.manual_seed`, but skip missing devices.
 
-    For each of those it notes down, with a traceback, what would have to be done: that
+    For each missing device, PyTorch records the delayed call with a traceback, which
     took a seventh of a check's time.
     """
     if has_accelerator():
@@ -37,7 +37,7 @@ def set_seed(seed: int) -> None:
 
 
 def usual_settings() -> None:
-    """Set what a student's code could have changed for all code after it."""
+    """Reset the settings that a student's code could have changed for later code."""
     torch.set_grad_enabled(True)
     torch.set_default_dtype(torch.float32)
     torch.set_default_device(None)
@@ -49,10 +49,10 @@ def usual_settings() -> None:
 
 
 class SideEffects:
-    """Requests about a call; a part of the session."""
+    """Requests about the effects of a call; a base class of `Session`."""
 
     def do_calls_in_turn(self, target: Any, calls: Sequence[tuple]) -> list[tuple]:
-        """Call once with each of `calls`; return each result then, and at the end."""
+        """Call with each of `calls`; return results after each call and at the end."""
         function, results = callable_of(target), []
         for args in calls:
             result = function(*args)
@@ -62,10 +62,10 @@ class SideEffects:
     def do_call_again(
         self, target: Any, args: tuple, others: tuple
     ) -> tuple[Any] | None:
-        """Call, write those of `others` into the same tensors, and call again.
+        """Call, overwrite the tensors with those of `others`, and call again.
 
         Returns:
-            The second result, alone in a tuple; None if there is nothing to write.
+            A tuple with only the second result, or None if there is nothing to write.
         """
         function = callable_of(target)
         held, other = list(tensors_in(args)), list(tensors_in(others))
@@ -83,12 +83,12 @@ class SideEffects:
     def do_watched_call(
         self, target: Any, args: tuple, kwargs: dict
     ) -> tuple[Any, list[str], list[int]]:
-        """Call `target`; return the result, what changed for good, and what is written.
+        """Call `target` and return the result, changed settings and changed arguments.
 
-        The last are the numbers of the positional arguments that were written into,
-        even if they hold again what they held before.
+        The changed arguments are the indices of the positional arguments that were
+        written into, even if their values are the same as before.
         """
-        # A seed or setting that an earlier call has left is seen when set again.
+        # If an earlier call left the same seed, setting it again must show as a change.
         torch.rand(())
         usual_settings()
         function = callable_of(target)
@@ -102,7 +102,7 @@ class SideEffects:
     def do_calls_by_seed(
         self, target: Any, args: tuple, kwargs: dict, seeds: Sequence[int]
     ) -> list[tuple[Any, str]]:
-        """Seed and call, for each seed; return results, and what the state is then."""
+        """Call under each seed and return results and final random states."""
         function, results = callable_of(target), []
         for seed in seeds:
             set_seed(seed)
@@ -111,30 +111,30 @@ class SideEffects:
         return results
 
     def do_devices(self, target: Any, args: tuple, kwargs: dict) -> list[str]:
-        """Call `target` with inputs elsewhere than on the CPU; say where it ends."""
+        """Call `target` with inputs off the CPU; return the devices of its results."""
         return devices_of_call(callable_of(target), args, kwargs)
 
     def do_raised_by(self, target: Any, args: tuple, kwargs: dict) -> list[str]:
-        """Call `target`; return the names of the raised error's classes, or none."""
+        """Call `target` and return the class names of its error, or an empty list."""
         function = callable_of(target)
         try:
             function(*args, **kwargs)
         except NotImplementedError:
-            raise  # the answer is not written
+            raise  # there is no answer yet
         except Exception as error:
             return [kind.__name__ for kind in type(error).__mro__]
         return []
 
 
 def callable_of(target: Any) -> Callable[..., Any]:
-    """Return what is to be called, or say what it is instead."""
+    """Return the callable, or raise a `TypeError` that names another type."""
     if not callable(target):
         raise TypeError(f"it is a {type(target).__name__} and cannot be called")
     return target
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of nested containers and their tensors; other objects stay."""
+    """Copy nested containers and their tensors, and keep other objects as they are."""
     if isinstance(value, Tensor):
         return value.detach().clone()
     if isinstance(value, dict):
@@ -146,7 +146,7 @@ def copied(value: Any) -> Any:
 
 
 def settings(function: Callable[..., Any], args: Sequence[Any]) -> dict[str, Any]:
-    """Return what a call could change for all code after it."""
+    """Return the settings that a call could change for all later code."""
     owner = getattr(function, "__self__", function)
     modules = [x for x in (owner, *args) if isinstance(x, nn.Module)]
     own = owner.state_dict() if isinstance(owner, nn.Module) else {}
@@ -178,7 +178,7 @@ def settings(function: Callable[..., Any], args: Sequence[Any]) -> dict[str, Any
 
 
 def _traces(value: Any) -> list[tuple]:
-    """Return what writing into the tensors of `value` leaves behind."""
+    """Return marks of the tensors in `value` that a write would change."""
     return [
         (x._version, tuple(x.shape), x.requires_grad, _digest(x))
         for x in tensors_in(value)

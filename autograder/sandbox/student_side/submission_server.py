@@ -1,4 +1,4 @@
-"""Serve one submission: set the folder up, run its cells, answer the checks' calls."""
+"""Serve one submission: set up its folder, run its cells, answer the checks' calls."""
 
 import contextlib
 import os
@@ -25,19 +25,19 @@ OWN = (
     "/scratch",
     "/dev/shm",
     "/tmp",
-)  # a child in a sandbox has them, too
-AS_ASKED = 99  # the exit code of a fork that was asked to end
+)  # also in a child in a sandbox
+AS_ASKED = 99  # the exit code of a fork that ended on request
 
 
 class OnlyTheKit(MetaPathFinder):
-    """Keep the private packages out, and take `transformer` from the kit alone."""
+    """Block the private packages, and import `transformer` only from the kit."""
 
     def __init__(self, kit: str):
-        """Allow `transformer` if the folder `kit` holds it."""
+        """Allow `transformer` if the folder `kit` contains it."""
         self.kit = kit
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Refuse private names; leave all others to the other finders."""
+        """Refuse private names, and leave all others to the other finders."""
         top = name.partition(".")[0]
         absent = not os.path.isdir(os.path.join(self.kit, "transformer"))
         if top in PRIVATE or (top == "transformer" and absent):
@@ -46,9 +46,9 @@ class OnlyTheKit(MetaPathFinder):
 
 
 def close_the_doors(folder: str) -> None:
-    """Make `folder` the first place to import from, and the repository unreachable.
+    """Make imports look in `folder` first, and make the repository unreachable.
 
-    An editable install leaves finders and paths behind that lead to the answers.
+    An editable install adds finders and paths that lead to the answers.
     """
     editable = [f for f in sys.meta_path if "__editable__" in _module_of(f)]
     for finder in editable:
@@ -59,7 +59,7 @@ def close_the_doors(folder: str) -> None:
 
 
 def before_forks() -> None:
-    """Do once, behind the last import, what is the same for every child."""
+    """Do the work that is the same for every child, once, after the last import."""
     for path in [one for one in sys.path_importer_cache if not _is_installation(one)]:
         del sys.path_importer_cache[path]
     Forks.shared = _shares_memory()
@@ -81,7 +81,7 @@ def _is_installation(path: str) -> bool:
 def limit_resources(limits: dict[str, int]) -> None:
     """Set the process's limits: memory, processes, file size, no core file.
 
-    Where memory runs out, this process is the first to go.
+    If memory runs out, the kernel kills this process first.
     """
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
@@ -96,46 +96,46 @@ def limit_resources(limits: dict[str, int]) -> None:
 
 
 def lift_limits() -> None:
-    """Be free of the memory that one submission leaves to the grader."""
+    """Raise this process's memory limit to the hard limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
 
 def compute_exactly() -> None:
-    """Let no GPU round products to TF32: the checks compare with exact ones."""
+    """Forbid rounding to TF32 on a GPU, because checks compare with exact products."""
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
 
 
 class Forks:
-    """Fork this process for one exercise after another, each as the cells left it.
+    """Fork this process, as the cells left it, for one exercise after another.
 
-    A fork has a memory of its own. What is outside of the memory it would share, or
-    lack: threads, processes, alarms, open files, the files in its folders, memory that
-    is shared on purpose. Where the cells have started or opened something, or an
-    exercise has changed a file, there is no fork.
+    A fork has its own memory. It would share or lack everything else: threads,
+    processes, alarms, open files, the files in its folders, and deliberately shared
+    memory. If the cells have started or opened something, or an exercise has changed a
+    file, the process does not fork.
     """
 
-    shared = 0  # pieces of memory, before any cell has run
+    shared = 0  # pieces of shared memory before any cell has run
 
     def __init__(self, folder: str):
-        """Remember what is open before any cell has run; the cells run in `folder`."""
+        """Record the open files before any cell has run in `folder`."""
         self.folders = [folder, *(one for one in OWN if _is_ours(one, folder))]
         self.opened = _open_files()
         self.files: list[tuple[str, int, int]] | None = None
         self.shares = False
 
     def go_on_in_one(self, channel: Channel) -> None:
-        """Fork, say so, and go on in the fork; wait for its end outside of it.
+        """Fork, report it, and continue in the fork; the original process waits for it.
 
-        Where the fork ends unasked this process does too, in the same way.
+        If the fork ends without a request, this process ends in the same way.
         """
         if not self._are_possible():
             channel.send(Message({"ok": False}))
             return
         try:
             pid = os.fork()
-        except OSError:  # as many processes as one may have are there
+        except OSError:  # the limit of processes is reached
             channel.send(Message({"ok": False}))
             return
         if pid == 0:
@@ -152,7 +152,7 @@ class Forks:
             files = [one for place in self.folders for one in _files_in(place)]
             if self.files is None:
                 self.files, self.shares = files, _shares_memory() > self.shared
-        except OSError:  # there is no such folder, or somebody else's
+        except OSError:  # the folder is missing, or another's
             return False
         is_quiet = not (self.shares or any(signal.getitimer(signal.ITIMER_REAL)))
         is_as_before = _open_files() == self.opened and files == self.files
@@ -160,7 +160,7 @@ class Forks:
 
 
 def _is_ours(place: str, folder: str) -> bool:
-    """Say whether a place is this child's own: in a sandbox, and mounted for it."""
+    """Say whether a folder is mounted for this child only, in a sandbox."""
     try:
         return folder == kit.FOLDER and os.stat(place).st_uid == os.getuid()
     except OSError:
@@ -168,11 +168,11 @@ def _is_ours(place: str, folder: str) -> bool:
 
 
 def _shares_memory() -> int:
-    """Return how many pieces of memory this process would share with its forks."""
+    """Count the pieces of memory that this process would share with its forks."""
     try:
         with open("/proc/self/maps") as file:
             return file.read().count(" rw-s ")
-    except OSError:  # there are none but on Linux, and no forks elsewhere
+    except OSError:  # not Linux, where nothing forks
         return 0
 
 
@@ -189,7 +189,7 @@ def _has_children() -> bool:
 
 
 def _files_in(folder: str) -> list[tuple[str, int, int]]:
-    """Return each file's path, length and time."""
+    """Return each file's path, size and modification time."""
     found, waiting = [], [folder]
     while waiting:
         with os.scandir(waiting.pop()) as entries:

@@ -1,8 +1,8 @@
-"""Take system calls away from a child for good, by a filter in the kernel (Linux only).
+"""Remove system calls from a child permanently by a kernel filter (Linux only).
 
-What is taken away holds memory that is counted nowhere, or opens parts of the kernel
-that no submission needs. A call that is not there answers "not implemented". Sockets
-are left only within the machine, and memory that processes share only in files.
+The removed calls hold memory that is not counted, or open parts of the kernel that no
+submission needs. A removed call fails with "not implemented". Sockets work only within
+the machine, and processes can share memory only through files.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 SHARED_AND_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
 X32_CALLS = 0x40000000  # x86-64's second set of numbers for the same calls
 
-CALLS = {  # of x86-64 and of arm64, from Linux's tables
+CALLS = {  # numbers on x86-64 and arm64, from Linux's tables
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "shmget": (29, 194),
@@ -46,10 +46,10 @@ class _Program(ctypes.Structure):
 
 
 def forbid_calls() -> None:
-    """Take `CALLS`, networks and shared memory from this process and all it starts.
+    """Remove `CALLS`, networks and shared memory from this process and its descendants.
 
-    It must have given up its rights before. Machines other than x86-64 and arm64 keep
-    the calls.
+    The process must have given up its rights first. Processors other than x86-64 and
+    arm64 keep the calls.
 
     Raises:
         OSError: if the kernel refuses.
@@ -58,7 +58,7 @@ def forbid_calls() -> None:
 
 
 def forbid_programs() -> None:
-    """Let this process and all it starts run no other program than the one that runs.
+    """Stop this process and its descendants from running another program.
 
     Raises:
         OSError: if the kernel refuses.
@@ -94,7 +94,7 @@ def _filter(column: int, machine: int, calls: dict[str, tuple[int, int]]) -> byt
         (JUMP_EQUAL, 0, 1, socket.AF_UNIX),
         (RETURN, 0, 0, ALLOW),
         (RETURN, 0, 0, ERROR | errno.EACCES),
-        # The limit of memory counts mapped pages, and this memory stays unmapped.
+        # The memory limit counts mapped pages, and this memory would stay unmapped.
         (JUMP_EQUAL, 0, 5, MMAP[column]),
         (LOAD, 0, 0, FOURTH_ARGUMENT_AT),
         (AND, 0, 0, SHARED_AND_ANONYMOUS),

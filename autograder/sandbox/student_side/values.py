@@ -1,7 +1,7 @@
-"""Turn values into JSON and bytes, and back, with everything that comes in checked.
+"""Turn values into JSON and bytes and back, and check everything received.
 
-Plain values cross as they are; tensors as bytes; objects that cannot cross as handles.
-Both sides use the same code, so the trusted side never believes what it is sent.
+Plain values are sent as they are, tensors as bytes, and all other objects as handles.
+Both sides use the same code, and the trusted side checks everything that it receives.
 """
 
 import math
@@ -18,8 +18,8 @@ from .messages import Message, ProtocolError
 MAX_DEPTH = 24
 MAX_ITEMS = 200_000
 MAX_BYTES = 1 << 30
-# Numbers and tuples can be chosen to have one hash, and a set of n of these takes n²
-# steps. Only texts cannot, and whole numbers that are smaller than hashes.
+# An attacker can choose numbers and tuples with equal hashes, and a set of n of them
+# takes n² steps. Strings, and integers smaller than hashes, do not have this problem.
 MAX_HASHED = 10_000  # in one set or dict
 MAX_LARGE = 1_000  # in one message
 LARGE = 1 << 60
@@ -37,7 +37,7 @@ NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 @dataclass(frozen=True)
 class Reference:
-    """Stand for an object that stays on one side.
+    """A reference to an object that stays on one side.
 
     `kind` is "handle" (student's side), "callback" (grader's side), "name" (a name of
     the notebook) or "load" (something to import); `details` is plain JSON.
@@ -49,10 +49,10 @@ class Reference:
 
 
 class Encoder:
-    """Encode values into one message; what cannot cross goes to `refer`."""
+    """Encode values into one message and pass other objects to `refer`."""
 
     def __init__(self, refer: Callable[[Any], Reference]):
-        """Use `refer` for every object that cannot cross as a value."""
+        """Use `refer` for every object that cannot be sent as a value."""
         self.refer = refer
         self.blob = bytearray()
 
@@ -63,11 +63,11 @@ class Encoder:
         )
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """Return `value` as JSON; tensors append their bytes to the blob."""
+        """Return `value` as JSON and append the bytes of tensors to the blob."""
         if depth > MAX_DEPTH:
             raise ValueError("the value is nested too deeply to be handed over")
         if isinstance(value, numpy.generic):
-            value = numpy.generic.item(value)  # a plain number, where there is one
+            value = numpy.generic.item(value)  # a plain number, if possible
         if value is None or isinstance(value, (bool, int, float, str)):
             return _plain(value)
         if isinstance(value, Tensor) and self._can_cross(value):
@@ -93,7 +93,7 @@ class Encoder:
         return has_data and tensor.dtype in NAMES
 
     def _tensor(self, tensor: Tensor) -> list[Any]:
-        """Append the bytes; keep the strides, so that a view arrives as a view."""
+        """Append the bytes of a tensor; keep its strides, so that views stay views."""
         with torch._C.DisableTorchFunctionSubclass():
             plain = tensor.detach().cpu().resolve_conj().resolve_neg()
             data = plain.contiguous().reshape(-1)
@@ -120,7 +120,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 class Decoder:
-    """Decode the values of one message; references go to `resolve`."""
+    """Decode the values of one message and pass references to `resolve`."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class Decoder:
     ):
         """Read tensors from the message's blob, and references through `resolve`.
 
-        The tensors go to `device`.
+        The tensors are moved to `device`.
         """
         self.message = message
         self.resolve = resolve
@@ -139,19 +139,19 @@ class Decoder:
         self.device = device
         self.items = self.large = 0
         self.bytes_left = len(message.blob)
-        self.numbers: list[int] = []  # of each tensor; an empty one's as if it were not
+        self.numbers: list[int] = []  # of each tensor; an empty dimension counts as 1
 
     def part(self, key: str, default: Any = None) -> Any:
         """Return one decoded part of the message.
 
         Raises:
-            ProtocolError: if the part is not what the protocol allows.
+            ProtocolError: if the protocol does not allow the part.
         """
         body = self.message.body
         return self.decode(body[key]) if key in body else default
 
     def decode(self, coded: Any, depth: int = 0) -> Any:
-        """Return the value of `coded`."""
+        """Return the value encoded in `coded`."""
         self.items += 1
         if depth > MAX_DEPTH + 1 or self.items > MAX_ITEMS:
             raise ProtocolError("a value is nested too deeply or has too many parts")
@@ -244,7 +244,7 @@ def _from_bytes(blob: bytearray, start: int, size: int, dtype: torch.dtype) -> T
 
 
 def _with_strides(tensor: Tensor, strides: list[int]) -> Tensor:
-    """Return `tensor` laid out with `strides`; a stride of 0 stays an expansion."""
+    """Return `tensor` with the given `strides`; a stride of 0 stays an expansion."""
     reach = sum((n - 1) * s for n, s in zip(tensor.shape, strides, strict=True) if n)
     if reach * tensor.element_size() > MAX_BYTES:
         raise ProtocolError("a tensor with too wide strides")

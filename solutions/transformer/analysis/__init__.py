@@ -1,1 +1,1 @@
-"""A closer look at the parts of the model, which does not need anything in here."""
+"""Analysis of the model's parts; the model itself does not need this package."""

@@ -1,4 +1,4 @@
-"""How processes that `torchrun` has started end: all of them, with one sentence."""
+"""End all processes that `torchrun` has started, with only one message."""
 
 import os
 import signal
@@ -17,9 +17,10 @@ GRACE = 5.0  # seconds; torchrun waits 30 before it kills
 
 
 def may_speak() -> bool:
-    """Return whether no other process has said yet why the run ends.
+    """Return whether no other process has reported yet why the run ends.
 
-    The processes ask torchrun's agent, which outlives them; the first one may.
+    The processes ask torchrun's agent, which outlives them, and the first one may
+    report.
     """
     if not distributed.is_torchelastic_launched():
         return True
@@ -28,7 +29,7 @@ def may_speak() -> bool:
         wait = timedelta(seconds=GRACE)
         store = distributed.TCPStore(host, port, is_master=False, timeout=wait)
         return store.add("transformer: why the run ends", 1) == 1
-    except RuntimeError:  # nobody is left to ask
+    except RuntimeError:  # the agent has ended
         return True
 
 
@@ -36,11 +37,11 @@ def may_speak() -> bool:
 def ending_together(
     processes: Processes, last_words: Callable[[], None]
 ) -> Iterator[None]:
-    """End with the last words if this run is stopped, or another process has ended.
+    """End with a message if this run is stopped or another process has ended.
 
     Args:
-        processes: of which torchrun stops all where one has failed.
-        last_words: says what is kept.
+        processes: the processes, which torchrun stops together if one fails.
+        last_words: a function that reports which checkpoints are kept.
 
     Raises:
         typer.Exit: with code 130, after the last words.
@@ -60,9 +61,10 @@ def ending_together(
 def _hearing_torchrun(
     processes: Processes, last_words: Callable[[], None]
 ) -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does, or else end this process in `GRACE` seconds.
+    """Treat SIGTERM like Ctrl-C, and end this process after at most `GRACE` seconds.
 
-    Python hears no signal while it waits for a process that is gone: a thread does.
+    While Python waits for a process that has ended, it handles no signal, and therefore
+    a thread handles it.
     """
     if processes.count == 1:
         yield

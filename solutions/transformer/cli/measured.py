@@ -1,4 +1,4 @@
-"""What a checkpoint is measured on, and the scores that fit it."""
+"""The sentences on which a checkpoint is measured, and its scores."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +22,13 @@ from transformer.translation.evaluation import (
 
 @dataclass(frozen=True)
 class Measured:
-    """Hold the sentences that a model is measured on.
+    """Hold the sentences on which a model is measured.
 
     Attributes:
-        name: what they are called.
-        corpus: which they belong to.
-        pairs: in the words, or subwords, of the model.
-        words: its vocabularies.
+        name: the name of the sentences.
+        corpus: their corpus.
+        pairs: the pairs, in the words or subwords of the model.
+        words: the model's vocabularies.
     """
 
     name: str
@@ -45,18 +45,19 @@ def read_measured(
     split: str,
     files: tuple[Path | None, Path | None],
 ) -> Measured:
-    """Read what a checkpoint is to be measured on, in its own words.
+    """Read the sentences for measuring a checkpoint, in its own words.
 
     Args:
-        checkpoint: it says which words, or subwords.
-        path: where it lies; the sentences of a run on own files lie beside it.
-        corpus: which.
-        folder: of Multi30k's files.
-        split: which part.
-        files: two text files instead, each a sentence a line.
+        checkpoint: the checkpoint, with its words or subwords.
+        path: its path; the sentences of a run on the user's files are in the same
+            folder.
+        corpus: the corpus.
+        folder: folder of Multi30k's files.
+        split: the part of the corpus.
+        files: two text files instead, with one sentence per line.
 
     Raises:
-        ValueError: if there is no such part, or the model has other words.
+        ValueError: if there is no such part, or the model has different words.
     """
     words = checkpoint.vocabularies()
     src, tgt = files
@@ -79,7 +80,7 @@ def read_measured(
 
 
 def _require_part(corpus: CorpusName, folder: Path | None, split: str) -> None:
-    """Check that a corpus has a part; Multi30k may have more of them in its folder."""
+    """Check that a corpus has a part; Multi30k's folder may contain extra parts."""
     if corpus is CorpusName.grammar and split not in ("valid", "test"):
         raise ValueError(f"the grammar has no part {split!r}: valid or test")
     if corpus is CorpusName.grammar or split in SPLITS:
@@ -96,7 +97,7 @@ def _require_part(corpus: CorpusName, folder: Path | None, split: str) -> None:
 def _own_pairs(
     words: Vocabularies, path: Path, split: str, src: Path | None, tgt: Path | None
 ) -> tuple[tuple[SentencePair, ...], str]:
-    """Return the pairs of two files, or those that a run kept, and their name."""
+    """Return the pairs of two files, or those kept by a run, and their name."""
     subwords = words[0].subwords
     if subwords is None:
         raise ValueError(
@@ -115,10 +116,11 @@ def _own_pairs(
 def scores_of(
     translations: list[list[str]], measured: Measured
 ) -> list[tuple[str, Bleu]]:
-    """Score translations, each score under the name of what it is.
+    """Score translations and return each score by its name.
 
-    Where torchtext is installed, whole words and Multi30k are scored as the tutorial
-    does too, on spaCy's tokens.
+    If torchtext is installed, all translations except those of the user's own files are
+    also scored as in the tutorial. Text from subwords is first split into spaCy's
+    tokens.
     """
     join = measured.words[1].join
     references = [pair.tgt for pair in measured.pairs]

@@ -1,4 +1,4 @@
-"""What the commands share: options, and how they speak to the user."""
+"""The options and the output functions that the commands share."""
 
 import contextlib
 import sys
@@ -29,7 +29,7 @@ problems = Console(stderr=True)
 
 
 class Precision(StrEnum):
-    """The numbers that matrix products are computed with."""
+    """The number formats for matrix products."""
 
     float32 = "float32"
     bfloat16 = "bfloat16"
@@ -77,13 +77,13 @@ USUAL_OUT = Path("runs") / "transformer"
 
 
 def say(text: str) -> None:
-    """Print a line as it is."""
+    """Print a line without markup."""
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextlib.contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn what the user can mend into one line and exit code 2."""
+    """Turn errors that the user can correct into one line and exit code 2."""
     try:
         yield
     except torch.cuda.OutOfMemoryError:
@@ -104,7 +104,7 @@ def one_line_errors() -> Iterator[None]:
 
 
 def in_words(error: OSError) -> str:
-    """Return what the system refused, the file first and without its number."""
+    """Return a system error as text, with the file first and without its number."""
     if error.filename is None or error.strerror is None:
         return error.strerror or str(error)
     return f"{error.filename}: {error.strerror}"
@@ -113,12 +113,12 @@ def in_words(error: OSError) -> str:
 def read_corpus(
     name: CorpusName, folder: Path | None, subwords: int | None = None
 ) -> tuple[Corpus, Vocabularies]:
-    """Make or read a corpus with its vocabularies, and say how large they are.
+    """Make or read a corpus with its vocabularies, and print their sizes.
 
     Args:
-        name: which corpus.
-        folder: where the files of Multi30k lie.
-        subwords: how many both sides share at most; None for whole words.
+        name: the corpus.
+        folder: folder with the files of Multi30k.
+        subwords: maximum number of shared subwords; None for whole words.
     """
     with console.status(f"reading {name.value}"):
         if subwords is not None:
@@ -132,17 +132,17 @@ def read_corpus(
 
 
 def describe_words(words: Vocabularies) -> str:
-    """Say how many words there are, or subwords."""
+    """Return a text with the numbers of words or subwords."""
     if words[0].subwords:
         return f"{len(words[0]):,} subwords that both sides share"
     return f"{len(words[0]):,} and {len(words[1]):,} words"
 
 
 def weights_of(run: Path, weights: Weights) -> Path:
-    """Return where the weights of a run lie.
+    """Return the path of the weights of a run.
 
     Raises:
-        ValueError: if it keeps no average.
+        ValueError: if the run keeps no average.
     """
     path = run / weights.file
     if weights is Weights.averaged and not path.exists() and (run / LAST).exists():
@@ -156,7 +156,7 @@ def weights_of(run: Path, weights: Weights) -> Path:
 def search_settings(
     beam_size: int, length_penalty: float, max_len: int | None
 ) -> SearchSettings:
-    """Return the settings of a search; without a greatest length, that for words."""
+    """Return the settings of a search, by default with the length for words."""
     limit = MOST_WORDS if max_len is None else max_len
     return SearchSettings(beam_size, length_penalty, limit)
 
@@ -164,14 +164,14 @@ def search_settings(
 def with_room(
     settings: SearchSettings, max_len: int | None, checkpoint: Checkpoint, longest: int
 ) -> SearchSettings:
-    """Let a model of subwords write as many as it needs, unless the user said how many.
+    """Return settings with enough length for subwords, unless the user set a length.
 
     Args:
-        settings: of the search.
-        max_len: what the user said.
-        checkpoint: of the model that writes; it cannot write more tokens than it has
-            positions.
-        longest: tokens of the longest source.
+        settings: settings of the search.
+        max_len: the greatest length set by the user, or None.
+        checkpoint: the checkpoint of the model, which cannot write more tokens than it
+            has positions.
+        longest: number of tokens of the longest source.
     """
     if max_len is not None or checkpoint.subwords is None:
         return settings

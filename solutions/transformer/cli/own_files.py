@@ -1,4 +1,4 @@
-"""What the commands take as text files of the user's own."""
+"""The options for training and evaluating with the user's own text files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,13 +53,13 @@ SubwordCount = Annotated[
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Hold what was said about the data to train on.
+    """Hold the options for the training data.
 
     Attributes:
-        name: which corpus.
-        folder: of Multi30k's files.
-        texts: the user's own files, by part; none for another corpus.
-        subwords: how many, where it was said.
+        name: the corpus.
+        folder: folder of Multi30k's files.
+        texts: the user's own files by part; empty for another corpus.
+        subwords: number of subwords, if it was set.
     """
 
     name: CorpusName
@@ -75,10 +75,11 @@ def name_texts(
     test: TwoFiles | None,
     resume: bool,
 ) -> dict[str, PairedText]:
-    """Return the named files by the part that they are for.
+    """Return the named files by their part of the corpus.
 
     Raises:
-        ValueError: if some are missing or named twice, or another corpus was asked for.
+        ValueError: if some are missing or named twice, or the options name another
+            corpus.
     """
     given = {"train": train, "valid": valid or (None, None)}
     given["test"] = test or (None, None)
@@ -107,9 +108,10 @@ def read_training_data(
     run: Path,
     processes: Processes,
 ) -> TrainingData:
-    """Make or read what is trained on, say how large it is, and put it into batches.
+    """Make or read the training data, print its size, and put it into batches.
 
-    Of several processes the first one fetches and writes what the others read.
+    If there are several processes, the first one fetches and writes the data for the
+    others.
     """
     size = recipe.subwords if options.subwords is None else options.subwords
     if options.name is not CorpusName.files:
@@ -134,7 +136,7 @@ def read_training_data(
 def read_files(
     texts: dict[str, PairedText], run: Path, size: int, recipe: Recipe, begun: bool
 ) -> Prepared:
-    """Prepare text files for a run, or take what the run was begun with."""
+    """Prepare text files for a run, or load the sentences with which the run began."""
     if begun:
         prepared = load_prepared(run)
         require_same_files(texts, run)

@@ -30,7 +30,7 @@ def page(
 
 
 def refuse_subwords(checkpoint: Checkpoint) -> None:
-    """Refuse what the page could not split a sentence for."""
+    """Refuse a model whose sentences the page cannot split."""
     if checkpoint.subwords is not None:
         raise ValueError(
             "the page splits sentences into whole words, and this model reads "

@@ -1,4 +1,4 @@
-"""The command `train`: train a model, measured and kept after every epoch."""
+"""The command `train`: train a model, with validation and a checkpoint each epoch."""
 
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -117,7 +117,7 @@ def train(
 
 
 def refuse_for_recurrent(model: ModelName, options: Mapping[str, bool | None]) -> None:
-    """Refuse options that only a Transformer can be trained with."""
+    """Refuse training options that work only for a Transformer."""
     for option, value in options.items():
         if model.is_recurrent and value:
             raise ValueError(
@@ -147,15 +147,15 @@ def choose_training(
         "compile": compile,
     }
     if batch_size is not None:
-        changes["batch_tokens"] = None  # pairs are counted, and not tokens
+        changes["batch_tokens"] = None  # the batch size counts pairs
     given = {k: v for k, v in changes.items() if v is not None or k == "batch_tokens"}
     return chosen_recipe.training(**given)
 
 
 def check_folder(folder: Path, resume: bool) -> None:
-    """Keep a new run from taking the place of an older one, and find that one.
+    """Stop a new run from overwriting an older one, and find a run to resume.
 
-    What cannot be written is refused now, and not when the first epoch is over.
+    An unwritable folder is refused now, and not only after the first epoch.
     """
     place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not place.is_dir():
@@ -179,7 +179,7 @@ def check_folder(folder: Path, resume: bool) -> None:
 
 @contextmanager
 def processes_of_run(device: str, folder: Path) -> Iterator[Processes]:
-    """Join the processes that torchrun has started, of which one speaks; or none."""
+    """Join the processes that torchrun has started, if any; only one of them prints."""
     processes = join_processes(device)
     console.quiet = not processes.is_first
     with ending_together(processes, partial(say_stopped, processes, folder)):
@@ -195,13 +195,13 @@ def read_and_make(
     out: Path,
     processes: Processes,
 ) -> Trainer:
-    """Read what is trained on, and make the model that is trained."""
+    """Read the training data, and make the model."""
     batches = read_training_data(options, chosen, training, place, out, processes)
     return make_trainer(chosen, batches, training, place, out, processes)
 
 
 def describe(trainer: Trainer) -> str:
-    """Say how large a model is, and what computes."""
+    """Return a text with the size of the model and its devices."""
     size = f"{count_parameters(trainer.model):,} parameters"
     if trainer.processes.count == 1:
         return f"{size} on {trainer.device}"
@@ -221,7 +221,7 @@ def run_training(trainer: Trainer, folder: Path, resume: bool) -> None:
 
 
 def say_stopped(processes: Processes, folder: Path) -> None:
-    """Say what is kept of a run that was stopped, unless another process has."""
+    """Report the kept checkpoint of a stopped run, unless another process has."""
     if not may_speak():
         return
     why = "stopped"

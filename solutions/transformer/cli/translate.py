@@ -1,4 +1,4 @@
-"""The command `translate`: one sentence, and what its heads looked at."""
+"""The command `translate`: translate one sentence, and draw the heads' attention."""
 
 from pathlib import Path
 from typing import Annotated
@@ -55,7 +55,7 @@ def translate_command(
 
 
 def refuse_to_draw(model: ModelName, path: Path | None) -> None:
-    """Refuse to draw the attention of a model that has none."""
+    """Refuse to draw attention for a model without attention."""
     if model is ModelName.seq2seq and path is not None:
         raise ValueError(
             "--attention draws what a model looks at, and seq2seq looks at nothing: "

@@ -1,8 +1,9 @@
-"""Sentence pairs to train on: the course's own corpus, Multi30k, and how to batch them.
+"""Training data: the course's own corpus, Multi30k, and batches of sentence pairs.
 
 `make_grammar_corpus` and `load_multi30k` give a `Corpus` of `SentencePair`;
-`word_counts.build_vocabularies` numbers its words, `learn_subwords` cuts them into
-pieces; `make_batches` pads it. `make_reversal_pairs` is the smallest task of all.
+`word_counts.build_vocabularies` numbers its words, `learn_subwords` splits them into
+pieces, and `make_batches` pads the sentences. `make_reversal_pairs` makes the smallest
+task.
 """
 
 from .batches import (

@@ -1,6 +1,6 @@
-"""Byte-pair encoding by hand: learn which neighbours to merge, and merge them.
+"""Byte-pair encoding by hand: learn which neighbouring pieces to merge.
 
-`subwords` does the same for whole corpora, by a library.
+`subwords` does the same for whole corpora with a library.
 """
 
 # mypy: disable-error-code="var-annotated,assignment"

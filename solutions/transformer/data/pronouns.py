@@ -1,9 +1,9 @@
-"""Sentences in which a pronoun stands for one of two nouns, and for which one.
+"""Sentences in which a pronoun refers to one of two nouns, with the right noun.
 
-"die frau steht neben dem bus , weil er alt ist .": German says "er" of a man and of a
-bus, so English needs the noun to choose "he" or "it". The grammar corpus has none of
-these. One noun is a person and one a thing, either may be the subject, and either may
-come first. None is a neuter: "es" is "it" whatever it stands for.
+"die frau steht neben dem bus , weil er alt ist .": German uses "er" for a man and for a
+bus, so English needs the noun to choose "he" or "it". The grammar corpus has no such
+sentences. One noun is a person and the other is a thing. Either may be the subject, and
+either may come first. No noun is neuter, because "es" is "it" for every noun.
 """
 
 from dataclasses import dataclass, replace
@@ -35,11 +35,11 @@ from .language.verbs import VERBS_BY_FRAME
 from .pairs import SentencePair
 
 KINDS = ("gender", "sense", "order")
-"""What tells the noun.
+"""The clue to the pronoun's noun.
 
-"gender": the nouns differ in it, as the pronouns do; what is said suits them both.
-"sense": the nouns have one gender; what is said suits people alone, or things alone.
-"order": one gender, and it suits both; "jener" is the first noun, "dieser" the last.
+"gender": the nouns and the pronouns differ in gender; the predicate suits both nouns.
+"sense": the nouns have the same gender; the predicate suits only people or only things.
+"order": the same gender and predicate; "jener" is the first noun, "dieser" the last.
 """
 
 _PERSONAL, _OF_PEOPLE = ("er", "sie"), ("he", "she")  # masculine, feminine
@@ -57,20 +57,20 @@ _BESIDE = (
     Preposition("vor", "dat", ("in", "front", "of")),
     Preposition("hinter", "dat", ("behind",)),
 )
-_TIME_SHARE = 0.4  # without one all nouns would stand at two places
+_TIME_SHARE = 0.4  # without a time, nouns would have only two places
 
 
 @dataclass(frozen=True, slots=True)
 class PronounSentence:
-    """Hold a sentence with a pronoun, and what it stands for.
+    """Hold a sentence with a pronoun, and the pronoun's noun.
 
     Attributes:
         pair: the sentence and its translation.
-        kind: what tells the noun, one of `KINDS`.
-        pronoun: place of the pronoun among the German words.
-        noun: place of the noun that it stands for.
-        other: place of the noun that it could stand for and does not.
-        tgt_pronoun: place of "he", "she" or "it" among the English words.
+        kind: the clue to the noun, one of `KINDS`.
+        pronoun: position of the pronoun among the German words.
+        noun: position of the noun to which it refers.
+        other: position of the other noun, to which it does not refer.
+        tgt_pronoun: position of "he", "she" or "it" among the English words.
     """
 
     pair: SentencePair
@@ -84,10 +84,10 @@ class PronounSentence:
 def make_pronoun_sentences(
     n_sentences: int, seed: int = 0
 ) -> tuple[PronounSentence, ...]:
-    """Draw sentences of each kind in turn; none comes twice.
+    """Draw sentences of each kind in turn, without repeated sentences.
 
     Args:
-        n_sentences: how many.
+        n_sentences: number of sentences.
         seed: equal seeds give equal sentences.
     """
     dice = Dice(seed)
@@ -100,7 +100,7 @@ def make_pronoun_sentences(
 
 
 def _draw(dice: Dice, kind: str) -> PronounSentence | None:
-    """Draw a sentence; None where the nouns that were drawn do not suit the kind."""
+    """Draw a sentence, or return None if the drawn nouns do not suit the kind."""
     nouns = [dice.pick(_PEOPLE), dice.pick(_THINGS)]
     if (nouns[0].gender == nouns[1].gender) is (kind == "gender"):
         return None
@@ -126,31 +126,31 @@ def _draw(dice: Dice, kind: str) -> PronounSentence | None:
 
 
 def _place_first(main: Clause) -> list[Word]:
-    """Return "neben dem bus steht die frau", whose English is the same."""
+    """Return "neben dem bus steht die frau", whose English does not change."""
     assert main.adjunct
     rest = verb_first(replace(main, adjunct=None))
     return [*german_prepositional(*main.adjunct), *rest]
 
 
 def _later(words: list[Word]) -> list[Word]:
-    """Give the words of the second clause bits of their own."""
+    """Give the words of the second clause their own bits."""
     return [(word, bits << CLAUSE_BITS) for word, bits in words]
 
 
 def _what_tells(noun: Noun) -> list[Adjective]:
-    """Return what can be said of a noun, and tells people from things."""
+    """Return adjectives for a noun that suit only people or only things."""
     both = _SAID_OF_PEOPLE & _SAID_OF_THINGS
     return [word for word in ADJECTIVES_OF[noun] if word.german not in both]
 
 
 def _what_suits_both(noun: Noun, other: Noun) -> list[Adjective]:
-    """Return what can be said of a noun, and in German of the other too."""
+    """Return adjectives for a noun that in German suit the other noun too."""
     german = {word.german for word in ADJECTIVES_OF[other]}
     return [word for word in ADJECTIVES_OF[noun] if word.german in german]
 
 
 def _pronoun(noun: Noun, kind: str, is_first: bool) -> Pronoun:
-    """Return the pronoun for a noun; `is_first` tells whether it is named first."""
+    """Return the pronoun for a noun; `is_first` says whether the noun comes first."""
     german = _PERSONAL[noun.gender]
     if kind == "order":
         german = ("jen" if is_first else "dies") + DER_ENDINGS["nom"][noun.gender]
@@ -159,7 +159,7 @@ def _pronoun(noun: Noun, kind: str, is_first: bool) -> Pronoun:
 
 
 def _with_places(sentence: Sentence, kind: str, is_subject: bool) -> PronounSentence:
-    """Align a sentence, and find its nouns and pronouns by what they say."""
+    """Align a sentence, and find its nouns and pronouns by their bits."""
     nouns = SUBJECT << 2, ADJUNCT << 2
     pronoun = SUBJECT << 2 << CLAUSE_BITS
     german = [bits for _, bits in sentence.german]

@@ -1,4 +1,4 @@
-"""Sentences with "schloss", labelled with what it means in them: a castle or a lock."""
+"""Sentences with "schloss", labelled with its meaning, a castle or a lock."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ Sentences = tuple[tuple[str, ...], ...]
 
 
 class LoadedDice(Dice):
-    """Dice that often fall on a noun, or on a verb that can have it for an object."""
+    """Dice that often choose a given noun, or a verb that can have it as its object."""
 
     def __init__(self, seed: int, noun: Noun) -> None:
-        """Seed them, and load them with a noun."""
+        """Seed the dice, and load them with a noun."""
         super().__init__(seed)
         self.noun = noun
 
     def pick(self, choices: Any) -> Any:
-        """Return one of the choices, in every second draw one with the noun."""
+        """Return one of the choices, in every second draw a choice with the noun."""
         wanted = self.chance(0.5) and [one for one in choices if self._is_wanted(one)]
         return super().pick(wanted or choices)
 
@@ -32,14 +32,14 @@ class LoadedDice(Dice):
 def make_sense_sentences(
     n_sentences: int, seed: int
 ) -> tuple[Sentences, tuple[int, ...]]:
-    """Draw German sentences that say "schloss" once, a castle and a lock in turn.
+    """Draw German sentences with one "schloss", a castle and a lock in turn.
 
     Args:
-        n_sentences: how many.
-        seed: equal seeds give equal sentences; no sentence comes twice.
+        n_sentences: number of sentences.
+        seed: equal seeds give equal sentences; no sentence occurs twice.
 
     Returns:
-        The words of each, and what is meant: its place in `SENSES`.
+        The words of each sentence, and the index of its meaning in `SENSES`.
     """
     dice = [LoadedDice(seed, NOUN_BY_NAME[name]) for name in SENSES]
     found: dict[tuple[str, ...], int] = {}

@@ -1,4 +1,4 @@
-"""What chapters ask beside the paper: their small tasks, models and measurements.
+"""The chapters' experiments beyond the paper: small tasks, models, measurements.
 
-`complexity` and `report` are what students write in units 12 and 13.
+Students write `complexity` in unit 12 and `report` in unit 13.
 """

@@ -1,4 +1,4 @@
-"""Layers with residual connections, normalisations or feed-forward parts left out."""
+"""Layers without residual connections, normalisations or feed-forward parts."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -11,16 +11,16 @@ Stack = TypeVar("Stack", bound=nn.Module)
 
 
 class PartOfAddNorm(nn.Module):
-    """Do what an `AddNorm` does, but for what is left out.
+    """An `AddNorm` without some of its parts.
 
     Args:
-        whole: the `AddNorm` to take the place of.
+        whole: the `AddNorm` to replace.
         residual: whether to keep the residual connection.
         norm: whether to keep the normalisation.
     """
 
     def __init__(self, whole: AddNorm, residual: bool, norm: bool) -> None:
-        """Keep the parts that are asked for."""
+        """Keep the requested parts."""
         super().__init__()
         self.norm = whole.norm if norm else nn.Identity()
         self.dropout = whole.dropout
@@ -28,7 +28,7 @@ class PartOfAddNorm(nn.Module):
         self.residual = residual
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Apply `sublayer` to x (b, t, d_model), around it what is left."""
+        """Apply `sublayer` to x (b, t, d_model), with the remaining parts around it."""
         carried = x if self.residual else 0.0
         if self.norm_first:
             return carried + self.dropout(sublayer(self.norm(x)))
@@ -36,12 +36,12 @@ class PartOfAddNorm(nn.Module):
 
 
 def leave_out(stack: Stack, residual: bool = False, norm: bool = False) -> Stack:
-    """Take residual connections, normalisations or both out of every layer.
+    """Remove residual connections, normalisations or both from every layer.
 
     Args:
         stack: an encoder or a decoder; changed in place.
-        residual: whether to take out the residual connections.
-        norm: whether to take out the normalisations.
+        residual: whether to remove the residual connections.
+        norm: whether to remove the normalisations.
 
     Returns:
         The same stack.
@@ -55,15 +55,15 @@ def leave_out(stack: Stack, residual: bool = False, norm: bool = False) -> Stack
 
 
 class NoSublayer(nn.Module):
-    """Stand where an `AddNorm` stood, and leave its sub-layer out."""
+    """Replace an `AddNorm`, and leave out its sub-layer."""
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Return x (b, t, d_model) as it came."""
+        """Return x (b, t, d_model) unchanged."""
         return x
 
 
 def leave_out_feed_forward(stack: Stack) -> Stack:
-    """Take the feed-forward part, with all that stands around it, out of every layer.
+    """Remove the feed-forward part and its `AddNorm` from every layer.
 
     Args:
         stack: an encoder, a decoder or a whole model; changed in place.

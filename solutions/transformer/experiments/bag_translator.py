@@ -1,18 +1,19 @@
-"""The smallest model that is called like a `Transformer`: good to try a step on."""
+"""A tiny model with the interface of a `Transformer`, for testing a training step."""
 
 from torch import Tensor, nn
 
 
 class BagTranslator(nn.Module):
-    """Guess every next word from the word before it and the mean of the source words.
+    """Predict every next word from the word before it and the mean of the source words.
 
-    It knows nothing of order. It trains in a moment, and every number can be followed.
+    The model ignores word order. It trains in a moment, and you can follow every
+    number.
 
     Args:
         vocab_size: words in both vocabularies.
         d_model: width of a word's vector.
-        dropout: of the sum of the two vectors.
-        pad_id: the source word that does not count.
+        dropout: rate for the sum of the two vectors.
+        pad_id: id of the padding, which is not part of the mean.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Watch a beam search of one sentence: what it considered, and what it kept."""
+"""Record a beam search of one sentence: the prefixes it considered and kept."""
 
 from collections.abc import Iterator
 
@@ -12,13 +12,13 @@ from transformer.translation.inference import beam_search
 
 
 class Watched(nn.Module):
-    """A model that notes what a search asks it, and what it answers.
+    """A model that records the calls of a search and its own answers.
 
     Args:
         model: a `Transformer`, or anything else with `encode`, `decode` and `config`.
 
     Attributes:
-        asked: of each call, the hypotheses (k, t) and the probability of each next
+        asked: for each call, the hypotheses (k, t) and the probability of each next
             word (k, vocab_size).
     """
 
@@ -26,35 +26,35 @@ class Watched(nn.Module):
         """Keep the model."""
         super().__init__()
         self.model, self.config = model, model.config
-        self.training = model.training  # a search puts its model back into this mode
+        self.training = model.training  # a search restores this mode
         self.asked: list[tuple[Tensor, Tensor]] = []
 
     def encode(self, src: Tensor) -> Tensor:
-        """Read the source, as the model does."""
+        """Read the source with the model."""
         return self.model.encode(src)
 
     def decode(self, tgt: Tensor, memory: Tensor, src: Tensor) -> tuple[Tensor, object]:
-        """Answer as the model does, and note it."""
+        """Return the model's answer, and record it."""
         logits, weights = self.model.decode(tgt, memory, src)
         self.asked.append((tgt, logits[:, -1].softmax(dim=-1)))
         return logits, weights
 
 
 def beginning(ids: Tensor, words: Vocabulary) -> Words:
-    """Return the words that are written in ids (t,), from behind `<sos>` to `<eos>`."""
+    """Return the words of the ids (t,), from after `<sos>` to `<eos>`."""
     return tuple(words.words[i] for i in until_end(ids)[1:].tolist() if i != PAD_ID)
 
 
 def grow(
     row: Tensor, probability: Tensor, after: Tensor, shown: int
 ) -> Iterator[tuple[int, float]]:
-    """Yield the likeliest next words of a hypothesis, and those that it went on with.
+    """Yield the likeliest next words of a hypothesis, and those that the search kept.
 
     Args:
         row: the hypothesis, ids (t,).
-        probability: of each next word, (vocab_size,).
+        probability: probability of each next word, (vocab_size,).
         after: the hypotheses one word later, ids (k, t + 1).
-        shown: how many words to yield at least.
+        shown: minimum number of words to yield.
     """
     children = after[(after[:, :-1] == row).all(dim=1), -1].tolist()
     best = probability.argsort(descending=True, stable=True).tolist()
@@ -70,17 +70,18 @@ def trace_beam(
     settings: SearchSettings,
     shown: int = 2,
 ) -> list[Branch]:
-    """Search, and return what was considered at each step.
+    """Search, and return the branches considered at each step.
 
     Args:
-        model: as `beam_search` takes it; without a cache.
+        model: a model for `beam_search`, without a cache.
         src: one sentence, ids (1, s).
         words: the target's vocabulary.
-        settings: of the search.
-        shown: candidates to return for each hypothesis; those kept are always there.
+        settings: settings of the search.
+        shown: number of candidates to return for each hypothesis; kept candidates are
+            always returned.
 
     Returns:
-        The branches of the search, step by step, each hypothesis's likeliest first.
+        The branches of the search by step, with each hypothesis's likeliest first.
     """
     watched = Watched(model)
     final, _ = beam_search(watched, src, settings)

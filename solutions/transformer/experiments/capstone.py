@@ -1,4 +1,4 @@
-"""The capstone's task: Multi30k on a GPU, and the grammar corpus where that is not."""
+"""The capstone's task: Multi30k on a GPU, or else the grammar corpus."""
 
 import os
 from collections.abc import Sequence
@@ -30,21 +30,21 @@ from transformer.translation.evaluation import translate_pairs
 from transformer.translation.inference import decode_step_cached
 
 GREEDY = SearchSettings(beam_size=1)
-RARE = 50  # words of the grammar corpus that are seen less often are unknown
+RARE = 50  # rarer words of the grammar corpus are unknown
 
 
 @dataclass(frozen=True)
 class Task:
-    """Describe what is trained, on what, and how.
+    """Describe a training task: the data, the model and the settings.
 
     Attributes:
         name: "multi30k" or "grammar".
-        corpus: its three splits.
-        vocabularies: of the source and of the target.
+        corpus: the corpus, with three splits.
+        vocabularies: vocabularies of the source and the target.
         model: sizes of the model.
         training: how to train it.
-        limits: source lengths that part short sentences from long ones.
-        message: what was chosen, and why.
+        limits: source lengths that separate groups of short and long sentences.
+        message: the chosen task, and the reason.
     """
 
     name: str
@@ -59,14 +59,14 @@ class Task:
 def choose_task(
     device: torch.device | str, folder: str | os.PathLike[str] | None = None
 ) -> Task:
-    """Choose Multi30k where there are a GPU and the data, else the grammar corpus.
+    """Choose Multi30k if there is a GPU and the data, otherwise the grammar corpus.
 
     Args:
-        device: where the model will be trained.
-        folder: where Multi30k's files lie; None downloads what is missing.
+        device: device for the training.
+        folder: folder with Multi30k's files; None downloads missing files.
 
     Returns:
-        The task. Its message says why it is the small one, if it is.
+        The task. Its message gives the reason if it is the small task.
     """
     if torch.device(device).type != "cuda":
         return grammar_task("there is no GPU")
@@ -77,7 +77,7 @@ def choose_task(
 
 
 def multi30k_task(corpus: Corpus) -> Task:
-    """Return the tutorial's task: words that are seen once are unknown."""
+    """Return the tutorial's task, in which words that occur once are unknown."""
     words = build_vocabularies(corpus.train, min_freq=2)
     return Task(
         name="multi30k",
@@ -91,7 +91,7 @@ def multi30k_task(corpus: Corpus) -> Task:
 
 
 def grammar_task(reason: str) -> Task:
-    """Return the small task: a tiny model, two short epochs, rare words unknown."""
+    """Return the small task: a tiny model, two short epochs, and unknown rare words."""
     whole = make_grammar_corpus()
     corpus = Corpus(whole.train, whole.valid[:500], whole.test[:300])
     words = build_vocabularies(corpus.train, min_freq=RARE)
@@ -111,7 +111,7 @@ def grammar_task(reason: str) -> Task:
 
 
 class EpochLines(Silence):
-    """Print a line for each epoch: fit for a notebook, and for a log."""
+    """Print a line for each epoch, for a notebook or a log."""
 
     def end_epoch(self, record: dict[str, float]) -> None:
         """Print losses as perplexities, and the speed."""
@@ -126,12 +126,12 @@ class EpochLines(Silence):
 def train_task(
     task: Task, device: torch.device | str, folder: Path | None = None
 ) -> Trainer:
-    """Train a task's model, going on from the folder's checkpoint if it has one.
+    """Train a task's model, from the folder's checkpoint if there is one.
 
     Args:
-        task: what to train.
-        device: where.
-        folder: where checkpoints go after each epoch; None keeps nothing.
+        task: the task.
+        device: device for the training.
+        folder: folder for the checkpoint of each epoch; None keeps nothing.
 
     Returns:
         The trainer, with the model and the history of all epochs.
@@ -163,13 +163,13 @@ def translate_all(
     vocabularies: Vocabularies,
     settings: SearchSettings = GREEDY,
 ) -> list[list[str]]:
-    """Translate the sources of a corpus, and take `<eos>` away where it was written."""
+    """Translate the sources of a corpus, and remove each final `<eos>`."""
     cached = CachedTransformer(model, decode_step_cached)
     written = translate_pairs(cached, pairs, vocabularies, settings)
     return [[word for word in words if word != EOS] for words in written]
 
 
 def draw_sentences(n: int, times: int = 200, seed: int = 0) -> Tensor:
-    """Draw n of n sentences with replacement, again and again: places (times, n)."""
+    """Draw n of n sentences with replacement, `times` times: indices (times, n)."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randint(n, (times, n), generator=generator)

@@ -1,9 +1,9 @@
-"""Why self-attention: Table 1 of Vaswani et al. (2017), and what heads align.
+"""Why self-attention: Table 1 of Vaswani et al. (2017), and alignments of heads.
 
-The layers are in `layer_kinds`, their measured times in `layer_timing`. All map n
-vectors of width d to n vectors of width d. Convolutions see a position and earlier
-ones, as in ByteNet; restricted attention sees r positions: itself and (r - 1) / 2 on
-either side.
+The layers are in `layer_kinds`, and their measured times are in `layer_timing`. All
+layers map n vectors of width d to n vectors of width d. Convolutions see a position and
+earlier ones, as in ByteNet. Restricted attention sees r positions, the position itself
+and (r - 1) / 2 on either side.
 """
 
 import math
@@ -25,13 +25,13 @@ from transformer.experiments.layer_kinds import (
 
 @dataclass(frozen=True)
 class LayerCost:
-    """Hold one row of Table 1, in numbers.
+    """Hold one row of Table 1 as numbers.
 
     Attributes:
         kind: one of `LAYER_KINDS`.
         length: tokens n in a sequence.
         multiply_adds: as `layer_cost` counts them.
-        sequential: operations of which each must wait for the one before.
+        sequential: number of operations that must run one after the other.
         path: as `path_length` counts it.
     """
 

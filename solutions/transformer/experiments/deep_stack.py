@@ -1,6 +1,6 @@
-"""The experiments of unit 06: what deep stacks do to gradients, tokens and training.
+"""The experiments of unit 06: gradients, tokens and training in deep stacks.
 
-Nothing here imports an exercise: the layers are handed in.
+The module imports no exercise, because the layers are passed in as arguments.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,14 @@ N_BITS = 6
 
 @dataclass(frozen=True)
 class ParitySettings:
-    """Hold how a stack is trained.
+    """Hold the training settings of a stack.
 
     Attributes:
         steps: number of batches.
-        warmup: steps over which the learning rate rises; 0 = full from the first.
+        warmup: steps over which the learning rate rises; 0 = full rate from the first
+            step.
         learning_rate: the rate after the warm-up.
-        seed: of the batches.
+        seed: seed of the batches.
     """
 
     steps: int = 250
@@ -35,12 +36,12 @@ class ParitySettings:
 
 
 class ParityModel(nn.Module):
-    """Widen each token's bits, pass them through a stack, and say odd or even.
+    """Embed each token's bits, pass them through a stack, and classify odd or even.
 
     Args:
         layers: maps from (b, t, d_model) to the same shape.
         d_model: width.
-        last_norm: whether a LayerNorm stands behind the stack, as pre-norm needs it.
+        last_norm: whether a LayerNorm follows the stack, as pre-norm needs it.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ def train_parity(
 
     Args:
         model: changed in place; maps bits (b, t, 6) to logits (b, t, 2).
-        settings: as in `ParitySettings` if None.
+        settings: the settings; None = the defaults.
 
     Returns:
         The loss of each step, in nats; guessing costs ln 2 = 0.69.
@@ -93,7 +94,7 @@ def train_parity(
 
 
 def draw_weights(layers: Sequence[nn.Module]) -> None:
-    """Draw all matrices of the layers anew, by Xavier initialisation."""
+    """Initialise all matrices of the layers again, by Xavier initialisation."""
     for layer in layers:
         for parameter in layer.parameters():
             if parameter.dim() > 1:
@@ -101,7 +102,7 @@ def draw_weights(layers: Sequence[nn.Module]) -> None:
 
 
 def gradient_norms(layers: Sequence[nn.Module], x: Tensor) -> list[float]:
-    """Send a gradient back through a stack, and measure what each layer gets of it.
+    """Send a gradient back through a stack, and measure each layer's gradient.
 
     Args:
         layers: maps from (b, t, d_model) to the same shape.
@@ -109,7 +110,7 @@ def gradient_norms(layers: Sequence[nn.Module], x: Tensor) -> list[float]:
 
     Returns:
         The norm of the gradient of each layer's parameters, from the first layer on.
-        The gradient that comes from above is random, with the norm 1.
+        The upstream gradient is random, with norm 1.
     """
     for layer in layers:
         layer.zero_grad(set_to_none=True)
@@ -126,7 +127,7 @@ def gradient_norm(layer: nn.Module) -> float:
 
 
 def likeness(vectors: Tensor) -> float:
-    """Measure how alike the tokens of a sentence are.
+    """Measure how similar the tokens of a sentence are.
 
     Args:
         vectors: (..., s, d_model), without padding; s of at least 2.

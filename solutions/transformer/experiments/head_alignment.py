@@ -1,8 +1,8 @@
-"""Which words a trained model's heads link, as attention does not say by itself.
+"""Alignments from the attention weights of a trained model's heads.
 
-Position i of the decoder reads the target's token i and writes token i + 1. So each
-target word has two rows in the cross-attention: that of the position which writes the
-word, and that of the next position, which has just read it.
+Position i of the decoder reads the target's token i and writes token i + 1. Each target
+word therefore has two rows in the cross-attention: the row of the position that writes
+the word, and the row of the next position, which has just read it.
 """
 
 from collections import Counter
@@ -47,14 +47,14 @@ def word_attention(
     vocabularies: Vocabularies,
     row: Row = "writes",
 ) -> list[Tensor]:
-    """Force a model to write the given translations, and return where it looked.
+    """Return a model's cross-attention for given translations, by teacher forcing.
 
     Args:
         model: a trained Transformer, in `eval` mode.
         pairs: sentences with their translations.
-        vocabularies: of the source and of the target.
-        row: "writes": a target word's row is that of the position which predicts it;
-            "reads": that of the position whose input it is.
+        vocabularies: vocabularies of the source and the target.
+        row: "writes" for the row of the position that predicts a target word, "reads"
+            for the row of the position whose input it is.
 
     Returns:
         For each pair, the cross-attention between its words, (layers, h, t, s), without
@@ -95,10 +95,10 @@ def attention_links(weights: Tensor) -> set[tuple[int, int]]:
 
 
 def head_links(attention: Sequence[Tensor], layer: int, head: int) -> set[Link]:
-    """Link the words of a corpus as one head does.
+    """Link the words of a corpus by the weights of one head.
 
     Args:
-        attention: of each pair, (layers, h, t, s), as from `word_attention`.
+        attention: for each pair, (layers, h, t, s), as from `word_attention`.
         layer: counted from 0.
         head: counted from 0.
     """
@@ -110,7 +110,7 @@ def head_links(attention: Sequence[Tensor], layer: int, head: int) -> set[Link]:
 
 
 def diagonal_links(pairs: Sequence[SentencePair]) -> set[Link]:
-    """Link each target word with the source word that stands as far along."""
+    """Link each target word with the source word at the same relative position."""
     return {
         (number, round(j * (len(pair.src) - 1) / max(1, len(pair.tgt) - 1)), j)
         for number, pair in enumerate(pairs)
@@ -121,14 +121,14 @@ def diagonal_links(pairs: Sequence[SentencePair]) -> set[Link]:
 def dice_links(
     train: Sequence[SentencePair], pairs: Sequence[SentencePair]
 ) -> set[Link]:
-    """Link each target word with the source word that it keeps company with.
+    """Link each target word with the source word that occurs with it most often.
 
-    Two words keep company by Dice's coefficient, 2 c(f, e) / (c(f) + c(e)), where c
-    counts the training pairs with both or one of them (a baseline of Och & Ney, 2003).
+    The measure is Dice's coefficient, 2 c(f, e) / (c(f) + c(e)), where c counts the
+    training pairs with both or one of the words (a baseline of Och & Ney, 2003).
 
     Args:
-        train: pairs to count in.
-        pairs: pairs to link the words of.
+        train: pairs for the counts.
+        pairs: pairs whose words are linked.
     """
     one: Counter[Word] = Counter()
     both: Counter[tuple[Word, Word]] = Counter()
@@ -149,14 +149,14 @@ def dice_links(
 
 
 def silence_heads(model: Transformer, layer: int, heads: Sequence[int]) -> Transformer:
-    """Copy a model and keep some heads of a cross-attention from saying anything.
+    """Copy a model and silence some heads of one cross-attention.
 
-    Their slices of the output projection are set to 0, as Michel et al. (2019) do it.
+    Their slices of the output projection are set to 0, as in Michel et al. (2019).
 
     Args:
-        model: stays as it is.
-        layer: of the decoder, counted from 0.
-        heads: counted from 0.
+        model: the model, which is not changed.
+        layer: number of the decoder layer, from 0.
+        heads: numbers of the heads, from 0.
     """
     model = deepcopy(model)
     silence(layers_of(model.decoder)[layer].cross_attention, heads)
@@ -165,7 +165,7 @@ def silence_heads(model: Transformer, layer: int, heads: Sequence[int]) -> Trans
 
 @torch.no_grad()
 def silence(attention: MultiHeadAttention, heads: Sequence[int]) -> None:
-    """Keep heads, counted from 0, of an attention from saying anything; in place."""
+    """Silence heads, counted from 0, of an attention layer in place."""
     d_k = attention.w_o.in_features // attention.n_heads
     for head in heads:
         attention.w_o.weight[:, head * d_k : (head + 1) * d_k] = 0
@@ -174,7 +174,7 @@ def silence(attention: MultiHeadAttention, heads: Sequence[int]) -> None:
 def require_links(
     predicted: Set[Hashable], sure: Set[Hashable], possible: Set[Hashable]
 ) -> None:
-    """Refuse links that an alignment error rate cannot be computed of.
+    """Refuse links for which no alignment error rate can be computed.
 
     Raises:
         TypeError: if they are not in sets.

@@ -1,8 +1,8 @@
 """One layer of each kind in Table 1 of Vaswani et al. (2017).
 
-Every layer maps (b, n, d) to (b, n, d) and does what the table counts: the attention
-layers have neither projections nor heads. Restricted attention does somewhat more,
-because it works in blocks.
+Every layer maps (b, n, d) to (b, n, d) and does only the operations that the table
+counts, so the attention layers have neither projections nor heads. Restricted attention
+does slightly more, because it works in blocks.
 """
 
 import math
@@ -20,11 +20,11 @@ LAYER_KINDS = (
     "dilated_convolution",
     "separable_convolution",
 )
-SMALLEST_BLOCK = 16  # products of smaller matrices cost more than they save
+SMALLEST_BLOCK = 16  # smaller matrix products are not faster
 
 
 def require_kind(kind: str) -> None:
-    """Refuse a kind of layer that Table 1 does not hold."""
+    """Refuse a kind of layer that is not in Table 1."""
     if kind not in LAYER_KINDS:
         raise ValueError(f"expected one of {', '.join(LAYER_KINDS)}: found {kind!r}")
 
@@ -46,7 +46,7 @@ def require_positive(**sizes: int) -> None:
 
 
 def require_path(kind: str, length: int, width: int) -> None:
-    """Refuse a kind of layer, a length or a width that connects no two positions."""
+    """Refuse a kind, a length or a width that cannot connect two positions."""
     require_kind(kind)
     if length < 2:
         raise ValueError(f"expected two positions or more, found length {length}")
@@ -61,20 +61,21 @@ def require_path(kind: str, length: int, width: int) -> None:
 
 
 def restricted_attention(query: Tensor, key: Tensor, value: Tensor, r: int) -> Tensor:
-    """Attend to the r positions around each query alone, with work linear in n.
+    """Attend only to the r positions around each query, with work linear in n.
 
-    The neighbourhood of position i holds the positions j with |i - j| <= (r - 1) / 2.
-    Queries are taken in blocks, each of which sees its own keys and those beside it:
-    one and a half times r of them, or r + 15 where r is below 33.
+    The neighbourhood of position i contains the positions j with |i - j| <= (r - 1) /
+    2. The function splits the queries into blocks. Each block sees its own keys and
+    their neighbours: one and a half times r keys, or r + 15 if r is below 33.
 
     Args:
         query: (..., n, d_k).
         key: (..., n, d_k).
         value: (..., n, d_v).
-        r: number of positions, itself among them, odd; fewer exist at the ends.
+        r: number of positions including the query's own, odd; there are fewer at the
+            ends.
 
     Returns:
-        (..., n, d_v), what full attention under `restricted_mask` gives.
+        (..., n, d_v), the same as full attention with `restricted_mask`.
 
     Raises:
         ValueError: if `r` is not odd and positive.
@@ -82,7 +83,7 @@ def restricted_attention(query: Tensor, key: Tensor, value: Tensor, r: int) -> T
     require_odd(r)
     length, side = query.size(-2), (r - 1) // 2
     block = max(side, SMALLEST_BLOCK)
-    spare = -length % block  # queries that fill up the last block
+    spare = -length % block  # padding of the last block
     queries = F.pad(query, (0, 0, 0, spare)).unflatten(-2, (-1, block))
     keys, values = (
         F.pad(x, (0, 0, side, side + spare)).unfold(-2, block + 2 * side, block)
@@ -95,7 +96,7 @@ def restricted_attention(query: Tensor, key: Tensor, value: Tensor, r: int) -> T
 
 
 def _near(length: int, block: int, side: int) -> Tensor:
-    """Return (blocks, block, block + 2 * side): which keys each query sees."""
+    """Return a mask (blocks, block, block + 2 * side) of the keys that queries see."""
     starts = torch.arange(0, length, block)[:, None, None]
     query = starts + torch.arange(block)[:, None]
     key = starts + torch.arange(block + 2 * side) - side
@@ -103,7 +104,7 @@ def _near(length: int, block: int, side: int) -> Tensor:
 
 
 class SelfAttention(nn.Module):
-    """Let every position attend to all."""
+    """Let every position attend to all positions."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Attend with x as query, key and value."""
@@ -139,13 +140,13 @@ class Recurrent(nn.Module):
 
 
 class Convolution(nn.Module):
-    """Let every position see itself and earlier ones, as in ByteNet.
+    """Let every position see itself and earlier positions, as in ByteNet.
 
     Args:
         d_model: width of the layer.
         width: kernel size k.
         dilation: distance between the positions that the kernel sees.
-        separable: whether to convolve each channel alone, then mix the channels.
+        separable: whether to convolve each channel separately, then mix the channels.
     """
 
     def __init__(
@@ -177,7 +178,7 @@ def make_layer(kind: str, d_model: int, width: int) -> nn.Module:
         width: kernel size k, or neighbourhood r; not used by the other kinds.
 
     Raises:
-        ValueError: if the kind is unknown, or `width` does not suit it.
+        ValueError: if the kind is unknown, or `width` is not valid for it.
     """
     require_kind(kind)
     makers: dict[str, Callable[[], nn.Module]] = {

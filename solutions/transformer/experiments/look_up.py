@@ -1,6 +1,6 @@
-"""The experiments of units 04 and 05: every word must look up others.
+"""The experiments of units 04 and 05: every word looks up other words.
 
-Nothing here imports an exercise: the attention is handed in.
+The module imports no exercise, because the attention is passed in as an argument.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ from transformer.experiments.fitting import FitSettings, fit
 
 @dataclass(frozen=True)
 class LookUpTask:
-    """Ask every word of a sentence for the words at fixed distances from it.
+    """Predict, for every word of a sentence, the words at fixed distances from it.
 
-    A sentence is a ring: after its last word comes its first. Sentences are drawn at
-    random, so that no word can be guessed from its neighbours.
+    A sentence is a ring, in which the first word follows the last. Sentences are
+    random, so that no word can be predicted from its neighbours.
 
     Attributes:
         n_words: words of the vocabulary.
         length: words of a sentence, t.
-        distances: where the words asked for stand; -1 is the word before.
+        distances: distances of the words to predict; -1 is the word before.
     """
 
     n_words: int
@@ -36,7 +36,7 @@ class LookUpTask:
         return torch.randint(self.n_words, shape, generator=generator)
 
     def answers(self, ids: Tensor) -> Tensor:
-        """Return what each word is to find: ids (b, t, number of distances)."""
+        """Return the right answers for each word: ids (b, t, number of distances)."""
         found = [ids.roll(-distance, dims=1) for distance in self.distances]
         return torch.stack(found, dim=-1)
 
@@ -45,10 +45,11 @@ class LookUpModel(nn.Module):
     """Embed words and positions, attend once, and name the words found.
 
     Args:
-        attention: self-attention of width `d_model`: called with queries, keys and
-            values (b, t, d_model), it returns an output of that shape and its weights.
+        attention: self-attention of width `d_model`. Called with queries, keys and
+            values (b, t, d_model), it returns an output of the same shape and its
+            weights.
         d_model: width.
-        task: what is asked.
+        task: the task.
     """
 
     def __init__(self, attention: nn.Module, d_model: int, task: LookUpTask) -> None:
@@ -63,14 +64,13 @@ class LookUpModel(nn.Module):
             nn.init.normal_(table.weight, std=0.3)
 
     def forward(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Answer for every word of the sentences.
+        """Predict the answers for every word of the sentences.
 
         Args:
             ids: (b, t).
 
         Returns:
-            Logits (b, t, number of distances, n_words), and what the attention returns
-            as its weights.
+            Logits (b, t, number of distances, n_words), and the attention's weights.
         """
         x = self.words(ids) + self.positions.weight
         found, weights = self.attention(x, x, x)
@@ -84,9 +84,9 @@ def train_look_up(
 
     Args:
         model: changed in place.
-        task: what is asked.
+        task: the task.
         steps: batches of 64 sentences.
-        seed: of the sentences.
+        seed: seed of the sentences.
 
     Returns:
         The share of right answers for each distance, on 500 new sentences.

@@ -1,6 +1,7 @@
-"""A small model that writes on word by word, under whatever mask it is given.
+"""A small model that writes word by word, with a mask as an argument.
 
-It shows what a mask is for: two layers of attention, nothing of the encoder or decoder.
+It shows the effect of a mask with two layers of attention, without an encoder or
+decoder.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ class NextWordModel(nn.Module):
     """Score every next word of a sentence, from the words that the mask shows.
 
     Args:
-        config: sizes; the vocabulary is the target's.
+        config: sizes; the model uses the target vocabulary.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -54,11 +55,11 @@ class NextWordModel(nn.Module):
 
 @dataclass(frozen=True)
 class Task:
-    """Hold sentences whose first words are given and whose others are to be written.
+    """Hold sentences whose first words are given and whose other words are predicted.
 
     Attributes:
         sentences: (n, t) word numbers.
-        given: number of words at the start of each that need not be predicted.
+        given: number of given words at the start of each sentence.
         words: the word of each number.
     """
 
@@ -79,8 +80,8 @@ def mirror_task(words: Sequence[str], length: int, n: int, seed: int) -> Task:
     """Draw sentences of random words, each followed by <sos> and its mirror image.
 
     Args:
-        words: what the sentences are made of; numbered from 4.
-        length: number of words of each, not counting <sos>, the mirror and <eos>.
+        words: the words of the sentences, numbered from 4.
+        length: number of words in each sentence, without <sos>, the mirror and <eos>.
         n: number of sentences.
         seed: equal seeds give equal sentences.
     """
@@ -90,7 +91,7 @@ def mirror_task(words: Sequence[str], length: int, n: int, seed: int) -> Task:
 
 
 def next_word_loss(model: NextWordModel, task: Task, make_mask: MakeMask) -> Tensor:
-    """Compute the cross-entropy of the words to be written, all of them at once."""
+    """Compute the cross-entropy of all words to predict at once."""
     read, wanted = task.sentences[:, :-1], task.sentences[:, task.given :]
     logits = model(read, make_mask(read))[:, task.given - 1 :]
     return F.cross_entropy(logits.flatten(0, 1), wanted.flatten())
@@ -102,7 +103,7 @@ def train_next_word(
     make_mask: MakeMask,
     settings: FitSettings = SETTINGS,
 ) -> list[float]:
-    """Train the model on a task, under one mask, and return the loss of each step."""
+    """Train the model on a task with one mask, and return the loss of each step."""
 
     def loss_of(rows: Tensor) -> Tensor:
         part = Task(task.sentences[rows], task.given, task.words)
@@ -113,7 +114,7 @@ def train_next_word(
 
 @torch.no_grad()
 def write_on(model: NextWordModel, task: Task, make_mask: MakeMask) -> Tensor:
-    """Write what is not given, one word at a time, always the likeliest.
+    """Write the missing words one at a time, always the likeliest word.
 
     Returns:
         (n, t - given) word numbers.
@@ -127,6 +128,6 @@ def write_on(model: NextWordModel, task: Task, make_mask: MakeMask) -> Tensor:
 
 
 def share_right(written: Tensor, task: Task) -> float:
-    """Return the share of sentences that are written without a mistake."""
+    """Return the share of sentences without a mistake."""
     right = (written == task.sentences[:, task.given :]).all(dim=1)
     return right.float().mean().item()

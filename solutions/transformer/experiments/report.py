@@ -1,4 +1,4 @@
-"""What a report on a translator is made of: loss, BLEU by length, its interval."""
+"""The parts of a report on a translator: loss, BLEU by length, and its interval."""
 
 # mypy: disable-error-code="var-annotated,assignment"
 

@@ -1,7 +1,7 @@
 """The experiment of unit 03: reversal with and without positions.
 
-A small Transformer learns to write a sequence of symbols backwards, and is then asked
-for sequences of other lengths.
+A small Transformer learns to write a sequence of symbols backwards, and is then tested
+on sequences of other lengths.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class ReversalTask:
 
     Attributes:
         length: symbols in the longest sequence.
-        min_length: symbols in the shortest; None = all are of the same length.
+        min_length: symbols in the shortest sequence; None = all have the same length.
         n_symbols: number of different symbols.
         n_pairs: number of sequences.
     """
@@ -39,11 +39,12 @@ class ReversalTask:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Hold the shares in [0, 1] of what came out right.
+    """Hold the accuracy as shares in [0, 1].
 
     Attributes:
-        sequences: right from the first symbol to the end token.
-        tokens: right symbols, each at its place.
+        sequences: share of sequences that are right from the first symbol to the end
+            token.
+        tokens: share of right symbols at their positions.
     """
 
     sequences: float
@@ -53,12 +54,12 @@ class Accuracy:
 def make_reverser(
     positions: Positions, task: ReversalTask, seed: int = 0, max_len: int = 20
 ) -> Transformer:
-    """Make a Transformer of one layer that is to learn reversal.
+    """Make a Transformer with one layer for learning reversal.
 
     Args:
         positions: "none", "sinusoidal" or "learned".
-        task: tells how many symbols there are.
-        seed: of the weights.
+        task: the task, which sets the number of symbols.
+        seed: seed of the weights.
         max_len: number of positions, beyond those of the training sequences.
     """
     torch.manual_seed(seed)
@@ -96,7 +97,7 @@ def train_reverser(
 def reversal_accuracy(
     model: Transformer, length: int, n_symbols: int, n_pairs: int = 300
 ) -> Accuracy:
-    """Let a model reverse fresh sequences of one length, greedily, and count.
+    """Measure a model's greedy reversal of new sequences of one length.
 
     Args:
         model: a trained model.

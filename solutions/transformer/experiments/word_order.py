@@ -1,7 +1,8 @@
-"""Sentence or shuffle? A task that nobody can do without positions (unit 03).
+"""Distinguish sentences from shuffles, a task that needs positions (unit 03).
 
-Each sentence stands beside itself in random order: the same words, so that only their
-places tell which is which. The embedding and the positions are handed in.
+Each sentence is paired with its own words in random order, so that only the positions
+of the words distinguish them. The embedding and the positions are passed in as
+arguments.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,9 +32,10 @@ class OrderTask:
 def make_order_task(
     sentences: Sequence[Sequence[str]], numbers: Mapping[str, int], seed: int = 0
 ) -> OrderTask:
-    """Put a shuffle beside each sentence, whose last token is left out.
+    """Pair each sentence, without its last token, with a shuffle.
 
-    The last token is the full stop or the question mark: its place would tell all.
+    The last token is a full stop or a question mark, and its position would give away
+    the answer.
 
     Args:
         sentences: the words of each sentence.
@@ -52,7 +54,7 @@ def make_order_task(
 
 
 class OrderClassifier(nn.Module):
-    """Look at each word with its place, average, and decide.
+    """Transform each word with its position, average, and classify.
 
     Args:
         embedding: from word numbers (b, t) to vectors (b, t, d_model).
@@ -80,7 +82,7 @@ class OrderClassifier(nn.Module):
 def train_order(
     model: OrderClassifier, task: OrderTask, settings: FitSettings
 ) -> list[float]:
-    """Train a model to tell sentences from shuffles; return the loss of each step."""
+    """Train a model to classify sentences and shuffles; return each step's loss."""
 
     def loss_of(rows: Tensor) -> Tensor:
         logits = model(task.ids[rows])
@@ -91,6 +93,6 @@ def train_order(
 
 @torch.no_grad()
 def order_accuracy(model: OrderClassifier, task: OrderTask) -> float:
-    """Return the share in [0, 1] of sentences and shuffles that are told apart."""
+    """Return the share in [0, 1] of correctly classified sentences and shuffles."""
     guesses = model(task.ids) > 0
     return (guesses == task.is_sentence.bool()).float().mean().item()

@@ -1,8 +1,8 @@
-"""The experiment of unit 02: words learn their vectors by guessing from neighbours.
+"""The experiment of unit 02: learn word vectors by predicting words from neighbours.
 
-A word is predicted from the mean of the vectors around it (the continuous bag of words
-of Mikolov et al., 2013). Nothing here imports an exercise: the embedding and the output
-projection are handed in.
+The model predicts a word from the mean of the vectors around it (the continuous bag of
+words of Mikolov et al., 2013). The module imports no exercise, because the embedding
+and the output projection are passed in as arguments.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,12 +18,12 @@ from transformer.experiments.fitting import FitSettings, fit
 
 @dataclass(frozen=True)
 class Windows:
-    """Words and what stands around them.
+    """Words and their neighbours.
 
     Attributes:
         words: (n,) word numbers.
-        neighbours: (n, 2 * reach) numbers of the words before and after, filled up with
-            padding where the sentence ends.
+        neighbours: (n, 2 * reach) numbers of the words before and after, with padding
+            beyond the ends of the sentence.
     """
 
     words: Tensor
@@ -35,7 +35,7 @@ class Windows:
 
 
 class NeighbourModel(nn.Module):
-    """Guess a word from the mean of its neighbours' vectors.
+    """Predict a word from the mean of its neighbours' vectors.
 
     Args:
         embedding: from word numbers to vectors.
@@ -43,7 +43,7 @@ class NeighbourModel(nn.Module):
     """
 
     def __init__(self, embedding: nn.Module, projection: nn.Module) -> None:
-        """Keep both; they may share their matrix."""
+        """Store both, which may share their matrix."""
         super().__init__()
         self.embedding, self.projection = embedding, projection
 
@@ -57,12 +57,12 @@ class NeighbourModel(nn.Module):
 def make_windows(
     sentences: Sequence[Sequence[str]], numbers: Mapping[str, int], reach: int = 2
 ) -> Windows:
-    """Cut every sentence into words and their neighbours.
+    """Split every sentence into words and their neighbours.
 
     Args:
-        sentences: the words of each sentence, two at least.
+        sentences: the words of each sentence, at least two.
         numbers: the number of each word.
-        reach: how many words before, and how many after, are neighbours.
+        reach: number of neighbours before and after a word.
 
     Returns:
         A window for each word of each sentence.
@@ -89,17 +89,17 @@ def train_word_vectors(
     settings: FitSettings,
     keep: Collection[int] = (),
 ) -> tuple[list[float], dict[int, Tensor]]:
-    """Train a model to guess words, and keep copies of the table on the way.
+    """Train a model to predict words, and keep copies of the table during training.
 
     Args:
         model: changed in place.
         table: the model's matrix of word vectors, (vocab_size, d_model).
-        windows: what to train on.
-        settings: how to train.
-        keep: after how many steps to copy the table; 0 is before training.
+        windows: the training data.
+        settings: settings of the training.
+        keep: the steps after which the table is copied; 0 is before training.
 
     Returns:
-        The loss of each step, in nats a word, and the table after each step of `keep`.
+        The loss of each step in nats per word, and the table after each step of `keep`.
     """
     kept: dict[int, Tensor] = {}
     steps_done = 0
@@ -118,15 +118,15 @@ def train_word_vectors(
 
 
 def nearest_words(table: Tensor, number: int, count: int) -> list[tuple[int, float]]:
-    """Find the words whose vectors point most nearly the same way as that of a word.
+    """Find the words whose vectors have the directions closest to that of a word.
 
     Args:
         table: (vocab_size, d_model).
         number: the word's number.
-        count: how many neighbours to return.
+        count: number of neighbours to return.
 
     Returns:
-        Their numbers and cosines, the nearest first; the word itself is left out.
+        Their numbers and cosines, the nearest first, without the word itself.
     """
     directions = F.normalize(table.detach(), dim=-1)
     cosines = directions @ directions[number]

@@ -1,4 +1,4 @@
-"""Train a small Transformer in the right way, and in three whose loss looks better."""
+"""Train a small Transformer in the right way, and in three ways with a lower loss."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ from transformer.translation.evaluation import detokenised_bleu, translate_pairs
 from transformer.translation.inference import decode_step_cached
 
 Split = Callable[[Tensor], tuple[Tensor, Tensor]]
-NO_WORD = -1  # as the padding's number: everything counts
+NO_WORD = -1  # as padding number: everything counts
 
 
 class SeeingTransformer(Transformer):
-    """A Transformer whose decoder sees the future: its causal mask was forgotten."""
+    """A Transformer without the causal mask, whose decoder sees the future."""
 
     def decode(
         self, tgt: Tensor, memory: Tensor, src: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
-        """Score every next word as `Transformer.decode` does, without its mask."""
+        """Score every next word like `Transformer.decode`, without the causal mask."""
         pad_id = self.config.pad_id
         x, weights = self.decoder(
             self.tgt_embedding(tgt),
@@ -41,18 +41,18 @@ class SeeingTransformer(Transformer):
 
 
 def split_unshifted(tgt: Tensor) -> tuple[Tensor, Tensor]:
-    """Ask for the very words that the decoder reads: what a forgotten shift does."""
+    """Return the decoder's input as its own target, the effect of a forgotten shift."""
     return tgt[:, :-1], tgt[:, :-1]
 
 
 @dataclass(frozen=True)
 class Way:
-    """How to train.
+    """A way of training.
 
     Attributes:
-        split: makes the decoder's input and its target from the sentences.
-        loss_pad_id: id that the loss leaves out.
-        model: makes the model: its class, or a function.
+        split: a function from sentences to the decoder's input and target.
+        loss_pad_id: id that the loss ignores.
+        model: a class or function that makes the model.
     """
 
     split: Split = teacher_forcing_split
@@ -70,10 +70,10 @@ WAYS = {
 
 @dataclass(frozen=True)
 class Run:
-    """Hold what a training gave.
+    """Hold the result of a training run.
 
     Attributes:
-        losses: the loss of each step, as that way counts it.
+        losses: the loss of each step, as this way computes it.
         model: the trained model, in evaluation mode.
     """
 
@@ -87,9 +87,9 @@ def train_way(
     """Train for `training.epoch_steps` steps, in a right or a wrong way.
 
     Args:
-        way: how.
-        batches: what to train on.
-        config: of the model.
+        way: the way of training.
+        batches: the training data.
+        config: configuration of the model.
         training: rates, clipping, smoothing and seed.
     """
     torch.manual_seed(training.seed)
@@ -114,7 +114,8 @@ def greedy_bleu(
 ) -> float:
     """Translate greedily and score with sacreBLEU on detokenised lower-cased text.
 
-    The model writes with its own masks: a `SeeingTransformer` without the causal one.
+    The model uses its own masks, so that a `SeeingTransformer` writes without the
+    causal mask.
     """
     sees = isinstance(model, SeeingTransformer)  # a cache would hide the future
     writer = model if sees else CachedTransformer(model, decode_step_cached)

@@ -1,1 +1,1 @@
-"""What has taken the place of the paper's parts since 2017."""
+"""Parts that have replaced those of the paper since 2017."""

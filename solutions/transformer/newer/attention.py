@@ -1,4 +1,4 @@
-"""Attention with its positions inside, and with fewer keys and values than queries."""
+"""Attention with built-in positions, and with fewer heads of keys than of queries."""
 
 import torch
 from torch import Tensor, nn
@@ -9,16 +9,16 @@ from transformer.multi_head import MultiHeadAttention, merge_heads, split_heads
 
 
 def rotate(x: Tensor) -> Tensor:
-    """Turn each pair of columns by an angle that grows with the position.
+    """Rotate each pair of columns by an angle that grows with the position.
 
-    Su et al., 2021: pair i of the vector at position p is turned by p 10000^(-2i/d_k),
+    Su et al., 2021: pair i of the vector at position p is rotated by p 10000^(-2i/d_k),
     so that the product of a query and a key depends on their distance.
 
     Args:
         x: queries or keys, (..., t, d_k), the first at position 0.
 
     Returns:
-        (..., t, d_k), each vector as long as before.
+        (..., t, d_k), with the lengths of the vectors unchanged.
 
     Raises:
         ValueError: if d_k is odd.
@@ -34,26 +34,27 @@ def rotate(x: Tensor) -> Tensor:
 
 
 class RotaryAttention(MultiHeadAttention):
-    """Multi-head attention whose queries and keys are turned by their positions."""
+    """Multi-head attention with queries and keys rotated by their positions."""
 
     def attend(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Attend as `MultiHeadAttention.attend` does, with q and k turned."""
+        """Attend like `MultiHeadAttention.attend`, with rotated q and k."""
         return super().attend(rotate(q), rotate(k), v, mask)
 
 
 def distance_bias(t: int, s: int, n_heads: int) -> Tensor:
-    """Return what ALiBi takes from the scores of distant keys (Press et al., 2022).
+    """Return ALiBi's negative bias for the scores of distant keys (Press et al., 2022).
 
     Args:
         t: number of queries.
         s: number of keys.
-        n_heads: head i of h loses 2^(-8i/h) a position, i from 1.
+        n_heads: number of heads h; head i loses 2^(-8i/h) per position, with i from 1.
 
     Returns:
-        (h, t, s), 0 where query and key stand at one position, negative elsewhere. The
-        paper's models look back only; here both directions count alike.
+        (h, t, s), 0 for a query and a key at the same position, and negative elsewhere.
+        The paper's models attend only to earlier keys, but this bias is the same in
+        both directions.
     """
     slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
     distance = (torch.arange(t)[:, None] - torch.arange(s)).abs()
@@ -61,22 +62,22 @@ def distance_bias(t: int, s: int, n_heads: int) -> Tensor:
 
 
 class BiasedAttention(MultiHeadAttention):
-    """Multi-head attention that takes the distance from every score (ALiBi)."""
+    """Multi-head attention that subtracts a distance bias from every score (ALiBi)."""
 
     def attend(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Attend as `MultiHeadAttention.attend` does, with a bias on the scores."""
+        """Attend like `MultiHeadAttention.attend`, with a bias on the scores."""
         bias = distance_bias(q.size(-2), k.size(-2), self.n_heads).to(q)
         weights = masked_softmax(attention_scores(q, k) + bias, mask)
         return self.w_o(merge_heads(weights @ v)), weights
 
 
 class GroupedQueryAttention(MultiHeadAttention):
-    """Several heads of queries share one head of keys and values.
+    """Attention in which several query heads share one head of keys and values.
 
-    With one group it is the multi-query attention of Shazeer, 2019; the groups are
-    those of Ainslie et al., 2023.
+    With one group it is the multi-query attention of Shazeer, 2019. The groups follow
+    Ainslie et al., 2023.
 
     Args:
         d_model: width of the inputs and of the output.
@@ -84,11 +85,12 @@ class GroupedQueryAttention(MultiHeadAttention):
         n_groups: number of heads of keys and values; must divide n_heads.
 
     Raises:
-        ValueError: if the one does not divide the other.
+        ValueError: if n_heads does not divide d_model, or n_groups does not divide
+            n_heads.
     """
 
     def __init__(self, d_model: int, n_heads: int, n_groups: int) -> None:
-        """Make the projections, those of keys and values `n_groups` heads wide."""
+        """Make the projections; those of keys and values have `n_groups` heads."""
         super().__init__(d_model, n_heads)
         if n_heads % n_groups:
             raise ValueError(
@@ -101,7 +103,7 @@ class GroupedQueryAttention(MultiHeadAttention):
         self.w_v = nn.Linear(d_model, width)
 
     def project_key_value(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Project to `n_groups` heads, and lend each to its heads of queries."""
+        """Project to `n_groups` heads, and repeat each for its query heads."""
         k = split_heads(self.w_k(key), self.n_groups)  # (b, n_groups, s, d_k)
         v = split_heads(self.w_v(value), self.n_groups)
         times = self.n_heads // self.n_groups

@@ -1,4 +1,4 @@
-"""Feed-forward layers without a ReLU: GELU, and the gate of SwiGLU."""
+"""Feed-forward layers without ReLU: GELU, and the gate of SwiGLU."""
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -26,12 +26,12 @@ class GELUFeedForward(nn.Module):
 class SwiGLUFeedForward(nn.Module):
     """(SiLU(x W) * x V) W_2, without biases (Shazeer, 2020).
 
-    Three matrices take the place of two, so each is made narrower: two thirds of d_ff
-    keep the number of parameters.
+    There are three matrices instead of two, so each is narrower. With two thirds of
+    d_ff, the number of parameters stays the same.
 
     Args:
         d_model: width of the input and of the output.
-        d_ff: inner width of the layer whose place it takes.
+        d_ff: inner width of the layer that it replaces.
     """
 
     def __init__(self, d_model: int, d_ff: int) -> None:

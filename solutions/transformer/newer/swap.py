@@ -1,4 +1,4 @@
-"""Put a newer part in the place of every part of a kind."""
+"""Replace every part of one kind by a newer part."""
 
 from collections.abc import Callable
 
@@ -13,19 +13,19 @@ def swap(
     make: Callable[[], nn.Module],
     within: str = "",
 ) -> Transformer:
-    """Replace every part of a kind, its matrices drawn as `Transformer` draws them.
+    """Replace every part of one kind, with the initialisation of `Transformer`.
 
     Args:
         model: changed in place.
-        kind: the class of what is replaced, and of nothing that comes from it.
-        make: makes one new part.
-        within: what the part's name in the model must contain, if anything.
+        kind: the exact class of the replaced parts, without subclasses.
+        make: a function that makes one new part.
+        within: text that the part's name in the model must contain; "" for any name.
 
     Returns:
         The same model.
 
     Raises:
-        ValueError: if there is no such part.
+        ValueError: if the model has no such part.
     """
     found = [
         name

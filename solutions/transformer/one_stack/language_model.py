@@ -20,7 +20,7 @@ class LanguageModel(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig) -> None:
-        """Make the parts, and draw the weights by Glorot & Bengio."""
+        """Make the parts, initialised as in Glorot & Bengio (2010)."""
         super().__init__()
         self.embedding = InputEmbedding(config.tgt_vocab_size, config)
         self.stack = Encoder(config)

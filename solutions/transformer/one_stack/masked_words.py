@@ -1,6 +1,6 @@
 """An encoder learns to predict hidden words, as BERT does.
 
-The model is an encoder with a map to the vocabulary. Only its targets are new.
+The model is an encoder with a linear layer to the vocabulary. Only its targets are new.
 """
 
 import torch

@@ -1,5 +1,5 @@
-"""Train on text files of one's own, in any pair of languages and of any size.
+"""Train on your own text files, in any pair of languages and of any size.
 
-`text` reads and refuses, `numbered` keeps the sentences as numbers on the disk,
-`batches` takes them from there, and `prepare` does it all for a training run.
+`text` reads and checks the files, `numbered` stores the sentences as numbers on the
+disk, `batches` reads them from there, and `prepare` does all steps for a training run.
 """

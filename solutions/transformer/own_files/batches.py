@@ -1,8 +1,7 @@
-"""Batches of sentence pairs that lie on the disk: similar lengths come together.
+"""Batches of sentence pairs from the disk, with similar lengths together.
 
-What is in memory is the order of the pairs, and the batch that is being made. The order
-is a function of the seed and the number of the epoch alone, as in
-`transformer.data.batches`.
+Only the order of the pairs and the current batch are in memory. The order depends only
+on the seed and the number of the epoch, as in `transformer.data.batches`.
 """
 
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ class FileEpoch:
     def __init__(
         self, pairs: NumberedPairs, groups: list[np.ndarray], device: torch.device
     ) -> None:
-        """Hold which pairs make a batch; they are read one batch at a time."""
+        """Store the pairs of each batch, which are read one batch at a time."""
         self._pairs, self._groups, self._device = pairs, groups, device
 
     def __len__(self) -> int:
@@ -40,18 +39,18 @@ class FileEpoch:
 
 
 class FileBatches:
-    """Group sentence pairs of similar length, in another order each epoch.
+    """Group sentence pairs of similar length, in a different order each epoch.
 
     Args:
-        pairs: where they are read from.
+        pairs: the numbered pairs to read.
         size: the largest number of pairs in a batch.
-        device: where the tensors go.
-        seed: of the order; without one the longest come first.
-        by_tokens: whether `size` is instead the largest number of tokens in a batch,
-            padding included, on the longer side.
+        device: device of the tensors.
+        seed: seed of the order; None puts the longest pairs first.
+        by_tokens: whether `size` is the largest number of tokens in a batch instead,
+            including padding, on the longer side.
 
     Raises:
-        ValueError: for too small a batch, or no such device.
+        ValueError: if the batch size is too small, or the device does not exist.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class FileBatches:
         seed: int | None = None,
         by_tokens: bool = False,
     ) -> None:
-        """Look at the lengths; nothing is read yet."""
+        """Use only the lengths, and read no pairs yet."""
         self._pairs, self._size, self._seed = pairs, size, seed
         self._by_tokens, self._device = by_tokens, check_device(device)
         self._longer = pairs.lengths.max(axis=1)
@@ -75,13 +74,13 @@ class FileBatches:
             )
 
     def epoch(self, number: int) -> FileEpoch:
-        """Return the batches of an epoch: equal seed and number, equal batches."""
+        """Return the batches of an epoch, the same for the same seed and number."""
         order = np.arange(len(self._pairs), dtype=np.uint32)
         random = None
         if self._seed is not None:
             random = np.random.default_rng([self._seed % 2**63, number])
             random.shuffle(order)
-        # Longest first, and of equally long ones the longer sources.
+        # Longest first, and among equally long pairs the longer source first.
         lengths = self._longer.astype(np.uint32) << 16 | self._pairs.lengths[:, 0]
         order = order[np.argsort(~lengths[order], kind="stable")]
         groups = self._cut(order)
@@ -90,7 +89,7 @@ class FileBatches:
         return FileEpoch(self._pairs, groups, self._device)
 
     def _cut(self, order: np.ndarray) -> list[np.ndarray]:
-        """Cut pairs, the longest first, into batches."""
+        """Split pairs, the longest first, into batches."""
         groups, start = [], 0
         while start < len(order):
             longest = int(self._longer[order[start]])

@@ -1,8 +1,8 @@
-"""Sentence pairs as numbers in a file, of which only what is asked for is read.
+"""Sentence pairs as numbers in a file, from which single pairs can be read.
 
-`NAME.ids` holds the ids of all pairs, one after the other, source before target, in two
-bytes each; `NAME.lengths` holds how many there are on each side. In memory are the
-lengths alone and where each pair begins: twelve bytes a pair.
+`NAME.ids` contains the ids of all pairs in order, source before target, with two bytes
+each. `NAME.lengths` contains the number of ids on each side. Only the lengths and the
+start of each pair are in memory, twelve bytes per pair.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,22 +15,23 @@ import numpy as np
 from transformer.data import EOS_ID, SOS_ID, Subwords
 
 ID = np.dtype("<u2")
-TOGETHER = 5000  # pairs that are numbered at once
+TOGETHER = 5000  # pairs numbered at once
 Ids = tuple[np.ndarray, np.ndarray]
 
 
 class NumberedPairs:
-    """Read sentence pairs from the two files of that name.
+    """Read sentence pairs from two files with the same name.
 
     Attributes:
-        lengths: (n, 2), the tokens of each source and target, with <sos> and <eos>.
+        lengths: (n, 2), the numbers of tokens of each source and target, with <sos> and
+            <eos>.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        """Read the lengths; the ids stay where they are.
+        """Read the lengths, but not the ids.
 
         Raises:
-            ValueError: if the files do not belong together.
+            ValueError: if the files do not match.
         """
         self._path = folder / f"{name}.ids"
         self.lengths = np.fromfile(folder / f"{name}.lengths", ID).reshape(-1, 2)
@@ -68,15 +69,15 @@ def number_pairs(
     """Write pairs of texts as numbers, for `NumberedPairs` to read.
 
     Args:
-        pairs: of texts.
-        subwords: what they are split into.
-        folder: where the two files go.
-        name: what they are called.
-        longest: tokens of a sentence, <sos> and <eos> among them; pairs with more on
-            either side are left out.
+        pairs: pairs of texts.
+        subwords: the subwords for splitting the texts.
+        folder: folder for the two files.
+        name: name of the two files.
+        longest: maximum number of tokens in a sentence, including <sos> and <eos>.
+            Pairs with a longer side are left out.
 
     Returns:
-        The numbers of the pairs that were left out, from 1.
+        The numbers of the omitted pairs, from 1.
     """
     left_out: list[int] = []
     pairs, first = iter(pairs), 1

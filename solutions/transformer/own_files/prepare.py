@@ -1,7 +1,7 @@
-"""From text files to what a training run reads: checked, split, numbered, kept.
+"""Check, split, number and store text files for a training run.
 
-A run keeps its sentences in a folder of its own, so that it goes on, and is measured,
-without the files that it was made from.
+A run stores its sentences in its own folder, so that it can be resumed and measured
+without the original files.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from transformer.own_files.numbered import NumberedPairs, number_pairs
 from transformer.own_files.text import EvenSample, PairedText, TextError
 
 SENTENCES = "sentences"  # the folder in a run's folder
-LEARN_FROM = 500_000  # pairs, evenly spaced, that the subwords are learned from
+LEARN_FROM = 500_000  # evenly spaced pairs for learning the subwords
 _FACTS, _MODEL = "facts.json", "subwords.model"
 
 
@@ -31,9 +31,9 @@ class Prepared:
     """Hold the sentences of a run, split into subwords.
 
     Attributes:
-        subwords: that both sides share.
-        parts: of "train", "valid" and, where it was given, "test".
-        left_out: the lines of a part whose pairs were too long.
+        subwords: the subwords that both sides share.
+        parts: the pairs of "train", "valid" and, if given, "test".
+        left_out: for each part, the lines whose pairs were too long.
     """
 
     subwords: Subwords
@@ -41,14 +41,14 @@ class Prepared:
     left_out: dict[str, list[int]]
 
     def vocabularies(self) -> Vocabularies:
-        """Return the vocabulary that both sides share, twice."""
+        """Return the shared vocabulary twice, once for each side."""
         return share_subwords(self.subwords)
 
     def pairs(self, part: str) -> tuple[SentencePair, ...]:
-        """Return the subwords of all pairs of a part, which is read into memory.
+        """Read a part into memory, and return the subwords of all its pairs.
 
         Raises:
-            ValueError: if the run was given no such part.
+            ValueError: if the run has no such part.
         """
         if part not in self.parts:
             raise ValueError(
@@ -67,19 +67,20 @@ def prepare(
 ) -> Prepared:
     """Check text files, learn subwords from the training part, and number them all.
 
-    Nothing is written before every line of every file has been read and found right;
-    then the folder `SENTENCES` appears as a whole in the run's folder.
+    The function first checks every line of every file. Only then does it write the
+    folder `SENTENCES`, complete, into the run's folder.
 
     Args:
-        texts: of "train", "valid" and perhaps "test".
+        texts: the files of "train", "valid" and perhaps "test".
         run: the run's folder.
-        size: how many subwords to learn at most.
-        longest: tokens of a sentence, <sos> and <eos> among them. Longer pairs are left
-            out of training and validation; to be tested on they are refused.
+        size: maximum number of subwords to learn.
+        longest: maximum number of tokens in a sentence, including <sos> and <eos>.
+            Longer pairs are left out of training and validation, and refused in the
+            test set.
 
     Raises:
-        TextError: naming the file, and the line, that is not as it must be.
-        ValueError: if there cannot be so many subwords.
+        TextError: with the file and the line that is not valid.
+        ValueError: if this number of subwords is not possible.
         OSError: if the folder cannot be written.
     """
     sample = EvenSample(LEARN_FROM)
@@ -103,10 +104,10 @@ def prepare(
 
 
 def load_prepared(run: Path) -> Prepared:
-    """Read again what `prepare` wrote into a run's folder.
+    """Load the sentences that `prepare` wrote into a run's folder.
 
     Raises:
-        ValueError: if there is nothing, or it is damaged.
+        ValueError: if the sentences are missing or damaged.
     """
     folder = run / SENTENCES
     if not (folder / _FACTS).is_file():
@@ -120,10 +121,10 @@ def load_prepared(run: Path) -> Prepared:
 
 
 def require_same_files(texts: Mapping[str, PairedText], run: Path) -> None:
-    """Check that files are those that a run was begun with.
+    """Check that the files are those with which a run began.
 
     Raises:
-        ValueError: naming the first file that is another.
+        ValueError: with the first file that differs.
     """
     facts = json.loads((run / SENTENCES / _FACTS).read_text("utf-8"))
     for part, text in texts.items():
@@ -139,7 +140,7 @@ def require_same_files(texts: Mapping[str, PairedText], run: Path) -> None:
 def _write(
     texts: Mapping[str, PairedText], subwords: Subwords, folder: Path, longest: int
 ) -> None:
-    """Write the parts' numbers, the subwords, and what the files were."""
+    """Write the parts' numbers, the subwords, and facts about the files."""
     facts = {}
     for part, text in texts.items():
         left_out = number_pairs(text, subwords, folder, part, longest)

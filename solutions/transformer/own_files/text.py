@@ -1,4 +1,4 @@
-"""Read parallel text: a sentence a line, two files that go together line by line."""
+"""Read parallel text from two files, with one sentence per line."""
 
 import gzip
 import unicodedata
@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
-LONGEST_LINE = 8000  # characters: more is no sentence
-_MOST_BYTES = 4 * LONGEST_LINE + 1024  # of a line that can be that short
+LONGEST_LINE = 8000  # characters; a longer line is not a sentence
+_MOST_BYTES = 4 * LONGEST_LINE + 1024  # maximum bytes of such a line
 _GZIP = b"\x1f\x8b"
 
 
 class TextError(ValueError):
-    """A file is not what it must be; the message says which, and in which line."""
+    """A file is not valid; the message names the file and the line."""
 
 
 @dataclass
 class PairedText:
-    """Two files of sentences, of which line i of one translates line i of the other.
+    """Two files of sentences, in which line i of one translates line i of the other.
 
     Attributes:
         src: file of the sources, plain or compressed with gzip.
@@ -30,10 +30,10 @@ class PairedText:
     tgt: Path
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield the pairs; one line of each file is in memory at a time.
+        """Yield the pairs, with one line of each file in memory at a time.
 
         Raises:
-            TextError: at the first line that is no sentence, or missing.
+            TextError: at the first line that is missing or not a sentence.
         """
         src, tgt = read_sentences(self.src), read_sentences(self.tgt)
         number = 0
@@ -56,14 +56,14 @@ class PairedText:
 
 
 def require_different_files(texts: Iterable[PairedText]) -> None:
-    """Check that no file is named twice, by whatever name.
+    """Check that no file occurs twice, even under different names.
 
     Raises:
-        TextError: naming the first that is.
+        TextError: with the first file that occurs twice.
     """
     seen: dict[tuple[int, int], Path] = {}
     for path in (path for text in texts for path in (text.src, text.tgt)):
-        if not path.exists():  # which is said when it is read
+        if not path.exists():  # reported when it is read
             continue
         status = path.stat()
         file = (status.st_dev, status.st_ino)
@@ -77,11 +77,11 @@ def require_different_files(texts: Iterable[PairedText]) -> None:
 
 
 def read_sentences(path: Path) -> Iterator[str]:
-    """Yield the lines of a file, without white space at their ends, in Unicode's NFC.
+    """Yield the lines of a file in Unicode's NFC, without white space at their ends.
 
     Raises:
         TextError: if there is no such file, or at the first line that is empty, too
-            long for a sentence, or not UTF-8.
+            long, or not UTF-8.
     """
     number = 0
     try:
@@ -96,7 +96,7 @@ def read_sentences(path: Path) -> Iterator[str]:
 
 
 def _open(path: Path) -> BinaryIO:
-    """Open a file, and what gzip made of it too, whatever its name."""
+    """Open a file, which may be compressed with gzip under any name."""
     if not path.is_file():
         kind = "it is a folder" if path.is_dir() else "there is none"
         if path.exists() and not path.is_dir():
@@ -108,8 +108,8 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _sentence(line: bytes, path: Path, number: int) -> str:
-    """Return the text of a line, or say what is wrong with it."""
-    if len(line) == _MOST_BYTES:  # read no further: it may be the whole file
+    """Return the text of a line, or raise an error that describes its fault."""
+    if len(line) == _MOST_BYTES:  # reading stopped here
         raise TextError(_too_long(path, number, f"over {_MOST_BYTES:,} bytes"))
     try:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
@@ -119,7 +119,7 @@ def _sentence(line: bytes, path: Path, number: int) -> str:
             f"0x{line[error.start]:02x} after {error.start} others; save the file as "
             "UTF-8"
         ) from error
-    if not any(map(str.isprintable, text)):  # U+200B, for one, is no white space
+    if not any(map(str.isprintable, text)):  # U+200B is no white space
         raise TextError(
             f"{path}, line {number}: expected a sentence, found an empty line; take "
             "this line out of both files"
@@ -139,13 +139,13 @@ def _too_long(path: Path, number: int, found: str) -> str:
 
 @dataclass
 class EvenSample:
-    """Keep some of many pairs, evenly spaced, without knowing how many will come.
+    """Keep evenly spaced pairs from a stream of unknown length.
 
     Attributes:
-        most: pairs that are kept at most.
-        kept: those that are.
-        every: one in so many is kept.
-        seen: how many have come.
+        most: maximum number of kept pairs.
+        kept: the kept pairs.
+        every: one pair in `every` is kept.
+        seen: number of pairs seen so far.
     """
 
     most: int
@@ -154,7 +154,7 @@ class EvenSample:
     seen: int = 0
 
     def add(self, pair: tuple[str, str]) -> None:
-        """Take the next pair, or leave it."""
+        """Keep or skip the next pair."""
         if self.seen % self.every == 0:
             if len(self.kept) == self.most:
                 self.kept = self.kept[::2]

@@ -13,12 +13,12 @@ from transformer.plots.training import smooth
 
 @dataclass(frozen=True)
 class WidthSweep:
-    """What was measured at each width d_k, with and without the scale.
+    """Measurements at each width d_k, with and without the scale.
 
     Attributes:
         widths: the values of d_k.
         scaled: one measurement for each width, with the scale.
-        unscaled: the same without it.
+        unscaled: the same without the scale.
     """
 
     widths: Sequence[int]
@@ -32,7 +32,7 @@ def entropy_against_width(entropy: WidthSweep, highest: float) -> Picture:
 
     Args:
         entropy: mean entropies in nats.
-        highest: the entropy of even weights, ln s; drawn as a line.
+        highest: the entropy of uniform weights, ln s, drawn as a line.
 
     Returns:
         The picture.
@@ -61,7 +61,7 @@ def weights_of_one_query(scaled: Tensor, unscaled: Tensor, d_k: int) -> Picture:
     Args:
         scaled: (s,) weights.
         unscaled: (s,) weights of the same query and keys.
-        d_k: their width, for the title.
+        d_k: width of the queries and keys, for the title.
 
     Returns:
         The picture.

@@ -7,18 +7,18 @@ from matplotlib import rc_context
 from transformer.plots.style import BLACK, BLUE, ORANGE, STYLE, Picture, new_picture
 
 WIDTH, ROW = 7.2, 0.62
-LABEL = 1.7  # times its value is how far a number reaches
+LABEL = 1.7  # a number's text ends at this multiple of its value
 
 
 @rc_context(STYLE)
 def speed_bars(
     ratios: Mapping[str, float], targets: Mapping[str, float] | None = None
 ) -> Picture:
-    """Draw how many times as fast as its peer each part is, on a logarithmic scale.
+    """Draw the speed of each part relative to its peer, on a logarithmic scale.
 
     Args:
-        ratios: times as fast, above 0, for each part; drawn from top to bottom.
-        targets: what some of the parts are to reach.
+        ratios: the relative speed of each part, above 0, drawn from top to bottom.
+        targets: the target speeds of some of the parts.
 
     Returns:
         The picture.
@@ -35,7 +35,7 @@ def speed_bars(
     targets = targets or {}
     for place, (name, value) in enumerate(ratios.items()):
         mark = targets.get(name, value)
-        end = mark if value < mark < LABEL * value else value  # not on the mark
+        end = mark if value < mark < LABEL * value else value  # avoids the mark
         axes.text(1.08 * end, place, f" {value:.3g}", va="center", color=BLACK)
     marked = [(names.index(name), value) for name, value in targets.items()]
     if marked:
@@ -56,13 +56,13 @@ def validation_curves(logs: Mapping[str, Sequence[float]]) -> Picture:
     """Draw the perplexity of validation after each epoch of several runs.
 
     Args:
-        logs: a name for each run, and its perplexities from epoch 1 on.
+        logs: the perplexities of each run from epoch 1 on, by the run's name.
 
     Returns:
         The picture.
 
     Raises:
-        ValueError: if there is no run, or one without an epoch.
+        ValueError: if there is no run, or a run has no epoch.
     """
     if not logs or not all(logs.values()):
         raise ValueError("expected runs of at least one epoch each")

@@ -1,4 +1,4 @@
-"""Figures of unit 12: Table 1 measured, what l layers connect, what heads find."""
+"""Figures of unit 12: Table 1 measured, reach of l layers, alignments of heads."""
 
 from collections.abc import Mapping, Sequence
 
@@ -34,20 +34,20 @@ def costs_and_times(
     d_model: int,
     crossing: float | None,
 ) -> Picture:
-    """Draw what kinds of layer cost at each length: predicted, and measured beside it.
+    """Draw the predicted and the measured cost of kinds of layer at each length.
 
     Args:
-        costs: multiply-adds of a kind of layer at each of the measured lengths.
-        measured: times of the same kinds at the same lengths.
+        costs: multiply-adds of each kind of layer at the measured lengths.
+        measured: times of the same kinds of layer at the same lengths.
         d_model: width of the layers.
-        crossing: length from which on self-attention is measured to be slower than
-            the recurrent layer; None if there is none.
+        crossing: length from which self-attention was measured to be slower than the
+            recurrent layer, or None.
 
     Returns:
-        The picture: two panels with logarithmic axes.
+        The picture, two panels with logarithmic axes.
 
     Raises:
-        ValueError: if the costs are not one for each length.
+        ValueError: if the costs do not have one value per length.
     """
     lengths = sorted({row.length for row in measured})
     times = {
@@ -117,15 +117,15 @@ def _draw_lines(
 
 @rc_context(STYLE)
 def connected(reach: Mapping[str, ArrayLike], title: str) -> Picture:
-    """Draw which positions can depend on which, one small grid a kind of layer.
+    """Draw which positions can depend on which, in a grid for each kind of layer.
 
     Args:
         reach: kind of layer to (n, n), above 0 where output i depends on input j.
-        title: what the figure shows.
+        title: title of the figure.
 
     Returns:
-        The picture; over each grid stands whether the last output depends on the first
-        input.
+        The picture. The title of each grid says whether the last output depends on the
+        first input.
     """
     picture = Picture(figsize=(2.15 * len(reach), 2.9), layout="constrained")
     for axes, (kind, values) in zip(
@@ -152,13 +152,13 @@ def connected(reach: Mapping[str, ArrayLike], title: str) -> Picture:
 def both_rows_of_a_head(
     writes: ArrayLike, reads: ArrayLike, pair: SentencePair, title: str
 ) -> Picture:
-    """Draw a head's cross-attention by the two ways to give words their rows.
+    """Draw a head's cross-attention in the two ways of assigning rows to words.
 
     Args:
-        writes: (t, s), a row from the position that writes the word.
-        reads: (t, s), a row from the position that has just read the word.
-        pair: the sentence; its alignment is framed.
-        title: what the figure shows.
+        writes: (t, s), with the row of the position that writes the word.
+        reads: (t, s), with the row of the position that has just read the word.
+        pair: the sentence; frames show its alignment.
+        title: title of the figure.
 
     Returns:
         The picture.
@@ -188,7 +188,7 @@ def both_rows_of_a_head(
 
 @rc_context(STYLE)
 def error_rates_of_heads(writes: ArrayLike, reads: ArrayLike) -> Picture:
-    """Draw the alignment error rate of every head, by both ways to give words rows.
+    """Draw the alignment error rate of every head, for both assignments of rows.
 
     Args:
         writes: (layers, h), with the row of the position that writes a word.
@@ -215,14 +215,15 @@ def error_rates_of_heads(writes: ArrayLike, reads: ArrayLike) -> Picture:
 def shares_of_heads(
     shares: Mapping[str, Mapping[str, ArrayLike]], title: str
 ) -> Picture:
-    """Draw how often each head prefers a pronoun's own noun to another.
+    """Draw how often each head prefers a pronoun's own noun to the other noun.
 
     Args:
-        shares: panel to what tells the noun to (layers, h), from 0 to 1.
-        title: what the figure shows.
+        shares: panel to the kind of clue to (layers, h), from 0 to 1.
+        title: title of the figure.
 
     Returns:
-        The picture: a panel for each model, a row for each kind, a column a head.
+        The picture, with a panel for each model, a row for each kind and a column for
+        each head.
     """
     picture = Picture(figsize=(8.6, 2.9), layout="constrained")
     both = picture.subplots(1, len(shares), sharey=True)
@@ -243,14 +244,14 @@ def shares_of_heads(
 def where_pronouns_look(
     rows: Sequence[tuple[Sequence[str], ArrayLike, str]], title: str
 ) -> Picture:
-    """Draw where one head looks from the pronoun of each sentence.
+    """Draw one head's attention weights from the pronoun of each sentence.
 
     Args:
-        rows: of each sentence its words, (s,) weights, and what to write before it.
-        title: what the figure shows.
+        rows: for each sentence, its words, (s,) weights, and a label.
+        title: title of the figure.
 
     Returns:
-        The picture: a strip for each sentence.
+        The picture, with a strip for each sentence.
     """
     picture = Picture(figsize=(6.4, 0.5 + 1.05 * len(rows)), layout="constrained")
     strips = picture.subplots(len(rows), 1, squeeze=False)[:, 0]

@@ -1,4 +1,4 @@
-"""Figures of the decoder: what it looks at, beside what it should look at."""
+"""Figures of the decoder: its cross-attention, next to the gold alignment."""
 
 from collections.abc import Iterable, Sequence
 
@@ -20,12 +20,12 @@ def attention_on_gold(
     """Draw cross-attention, with a frame around each pair of the gold alignment.
 
     Args:
-        weights: (t, s), a row for each word written.
+        weights: (t, s), with a row for each word written.
         alignment: pairs (place in `source`, place in `target`).
-        target: the t words written; the row of a word holds the weights from which it
-            was predicted.
-        source: the s words read.
-        title: what the figure shows.
+        target: the t words written. The row of a word shows the weights with which the
+            model predicted it.
+        source: the s source words.
+        title: title of the figure.
 
     Returns:
         The picture.

@@ -1,4 +1,4 @@
-"""Figures of embeddings: where words sit, and how loud they are beside positions."""
+"""Figures of embeddings: positions of words, and their lengths against positions."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ from transformer.plots.style import GREY, MARKERS, PALETTE, STYLE, Picture, new_
 
 
 def main_plane(table: Tensor) -> Tensor:
-    """Find the plane in which the directions of some vectors differ most.
+    """Find the plane in which the directions of the vectors differ most.
 
     Args:
         table: (n, d_model) vectors, with n of at least 3.
@@ -24,7 +24,7 @@ def main_plane(table: Tensor) -> Tensor:
     """
     directions = F.normalize(table.detach().double(), dim=-1)
     _, _, v = torch.linalg.svd(directions - directions.mean(dim=0), full_matrices=False)
-    signs = v[:2].abs().argmax(dim=1)  # so that the picture does not flip
+    signs = v[:2].abs().argmax(dim=1)  # fixes the picture's orientation
     return (v[:2] * v[:2].gather(1, signs[:, None]).sign()).T
 
 
@@ -37,15 +37,15 @@ def place_words(table: Tensor, plane: Tensor) -> np.ndarray:
 def word_map(
     places: ArrayLike, groups: Mapping[str, Sequence[str]], title: str
 ) -> Picture:
-    """Draw where words sit, with a marker and a colour for each group.
+    """Draw a map of words, with a marker and a colour for each group.
 
     Args:
-        places: (n, 2), the words of the first group first.
+        places: (n, 2), beginning with the words of the first group.
         groups: the words of each group, by its name; n words in all.
-        title: what the figure shows.
+        title: title of the figure.
 
     Returns:
-        The picture, always with the same axes, for stepping through.
+        The picture, always with the same axes, for use with a slider.
 
     Raises:
         ValueError: if there is not one place for each word.
@@ -89,7 +89,7 @@ def loudness_against_width(
 
     Args:
         widths: values of d_model.
-        ratios: for each initialisation, by name, the ratio of lengths at each width.
+        ratios: the ratio of lengths at each width, by the name of the initialisation.
 
     Returns:
         The picture.

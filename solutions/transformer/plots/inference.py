@@ -15,12 +15,12 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class TimeByPosition:
-    """Milliseconds that writing one token took, by its position.
+    """The time for writing one token, in milliseconds, by its position.
 
     Attributes:
-        positions: of the tokens.
+        positions: positions of the tokens.
         plain: milliseconds without a cache.
-        cached: milliseconds with it.
+        cached: milliseconds with a cache.
     """
 
     positions: Sequence[int]
@@ -29,7 +29,7 @@ class TimeByPosition:
 
 
 def heights(tree: Sequence[Branch]) -> dict[Words, float]:
-    """Place branches one above the other, each midway between what grows from it."""
+    """Return heights for branches, each midway between its continuations."""
     inner = {branch.words[:-1] for branch in tree}
     leaves = [branch.words for branch in tree if branch.words not in inner]
     order = {branch.words: number for number, branch in enumerate(tree)}
@@ -66,17 +66,17 @@ def _draw_branch(axes: Axes, branch: Branch, at: Point, decided: bool) -> None:
 def beam_tree(
     tree: Sequence[Branch], step: int, greedy: Words, decided: bool = True
 ) -> Picture:
-    """Draw all that a beam search has considered after some steps.
+    """Draw all branches that a beam search has considered after some steps.
 
     Args:
-        tree: every branch of the whole search, in the order of their steps.
+        tree: all branches of the whole search, in the order of their steps.
         step: number of words written; longer branches are not drawn.
-        greedy: the words that greedy search writes; its path is drawn in orange.
-        decided: whether the last step's branches are cut back already.
+        greedy: the words that greedy search writes, drawn as an orange path.
+        decided: whether the branches of the last step are already pruned.
 
     Returns:
-        The picture, which grows to the right, and on a telephone downwards; its size
-        does not depend on `step`.
+        The picture, which grows to the right, and on a phone downwards. Its size does
+        not depend on `step`.
     """
     grown = [branch for branch in tree if len(branch.words) <= step]
     cut = {branch.words for branch in grown if decided or len(branch.words) < step}

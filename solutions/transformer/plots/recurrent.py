@@ -1,4 +1,4 @@
-"""Figures of recurrent attention: accuracy by length, looks at a sentence."""
+"""Figures of recurrent attention: accuracy by length, and attention weights."""
 
 import html
 from collections.abc import Mapping, Sequence
@@ -25,12 +25,13 @@ def accuracy_against_length(
     """Draw the share of right tokens against the length of the source.
 
     Args:
-        accuracy: for each translator, by whether it attends and the width of a state,
-            the share in [0, 1] for each length; at most three widths.
-        steps: how long each was trained.
+        accuracy: the share in [0, 1] for each length, by whether the translator uses
+            attention and by the width of its state; at most three widths.
+        steps: training steps of each translator.
 
     Returns:
-        The picture: a marker for each width, and dashes where all states are read.
+        The picture, with a marker for each width, and dashes for translators that read
+        all states.
     """
     picture, axes = new_picture(6.4, 4.2)
     widths = sorted({width for _, width in accuracy})
@@ -62,8 +63,8 @@ def bleu_against_length(
     """Draw the BLEU of several models against the length of the source.
 
     Args:
-        bleu: for each model's name, its BLEU for each group of lengths.
-        lengths: what the groups are called, from short to long.
+        bleu: the BLEU for each group of lengths, by the model's name.
+        lengths: the names of the groups, from short to long.
 
     Returns:
         The picture.
@@ -81,10 +82,10 @@ def bleu_against_length(
 def one_look(
     weights: Tensor, source: Sequence[str], written: Sequence[str], position: int
 ) -> Picture:
-    """Draw what the decoder looks at while it writes one word.
+    """Draw the decoder's attention weights for one word.
 
     Args:
-        weights: (t, s), a row for each written word.
+        weights: (t, s), with a row for each written word.
         source: the s source words.
         written: the t written words.
         position: number of the word being written, from 0.
@@ -114,12 +115,12 @@ class WeighedSentences:
     """Sentences as HTML text, with a number and a shade under each word.
 
     Args:
-        sentences: the words of each.
-        weights: a weight in [0, 1] for each word of each.
-        names: what to write before each sentence.
+        sentences: the words of each sentence.
+        weights: a weight in [0, 1] for each word of each sentence.
+        names: a label for each sentence.
 
     Raises:
-        ValueError: if a sentence has not one weight a word, or not one name.
+        ValueError: if a sentence does not have one weight per word and one name.
     """
 
     def __init__(
@@ -128,7 +129,7 @@ class WeighedSentences:
         weights: Sequence[Sequence[float]],
         names: Sequence[str],
     ) -> None:
-        """Keep what is to be shown."""
+        """Store the sentences, weights and names."""
         sizes = list(map(len, sentences)), list(map(len, weights))
         if sizes[0] != sizes[1] or len(names) != len(sentences):
             raise ValueError(
@@ -146,7 +147,7 @@ class WeighedSentences:
 
 
 def _weighed(words: Sequence[str], weights: Sequence[float]) -> str:
-    """Return words with their weights below; blue grows with the weight."""
+    """Return words with their weights below, in a blue that grows with the weight."""
     style = "display: inline-block; text-align: center; padding: 0 0.25em; margin: 1px"
     return " ".join(
         f'<span style="{style}; background: rgb(0 114 178 / {0.6 * weight:.2f})">'

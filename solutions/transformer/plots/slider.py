@@ -1,4 +1,4 @@
-"""Figures that a reader steps through with a slider, with no network and no kernel."""
+"""Figures with a slider, which need no network and no kernel."""
 
 import base64
 import hashlib
@@ -15,10 +15,10 @@ from PIL import Image
 from transformer.plots.narrow import least_words, narrowed
 from transformer.plots.style import STYLE
 
-COLOURS = 96  # enough for a figure, and a third of the bytes
+COLOURS = 96  # enough for a figure, with a third of the bytes
 ON_TELEPHONE = "(width < 600px)"
 
-# Kept on one line and free of double quotes: it stands in an attribute.
+# One line without double quotes, because it is the value of an attribute.
 ON_INPUT = (
     "const figure = this.closest('figure'); "
     "const frames = figure.querySelectorAll('img'); "
@@ -30,7 +30,7 @@ ON_INPUT = (
 
 
 class SliderFigure:
-    """HTML that holds every frame of a figure; a notebook shows it as it is."""
+    """HTML with every frame of a figure, which a notebook shows directly."""
 
     def __init__(self, markup: str) -> None:
         """Keep the markup."""
@@ -41,7 +41,7 @@ class SliderFigure:
 
 
 def encode(figure: Figure, dpi: int) -> str:
-    """Return a figure as the data address of a small PNG image."""
+    """Return a figure as the data URL of a small PNG image."""
     figure.set_dpi(dpi)
     canvas, packed = FigureCanvasAgg(figure), io.BytesIO()
     with rc_context(STYLE):
@@ -53,12 +53,12 @@ def encode(figure: Figure, dpi: int) -> str:
 
 
 def share_of_width(figure: Figure) -> str:
-    """Return the size of the smallest words, as a share of the figure's width."""
+    """Return the size of the smallest text, as a share of the figure's width."""
     return f"{least_words(figure) / 72 / figure.get_figwidth():.5f}"
 
 
 def frame(figure: Figure, label: str, alt: str, hidden: bool) -> str:
-    """Return the image of one position of the slider, with one for a telephone."""
+    """Return the image of one position of the slider, with a version for phones."""
     text = html.escape(f"{alt} ({label})", quote=True)
     label = html.escape(label, quote=True)
     state = " hidden" if hidden else ""
@@ -88,16 +88,16 @@ def slider_figure(
 
     Args:
         frames: one figure for each position, all of the same size.
-        labels: what each position stands for, such as "k = 3".
-        title: what the slider changes, beside it.
-        alt: what the figure shows, for those who cannot see it.
+        labels: the meaning of each position, such as "k = 3".
+        title: the name of the value that the slider changes.
+        alt: a text alternative for readers who cannot see the figure.
         start: position shown at first.
 
     Returns:
-        An object that a notebook and the book show.
+        An object that a notebook and the book can show.
 
     Raises:
-        ValueError: if there is no frame, or not one label for each.
+        ValueError: if there is no frame, or not one label per frame.
     """
     if not frames or len(frames) != len(labels):
         raise ValueError(

@@ -21,11 +21,11 @@ from transformer.plots.style import (
 
 @dataclass(frozen=True)
 class RunCurve:
-    """How one training run looked, and what it was worth.
+    """The losses of one training run, and its BLEU.
 
     Attributes:
-        losses: the loss of each step, as that run counted it.
-        bleu: of its greedy translations.
+        losses: the loss of each step, as that run computed it.
+        bleu: the BLEU of its greedy translations.
     """
 
     losses: Sequence[float]
@@ -44,10 +44,10 @@ def losses_and_bleu(runs: Mapping[str, RunCurve]) -> Picture:
     """Draw the loss of several runs, and write the BLEU of each at its end.
 
     Args:
-        runs: by name; the right one first.
+        runs: the runs by name, beginning with the right one.
 
     Returns:
-        The picture; on a telephone the BLEU stands below.
+        The picture; on a phone, the BLEU is below the figure.
     """
     picture = _draw_losses(runs, (7.6, 3.8), at_the_end=True)
     picture.narrow_picture = _draw_losses(runs, (3.9, 4.4), at_the_end=False)
@@ -87,7 +87,7 @@ def schedules(rates: Mapping[str, Sequence[float]]) -> Picture:
     """Draw learning rates by step.
 
     Args:
-        rates: the rate of each step from 0, by the schedule's name.
+        rates: the rate of each step from step 0, by the schedule's name.
 
     Returns:
         The picture.
@@ -107,7 +107,7 @@ def schedules(rates: Mapping[str, Sequence[float]]) -> Picture:
 
 
 def smoothed_loss(margin: np.ndarray, smoothing: float, n_words: int) -> np.ndarray:
-    """Compute the loss where the target leads all other words by `margin` logits."""
+    """Compute the loss if the target leads all other words by `margin` logits."""
     log_sum = np.logaddexp(margin, np.log(n_words - 1))
     on_target, on_other = log_sum - margin, log_sum
     share = smoothing / n_words
@@ -116,10 +116,10 @@ def smoothed_loss(margin: np.ndarray, smoothing: float, n_words: int) -> np.ndar
 
 @rc_context(STYLE)
 def smoothing_curve(smoothing: float, n_words: int) -> Picture:
-    """Draw the loss against how far the target leads, and mark where it is least.
+    """Draw the loss against the lead of the target, and mark the minimum.
 
     Args:
-        smoothing: mass that is spread over all words.
+        smoothing: probability mass that is spread over all words.
         n_words: words in the vocabulary.
 
     Returns:
@@ -149,7 +149,7 @@ def progress(history: Sequence[Mapping[str, float]]) -> Picture:
     """Draw training and validation loss of a run, epoch by epoch.
 
     Args:
-        history: as `Trainer.run` returns it.
+        history: the records that `Trainer.run` returns.
 
     Returns:
         The picture.

@@ -1,8 +1,8 @@
-"""Attention where it began: recurrent networks that look back at their input.
+"""The first attention: recurrent networks that attend to their input.
 
-A GRU encoder-decoder with attention (Bahdanau et al., 2015; Luong et al., 2015); the
-one without is in `seq2seq`. And a bidirectional LSTM that classifies by attending to
-its own states.
+There is a GRU encoder-decoder with attention (Bahdanau et al., 2015; Luong et al.,
+2015), whose version without attention is in `seq2seq`, and a bidirectional LSTM that
+classifies by attending to its own states.
 
 Shapes: b sentences, s source and t target positions, d_h the width of a state. Masks
 are bool (b, s), True where a position may be attended to.
@@ -137,8 +137,8 @@ class AdditiveAttention(nn.Module):
 class GeneralAttention(nn.Module):
     """Score by g · W h, a linear map and then a dot product (Luong et al., 2015).
 
-    A bias would add the same number to all scores of a sentence, and the softmax would
-    take it away again: there is none.
+    There is no bias, because it would add the same number to all scores of a sentence,
+    which does not change the softmax.
 
     Args:
         state_size: width of the decoder's state.

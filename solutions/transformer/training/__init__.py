@@ -1,4 +1,4 @@
-"""Training: one step as the paper takes it, and long runs of them.
+"""Training: one step as in the paper, and long runs of steps.
 
-`step` is what students write in unit 10; `loop` takes it through epochs.
+Students write `step` in unit 10, and `loop` runs it for many epochs.
 """

@@ -1,4 +1,4 @@
-"""Save a training run so that nothing is lost, and find it again."""
+"""Save a training run without loss, and load it again."""
 
 import dataclasses
 import io
@@ -20,12 +20,12 @@ from transformer.training.models import Model, ModelName, make_model, restore_co
 
 
 class CheckpointError(ValueError):
-    """A checkpoint cannot be written, read, or used for what is asked."""
+    """A checkpoint cannot be written, read, or used for this purpose."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Hold all that a run needs to go on after an epoch as if it had never stopped.
+    """Hold everything that a run needs to continue after an epoch without a difference.
 
     Attributes:
         model_config: the fields of the model's configuration.
@@ -34,12 +34,13 @@ class Checkpoint:
         model: the model's state dict.
         optimizer: the optimiser's state dict.
         epoch: epochs done.
-        step: training steps done; the learning rate depends on it alone.
+        step: training steps done; the learning rate depends only on this number.
         history: a record of each epoch.
-        random_state: torch's generator, and the device's where it has its own.
-        model_name: a `ModelName`; older checkpoints, all of Transformers, hold none.
-        subwords: what `pack_subwords` makes of the pieces that both sides share; None
-            where the words are whole.
+        random_state: the state of torch's generator, and of the device's own generator
+            if it has one.
+        model_name: a `ModelName`; older checkpoints, all from Transformers, have none.
+        subwords: the result of `pack_subwords` for shared subwords, or None for whole
+            words.
     """
 
     model_config: dict[str, Any]
@@ -55,7 +56,7 @@ class Checkpoint:
     subwords: dict[str, Any] | None = None
 
     def build_model(self, device: torch.device | str = "cpu") -> Model:
-        """Make the model that was saved, in evaluation mode."""
+        """Return the saved model, in evaluation mode."""
         name = ModelName(self.model_name)
         model = make_model(restore_config(name, self.model_config))
         model.load_state_dict(self.model)
@@ -70,7 +71,7 @@ class Checkpoint:
 
 
 def pack_subwords(words: Vocabularies) -> dict[str, Any] | None:
-    """Return what restores the subwords of two vocabularies; None for whole words."""
+    """Return the data that restores shared subwords, or None for whole words."""
     subwords = words[0].subwords
     if subwords is None:
         return None
@@ -79,10 +80,10 @@ def pack_subwords(words: Vocabularies) -> dict[str, Any] | None:
 
 
 def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
-    """Write a checkpoint in such a way that the file is the old one or the new one.
+    """Write a checkpoint, so that the file is always complete, old or new.
 
     Raises:
-        CheckpointError: if it cannot be written; an old one stays as it was.
+        CheckpointError: if it cannot be written; an old checkpoint stays unchanged.
     """
     fields = {
         field.name: getattr(checkpoint, field.name)
@@ -102,10 +103,10 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
 
 
 def load_checkpoint(path: Path, device: torch.device | str = "cpu") -> Checkpoint:
-    """Read a checkpoint; only tensors and plain values, so that no code can run.
+    """Read a checkpoint with tensors and plain values only, so that no code can run.
 
     Raises:
-        CheckpointError: if there is none, or the file is damaged or something else.
+        CheckpointError: if the file is missing, damaged or not a checkpoint.
     """
     if not path.is_file():
         raise CheckpointError(f"there is no checkpoint {path}: train one first")
@@ -127,16 +128,16 @@ def require_same_run(
     asked: Mapping[str, Any],
     free: tuple[str, ...] = (),
 ) -> None:
-    """Check that a run goes on with the settings that it began with.
+    """Check that a run continues with the settings with which it began.
 
     Args:
         path: the checkpoint, for the message.
         saved: settings in the checkpoint.
         asked: settings of this run.
-        free: names of those that may change.
+        free: names of the settings that may change.
 
     Raises:
-        CheckpointError: naming each setting that differs, with both values.
+        CheckpointError: with each setting that differs and both of its values.
     """
     differing = [
         f"{name}={saved.get(name)!r} there and {name}={asked.get(name)!r} here"
@@ -151,10 +152,10 @@ def require_same_run(
 
 
 def require_same_words(path: Path, saved: Vocabularies, asked: Vocabularies) -> None:
-    """Check that a checkpoint's word numbers are those of the data.
+    """Check that a checkpoint's word numbers equal those of the data.
 
     Raises:
-        CheckpointError: naming the first word that differs.
+        CheckpointError: with the first word that differs.
     """
     for side, before, now in zip(("source", "target"), saved, asked, strict=True):
         if before == now:

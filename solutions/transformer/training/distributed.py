@@ -1,8 +1,8 @@
-"""Several processes that train one model, as `torchrun` starts them; usually one alone.
+"""Train one model with several processes from `torchrun`, or usually with one.
 
-Each makes the same batches, and computes the gradient of its share of the sentences.
-PyTorch's `DistributedDataParallel` brings the gradients together, so that every process
-takes the same step, and all have the same model.
+Each process makes the same batches, and computes the gradient for its share of the
+sentences. PyTorch's `DistributedDataParallel` averages the gradients, so that every
+process takes the same step and has the same model.
 """
 
 import os
@@ -22,14 +22,14 @@ LONGEST_WAIT = timedelta(hours=3)  # while the first process reads a large corpu
 
 @dataclass(frozen=True)
 class Processes:
-    """Tell a process which of how many it is, and bring it together with the others.
+    """Connect a process with the other processes that train the same model.
 
-    Alone it computes what it would without this class.
+    A single process computes the same as without this class.
 
     Attributes:
         rank: number of this process, from 0.
-        count: how many train one model.
-        device: name of the one that this process computes on.
+        count: number of processes that train the model.
+        device: name of this process's device.
     """
 
     rank: int = 0
@@ -38,21 +38,21 @@ class Processes:
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the process that speaks and saves."""
+        """Whether this is the process that prints and saves."""
         return self.rank == 0
 
     def connect(self, model: nn.Module) -> nn.Module:
-        """Return a module whose backward pass takes the mean of all gradients."""
+        """Return a module whose backward pass averages all processes' gradients."""
         if self.count == 1:
             return model
         return DistributedDataParallel(model)
 
     def share(self, rows: Tensor) -> tuple[Tensor, int]:
-        """Return the rows of this process, and what their loss is multiplied by.
+        """Return the rows of this process, and the factor for their loss.
 
-        That is the number of processes, because the sum of all gradients is divided by
-        it. Where there are fewer rows than processes, some compute a row of another
-        one, multiplied by 0: all have to take part.
+        The factor is the number of processes, because the sum of all gradients is
+        divided by it. If there are fewer rows than processes, some processes compute
+        another's row with the factor 0, because all processes must take part.
 
         Args:
             rows: (b,) numbers of a batch's rows, the same in every process.
@@ -61,7 +61,7 @@ class Processes:
         return rows[self.rank % len(rows) :: self.count], factor
 
     def exchange(self, model: nn.Module, now: bool) -> AbstractContextManager[None]:
-        """Return a context whose gradients are exchanged now, or with later ones."""
+        """Return a context that exchanges gradients now, or with later ones."""
         if self.count == 1 or now:
             return nullcontext()
         return cast(DistributedDataParallel, model).no_sync()
@@ -75,14 +75,14 @@ class Processes:
         return total.tolist()
 
     def seed_dropout(self, seed: int, epoch: int) -> None:
-        """Let each process drop other units, and the same ones if it is repeated."""
+        """Seed each process's dropout differently, but the same in a repeated run."""
         if self.count > 1:
             draw = random.Random(f"{seed}/{epoch}/{self.rank}")
             torch.manual_seed(draw.getrandbits(63))
 
     @contextmanager
     def first_before_others(self) -> Iterator[None]:
-        """Let the first process do something to its end before the others begin."""
+        """Make the other processes wait until the first has finished the block."""
         if not self.is_first:
             self.sum(0)  # waits for all
         yield
@@ -90,7 +90,7 @@ class Processes:
             self.sum(0)
 
     def leave(self) -> None:
-        """End the work with the others."""
+        """Disconnect from the other processes."""
         if self.count > 1:
             distributed.destroy_process_group()
 
@@ -99,11 +99,11 @@ ALONE = Processes()
 
 
 def join_processes(device: str) -> Processes:
-    """Take part in what `torchrun` has started; alone where it has started nothing.
+    """Join the processes that `torchrun` has started, or return a single process.
 
     Args:
-        device: "cpu", where gradients are exchanged by gloo; "cuda", a GPU for each
-            process, by NCCL; "auto" for the better one. Alone, any device.
+        device: "cpu" (gradients by gloo), "cuda" (one GPU per process, gradients by
+            NCCL) or "auto" for the better one. A single process may use any device.
 
     Raises:
         ValueError: for another device, or too few GPUs.
@@ -120,7 +120,7 @@ def join_processes(device: str) -> Processes:
 
 
 def _own_device(name: str) -> str:
-    """Return the name of this process's device, on which no other one computes."""
+    """Return the name of this process's device, which no other process uses."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name not in ("cpu", "cuda"):

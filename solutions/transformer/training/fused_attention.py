@@ -1,8 +1,8 @@
-"""Attention for training: the same layer, computed by PyTorch's fused kernels.
+"""The attention layer for training, computed with PyTorch's fused kernels.
 
-The layer that is read is `transformer.multi_head.MultiHeadAttention`. Switched on, it
-keeps its parameters and its result, but not its weights, which the fused kernel never
-writes down.
+The readable version of this layer is `transformer.multi_head.MultiHeadAttention`. The
+fused version has the same parameters and result, but returns no attention weights,
+because the fused kernel never stores them.
 """
 
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ from transformer.multi_head import MultiHeadAttention, merge_heads, split_heads
 class FusedMultiHeadAttention(MultiHeadAttention):
     """Multi-head attention with one projection for Q, K and V, and a fused kernel.
 
-    It has the parameters of `MultiHeadAttention` under the same names. In place of the
-    weights it returns an empty tensor.
+    It has the parameters of `MultiHeadAttention` under the same names. It returns an
+    empty tensor in place of the attention weights.
     """
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Compute what `MultiHeadAttention` computes.
+        """Compute the output of `MultiHeadAttention`.
 
         Args:
             query: (b, t, d_model).
@@ -48,7 +48,7 @@ class FusedMultiHeadAttention(MultiHeadAttention):
         return self.w_o(merge_heads(heads)), query.new_empty(0)
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> Iterator[Tensor]:
-        """Project to the heads' queries, keys and values, the same inputs at once."""
+        """Project to the heads' queries, keys and values, equal inputs together."""
         parts = (self.w_q, self.w_k, self.w_v)
         inputs = (query, key, value)
         if query is key is value:
@@ -61,14 +61,14 @@ class FusedMultiHeadAttention(MultiHeadAttention):
 
 
 def _together(x: Tensor, layers: tuple[nn.Linear, ...]) -> list[Tensor]:
-    """Apply several linear layers to the same input as one."""
+    """Apply several linear layers to the same input in one product."""
     weight = torch.cat([layer.weight for layer in layers])
     bias = torch.cat([layer.bias for layer in layers])
     return list(F.linear(x, weight, bias).chunk(len(layers), dim=-1))
 
 
 def use_fused_attention(model: nn.Module, on: bool = True) -> None:
-    """Switch every multi-head attention of a model to the fused one, or back."""
+    """Switch every multi-head attention of a model to the fused version, or back."""
     plain, fused = MultiHeadAttention, FusedMultiHeadAttention
     before, after = (plain, fused) if on else (fused, plain)
     for module in model.modules():

@@ -1,4 +1,4 @@
-"""The models that can be trained, and how each is made from its sizes."""
+"""The models that can be trained, and functions to make them from their sizes."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -14,7 +14,7 @@ Config = TransformerConfig | RecurrentConfig
 
 
 class ModelName(StrEnum):
-    """The models that there are: the two recurrent ones, and the Transformer."""
+    """The available models: two recurrent models and the Transformer."""
 
     seq2seq = "seq2seq"
     attention = "attention"
@@ -34,14 +34,14 @@ def make_model(config: Config) -> Model:
 
 
 def restore_config(name: ModelName, fields: Mapping[str, Any]) -> Config:
-    """Make a configuration from its fields, as a checkpoint holds them."""
+    """Make a configuration from its fields in a checkpoint."""
     if name.is_recurrent:
         return RecurrentConfig(**fields)
     return TransformerConfig(**fields)
 
 
 def name_of(config: Config) -> ModelName:
-    """Return which model a configuration describes."""
+    """Return the name of the model that a configuration describes."""
     if isinstance(config, TransformerConfig):
         return ModelName.transformer
     return ModelName.attention if config.attention else ModelName.seq2seq

@@ -1,4 +1,4 @@
-"""Which corpora and configurations there are, and how they become a training run."""
+"""The available corpora and configurations, and functions to make training runs."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ USUAL_SUBWORDS = 8000
 
 
 class CorpusName(StrEnum):
-    """The corpora that there are."""
+    """The available corpora."""
 
     grammar = "grammar"
     multi30k = "multi30k"
@@ -43,7 +43,7 @@ class CorpusName(StrEnum):
 
 
 class Preset(StrEnum):
-    """The configurations that there are, each the sizes of a model and its training."""
+    """The available configurations, each with the sizes of a model and its training."""
 
     tiny = "tiny"
     tutorial = "tutorial"
@@ -54,12 +54,13 @@ class Preset(StrEnum):
 
 @dataclass(frozen=True)
 class Recipe:
-    """Hold how a model is made and trained.
+    """Hold the recipe for making and training a model.
 
     Attributes:
         sizes: makes the model's configuration from the numbers of words.
         training: makes the configuration of its training.
-        subwords: how many both sides share at most; None for whole words.
+        subwords: maximum number of subwords that both sides share; None for whole
+            words.
     """
 
     sizes: Callable[..., Config]
@@ -95,7 +96,7 @@ MIN_FREQ = {CorpusName.grammar: 1, CorpusName.multi30k: 2}
 
 
 def usual_preset(model: ModelName, corpus: CorpusName) -> Preset:
-    """Return the configuration of a model that is meant for a corpus."""
+    """Return the usual configuration of a model for a corpus."""
     if corpus is CorpusName.grammar:
         return Preset.tiny
     if corpus is CorpusName.files and not model.is_recurrent:
@@ -104,7 +105,7 @@ def usual_preset(model: ModelName, corpus: CorpusName) -> Preset:
 
 
 def recipe(preset: Preset, model: ModelName = ModelName.transformer) -> Recipe:
-    """Return how a model of that configuration is made and trained.
+    """Return the recipe for a model with a configuration.
 
     Raises:
         ValueError: if the model has no such configuration.
@@ -119,11 +120,11 @@ def recipe(preset: Preset, model: ModelName = ModelName.transformer) -> Recipe:
 
 
 def choose_device(name: str, threads: int = 1) -> torch.device:
-    """Return the device of that name, or for "auto" the best one here.
+    """Return the named device, or for "auto" the best device of this machine.
 
     Args:
-        name: "auto", or what PyTorch calls the device.
-        threads: how many the CPU's operations may use.
+        name: "auto", or PyTorch's name of the device.
+        threads: number of threads for the CPU's operations.
 
     Raises:
         ValueError: if there is no such device, or `threads` is below 1.
@@ -171,12 +172,12 @@ def split_texts(
 def load_subword_corpus(
     name: CorpusName, folder: Path | None, size: int
 ) -> tuple[Corpus, Vocabularies]:
-    """Make or read a corpus in lower case, split into subwords of its training pairs.
+    """Make or read a lower-case corpus, split into subwords of its training pairs.
 
     Args:
         name: which corpus.
-        folder: where the files of Multi30k lie.
-        size: how many subwords both sides share at most.
+        folder: folder with the files of Multi30k.
+        size: maximum number of subwords that both sides share.
     """
     train = load_texts(name, folder, "train")
     sentences = [text for pair in train for text in pair]
@@ -217,8 +218,8 @@ def make_trainer(
 ) -> Trainer:
     """Make the model of a recipe, with the configuration's seed, and its trainer.
 
-    `sizes` replace fields of the model's configuration. Subwords that both sides share
-    have one vector each, and one row of the projection, in a Transformer.
+    `sizes` replace fields of the model's configuration. In a Transformer, a shared
+    subword has one vector for both sides, which is also its row of the projection.
     """
     torch.manual_seed(config.seed)
     words = tuple(map(len, data.vocabularies))

@@ -1,4 +1,4 @@
-"""How a training run tells what it does: to nobody, or to a terminal."""
+"""Report the progress of a training run, silently or on a terminal."""
 
 import time
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from transformer.training.step import perplexity
 
 @dataclass(frozen=True)
 class StepReport:
-    """Tell what one step did.
+    """Report the result of one step.
 
     Attributes:
         loss: mean over the batch's target tokens, in nats.
@@ -32,20 +32,20 @@ class StepReport:
 
 
 class Listener(Protocol):
-    """Is told how the training goes on."""
+    """Receive reports on the progress of training."""
 
     def start_epoch(self, number: int, steps: int) -> None:
-        """Hear that epoch `number`, from 1, begins, and how many steps it has."""
+        """Receive the start of epoch `number`, from 1, and its number of steps."""
 
     def end_step(self, report: StepReport) -> None:
-        """Hear what a step did."""
+        """Receive the report on a step."""
 
     def end_epoch(self, record: dict[str, float]) -> None:
-        """Hear an epoch's record, which the history keeps."""
+        """Receive an epoch's record, which the history keeps."""
 
 
 class Silence:
-    """Listen and do nothing."""
+    """Ignore all reports."""
 
     def start_epoch(self, number: int, steps: int) -> None:
         """Do nothing."""
@@ -67,7 +67,7 @@ class TerminalProgress:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        """Prepare the bar; where the output is no terminal there is none."""
+        """Prepare the bar, which appears only on a terminal."""
         console = console or Console()
         self.bar = Progress(
             TextColumn("epoch {task.fields[epoch]}"),
@@ -89,11 +89,11 @@ class TerminalProgress:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Take the bar away, whatever happened."""
+        """Remove the bar, also after an error."""
         self.bar.stop()
 
     def start_epoch(self, number: int, steps: int) -> None:
-        """Set the bar to the start."""
+        """Reset the bar."""
         self.bar.reset(self.task, total=steps, visible=True, epoch=number, **AT_START)
         self.start, self.tokens, self.loss = time.perf_counter(), 0, 0.0
 

@@ -1,4 +1,4 @@
-"""What greedy and beam search share: settings, hypotheses, and the length penalty."""
+"""Settings, hypotheses and the length penalty of greedy and beam search."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class SearchSettings:
     Attributes:
         beam_size: hypotheses kept for each sentence.
         length_penalty: α of `length_penalty`; 0 compares plain log-probabilities.
-        max_len: most tokens to write, `<eos>` among them.
+        max_len: maximum number of tokens to write, including `<eos>`.
         sos_id: token that every hypothesis starts with.
         eos_id: token that ends a hypothesis.
 
@@ -32,7 +32,7 @@ class SearchSettings:
     eos_id: int = EOS_ID
 
     def __post_init__(self) -> None:
-        """Refuse a search that could find nothing."""
+        """Refuse settings with which a search can find nothing."""
         if self.beam_size < 1 or self.max_len < 1 or self.length_penalty < 0:
             raise ValueError(
                 "expected beam_size >= 1, max_len >= 1 and length_penalty >= 0: found "
@@ -42,12 +42,12 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class Branch:
-    """A beginning of a sentence that a search has considered.
+    """A prefix of a sentence that a search has considered.
 
     Attributes:
-        words: what is written so far.
-        probability: of all its words together.
-        kept: whether the search went on with it, or ended with it.
+        words: the words of the prefix.
+        probability: probability of the whole prefix.
+        kept: whether the search continued with it, or ended with it.
     """
 
     words: Words
@@ -58,21 +58,21 @@ class Branch:
 def length_penalty(length: Tensor, alpha: float) -> Tensor:
     """Compute ((5 + n) / 6)^α, Eq. 14 of Wu et al. (2016).
 
-    A hypothesis's score is its log-probability divided by this, so that a longer one is
-    not worse for its length alone.
+    A hypothesis's score is its log-probability divided by this value, so that a
+    hypothesis is not worse only because it is longer.
 
     Args:
-        length: number of tokens n after `<sos>`, `<eos>` among them; any shape.
+        length: number of tokens n after `<sos>`, including `<eos>`; any shape.
         alpha: 0 for no penalty.
 
     Returns:
-        The divisor, of the shape of `length`.
+        The divisor, with the shape of `length`.
     """
     return ((5 + length) / 6) ** alpha
 
 
 def until_end(ids: Tensor, eos_id: int = EOS_ID) -> Tensor:
-    """Return the ids (t,) of one sentence up to and with `<eos>`, if there is one."""
+    """Return the ids (t,) of one sentence up to and including `<eos>`, if present."""
     ends = (ids == eos_id).nonzero()
     return ids[: int(ends[0]) + 1] if len(ends) else ids
 
@@ -82,9 +82,9 @@ class Beams:
     """Hold the k best hypotheses of each of b sentences.
 
     Attributes:
-        tgt: ids (b, k, t), from `<sos>`; a finished hypothesis goes on with padding.
-        log_prob: log-probability of each (b, k); -inf where there is none yet.
-        length: tokens after `<sos>`, up to and with `<eos>` (b, k).
+        tgt: ids (b, k, t), from `<sos>`; padding follows a finished hypothesis.
+        log_prob: log-probability of each hypothesis (b, k); -inf for an empty one.
+        length: tokens after `<sos>`, up to and including `<eos>` (b, k).
         finished: bool (b, k), True once `<eos>` is written.
     """
 
@@ -95,7 +95,7 @@ class Beams:
 
     @classmethod
     def start(cls, src: Tensor, settings: SearchSettings) -> "Beams":
-        """Begin with one hypothesis a sentence, `<sos>`; the other k - 1 are empty."""
+        """Begin with the hypothesis `<sos>` for each sentence, and k - 1 empty ones."""
         shape = (src.size(0), settings.beam_size)
         log_prob = torch.full(shape, -torch.inf, device=src.device)
         log_prob[:, 0] = 0.0
@@ -105,7 +105,7 @@ class Beams:
     def next_log_prob(self, logits: Tensor, pad_id: int) -> Tensor:
         """Compute the log-probability of each hypothesis with each word added.
 
-        A finished hypothesis can go on with padding alone, at no cost.
+        A finished hypothesis can continue only with padding, at no cost.
 
         Args:
             logits: scores of the next word, (b * k, vocab_size).
@@ -121,17 +121,17 @@ class Beams:
         return self.log_prob.unsqueeze(-1) + word
 
     def next_length(self) -> Tensor:
-        """Return the length (b, k) of each hypothesis once a word is added."""
+        """Return the length (b, k) of each hypothesis with one more word."""
         return self.length + (~self.finished).long()
 
     def extend(
         self, parent: Tensor, word: Tensor, log_prob: Tensor, eos_id: int
     ) -> "Beams":
-        """Replace the hypotheses by k continuations, of any of them.
+        """Replace the hypotheses by k of their continuations.
 
         Args:
-            parent: which of the k is continued, (b, k).
-            word: id that is added to it, (b, k).
+            parent: index of the continued hypothesis, (b, k).
+            word: id of the added word, (b, k).
             log_prob: log-probability of the result, (b, k).
             eos_id: word that finishes a hypothesis.
         """

@@ -1,9 +1,9 @@
-"""Search fast: what `transformer.translation.inference` finds, with less work.
+"""A faster search with the same results as `transformer.translation.inference`.
 
-No word passes through a layer twice, and most never become keys and values. The
-hypotheses of a sentence share its memory, which is never copied for them. Sentences
-whose hypotheses have all ended leave the batch. Sources are read a few at a time, so
-that little of what is read is padding.
+No word passes through a layer twice, and most words need no keys and values. The
+hypotheses of a sentence share its memory without copies. Sentences leave the batch when
+all their hypotheses have ended. Sources are encoded a few at a time, so that they need
+little padding.
 """
 
 from __future__ import annotations
@@ -22,42 +22,42 @@ from transformer.translation.beams import Beams, SearchSettings, length_penalty
 from transformer.translation.fast_attention import Reader, hide
 from transformer.translation.inference import best_translation
 
-LEAVING = 0.15  # share of the sentences that must have ended for the batch to be cut
-READ_TOGETHER = 64  # sources that are padded to one length and encoded together
-ROOM = 8  # words that a layer makes room for at once
+LEAVING = 0.15  # share of ended sentences from which the batch shrinks
+READ_TOGETHER = 64  # sources that are padded and encoded together
+ROOM = 8  # words by which a layer's memory grows
 
 
 class _Layer:
-    """A decoder's layer, and what its attentions read.
+    """A decoder layer, and the data that its attention layers read.
 
-    `written` keeps the vectors of the words that each row wrote (b * k, room, d_model).
-    With several beams more queries read a sentence than it has words: then its keys and
-    values are made, `key_value`, each (b, h, s, d_k).
+    `written` stores the vectors of the words that each row wrote (b * k, room,
+    d_model). With several beams, more queries read a sentence than it has words. The
+    layer then computes its keys and values, `key_value`, each (b, h, s, d_k).
 
     Args:
-        layer: of the decoder.
+        layer: a layer of the decoder.
         memory: (b, s, d_model).
         src_mask: (b, 1, 1, s).
-        beams: k.
+        beams: number of hypotheses k.
     """
 
     def __init__(
         self, layer: DecoderLayer, memory: Tensor, src_mask: Tensor, beams: int
     ) -> None:
-        """Begin with nothing written."""
+        """Begin without written words."""
         self.layer = layer
         self.read_written = Reader(layer.self_attention)
         self.read_memory = Reader(layer.cross_attention)
         self.key_value: tuple[Tensor, Tensor] | None = None
-        if beams > 1 or not src_mask.any(dim=-1).all():  # a `Reader` must find a word
+        if beams > 1 or not src_mask.any(dim=-1).all():  # a `Reader` needs a word
             key, value = layer.cross_attention.project_key_value(memory, memory)
             self.key_value = key.contiguous(), value.contiguous()
         b, _, d_model = memory.shape
         self.written = memory.new_empty(b * beams, ROOM, d_model)
-        self.spare = torch.empty_like(self.written)  # new memory would cost more
+        self.spare = torch.empty_like(self.written)  # reused, which is faster
 
     def select(self, rows: Tensor, sentences: Tensor | None) -> None:
-        """Keep these rows, and these sentences."""
+        """Keep only these rows and sentences."""
         kept = self.spare[: len(rows)]
         torch.index_select(self.written, 0, rows, out=kept)
         self.written, self.spare = kept, self.written
@@ -79,8 +79,8 @@ class _Layer:
     def step(self, x: Tensor, t: int, tgt_hidden: Tensor, search: _Search) -> Tensor:
         """Pass word t of every hypothesis (b, k, d_model) through the layer.
 
-        As `inference.decode_step_cached`, but that the k hypotheses of a sentence are
-        k queries of one sentence to the memory.
+        This is `inference.decode_step_cached`, except that the k hypotheses of a
+        sentence are k queries to its memory.
         """
         layer = self.layer
 
@@ -102,16 +102,16 @@ class _Layer:
 
 
 class _Search:
-    """The sentences that are still in the batch, and where they belong.
+    """The sentences that are still in the batch, and their original places.
 
     Args:
         model: in evaluation mode.
         src: ids (b, s).
-        settings: of the search.
+        settings: settings of the search.
     """
 
     def __init__(self, model: Transformer, src: Tensor, settings: SearchSettings):
-        """Read the sources; nothing is written yet."""
+        """Read the sources, without writing a word yet."""
         self.model, self.settings = model, settings
         k = settings.beam_size
         self.memory = _encode(model, src)
@@ -130,7 +130,7 @@ class _Search:
         self.places = torch.arange(src.size(0), device=src.device)
 
     def logits(self) -> Tensor:
-        """Score the word after the last of every hypothesis, (b, k, vocab_size)."""
+        """Score the next word of every hypothesis, (b, k, vocab_size)."""
         tgt, model = self.beams.tgt, self.model
         b, k, length = tgt.shape
         hidden = self.memory.new_zeros(1, 1, 1)
@@ -142,7 +142,7 @@ class _Search:
         for layer in self.layers:
             x = layer.step(x, length - 1, hidden, self)
         x, projection = model.decoder.norm(x).flatten(0, 1), model.projection
-        scores = self.logits_memory[: len(x)]  # else every step takes new memory
+        scores = self.logits_memory[: len(x)]  # reuses its memory
         torch.addmm(projection.bias, x, projection.weight.t(), out=scores)
         return scores.view(b, k, -1)
 
@@ -154,7 +154,7 @@ class _Search:
         n = gain.size(-1)
         ended = beams.finished.unsqueeze(-1)
         only_padding = torch.full_like(gain, -torch.inf)
-        only_padding[..., 0] = 0.0  # one that has ended goes on with padding, for free
+        only_padding[..., 0] = 0.0  # free padding after the end
         gain = torch.where(ended, only_padding, gain)
         word = word.masked_fill(ended, pad_id)
         log_prob = (beams.log_prob.unsqueeze(-1) + gain).flatten(1)  # (b, k n)
@@ -175,12 +175,12 @@ class _Search:
             self.select((first + parent).flatten())
 
     def select(self, rows: Tensor, sentences: Tensor | None = None) -> None:
-        """Keep these rows of every layer, and these sentences."""
+        """Keep only these rows of every layer, and these sentences."""
         for layer in self.layers:
             layer.select(rows, sentences)
 
     def leave(self, ended: Tensor) -> None:
-        """Take the sentences out of the batch that are marked in `ended` (b,)."""
+        """Remove the sentences that are marked in `ended` (b,) from the batch."""
         stay = (~ended).nonzero().squeeze(1)
         k = self.settings.beam_size
         within = torch.arange(k, device=stay.device)
@@ -194,7 +194,7 @@ class _Search:
 
 
 def _encode(model: Transformer, src: Tensor) -> Tensor:
-    """Read sources (b, s) into a memory (b, s, d_model); padding's means nothing."""
+    """Read sources (b, s) into a memory (b, s, d_model), with any values at padding."""
     parts = src.split(READ_TOGETHER)
     memory = [model.encode(trim_padding(part, model.config.pad_id)) for part in parts]
     missing = [src.size(1) - part.size(1) for part in memory]
@@ -204,11 +204,11 @@ def _encode(model: Transformer, src: Tensor) -> Tensor:
 
 
 def _most_probable(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Find the k most probable words; what the scores are kept in is overwritten.
+    """Find the k most probable words, and overwrite the scores.
 
     Args:
         logits: scores (..., vocab_size).
-        k: how many; all words if there are fewer.
+        k: number of words to find; all words if there are fewer.
 
     Returns:
         The words' log-probabilities (..., k), the highest first, and the words.
@@ -224,22 +224,22 @@ def _most_probable(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
 def fast_search(
     model: Transformer, src: Tensor, settings: SearchSettings
 ) -> tuple[Tensor, Tensor]:
-    """Find what `inference.beam_search` finds; beam size 1 is greedy.
+    """Return the result of `inference.beam_search`; beam size 1 is greedy.
 
     Args:
         model: a `Transformer`, not a cached one.
         src: ids (b, s).
-        settings: beam size k, at most the words of the vocabulary; length penalty;
-            greatest length.
+        settings: beam size k (at most the number of words in the vocabulary), length
+            penalty and greatest length.
 
     Returns:
-        The hypotheses (b, k, t) from `<sos>`, the best first, padded; and their
-        scores (b, k). Where a sentence has fewer than k, the others have -inf.
+        The padded hypotheses (b, k, t) from `<sos>`, the best first, and their scores
+        (b, k). If a sentence has fewer than k, the others have -inf.
     """
     search = _Search(model, src, settings)
     shape = (*search.beams.finished.shape, settings.max_len + 1)
     found = src.new_full(shape, model.config.pad_id)
-    score = search.beams.log_prob + search.memory.new_zeros(1)  # in its precision
+    score = search.beams.log_prob + search.memory.new_zeros(1)  # same precision
     length = 1
     for step in range(1, settings.max_len + 1):
         search.write_word()
@@ -259,7 +259,7 @@ def fast_search(
 def fast_translation(model: nn.Module, src: Tensor, settings: SearchSettings) -> Tensor:
     """Write the best translation (b, t) of each source (b, s), from `<sos>`.
 
-    A model that is no Transformer is searched as `inference` does it.
+    For a model that is not a Transformer, use the search of `inference`.
     """
     if not isinstance(model, Transformer):
         return best_translation(model, src, settings)

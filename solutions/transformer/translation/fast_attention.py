@@ -1,4 +1,4 @@
-"""Attention with one query: what the fast search saves in a decoder's layer."""
+"""Attention with one query, which the fast search uses in a decoder layer."""
 
 import torch
 from torch import Tensor
@@ -6,19 +6,19 @@ from torch.nn import functional as F
 
 from transformer.multi_head import MultiHeadAttention
 
-VECTOR = 16  # numbers that a processor computes at once; the softmax of fewer is slow
+VECTOR = 16  # numbers that a processor computes at once; a softmax of fewer is slow
 
 
 class Reader:
-    """Attention with one query to vectors of which no key and no value is made.
+    """Attention with one query, without computing keys and values.
 
     The score q · (m W^K) is (q W^Kᵀ) · m, and an average of values m W^V is the average
-    of m, times W^V: one query and one average are projected in place of every m. The
-    bias of W^K adds the same to every score of a query, which the softmax does not see;
-    that of W^V adds itself to every average.
+    of m, times W^V. The layer can therefore project one query and one average in place
+    of every m. The bias of W^K adds the same number to every score of a query, which
+    does not change the softmax. The bias of W^V is added to every average.
 
     Args:
-        attention: whose weights to use.
+        attention: the attention layer with the weights.
     """
 
     def __init__(self, attention: MultiHeadAttention) -> None:
@@ -32,12 +32,12 @@ class Reader:
         self.output = w_o.weight, w_o(attention.w_v.bias)
 
     def __call__(self, x: Tensor, memory: Tensor, hidden: Tensor) -> Tensor:
-        """Attend.
+        """Attend to the memory.
 
         Args:
             x: (n, d_model).
             memory: (n, s, d_model).
-            hidden: what `hide` makes of a mask, broadcastable to (n, 1, s).
+            hidden: the result of `hide` for a mask, broadcastable to (n, 1, s).
 
         Returns:
             (n, d_model).
@@ -51,9 +51,9 @@ class Reader:
 
 
 def hide(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """Turn a mask (n, 1, 1, s) into (n, 1, s), to be added to scores.
+    """Turn a mask (n, 1, 1, s) into a summand (n, 1, s) for scores.
 
-    It is 0 where the mask is True, and very low elsewhere.
+    The summand is 0 where the mask is True, and very negative elsewhere.
     """
     allowed = mask.squeeze(1)
     nothing = torch.zeros(allowed.shape, dtype=dtype, device=mask.device)
@@ -61,7 +61,7 @@ def hide(mask: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _softmax(scores: Tensor) -> Tensor:
-    """Compute the softmax over the last dimension, fast also if that is short."""
+    """Compute the softmax over the last dimension, fast even if it is short."""
     s = scores.size(-1)
     if s < VECTOR:
         scores = F.pad(scores, (0, VECTOR - s), value=-torch.inf)

@@ -1,4 +1,4 @@
-"""Draw the next word: with a temperature, among the k likeliest, or in the nucleus."""
+"""Draw the next word with a temperature, from the top k words or the nucleus."""
 
 import torch
 from torch import Tensor
@@ -52,8 +52,8 @@ def sample_word(
 
     Args:
         logits: scores of the next word (b, V).
-        settings: temperature and cuts.
-        generator: what chance is drawn from; None is PyTorch's own.
+        settings: temperature, top k and top p.
+        generator: source of randomness; None is PyTorch's own.
 
     Returns:
         Numbers of words (b,).

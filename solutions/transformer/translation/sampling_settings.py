@@ -1,16 +1,16 @@
-"""What a draw of the next word may be told: a temperature, and two cuts."""
+"""The settings for drawing the next word: a temperature, top k and top p."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class SamplingSettings:
-    """Describe how the next word is drawn; the defaults draw from the model as it is.
+    """Describe how to draw the next word; the defaults use the model's probabilities.
 
     Attributes:
         temperature: divides the logits; 0 always takes the likeliest word.
-        top_k: keep so many of the likeliest words; None keeps all.
-        top_p: keep the fewest likeliest words that have this probability together; 1
+        top_k: number of the likeliest words to keep; None keeps all.
+        top_p: keep the smallest set of likeliest words with this total probability; 1
             keeps all.
 
     Raises:
@@ -23,7 +23,7 @@ class SamplingSettings:
     top_p: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what leaves no word to draw."""
+        """Refuse settings that leave no word to draw."""
         too_few = self.top_k is not None and self.top_k < 1
         if self.temperature < 0 or too_few or not 0 < self.top_p <= 1:
             raise ValueError(

@@ -41,7 +41,7 @@ def test_course_grade_goes_through_the_class(classroom):
     assert done.exit_code == 1, done.output
     assert scores(classroom) == {**EXPECTED, "mistake-5": 0.0}
     for words in (
-        "mistake-5: refused: it is no complete notebook",
+        "mistake-5: refused: it is not a complete notebook",
         "12/12",
         "looping: 30 of 70",
         "gradebook.db",

@@ -166,7 +166,7 @@ def test_what_is_no_notebook_is_refused_and_the_class_goes_on(classroom, pair):
     path.symlink_to("/etc/hostname")
     done = grade(classroom, "--scheduler", pair.address)
     assert done.exit_code == 1, done.output
-    assert "mistake-1: refused: it is no complete notebook" in done.output
+    assert "mistake-1: refused: it is not a complete notebook" in done.output
     assert "mistake-2: refused: it is a link" in done.output.replace("\n", " ")
     assert scores(classroom)["perfect-one"] == EXPECTED["perfect-one"]
     assert scores(classroom)["damaged"] == EXPECTED["damaged"]

@@ -83,7 +83,7 @@ def _no_notebook(content: bytes):
 
 CONFLICT = '{\n"cells": [\n<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> mine\n]}'
 NO_NOTEBOOKS = {
-    "cut_off": (b"CUT", "no complete notebook"),
+    "cut_off": (b"CUT", "not a complete notebook"),
     "empty_file": (b"", "empty"),
     "only_zeros": (b"\0" * 500, "empty"),
     "only_a_mark": (b"\xef\xbb\xbf\n", "empty"),

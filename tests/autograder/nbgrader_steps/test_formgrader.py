@@ -182,7 +182,7 @@ def test_a_name_that_is_a_script_is_refused(instructor, taught):
     open_submissions(page)
     words = press(page, NAMED, "autograde")
     assert "There was an error" in words
-    assert "is no student's name" in words
+    assert "is not a valid student name" in words
     page.goto(page.url.partition("/formgrader")[0] + "/formgrader/manage_students")
     page.get_by_text(STUDENT, exact=True).wait_for()
     assert scores(taught) == {STUDENT: 70.0}

@@ -17,14 +17,14 @@ from autograder.repair.reading import read_content
     [
         (b"", "empty"),
         (b"\xef\xbb\xbf  \n", "empty"),
-        (b'{"cells": [{"cell_type": "co', "no complete notebook"),
+        (b'{"cells": [{"cell_type": "co', "not a complete notebook"),
         (b"[1, 2]", "no notebook"),
         (b'{"a": 1}', "no cells"),
         (b'{"cells": []}', "no cells"),
         (b"\x89PNG\r\n\x1a\n\xff\xfe", "no"),
         (b"x" * (21 << 20), "MiB are allowed"),
         (b"PK\x03\x04broken", "zip"),
-        (b"[" * 200_000, "no complete notebook"),
+        (b"[" * 200_000, "not a complete notebook"),
         (b'{"cells": [' + b"[]," * 1_100_000 + b"{}]}", "too many lists"),
     ],
     ids=[

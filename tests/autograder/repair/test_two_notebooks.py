@@ -52,7 +52,7 @@ def test_the_written_one_counts(folder, blank, handed_in, tiny_unit, name):
     write(folder, (name, written(handed_in, "MINE")), (OWN, blank))
     text, notes = counts(folder, tiny_unit)
     assert "MINE" in text
-    assert notes[0] == f"{name} counts, because {OWN} is as it was given out"
+    assert notes[0] == f"{name} counts, because {OWN} is unchanged"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"cells": []}'])

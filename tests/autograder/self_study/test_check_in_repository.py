@@ -106,7 +106,7 @@ def test_watching_checks_again_on_each_save(
         assert process.stdout is not None
         try:
             first = process.stdout.readline()
-            assert "is no complete notebook file" in first
+            assert "is not a complete notebook file" in first
             time.sleep(1)
             write(tmp_path, answers())
             while "7 of 7" not in (line := process.stdout.readline()):

@@ -13,13 +13,13 @@ from autograder.self_study.child import check
 ODD = {
     "empty": ("", "the file is empty"),
     "blank": ("  \n", "the file is empty"),
-    "half-saved": (answers()[:4000], "it is no complete notebook file"),
+    "half-saved": (answers()[:4000], "it is not a complete notebook file"),
     "in conflict": (f"<<<<<<< HEAD\n{answers()}", "the marks of a conflict in git"),
-    "a list": ("[1, 2]", "it is a JSON file, but no notebook"),
+    "a list": ("[1, 2]", "it is a JSON file, but not a notebook"),
     "without cells": ('{"nbformat": 4, "metadata": {}}', "it has no cells"),
     "no cell": ('{"cells": [], "nbformat": 4, "metadata": {}}', "has no cells"),
     "of another unit": (answers("07"), "it is the notebook of another unit"),
-    "a report": ("%PDF-1.7", "it is no complete notebook file"),
+    "a report": ("%PDF-1.7", "it is not a complete notebook file"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Fetch a file so that what lies on the disk is always whole and the right one."""
+"""Download a file, so that the file on disk is always complete and correct."""
 
 import hashlib
 import http.client
@@ -13,20 +13,20 @@ _CHUNK = 1 << 16
 
 
 def download_file(url: str, path: Path, checksum: str, timeout: float = 30.0) -> None:
-    """Fetch a file and put it at `path` once its checksum is right.
+    """Download a file and move it to `path` if its checksum is right.
 
-    Until then it grows under a temporary name beside it, which is deleted if anything
-    fails; an old file at `path` stays as it was.
+    Until then it has a temporary name in the same folder. If an error occurs, the
+    temporary file is deleted, and an old file at `path` stays unchanged.
 
     Args:
-        url: the address.
-        path: where the file goes; its folder exists.
+        url: the address of the file.
+        path: path of the file, in a folder that exists.
         checksum: the expected SHA-256, in hexadecimal.
         timeout: seconds to wait for the server at each step.
 
     Raises:
-        ConnectionError: if the server cannot be reached, refuses or breaks off.
-        ValueError: if the file has another checksum.
+        ConnectionError: if the server cannot be reached, refuses or stops early.
+        ValueError: if the file has a different checksum.
     """
     digest = hashlib.sha256()
     with whole_file(path) as file:
@@ -41,14 +41,14 @@ def download_file(url: str, path: Path, checksum: str, timeout: float = 30.0) ->
 
 
 def matches(path: Path, checksum: str) -> bool:
-    """Tell whether there is a file with this SHA-256."""
+    """Return whether the file exists and has this SHA-256."""
     if not path.is_file():
         return False
     return hashlib.sha256(path.read_bytes()).hexdigest() == checksum
 
 
 def _read_chunks(url: str, timeout: float) -> Iterator[bytes]:
-    """Yield what the address answers, piece by piece, down to its announced end."""
+    """Yield the server's answer in pieces, up to its announced length."""
     received = 0
     try:
         with urllib.request.urlopen(url, timeout=timeout) as answer:

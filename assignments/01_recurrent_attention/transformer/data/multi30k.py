@@ -1,8 +1,8 @@
 """Multi30k German–English: 29,000 captions of photographs, and their translations.
 
 The files are those of `data/task1/raw` in github.com/multi30k/dataset (Elliott et
-al., 2016). Their licence allows research and education and no redistribution, so they
-are read from a folder or fetched into a cache, and are no part of this repository.
+al., 2016). Their licence allows research and education but no redistribution, so they
+are read from a folder or downloaded into a cache, and are not part of this repository.
 """
 
 import gzip
@@ -39,14 +39,14 @@ def load_multi30k(
     """Read the three splits and split their sentences into words.
 
     Args:
-        folder: where the files lie, as `train.de.gz` or `train.de`; None for the
-            cache, into which what is missing is downloaded.
-        lower: whether the words come in lower case.
+        folder: folder with the files `train.de.gz` or `train.de`; None for the cache,
+            to which missing files are downloaded.
+        lower: whether to put the words in lower case.
         limit: the number of pairs to take from the beginning of each split; None for
             all of them.
 
     Raises:
-        FileNotFoundError: if the folder or one of its files is not there.
+        FileNotFoundError: if the folder or one of its files does not exist.
         ValueError: if a file is damaged or the two sides differ in their lines.
         ConnectionError: if a download fails.
     """
@@ -58,7 +58,7 @@ def load_multi30k(
 
 
 def find_multi30k(folder: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder of the files; for None the cache, into which they are fetched.
+    """Return the folder of the files; for None, download them into the cache.
 
     Raises:
         FileNotFoundError: if there is no such folder.
@@ -78,21 +78,21 @@ def download_multi30k(
     url: str | None = None,
     timeout: float = 30.0,
 ) -> Path:
-    """Fetch the six files that are missing or differ from the published ones.
+    """Download those of the six files that are missing or differ from the originals.
 
-    A file changes only once a whole new one with the right checksum is there.
+    A file is replaced only when a complete new file has the right checksum.
 
     Args:
-        folder: where to put them; None for the user's cache folder.
-        url: where they are, without the file name; None for `RAW_URL`.
+        folder: folder for the files; None for the user's cache folder.
+        url: their address, without the file name; None for `RAW_URL`.
         timeout: seconds to wait for the server at each step.
 
     Returns:
         The folder.
 
     Raises:
-        ConnectionError: if a file cannot be fetched whole.
-        ValueError: if a file arrives with another checksum.
+        ConnectionError: if a file cannot be downloaded completely.
+        ValueError: if a downloaded file has a different checksum.
     """
     folder = cache_folder() if folder is None else Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ def download_multi30k(
 
 
 def cache_folder() -> Path:
-    """Return where downloads go: `multi30k` in the user's cache for this course."""
+    """Return the download folder, `multi30k` in the user's cache for this course."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "transformer-course" / "multi30k"
 
@@ -113,7 +113,7 @@ def read_lines(path: Path) -> list[str]:
     """Return the lines of a text file, which may be compressed with gzip.
 
     Raises:
-        ValueError: if it is truncated, no gzip file or not UTF-8.
+        ValueError: if it is truncated, not a gzip file or not UTF-8.
     """
     content = path.read_bytes()
     try:
@@ -134,13 +134,13 @@ def read_texts(
     """Read the lines of one part of Multi30k, German and English.
 
     Args:
-        folder: where the files lie.
-        name: "train", "valid" or "test", or what the files of another test set are
-            called: "test_2017_flickr".
+        folder: folder with the files.
+        name: "train", "valid" or "test", or the file name of another test set, such as
+            "test_2017_flickr".
         limit: the number of pairs to take from the beginning; None for all of them.
 
     Raises:
-        FileNotFoundError: if a file is not there.
+        FileNotFoundError: if a file does not exist.
         ValueError: if a file is damaged or the two sides differ in their lines.
     """
     paths = [
@@ -169,7 +169,7 @@ def read_pairs(
     lower: bool = True,
     limit: int | None = None,
 ) -> tuple[SentencePair, ...]:
-    """Read one part of Multi30k as `read_texts` does, and split it into words."""
+    """Read one part of Multi30k with `read_texts`, and split it into words."""
     to_src, to_tgt = load_tokenizer("de", lower), load_tokenizer("en", lower)
     return tuple(
         SentencePair(tuple(to_src(src)), tuple(to_tgt(tgt)))

@@ -1,4 +1,4 @@
-"""Recurrent translators before attention: packing, the loops over words, `Seq2Seq`.
+"""Recurrent translators without attention: packing, loops over words, `Seq2Seq`.
 
 Shapes: b sentences, s source and t target positions, d_h the width of a state.
 """
@@ -11,12 +11,12 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 
 class DecoderStep(NamedTuple):
-    """Hold what a decoder hands over after one target position.
+    """Hold the results of a decoder at one target position.
 
     Attributes:
         logits: (b, vocab_size), for the word at this position.
         state: (b, d_h), the decoder's new state.
-        weights: (b, s), how much of each source position it attended to.
+        weights: (b, s), the attention weight of each source position.
     """
 
     logits: Tensor
@@ -54,7 +54,7 @@ def source_lengths(mask: Tensor) -> Tensor:
 
 
 def run_packed(rnn: nn.RNNBase, vectors: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Run a recurrent layer over the words alone, so that padding changes nothing.
+    """Run a recurrent layer over the words only, so that padding changes nothing.
 
     Args:
         rnn: a batch-first `nn.GRU`, `nn.LSTM` or `nn.RNN`.
@@ -70,7 +70,7 @@ def run_packed(rnn: nn.RNNBase, vectors: Tensor, mask: Tensor) -> tuple[Tensor, 
     """
     lengths = source_lengths(mask).cpu()
     if mask.all():
-        states, final = rnn(vectors)  # nothing to pack: the plain layer is faster
+        states, final = rnn(vectors)  # the plain layer is faster
     else:
         packed = pack_padded_sequence(
             vectors, lengths, batch_first=True, enforce_sorted=False
@@ -83,13 +83,13 @@ def run_packed(rnn: nn.RNNBase, vectors: Tensor, mask: Tensor) -> tuple[Tensor, 
 
 
 class RecurrentTranslator(nn.Module):
-    """Encode with a GRU and decode word by word; a subclass says how by `step`.
+    """Encode with a GRU and decode word by word; a subclass defines `step`.
 
     Args:
         src_vocab_size: number of source words.
         tgt_vocab_size: number of target words.
         d_model: width of the embeddings and of the states, d_h.
-        pad_id: id of the padding token, which the model masks by itself.
+        pad_id: id of the padding token, which the model masks.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class RecurrentTranslator(nn.Module):
         raise NotImplementedError(f"{type(self).__name__} must define step")
 
     def forward(self, src: Tensor, tgt_in: Tensor) -> tuple[Tensor, Tensor]:
-        """Decode with teacher forcing: position i is given the true word i - 1.
+        """Decode with teacher forcing: position i receives the true word i - 1.
 
         Args:
             src: ids (b, s), padded on the right.
@@ -153,11 +153,11 @@ class RecurrentTranslator(nn.Module):
     def greedy_decode(
         self, src: Tensor, sos_id: int, eos_id: int, max_len: int
     ) -> tuple[Tensor, Tensor]:
-        """Write the likeliest next word, again and again, until all sentences end.
+        """Write the likeliest next word repeatedly, until all sentences end.
 
         Args:
             src: ids (b, s), padded on the right.
-            sos_id: id given to the decoder as the first word's predecessor.
+            sos_id: id of the token before the first word.
             eos_id: id that ends a sentence; padding follows it.
             max_len: number of words after which to stop, at least 1.
 
@@ -186,7 +186,7 @@ class RecurrentTranslator(nn.Module):
 class Seq2Seq(RecurrentTranslator):
     """Translate through one vector, the encoder's last state (Cho et al., 2014).
 
-    It attends to nothing: its attention weights are all 0.
+    It has no attention, and its attention weights are all 0.
     """
 
     def __init__(
@@ -200,6 +200,6 @@ class Seq2Seq(RecurrentTranslator):
     def step(
         self, token: Tensor, state: Tensor, memory: Tensor, mask: Tensor
     ) -> DecoderStep:
-        """Decode one position from the word before it and the state alone."""
+        """Decode one position from only the word before it and the state."""
         state = self.decoder(self.tgt_embedding(token), state)
         return DecoderStep(self.output(state), state, memory.new_zeros(mask.shape))

@@ -1,8 +1,8 @@
-"""Padded batches of sentence pairs, similar lengths together.
+"""Padded batches of sentence pairs, with similar lengths together.
 
-The order of the batches is a function of the seed and the number of the epoch only,
-so that an interrupted training run continues with the batches it would have had. It is
-the order in which torchtext's `BucketIterator` gives them.
+The order of the batches depends only on the seed and the number of the epoch, so that a
+resumed training run gets the same batches as an uninterrupted run. It is the order of
+torchtext's `BucketIterator`.
 """
 
 import random
@@ -25,8 +25,8 @@ Ids = tuple[list[int], list[int]]
 class Batch:
     """Hold a batch of padded sentences that begin with <sos> and end with <eos>.
 
-    `src` is (b, s) and `tgt` (b, t), both of int64. `indices` are the positions
-    of the pairs in the list that the batches were made from.
+    `src` is (b, s) and `tgt` (b, t), both int64. `indices` are the positions of the
+    pairs in the list from which the batches were made.
     """
 
     src: torch.Tensor
@@ -39,7 +39,7 @@ class Batch:
 
 
 class BatchesOfEpoch(Protocol):
-    """The batches of one epoch, wherever their sentences come from."""
+    """The batches of one epoch, from memory or from a file."""
 
     def __len__(self) -> int:
         """Return the number of batches."""
@@ -49,7 +49,7 @@ class BatchesOfEpoch(Protocol):
 
 
 class BatchSource(Protocol):
-    """What a model can be trained on: batches, in another order each epoch."""
+    """Training data as batches, in a different order each epoch."""
 
     def epoch(self, number: int) -> BatchesOfEpoch:
         """Return the batches of an epoch."""
@@ -64,7 +64,7 @@ class Epoch:
     def __init__(
         self, ids: Sequence[Ids], groups: list[list[int]], device: torch.device
     ) -> None:
-        """Hold which pairs make a batch; tensors are made one batch at a time."""
+        """Store the pairs of each batch; tensors are made one batch at a time."""
         self._ids, self._groups, self._device = ids, groups, device
 
     def __len__(self) -> int:
@@ -82,10 +82,10 @@ class Epoch:
 
 @dataclass(frozen=True)
 class Batches:
-    """Group sentence pairs into batches, in another order each epoch.
+    """Group sentence pairs into batches, in a different order each epoch.
 
-    `ids` are those of the source and of the target of each pair; `make_batches`
-    explains the rest, and checks it.
+    `ids` are the ids of the source and the target of each pair. `make_batches` explains
+    and checks the other arguments.
     """
 
     ids: Sequence[Ids]
@@ -96,7 +96,7 @@ class Batches:
     by_length: bool
 
     def epoch(self, number: int) -> Epoch:
-        """Return the batches of an epoch: equal seed and number, equal batches."""
+        """Return the batches of an epoch, the same for the same seed and number."""
         order = range(len(self.ids))
         if self.seed is None:
             groups = list(self._cut(order, self.batch_size))
@@ -119,12 +119,12 @@ class Batches:
         return iter(self.epoch(0))
 
     def _length(self, pair: int) -> tuple[int, int]:
-        """Return the length of a pair's longer side, and then of its source."""
+        """Return the length of a pair's longer side, and that of its source."""
         src, tgt = self.ids[pair]
         return max(len(src), len(tgt)), len(src)
 
     def _cut(self, order: Iterable[int], size: int) -> Iterator[list[int]]:
-        """Cut pairs into groups of at most `size` pairs, or of `size` padded tokens."""
+        """Split pairs into groups of at most `size` pairs, or `size` padded tokens."""
         group: list[int] = []
         widest = 0
         for pair in order:
@@ -154,14 +154,15 @@ def make_batches(
         pairs: the sentence pairs.
         vocabularies: the source and the target vocabulary.
         batch_size: the largest number of pairs in a batch.
-        device: where the tensors go.
-        seed: of the shuffling; without one the pairs come in the order given.
-        by_tokens: whether `batch_size` is instead the largest number of tokens in a
-            batch, padding included, on the longer side.
-        by_length: whether shuffled pairs of similar length come together.
+        device: device of the tensors.
+        seed: seed of the shuffling; None keeps the given order.
+        by_tokens: whether `batch_size` is the largest number of tokens in a batch
+            instead, including padding, on the longer side.
+        by_length: whether to put shuffled pairs of similar length together.
 
     Raises:
-        ValueError: for no pairs, empty sentences, too small a batch, or no such device.
+        ValueError: if there are no pairs, or a sentence is empty, or the batch size is
+            too small, or the device does not exist.
     """
     _check_pairs(pairs, batch_size, by_tokens)
     src, tgt = vocabularies
@@ -171,7 +172,7 @@ def make_batches(
 
 
 def pad(rows: Sequence[Sequence[int] | np.ndarray]) -> torch.Tensor:
-    """Put rows of ids into one tensor (b, t), filled up with padding."""
+    """Put rows of ids into one tensor (b, t), with padding at the end."""
     padded = np.full((len(rows), max(map(len, rows))), PAD_ID, np.int64)
     for line, ids in zip(padded, rows, strict=True):
         line[: len(ids)] = ids
@@ -179,13 +180,13 @@ def pad(rows: Sequence[Sequence[int] | np.ndarray]) -> torch.Tensor:
 
 
 def trim_padding(ids: torch.Tensor, pad_id: int) -> torch.Tensor:
-    """Cut off the last columns of ids (b, t), as far as every row is padding there."""
+    """Remove the last columns of ids (b, t) that contain only padding."""
     used = (ids != pad_id).any(dim=0).nonzero()
     return ids[:, : int(used.max()) + 1] if len(used) else ids
 
 
 def check_device(device: torch.device | str) -> torch.device:
-    """Return the device, having put something on it.
+    """Return the device, after a test that puts a tensor on it.
 
     Raises:
         ValueError: if PyTorch does not know the device or cannot reach it.

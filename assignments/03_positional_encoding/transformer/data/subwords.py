@@ -1,10 +1,10 @@
-"""Pieces of words, learned from text: byte-pair encoding, by SentencePiece.
+"""Pieces of words, learned from text by byte-pair encoding with SentencePiece.
 
-SentencePiece (Kudo & Richardson, 2018) and not `tokenizers`, because it reads plain
-text in any language: a space is a letter like others, so nothing has to know where the
-words of Korean or Japanese end, and joining the pieces gives the text back exactly.
-What it learns is the same on every run, from the same text. It needs no network.
-It is imported on first use only, because most of the course does without it.
+The course uses SentencePiece (Kudo & Richardson, 2018) and not `tokenizers`, because it
+reads plain text in any language. It treats a space like a letter, so that it need not
+know where the words of Korean or Japanese end, and joining the pieces gives exactly the
+same text. It learns the same pieces from the same text on every run, and needs no
+network. It is imported on first use only, because most of the course does without it.
 """
 
 import io
@@ -15,15 +15,15 @@ from typing import Any
 
 from .special_tokens import EOS, PAD, SOS, SPECIAL_TOKENS, UNK
 
-LEAST_SIZE, MOST_SIZE = 300, 1 << 16  # the 256 bytes and some letters; two bytes an id
+LEAST_SIZE, MOST_SIZE = 300, 1 << 16  # 256 bytes and some letters; two bytes per id
 _LONGEST = 1 << 20  # bytes of a sentence: SentencePiece leaves longer ones out
 _TOO_SMALL = re.compile(
     r"Vocabulary size is smaller than required_chars\. \d+ vs (\d+)"
 )
 _SPELLING: dict[str, Any] = {
     "model_type": "bpe",
-    "hard_vocab_limit": False,  # a small text has fewer pieces than are asked for
-    "byte_fallback": True,  # a letter that was not learned is spelled with its bytes
+    "hard_vocab_limit": False,  # a small text has fewer pieces
+    "byte_fallback": True,  # spells unknown letters as bytes
     "normalization_rule_name": "identity",
     "remove_extra_whitespaces": False,
     "max_sentence_length": _LONGEST,
@@ -32,23 +32,23 @@ _SPELLING: dict[str, Any] = {
 
 
 class Subwords:
-    """Split text into pieces, and join pieces to text.
+    """Split text into pieces, and join pieces into text.
 
     Every text can be split, and `join(split(text))` is the text again, without white
     space at its ends and in Unicode's form NFC. (The one exception is the character ▁,
     which stands for a space.)
 
     Attributes:
-        model: what SentencePiece has learned, as it stores it.
-        lower: whether text is put in lower case before it is split.
-        pieces: all pieces; the first are the four special tokens.
+        model: SentencePiece's model, as bytes.
+        lower: whether to put text in lower case before splitting it.
+        pieces: all pieces, beginning with the four special tokens.
     """
 
     def __init__(self, model: bytes, lower: bool = False) -> None:
-        """Restore what `learn_subwords` learned.
+        """Restore the pieces that `learn_subwords` learned.
 
         Raises:
-            ValueError: if the bytes are no such model.
+            ValueError: if the bytes are not such a model.
         """
         import sentencepiece
 
@@ -61,7 +61,7 @@ class Subwords:
         self.pieces = [self._processor.id_to_piece(i) for i in range(size)]
 
     def split(self, text: str) -> list[str]:
-        """Split a text into pieces; white space alone gives none."""
+        """Split a text into pieces; a text of white space gives none."""
         return self._processor.encode(_prepared(text, self.lower), out_type=str)
 
     def number(self, texts: Sequence[str]) -> list[list[int]]:
@@ -69,7 +69,7 @@ class Subwords:
         return self._processor.encode([_prepared(text, self.lower) for text in texts])
 
     def join(self, pieces: Iterable[str]) -> str:
-        """Join pieces to a text; special tokens are left out."""
+        """Join pieces into a text, without special tokens."""
         kept = [piece for piece in pieces if piece not in SPECIAL_TOKENS]
         return self._processor.decode(kept) if kept else ""
 
@@ -80,13 +80,13 @@ def learn_subwords(
     """Learn pieces from sentences: merge the most frequent pair, again and again.
 
     Args:
-        sentences: of both languages, so that one set of pieces serves both.
-        size: pieces to learn at most, special tokens, letters and bytes among them; a
+        sentences: sentences of both languages, so that they share one set of pieces.
+        size: maximum number of pieces, including special tokens, letters and bytes; a
             small text gives fewer.
-        lower: whether everything is put in lower case.
+        lower: whether to put all text in lower case.
 
     Returns:
-        The pieces, equal for equal sentences in equal order.
+        The pieces, the same for the same sentences in the same order.
 
     Raises:
         ValueError: if there is no sentence, or `size` is too small or too large.
@@ -121,7 +121,7 @@ def _prepared(text: str, lower: bool) -> str:
 
 
 def _explain(message: str, size: int) -> str:
-    """Say in a sentence what SentencePiece could not do."""
+    """Explain in a sentence why SentencePiece failed."""
     if found := _TOO_SMALL.search(message):
         return (
             f"expected at least {found[1]} subwords, to hold every letter of these "

@@ -1,1 +1,1 @@
-"""Every figure that the book and the notebooks share, one module a topic."""
+"""All figures that the book and the notebooks share, with one module per topic."""

@@ -1,4 +1,4 @@
-"""Figures of positions: the binary clock, dials that turn by k, what lengths cost."""
+"""Figures of positions: the binary clock, dials turned by k, accuracy by length."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,14 +26,14 @@ def _binary_digits(numbers: range, n_bits: int) -> np.ndarray:
 
 @rc_context(STYLE)
 def binary_clock(encoding: ArrayLike, n_bits: int = 5) -> Picture:
-    """Draw positional encodings beside the same numbers written in binary.
+    """Draw positional encodings next to the same numbers in binary.
 
     Args:
-        encoding: (length, d_model), one row a position.
+        encoding: (length, d_model), one row per position.
         n_bits: binary digits to draw.
 
     Returns:
-        The picture: a row for each position in both halves.
+        The picture, with a row for each position in both halves.
     """
     values = np.asarray(encoding, dtype=float)
     length, d_model = values.shape
@@ -57,15 +57,16 @@ def binary_clock(encoding: ArrayLike, n_bits: int = 5) -> Picture:
 
 @rc_context(STYLE)
 def dials_turned_by(k: int, rates: Sequence[float], starts: Sequence[int]) -> Picture:
-    """Draw what an offset of k does: every pair of columns turns, whatever the start.
+    """Draw how an offset of k turns every pair of columns, independently of the start.
 
-    Above, one dial for each of the first pairs, with a hand at each start (thin) and
-    at the start + k (thick). Below, the dot product of the encodings against k.
+    The upper part has one dial for each of the first pairs, with a hand at each start
+    (thin) and at the start + k (thick). The lower part shows the dot product of the
+    encodings against k.
 
     Args:
         k: the offset.
-        rates: radians a position, one for each pair of columns.
-        starts: positions to start from, two at most.
+        rates: radians per position, one for each pair of columns.
+        starts: positions to start from, at most two.
 
     Returns:
         The picture.
@@ -111,9 +112,9 @@ def accuracy_against_length(
     """Draw the share of right tokens against the length of a sequence.
 
     Args:
-        lengths: symbols in the sequences that were tried.
-        shares: for each kind of position, by name, a share in [0, 1] a length.
-        longest: the longest sequence of training; a line marks it.
+        lengths: numbers of symbols in the tested sequences.
+        shares: for each kind of position, by name, a share in [0, 1] per length.
+        longest: the longest training sequence, marked by a line.
 
     Returns:
         The picture.

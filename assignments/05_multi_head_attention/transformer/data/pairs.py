@@ -1,4 +1,4 @@
-"""Sentence pairs and corpora: the one type that all data of the course come in."""
+"""Sentence pairs and corpora, the types of all data of the course."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ Alignment = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class SentencePair:
-    """Hold a sentence, its translation and, where known, which word became which.
+    """Hold a sentence, its translation and, if known, the alignment of their words.
 
-    `alignment` holds the links `(src_index, tgt_index)` in ascending order. It is
-    None where nobody has aligned the words, as in Multi30k.
+    `alignment` holds the links `(src_index, tgt_index)` in ascending order. It is None
+    if nobody has aligned the words, as in Multi30k.
     """
 
     src: tuple[str, ...]
@@ -39,8 +39,8 @@ class SentencePair:
 class Corpus:
     """Hold the three splits of a corpus.
 
-    `novel` tells of each test pair whether it holds a combination of words that
-    never occurs in training; it is empty where that is not known.
+    `novel` says for each test pair whether it contains a combination of words that
+    never occurs in training. It is empty if this is not known.
     """
 
     train: tuple[SentencePair, ...]

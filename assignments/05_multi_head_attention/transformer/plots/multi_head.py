@@ -1,4 +1,4 @@
-"""Figures of multi-head attention: how a vector is split, and what each head sees."""
+"""Figures of multi-head attention: how a vector is split, and each head's weights."""
 
 import textwrap
 from collections.abc import Sequence
@@ -19,15 +19,15 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Sheet:
-    """Where the stages of the right way and of the wrong way stand.
+    """The layout of the stages of the right way and of the wrong way.
 
     Attributes:
-        size: inches.
-        limits: of both axes, in cells.
+        size: in inches.
+        limits: limits of both axes, in cells.
         right: corners of the three stages of the right way.
-        wrong: corners of the two of the wrong way.
+        wrong: corners of the two stages of the wrong way.
         arrows: start and end of each arrow.
-        letters: of a line of a title.
+        letters: letters per line of a title.
     """
 
     size: Point
@@ -62,12 +62,12 @@ def splits_of(words: Sequence[str], follow: int) -> Picture:
     """Follow one word's numbers into two heads, the right way and the wrong one.
 
     Args:
-        words: three words, of four numbers each.
-        follow: place of the word whose numbers are coloured.
+        words: three words, with four numbers each.
+        follow: index of the word whose numbers are coloured.
 
     Returns:
-        The picture: above, a view to (t, h, d_k) and a transpose; below, a view
-        straight to (h, t, d_k).
+        The picture. The upper part shows a view to (t, h, d_k) and a transpose, and the
+        lower part a direct view to (h, t, d_k).
     """
     picture = _draw_splits(words, follow, WIDE)
     picture.narrow_picture = _draw_splits(words, follow, NARROW)
@@ -100,14 +100,14 @@ def draw_blocks(
     chosen: set[str],
     down: bool = False,
 ) -> None:
-    """Draw tables of cells beside each other, or one below the other.
+    """Draw tables of cells next to each other, or one below the other.
 
     Args:
-        axes: where to draw.
-        corner: left and top of the first.
+        axes: axes to draw on.
+        corner: left and top of the first table.
         blocks: names (tables, rows, columns).
         chosen: the names whose cells are coloured.
-        down: whether the tables stand one below the other.
+        down: whether to draw the tables one below the other.
     """
     width, height = CELL
     _, rows, columns = blocks.shape
@@ -124,7 +124,7 @@ def draw_blocks(
 
 
 def write_captions(axes: Axes, words: Sequence[str], sheet: Sheet) -> None:
-    """Write what each stage is, and an arrow from one to the next."""
+    """Write a caption for each stage, and draw an arrow from each stage to the next."""
     titles = (
         f"Right: each head sees a slice of every word, “{words[0]}” first",
         f"Wrong: head 1 sees “{words[0]}” twice and never “{words[2]}”",
@@ -152,12 +152,12 @@ def write_captions(axes: Axes, words: Sequence[str], sheet: Sheet) -> None:
 
 @rc_context(STYLE)
 def heads_side_by_side(weights: ArrayLike, words: Sequence[str], title: str) -> Picture:
-    """Draw what each head of a self-attention looks at, one small map a head.
+    """Draw the weights of each head of a self-attention, with a small map per head.
 
     Args:
         weights: (h, t, t).
         words: the t words.
-        title: what the figure shows.
+        title: title of the figure.
 
     Returns:
         The picture.

@@ -1,4 +1,4 @@
-"""A figure once more, laid out anew for a telephone: narrow, its words as large."""
+"""A second layout of a figure for phones, narrow but with words of the same size."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from matplotlib.gridspec import GridSpec, SubplotSpec
 from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
-WIDTH = 3.9  # inches; at 342 pixels, the width of a small page, 8 points are 9.7 high
-LETTERS = 42  # of a title that fits into it
-ROW_LETTERS = 22  # of a row's name
-BELOW = 0.5  # inches from the axes to a legend: their numbers and name
+WIDTH = 3.9  # inches; 342 pixels wide on a small page, 8 points are 9.7 pixels high
+LETTERS = 42  # letters of a title that fit into one line
+ROW_LETTERS = 22  # letters of a row's name
+BELOW = 0.5  # inches from the axes to a legend, for tick labels and axis name
 
 
 def least_words(figure: Figure) -> float:
-    """Return the size of a figure's smallest words, in points."""
+    """Return the size of a figure's smallest text, in points."""
     texts = [text for text in figure.findobj(Text) if is_seen(text)]
     return min((float(text.get_fontsize()) for text in texts), default=math.inf)
 
 
 def is_seen(text: Text) -> bool:
-    """Tell whether a text has words that are shown."""
+    """Return whether a text is visible and not empty."""
     return text.get_visible() and bool(text.get_text().strip())
 
 
 def narrowed(figure: Figure) -> Figure | None:
-    """Return a copy of a figure that is laid out anew; None if it is narrow as it is.
+    """Return a narrow copy of a figure, or None if the figure is already narrow.
 
-    Panels that would be too narrow beside each other stand below each other, and a
-    legend below its axes. A figure that has another picture ready, as
-    `narrow_picture`, is replaced by that.
+    Panels that would be too narrow next to each other are placed below each other, and
+    a legend is placed below its axes. A figure with a `narrow_picture` is replaced by
+    this picture.
     """
     if figure.get_figwidth() <= WIDTH:
         return None
@@ -57,7 +57,7 @@ def narrowed(figure: Figure) -> Figure | None:
 
 
 def spare(figure: Figure) -> float:
-    """Return the inches that maps of square cells leave free above and below them."""
+    """Return the free space above and below maps of square cells, in inches."""
     free: dict[int, list[float]] = {}
     for axes in figure.axes:
         place, used = axes.get_subplotspec(), axes.get_tightbbox()
@@ -69,7 +69,7 @@ def spare(figure: Figure) -> float:
 
 
 def stack(figure: Figure) -> float:
-    """Put panels in fewer columns; return how many times as high they are then."""
+    """Put panels in fewer columns and return the factor by which the height grows."""
     panels = [axes for axes in figure.axes if grid_of(axes)]
     if not panels or not in_equal_columns(panels):
         return 1.0
@@ -88,14 +88,14 @@ def stack(figure: Figure) -> float:
 
 
 def grid_of(axes: Axes) -> GridSpec | None:
-    """Return the grid that axes stand in; None for a colour bar."""
+    """Return the grid of some axes, or None for a colour bar."""
     place = axes.get_subplotspec()
     grid = None if place is None else place.get_gridspec()
     return grid if isinstance(grid, GridSpec) else None
 
 
 def in_equal_columns(panels: list[Axes]) -> bool:
-    """Tell whether each panel has a column of one grid to itself, all of one width."""
+    """Return whether each panel has its own column of one grid, all equally wide."""
     places = [axes.get_subplotspec() for axes in panels]
     grids = [grid for axes in panels if (grid := grid_of(axes))]
     alone = all(place is not None and len(place.colspan) == 1 for place in places)
@@ -104,9 +104,9 @@ def in_equal_columns(panels: list[Axes]) -> bool:
 
 
 def wrap_words(figure: Figure) -> None:
-    """Break titles, and names of rows, that are longer than their place."""
+    """Break titles and names of rows that are too long for their space."""
     panels = [axes for axes in figure.axes if axes.get_subplotspec()]
-    if len(panels) == 1:  # its title is the whole figure's, and stands above all of it
+    if len(panels) == 1:  # its title is the title of the whole figure
         figure.suptitle(panels[0].get_title(loc="left"))
         panels[0].set_title("", loc="left")
     for axes in figure.axes:
@@ -125,20 +125,20 @@ def wrap_words(figure: Figure) -> None:
 
 
 def share_of_width(place: SubplotSpec) -> float:
-    """Return how much of its grid's width a place takes."""
+    """Return the share of its grid's width that a cell takes."""
     grid = place.get_gridspec()
     ratios = np.ravel(grid.get_width_ratios())
     return float(ratios[place.colspan.start : place.colspan.stop].sum() / ratios.sum())
 
 
 def broken(words: str, letters: int) -> str:
-    """Break each line of `words` after at most so many letters."""
+    """Break each line of `words` after at most `letters` letters."""
     lines = words.split("\n")
     return "\n".join(textwrap.fill(line, max(letters, 8)) for line in lines)
 
 
 def move_legend(figure: Figure, axes: Axes) -> float:
-    """Put a legend below its axes; return the inches that it takes."""
+    """Put a legend below its axes and return its height in inches."""
     legend = axes.get_legend()
     if legend is None:
         return 0.0
@@ -159,6 +159,6 @@ def move_legend(figure: Figure, axes: Axes) -> float:
 
 
 def packed(svg: str) -> str:
-    """Return what an SVG keeps of its narrow version; the book unpacks it."""
+    """Return an SVG's narrow version as packed metadata, which the book unpacks."""
     data = base64.b64encode(zlib.compress(svg.encode(), 9)).decode()
     return f'<metadata id="narrow">{data}</metadata>'

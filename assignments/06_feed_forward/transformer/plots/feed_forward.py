@@ -18,9 +18,10 @@ def gradient_by_layer(
     """Draw the norm of each layer's gradient, one line for each kind of stack.
 
     Args:
-        norms: name of the stack to the norms of its layers, the first layer first.
-        title: what the figure shows.
-        limits: least and greatest norm drawn; what is smaller lies on the lower edge.
+        norms: name of the stack to the norms of its layers, in order.
+        title: title of the figure.
+        limits: smallest and largest norm drawn; smaller norms are drawn on the lower
+            edge.
 
     Returns:
         The picture, with a logarithmic axis.
@@ -50,13 +51,13 @@ def gradient_by_layer(
 def losses_by_step(
     losses: Mapping[str, Sequence[float]], title: str, chance: float, width: int = 10
 ) -> Picture:
-    """Draw the loss of several runs, smoothed, with the loss of guessing.
+    """Draw the smoothed loss of several runs, with the loss of guessing.
 
     Args:
         losses: name of the run to the loss of each step.
-        title: what the figure shows.
+        title: title of the figure.
         chance: the loss of guessing, in nats; drawn as a line.
-        width: number of steps of which the mean is drawn.
+        width: number of steps in the running mean.
 
     Returns:
         The picture.

@@ -1,6 +1,6 @@
-"""Fit a small model to a small task: the loop that the experiments of units share.
+"""Fit a small model to a small task, with the loop that the experiments share.
 
-The real training loop, with epochs, validation and checkpoints, is `training.loop`.
+The full training loop, with epochs, validation and checkpoints, is in `training.loop`.
 """
 
 from collections.abc import Callable
@@ -12,15 +12,15 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class FitSettings:
-    """Hold how a small model is trained.
+    """Hold the training settings of a small model.
 
     Attributes:
         steps: number of batches.
         batch_size: rows in a batch.
         learning_rate: the highest rate; it rises over a fifth of the steps, then falls.
-        max_norm: length to which a longer gradient is cut.
-        seed: seed of the batches drawn.
-        print_every: steps after which a line tells the progress; 0 prints none.
+        max_norm: norm to which longer gradients are clipped.
+        seed: seed of the random batches.
+        print_every: number of steps between printed lines; 0 prints nothing.
     """
 
     steps: int = 400
@@ -42,13 +42,13 @@ def fit(
     n_rows: int,
     settings: FitSettings,
 ) -> list[float]:
-    """Train with Adam on batches of rows drawn at random.
+    """Train with Adam on random batches of rows.
 
     Args:
         model: changed in place; in `eval()` mode afterwards.
-        loss_of: takes the numbers of a batch's rows, returns the loss.
-        n_rows: number of rows there are.
-        settings: how to train.
+        loss_of: a function from the indices of a batch's rows to the loss.
+        n_rows: total number of rows.
+        settings: settings of the training.
 
     Returns:
         The loss of each step.

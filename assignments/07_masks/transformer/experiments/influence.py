@@ -1,4 +1,4 @@
-"""Which token of the input moves which token of the output."""
+"""The influence of each input token on each output token."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ def influence(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
     Args:
         function: maps (1, s, d_model) to (1, t, d).
-        x: (s, d_model), one vector a token.
+        x: (s, d_model), one vector per token.
 
     Returns:
         (t, s): the Frobenius norm of the d by d_model block of derivatives. It is

@@ -1,4 +1,4 @@
-"""Figures of masks: who may look at whom, and what reaches whom."""
+"""Figures of masks, and of the influence of inputs on outputs under a mask."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,10 +24,10 @@ REACH = Scale(label="log₁₀ |∂out / ∂x|", low=-3.0, high=1.0, colours="Bl
 def draw_mask(
     axes: Axes, mask: ArrayLike, rows: Sequence[str], columns: Sequence[str]
 ) -> None:
-    """Draw a mask: a filled square with a dot where a query may attend to a key.
+    """Draw a mask, with a filled square and a dot where a query may attend to a key.
 
     Args:
-        axes: where to draw.
+        axes: axes to draw on.
         mask: (t, s) bool, True = may attend.
         rows: the queries' tokens.
         columns: the keys' tokens.
@@ -55,13 +55,13 @@ def masks_in_a_row(
     columns: Sequence[str],
     title: str,
 ) -> Picture:
-    """Draw masks side by side, each under its name.
+    """Draw masks next to each other, each with its name as the title.
 
     Args:
         masks: name to mask (t, s) bool, True = may attend.
         rows: the queries' tokens.
         columns: the keys' tokens.
-        title: what the figure shows.
+        title: title of the figure.
 
     Returns:
         The picture.
@@ -82,13 +82,13 @@ def masks_in_a_row(
 def mask_and_influence(
     mask: ArrayLike, influence: ArrayLike, tokens: Sequence[str], title: str
 ) -> Picture:
-    """Draw a mask, and beside it what reaches each token of the output through it.
+    """Draw a mask next to the influence of each input token on each output token.
 
     Args:
         mask: (t, t) bool, True = may attend.
-        influence: (t, t), |∂out_i / ∂x_j|; exact zeros are marked.
-        tokens: t tokens, in and out.
-        title: what the figure shows.
+        influence: (t, t), |∂out_i / ∂x_j|, with marks for exact zeros.
+        tokens: the t tokens of the input and the output.
+        title: title of the figure.
 
     Returns:
         The picture.
@@ -115,11 +115,11 @@ def mask_and_influence(
 def losses_with_and_without(
     masked: Sequence[float], unmasked: Sequence[float]
 ) -> Picture:
-    """Draw the training losses of a model that may not, and one that may, look ahead.
+    """Draw the training losses of a model with and a model without the causal mask.
 
     Args:
         masked: loss of each step with the causal mask.
-        unmasked: the same without it.
+        unmasked: the same without the mask.
 
     Returns:
         The picture.

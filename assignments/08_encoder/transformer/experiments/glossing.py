@@ -1,7 +1,8 @@
-"""Say what each word means in its sentence: the smallest task that needs an encoder.
+"""Gloss each word of a sentence, the smallest task that needs an encoder.
 
-"bank" is a bank or a bench; "an" is a part of "call", or "on". The gold alignment of
-the course's corpus tells which. The encoder is handed in: nothing here imports one.
+"bank" is a bank or a bench, and "an" is "on" or a part of "call". The gold alignment of
+the course's corpus gives the right meaning. The module imports no encoder, because the
+encoder is passed in as an argument.
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ SETTINGS = FitSettings(steps=300, batch_size=32)
 
 
 def gloss(pair: SentencePair) -> SentencePair:
-    """Return the sentence with, for each of its words, the words it was turned into."""
+    """Return the sentence with the translation of each of its words."""
     places = range(len(pair.src))
     glosses = (" ".join(pair.translations(place)) or NO_WORD for place in places)
     return SentencePair(pair.src, tuple(glosses))
@@ -32,12 +33,12 @@ def gloss(pair: SentencePair) -> SentencePair:
 
 @dataclass(frozen=True)
 class GlossTask:
-    """Hold glossed sentences to learn from, and others to be tested with.
+    """Hold glossed sentences for training and for the test.
 
     Attributes:
-        train: to learn from.
-        test: the others; their words all occur in training.
-        vocabularies: of the German words, and of their glosses.
+        train: training sentences.
+        test: test sentences, whose words all occur in training.
+        vocabularies: vocabularies of the German words and their glosses.
     """
 
     train: Sequence[SentencePair]
@@ -56,15 +57,15 @@ class GlossTask:
 def make_gloss_task(
     corpus: Corpus, of_two_meanings: Sequence[str], others: int = 2000
 ) -> GlossTask:
-    """Choose the sentences that hold certain words, and some others.
+    """Choose the sentences with certain words, and some others.
 
     Args:
-        corpus: with alignments.
-        of_two_meanings: words that the sentences are to hold.
-        others: number of further sentences to learn from.
+        corpus: a corpus with alignments.
+        of_two_meanings: words that the sentences must contain.
+        others: number of other training sentences.
 
     Returns:
-        The task; it is tested with all valid and test sentences of the corpus.
+        The task. Its test uses all validation and test sentences of the corpus.
     """
     wanted = set(of_two_meanings)
     train = [gloss(pair) for pair in corpus.train]
@@ -78,12 +79,12 @@ class Glosser(nn.Module):
     """Embed a sentence, encode it, and score every gloss for every word.
 
     Args:
-        config: sizes; the target's vocabulary is that of the glosses.
-        encoder: called with vectors (b, s, d_model) and a mask, returns the memory.
+        config: sizes; the target vocabulary contains the glosses.
+        encoder: returns the memory when called with vectors (b, s, d_model) and a mask.
     """
 
     def __init__(self, config: TransformerConfig, encoder: nn.Module) -> None:
-        """Make the embedding and the output; draw the weights by Glorot & Bengio."""
+        """Make the embedding and the output, initialised as by Glorot & Bengio."""
         super().__init__()
         self.embedding = InputEmbedding(config.src_vocab_size, config)
         self.encoder = encoder
@@ -129,7 +130,7 @@ def gloss_words(
 def share_of_right_glosses(
     model: Glosser, task: GlossTask, word: str | None = None
 ) -> float:
-    """Return the share of the test's words, or of one word alone, glossed rightly."""
+    """Return the share of right glosses for all test words, or for one word."""
     pairs = [pair for pair in task.test if word is None or word in pair.src]
     found = gloss_words(model, task, [pair.src for pair in pairs])
     right = [

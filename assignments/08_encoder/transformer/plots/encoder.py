@@ -1,4 +1,4 @@
-"""Figures of the encoder: where a token's vector goes, layer by layer."""
+"""Figures of the encoder: how a token's vector changes from layer to layer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from transformer.plots.style import (
 )
 
 DRIFT = Scale(label="1 − cosine", low=0.0, high=1.0, colours="Blues", digits=2)
-KINDS = ((BLUE, "o"), (ORANGE, "s"), (PURPLE, "^"))  # a colour and a marker a meaning
+KINDS = ((BLUE, "o"), (ORANGE, "s"), (PURPLE, "^"))  # a colour and a marker per meaning
 
 
 @rc_context(STYLE)
 def drift_by_layer(drift: ArrayLike, tokens: Sequence[str]) -> Picture:
-    """Draw how far each token has turned from where it entered, layer by layer.
+    """Draw how far each token's vector has turned from its input, layer by layer.
 
     Args:
         drift: (n, s), 1 minus the cosine; row 0 is the encoder's input.
@@ -47,12 +47,12 @@ def drift_by_layer(drift: ArrayLike, tokens: Sequence[str]) -> Picture:
 
 @dataclass(frozen=True)
 class WordCloud:
-    """Hold one word's vectors in many sentences, at each layer, seen in two dimensions.
+    """Hold one word's vectors in many sentences at each layer, in two dimensions.
 
     Attributes:
-        points: (n, m, 2): n states of the stack, m occurrences of the word.
+        points: (n, m, 2), with n states of the stack and m occurrences of the word.
         meanings: the m meanings.
-        examples: sentence to number of the occurrence, for those that are followed.
+        examples: sentence to number of the occurrence, for the highlighted examples.
         word: the word.
     """
 
@@ -63,18 +63,18 @@ class WordCloud:
 
 
 def view_from(last: ArrayLike, states: Sequence[ArrayLike]) -> NDArray[np.float64]:
-    """See vectors from the direction in which those of one state differ most.
+    """Project vectors onto the plane in which those of one state differ most.
 
     Args:
         last: (m, d) vectors whose two principal components are the axes.
-        states: n times (m, d) vectors; each is shifted to the mean 0.
+        states: n states of (m, d) vectors; each state is shifted to the mean 0.
 
     Returns:
         (n, m, 2).
     """
     _, _, directions = np.linalg.svd(_centred(last), full_matrices=False)
     largest = directions[:2].T
-    signs = np.sign(largest[np.abs(largest).argmax(axis=0), [0, 1]])  # one of two views
+    signs = np.sign(largest[np.abs(largest).argmax(axis=0), [0, 1]])  # one of two signs
     return np.stack([_centred(state) @ (largest * signs) for state in states])
 
 
@@ -85,7 +85,7 @@ def _centred(vectors: ArrayLike) -> NDArray[np.float64]:
 
 @rc_context(STYLE)
 def word_at_layer(cloud: WordCloud, layer: int) -> Picture:
-    """Draw a word's occurrences after some layers, with the way of the examples there.
+    """Draw a word's occurrences after some layers, with the paths of the examples.
 
     Args:
         cloud: the occurrences.

@@ -1,4 +1,4 @@
-"""Words to ids and back."""
+"""Convert words to ids and back."""
 
 import json
 import os
@@ -27,49 +27,48 @@ class Vocabulary:
     """Hold the words of one language by their ids.
 
     `words[i]` is the word with id i, and `ids` gives the id of each word. `subwords`
-    splits and joins text where the words are pieces of words, and is None where they
-    are whole.
+    splits and joins text if the words are pieces of words, and is None for whole words.
     """
 
     def __init__(self, words: Sequence[str], subwords: Subwords | None = None) -> None:
         """Make a vocabulary from its words in the order of their ids.
 
         Raises:
-            ValueError: if the words do not begin with the four special tokens, or one
-                of them comes twice.
+            ValueError: if the words do not begin with the four special tokens, or a
+                word occurs twice.
         """
         self.words = _checked_words(words)
         self.subwords = subwords
         self.ids = {word: i for i, word in enumerate(self.words)}
 
     def __len__(self) -> int:
-        """Return the number of words, the four special tokens included."""
+        """Return the number of words, including the four special tokens."""
         return len(self.words)
 
     def __contains__(self, word: object) -> bool:
-        """Tell whether a word has an id of its own."""
+        """Return whether a word has its own id."""
         return word in self.ids
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two vocabularies give every word the same id."""
+        """Return whether two vocabularies give every word the same id."""
         return isinstance(other, Vocabulary) and self.words == other.words
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """Name the size and the first words."""
+        """Return the size and the first words as text."""
         return f"Vocabulary({len(self)} words: {', '.join(self.words[4:8])}, …)"
 
     def split(self, text: str, language: str) -> list[str]:
-        """Split a text into words, or into subwords, whatever their language.
+        """Split a text into words, or into subwords of any language.
 
         Raises:
-            ValueError: if the words are whole, and the language unknown.
+            ValueError: if the words are whole and the language is unknown.
         """
         return self.subwords.split(text) if self.subwords else tokenize(text, language)
 
     def join(self, words: Iterable[str]) -> str:
-        """Join words to a text as one writes it, without special tokens but <unk>."""
+        """Join words into plain text, without special tokens except <unk>."""
         if self.subwords:
             return self.subwords.join(words)
         return detokenize(word for word in words if word not in (PAD, SOS, EOS))
@@ -91,7 +90,7 @@ class Vocabulary:
         """Return the words up to the first <eos>, without <sos> and <pad>.
 
         Raises:
-            ValueError: if an id is not one of this vocabulary.
+            ValueError: if an id is not in this vocabulary.
         """
         words = []
         for index in torch.as_tensor(ids, dtype=torch.long).flatten().tolist():
@@ -106,7 +105,7 @@ class Vocabulary:
         return words
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the words as a JSON list; the file changes only once all is written."""
+        """Write the words as a JSON list, completely or not at all."""
         text = json.dumps(list(self.words), ensure_ascii=False, indent=0)
         with whole_file(Path(path)) as file:
             file.write(text.encode())
@@ -117,7 +116,8 @@ class Vocabulary:
 
         Raises:
             FileNotFoundError: if there is no such file.
-            ValueError: if it does not hold a JSON list of words with the specials.
+            ValueError: if it does not contain a JSON list of words with the special
+                tokens.
         """
         try:
             words = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -134,7 +134,7 @@ Vocabularies = tuple[Vocabulary, Vocabulary]
 
 
 def share_subwords(subwords: Subwords) -> Vocabularies:
-    """Make one vocabulary of subwords, for both sides."""
+    """Make one vocabulary of subwords for both sides."""
     both = Vocabulary(subwords.pieces, subwords)
     return both, both
 

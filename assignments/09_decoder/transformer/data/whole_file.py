@@ -1,4 +1,4 @@
-"""Write a file as a whole, or not at all."""
+"""Write a file completely, or not at all."""
 
 import contextlib
 import os
@@ -9,13 +9,14 @@ from typing import BinaryIO
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` once all is written.
+    """Open a file that replaces `path` when it is complete.
 
-    It grows beside `path` under a name of its own, is brought to the disk and only then
-    renamed. If anything fails it is deleted, and `path` stays as it was.
+    The file has a temporary name in the folder of `path`, and is renamed only after it
+    has been written to the disk. After an error it is deleted, and `path` stays
+    unchanged.
 
     Args:
-        path: where the file goes; its folder exists.
+        path: path of the file, in a folder that exists.
 
     Raises:
         OSError: if it cannot be written.

@@ -1,6 +1,6 @@
-"""Sentences of one language to learn from, and a loop that writes them on.
+"""Training sentences of one language, and a loop that continues sentences.
 
-Any model will do that scores words: nothing here imports one.
+The loop works with any model that scores words, and the module imports none.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from transformer.data import EOS_ID, PAD_ID, SPECIAL_TOKENS, Corpus, Vocabulary
 from transformer.data.word_counts import build_vocabulary
 
-N_SPECIAL = len(SPECIAL_TOKENS)  # the numbers below are no words
-NOT_ASKED = -100  # the number that `torch.nn.functional.cross_entropy` leaves out
+N_SPECIAL = len(SPECIAL_TOKENS)  # smaller numbers are not words
+NOT_ASKED = -100  # the number that `torch.nn.functional.cross_entropy` ignores
 
 Score = Callable[[Tensor], Tensor]
 Choose = Callable[[Tensor], Tensor]
@@ -24,9 +24,9 @@ class Sentences:
     """Hold the English sentences of a corpus, numbered and padded.
 
     Attributes:
-        train: (n, t) word numbers from `<sos>` to `<eos>`, to learn from.
-        test: (m, t'), of sentences that are not among them.
-        vocabulary: of the training sentences.
+        train: (n, t) word numbers from `<sos>` to `<eos>`, for training.
+        test: (m, t'), from sentences that are not in `train`.
+        vocabulary: the words of the training sentences.
     """
 
     train: Tensor
@@ -39,7 +39,7 @@ class Sentences:
 
 
 def english_sentences(corpus: Corpus) -> Sentences:
-    """Number the English side of a corpus; no sentence is learnt and tested."""
+    """Number the English side of a corpus, with no sentence in both parts."""
     train = list(dict.fromkeys(pair.tgt for pair in corpus.train))
     known = set(train)
     test = [pair.tgt for pair in corpus.test if pair.tgt not in known]
@@ -50,13 +50,13 @@ def english_sentences(corpus: Corpus) -> Sentences:
 
 
 def numbered(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> Tensor:
-    """Number sentences, (n, t), padded to the longest."""
+    """Number sentences, (n, t), padded to the longest sentence."""
     rows = [torch.tensor(vocabulary.encode(words)) for words in sentences]
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD_ID)
 
 
 def likeliest(logits: Tensor) -> Tensor:
-    """Choose the best of the next words (b, V), for each of b sentences."""
+    """Choose the likeliest next word for each of b sentences, from logits (b, V)."""
     return logits.argmax(dim=-1)
 
 
@@ -64,17 +64,17 @@ def likeliest(logits: Tensor) -> Tensor:
 def write_on(
     score: Score, ids: Tensor, choose: Choose = likeliest, max_len: int = 20
 ) -> Tensor:
-    """Write sentences on, word by word, until each has ended.
+    """Continue sentences, word by word, until each has ended.
 
     Args:
-        score: takes word numbers (b, t), returns the logits of the next word after
+        score: a function from word numbers (b, t) to the logits of the next word after
             each, (b, t, V).
-        ids: (b, t), the beginnings, from `<sos>`, equally long.
-        choose: takes the logits of the next word (b, V), returns its number (b,).
-        max_len: most tokens to write.
+        ids: (b, t), prefixes of equal length, from `<sos>`.
+        choose: a function from the logits of the next word (b, V) to its number (b,).
+        max_len: maximum number of tokens to write.
 
     Returns:
-        Ids (b, t') with the beginnings; after `<eos>` stands padding alone.
+        Ids (b, t') including the prefixes, with only padding after `<eos>`.
     """
     ended = torch.zeros_like(ids[:, 0], dtype=torch.bool)
     for _ in range(max_len):

@@ -16,8 +16,8 @@ def make_reversal_pairs(
     """Draw random sequences and their mirror images.
 
     The symbols have the ids 4 … n_symbols + 3, after the special tokens. A source
-    holds symbols alone; its target is <sos>, the symbols backwards, <eos>. What is
-    shorter than the longest is padded at the end.
+    contains only symbols, and its target is <sos>, the symbols backwards, <eos>.
+    Shorter sequences are padded at the end.
 
     Args:
         n_pairs: the number of pairs n.
@@ -48,7 +48,7 @@ def make_reversal_pairs(
 
 
 def _as_target(symbols: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """Put <sos> before padded symbols (n, length), and <eos> behind the last."""
+    """Put <sos> before padded symbols (n, length), and <eos> after the last symbol."""
     n_pairs, length = symbols.shape
     tgt = torch.full((n_pairs, length + 2), PAD_ID)
     tgt[:, 0] = SOS_ID

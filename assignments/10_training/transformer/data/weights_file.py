@@ -1,8 +1,8 @@
 """Weights in the safetensors format, which the book's pages read too.
 
-A file holds the length of its header in eight bytes, the header as JSON, and then the
-numbers of all tensors. Here they are in half precision. The package `safetensors`
-reads and writes the same; these few lines spare students an installation.
+A file contains the length of its header in eight bytes, the header as JSON, and then
+the numbers of all tensors, which are in half precision here. The package `safetensors`
+reads and writes the same format, but students need not install it for these few lines.
 """
 
 import json
@@ -18,7 +18,7 @@ HALF = np.dtype("<f2")
 def pack_weights(
     weights: Mapping[str, Tensor], facts: Mapping[str, str] | None = None
 ) -> bytes:
-    """Write tensors in half precision, and facts about them, as one file."""
+    """Pack tensors in half precision, and facts about them, into one file."""
     header: dict[str, object] = {"__metadata__": dict(facts)} if facts else {}
     numbers = b""
     for name, weight in sorted(weights.items()):

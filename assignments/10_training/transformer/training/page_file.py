@@ -14,11 +14,11 @@ from transformer.data.whole_file import whole_file
 
 
 def page_file(model: nn.Module, words: Vocabularies) -> bytes:
-    """Pack a model with what a page needs to translate with it.
+    """Pack a model with the data that a page needs for translating.
 
     Args:
-        model: a `Transformer`; its parameters are written in half precision, a shared
-            one once.
+        model: a `Transformer`. Its parameters are written in half precision, shared
+            ones only once.
         words: source and target vocabulary.
 
     Returns:
@@ -33,7 +33,7 @@ def page_file(model: nn.Module, words: Vocabularies) -> bytes:
 
 
 def save_page_file(model: nn.Module, words: Vocabularies, path: Path) -> int:
-    """Write the file of `page_file` whole or not at all; return its size in bytes.
+    """Write the file of `page_file`, complete or not at all; return its size in bytes.
 
     Raises:
         OSError: if it cannot be written.

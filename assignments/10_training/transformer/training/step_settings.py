@@ -1,4 +1,4 @@
-"""What a training step is told, and what its parts refuse before they compute."""
+"""The settings of a training step, and the checks of its inputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,12 @@ StateDict = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class StepSettings:
-    """Hold what one training step needs to know beside model, batch and optimiser.
+    """Hold the settings of one training step.
 
     Attributes:
         pad_id: id of the padding token, which the loss leaves out.
-        smoothing: mass that label smoothing spreads evenly over the vocabulary.
+        smoothing: probability mass that label smoothing spreads evenly over the
+            vocabulary.
         max_norm: length to which a longer gradient is cut.
     """
 
@@ -37,13 +38,13 @@ def require_fitting_target(logits: Tensor, target: Tensor) -> None:
 
 
 def require_share(smoothing: float) -> None:
-    """Raise ValueError unless label smoothing takes a share from 0 to 1."""
+    """Raise ValueError unless the label smoothing is from 0 to 1."""
     if not 0.0 <= smoothing <= 1.0:
         raise ValueError(f"smoothing must lie between 0 and 1, found {smoothing}")
 
 
 def require_same_parameters(state_dicts: Sequence[StateDict]) -> None:
-    """Raise ValueError unless there are checkpoints, and all of one model."""
+    """Raise ValueError unless there are checkpoints, all from the same model."""
     if not state_dicts:
         raise ValueError("expected at least one checkpoint to average, found none")
     first = {name: tuple(value.shape) for name, value in state_dicts[0].items()}

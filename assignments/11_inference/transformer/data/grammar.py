@@ -1,7 +1,7 @@
 """The course's own corpus: German sentences from a grammar, with gold alignments.
 
-Every sentence is drawn from the templates in `language`; its translation and the
-links between the words come from the same clause. One German sentence has one
+Every sentence is drawn from the templates in `language`, and its translation and the
+links between the words come from the same clause. Each German sentence has one
 translation, and the corpus is the same on every machine.
 """
 
@@ -22,7 +22,7 @@ from .pairs import Corpus, SentencePair
 
 N_TRAIN, N_VALID, N_TEST, N_NOVEL = 20_000, 1_000, 1_000, 300
 SHORTEST, LONGEST = 3, 14  # tokens, on either side
-RAREST = 10  # times that a word of the other splits occurs in training, at least
+RAREST = 10  # minimum count in training of a word in the other splits
 AMBIGUOUS_WORDS = {
     "bank": ("bench", "bank"),
     "schloss": ("castle", "lock"),
@@ -38,18 +38,18 @@ AMBIGUOUS_WORDS = {
 }
 """German words whose translation the rest of the sentence decides."""
 
-_HELD_OUT_EVERY = 40  # one combination of words in so many occurs in the test alone
+_HELD_OUT_EVERY = 40  # one in this many word combinations occurs only in the test
 
 
 @cache
 def is_held_out(word: str, noun: str) -> bool:
-    """Tell whether a combination of words is kept for the test.
+    """Return whether a combination of words is kept for the test.
 
-    It goes by the letters, and so is the same for every seed.
+    The result depends on the letters, and is therefore the same for every seed.
 
     Args:
         word: an adjective, or a verb with its particle: "old", "pick up".
-        noun: what it stands with, in English: "train_station", "suitcase".
+        noun: its noun in English: "train_station", "suitcase".
     """
     number = sum(ord(letter) * 31**i for i, letter in enumerate(f"{word} {noun}"))
     return number % 100_003 % _HELD_OUT_EVERY == 0
@@ -69,9 +69,9 @@ def make_grammar_corpus(seed: int = 0) -> Corpus:
     """Draw 20,000 pairs to train on, 1,000 to validate with, and 1,000 to test with.
 
     No sentence, German or English, occurs twice. The first test pair is the book's
-    sentence; the next 300 hold a combination of adjective and noun, or of verb and
-    object, that occurs in no other split (`Corpus.novel`). Every word of the
-    validation and test pairs occurs at least ten times in training.
+    sentence; the next 300 contain a combination of adjective and noun, or of verb and
+    object, that occurs in no other split (`Corpus.novel`). Every word of the validation
+    and test pairs occurs at least ten times in training.
 
     Args:
         seed: equal seeds give equal corpora; the book uses 0.
@@ -99,7 +99,7 @@ def make_grammar_corpus(seed: int = 0) -> Corpus:
 
 
 def align(sentence: Sentence) -> SentencePair:
-    """Return the words of a sentence, linked where they say the same."""
+    """Return the words of a sentence, with links between words of equal meaning."""
     links = tuple(
         [
             (i, j)
@@ -113,7 +113,7 @@ def align(sentence: Sentence) -> SentencePair:
 
 
 def _draw_pairs(dice: Dice) -> Iterator[tuple[SentencePair, bool]]:
-    """Yield pairs that are new on both sides, and whether they are for the test."""
+    """Yield pairs that are new on both sides, and whether they belong to the test."""
     seen = {RUNNING_EXAMPLE.src, RUNNING_EXAMPLE.tgt}
     while True:
         sentence = sample_sentence(dice)

@@ -1,4 +1,4 @@
-"""Half a Transformer: an encoder alone, as in BERT, and a decoder alone, as in GPT.
+"""Half a Transformer: only an encoder, as in BERT, and only a decoder, as in GPT.
 
-`masked_words` and `language_model` are what students write in units 08 and 09.
+Students write `masked_words` in unit 08 and `language_model` in unit 09.
 """

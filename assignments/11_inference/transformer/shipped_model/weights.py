@@ -1,8 +1,8 @@
 """The model that comes with the course: `tiny`, trained on the grammar corpus.
 
-Chapters and notebooks that only need a trained model load this one. It is made by
-`make model` (see `make`): the weights in half precision, a file for each side of the
-model and each weight once, beside their configuration and vocabularies.
+Chapters and notebooks that need only a trained model load this one. `make model` writes
+it (see `make`), with the weights in half precision, one file for each side of the
+model, each weight once, and a file with the configuration and vocabularies.
 """
 
 import hashlib
@@ -29,17 +29,17 @@ PARTS = {
 
 
 class ShippedModelError(ValueError):
-    """The shipped model is missing or is not the one that was made."""
+    """The shipped model is missing or has been changed."""
 
 
 @dataclass(frozen=True)
 class ShippedModel:
-    """Hold a trained model with what is needed to use it.
+    """Hold a trained model with its vocabularies and facts about it.
 
     Attributes:
         model: the `Transformer` in evaluation mode, in float32.
         words: source and target vocabulary.
-        facts: how it was trained and what it reached, as measured when it was made.
+        facts: how it was trained, and its scores when it was made.
     """
 
     model: Transformer
@@ -53,12 +53,11 @@ def load_shipped_model(
     """Load the model that comes with the course.
 
     Args:
-        device: where to put it.
-        folder: holds the weights and their card.
+        device: device of the model.
+        folder: folder with the weights and their card.
 
     Raises:
-        ShippedModelError: if a file is missing, or the weights are not those that the
-            card describes.
+        ShippedModelError: if a file is missing, or the weights do not match the card.
     """
     card = json.loads(_read(folder / CARD))
     model = Transformer(TransformerConfig(**card["config"]))
@@ -77,7 +76,7 @@ def save_shipped_model(shipped: ShippedModel, folder: Path = FOLDER) -> int:
 
     Args:
         shipped: the model, its vocabularies, and facts that JSON can hold.
-        folder: where to; it is made if need be.
+        folder: folder for the files, which is made if necessary.
 
     Returns:
         The size of the weights in bytes.
@@ -100,7 +99,7 @@ def save_shipped_model(shipped: ShippedModel, folder: Path = FOLDER) -> int:
 
 
 def _weights(model: Transformer, prefixes: Sequence[str]) -> dict[str, Tensor]:
-    """Return the parameters of some of a model's children, a shared one once."""
+    """Return the parameters of some of a model's children, shared ones only once."""
     return {
         name: parameter.detach()
         for name, parameter in model.named_parameters()

@@ -1,4 +1,4 @@
-"""Table 1 of Vaswani et al. (2017), measured: the time of a layer of each kind."""
+"""Time measurements of the layers in Table 1 of Vaswani et al. (2017)."""
 
 import math
 import time
@@ -14,14 +14,14 @@ from transformer.experiments.layer_kinds import make_layer
 
 @dataclass(frozen=True)
 class TimingSettings:
-    """Hold the sizes of the layers to time, and for how long to time each.
+    """Hold the sizes of the layers to time, and the duration of each measurement.
 
     Attributes:
         d_model: width d of a layer.
         width: kernel size k of a convolution, neighbourhood r of restricted attention.
         batch_size: sequences in a batch.
-        min_seconds: time for which a layer is run again and again.
-        device: where to run.
+        min_seconds: time for which a layer is run repeatedly.
+        device: device of the layers.
     """
 
     d_model: int = 64
@@ -38,8 +38,8 @@ class Measurement:
     Attributes:
         kind: one of `LAYER_KINDS`.
         length: tokens n in a sequence.
-        seconds: median time of a forward pass over the batch, on one thread; what
-            else the machine did meanwhile does not count where it can be told apart.
+        seconds: median time of a forward pass over the batch, on one thread. Time for
+            other work of the machine is excluded if the clock allows it.
     """
 
     kind: str
@@ -58,13 +58,13 @@ def measure_layers(
     Args:
         kinds: some of `LAYER_KINDS`.
         lengths: tokens n in a sequence.
-        settings: as in `TimingSettings` if None.
+        settings: the settings; None = the defaults.
 
     Returns:
         A row for each length and kind: all kinds at the first length, then the next.
 
     Raises:
-        ValueError: if a kind is unknown, or the width does not suit it.
+        ValueError: if a kind is unknown, or the width is not valid for it.
     """
     settings = settings or TimingSettings()
     clock = _clock_of(settings.device)
@@ -83,7 +83,7 @@ def measure_layers(
 
 
 def _clock_of(device: str) -> Callable[[], float]:
-    """Return the thread's own clock, or the wall's, which waits for a device."""
+    """Return the thread's own clock, or wall-clock time after a device has finished."""
     fine = time.get_clock_info("thread_time").resolution < 1e-6
     return time.thread_time if device == "cpu" and fine else wall_clock
 
@@ -91,16 +91,17 @@ def _clock_of(device: str) -> Callable[[], float]:
 def crossing_length(
     rows: Sequence[Measurement], first: str, second: str
 ) -> float | None:
-    """Find the length from which on one kind of layer is slower than another.
+    """Find the length from which one kind of layer is slower than another.
 
     Args:
         rows: measurements of both kinds at the same lengths.
-        first: the kind that is faster on short sequences.
-        second: the kind that is faster on long ones.
+        first: the kind of layer that is faster on short sequences.
+        second: the kind of layer that is faster on long sequences.
 
     Returns:
         The length of equal times, interpolated on logarithmic scales between the last
-        length at which `first` was faster and the next; None if there is none.
+        length at which `first` was faster and the next length; None if there is no such
+        length.
     """
     times = {
         kind: {row.length: row.seconds for row in rows if row.kind == kind}

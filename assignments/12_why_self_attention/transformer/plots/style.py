@@ -1,7 +1,7 @@
-"""The look that all figures share: colours, lines, heat maps, and how they are shown.
+"""The style of all figures: colours, lines, heat maps, and their display.
 
-A figure is drawn on white. The book turns it dark in its dark theme, so a darker mark
-means more in the light theme, and a lighter one in the dark.
+A figure is drawn on white. The book inverts it in its dark theme, so that larger values
+are darker in the light theme and lighter in the dark theme.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike
 
 from transformer.plots.narrow import narrowed, packed
 
-if TYPE_CHECKING:  # older releases of matplotlib have no such name
+if TYPE_CHECKING:  # older matplotlib lacks it
     from matplotlib.typing import RcKeyType
 
-# Okabe and Ito's colours, the orange darker: theirs is too pale for a line on white.
+# Okabe and Ito's colours, with a darker orange, because theirs is too pale on white.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#C97B00", "#009E73", "#CC79A7"
 RED, SKY, BLACK, GREY = "#D55E00", "#56B4E9", "#000000", "#777777"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY, BLACK)
@@ -56,7 +56,8 @@ class Picture(Figure):
     """A figure that a notebook shows as SVG when it is the last value of a cell.
 
     Attributes:
-        narrow_picture: what a telephone shows; None = the same, laid out anew.
+        narrow_picture: the picture for phones; None = the same figure in a narrow
+            layout.
     """
 
     narrow_picture: Picture | None = None
@@ -79,14 +80,14 @@ def as_svg(figure: Figure) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """What the colours of a heat map mean.
+    """The meaning of the colours of a heat map.
 
     Attributes:
-        label: name and unit of the values, beside the colour bar.
-        low: value of the first colour; None = the least value.
-        high: value of the last colour; None = the greatest value.
+        label: name and unit of the values, for the colour bar.
+        low: value of the first colour; None = the smallest value.
+        high: value of the last colour; None = the largest value.
         colours: name of matplotlib's colour map.
-        digits: decimals written into each cell; None = none are written.
+        digits: decimals written into each cell; None = no numbers.
     """
 
     label: str = "attention weight"
@@ -101,7 +102,7 @@ SIGNED = Scale(label="value", low=-1.0, high=1.0, colours="RdBu_r")
 
 
 def new_picture(width: float = 6.4, height: float = 3.4) -> tuple[Picture, Axes]:
-    """Make an empty picture of that many inches with one set of axes."""
+    """Make an empty picture of the given size in inches, with one set of axes."""
     with rc_context(STYLE):
         picture = Picture(figsize=(width, height), layout="constrained")
         return picture, picture.add_subplot()
@@ -129,11 +130,11 @@ def draw_heatmap(
     """Draw a matrix on `axes`, a row for each query and a column for each key.
 
     Args:
-        axes: where to draw.
+        axes: axes to draw on.
         matrix: (t, s) values.
         rows: t labels, such as the target's tokens.
         columns: s labels, such as the source's tokens.
-        scale: what the colours mean.
+        scale: meaning of the colours.
 
     Returns:
         The image, for a colour bar.
@@ -170,8 +171,8 @@ def heatmap(
         matrix: (t, s) values.
         rows: t labels of the queries (target).
         columns: s labels of the keys (source).
-        title: what the figure shows.
-        scale: what the colours mean.
+        title: title of the figure.
+        scale: meaning of the colours.
 
     Returns:
         The picture.

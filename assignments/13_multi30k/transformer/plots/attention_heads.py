@@ -1,4 +1,4 @@
-"""What each head of the cross-attention looks at while a translation is written."""
+"""Figures of the cross-attention of each head during translation."""
 
 import math
 from collections.abc import Sequence
@@ -17,17 +17,17 @@ def attention_heads(
     source: Sequence[str],
     title: str = "Cross-attention of each head",
 ) -> Picture:
-    """Draw one heat map a head: a row for each word written, a column a source word.
+    """Draw a heat map per head, with a row per written and a column per source word.
 
     Args:
         weights: cross-attention of one layer, (h, t, s).
-        target: the t words written; the row of a word holds the weights from which it
-            was predicted.
-        source: the s words read.
-        title: what the figure shows.
+        target: the t words written. The row of a word shows the weights with which the
+            model predicted it.
+        source: the s source words.
+        title: title of the figure.
 
     Returns:
-        The picture, four heads a line.
+        The picture, with four heads per line.
 
     Raises:
         ValueError: if the words do not fit the weights.

@@ -26,9 +26,9 @@ def training_log(history: Sequence[Record], title: str = "Training log") -> Pict
     """Draw the perplexity of training and validation after each epoch.
 
     Args:
-        history: records with `epoch`, `train_loss` and `valid_loss`, as a `Trainer`
-            keeps them; losses are in nats.
-        title: what the figure shows.
+        history: a `Trainer`'s records with `epoch`, `train_loss` and `valid_loss`;
+            losses are in nats.
+        title: title of the figure.
 
     Returns:
         The picture, with a mark at the epoch that validation found best.
@@ -81,16 +81,17 @@ def bleu_against_length(
     """Draw the BLEU of groups of sentences, with a line for each translator.
 
     Args:
-        series: for each name the number of sentences and the BLEU of each group, as
-            `bleu_by_length` returns them; a group without a sentence is left out.
+        series: the number of sentences and the BLEU of each group, by name, as from
+            `bleu_by_length`; groups without sentences are left out.
         limits: the greatest source length of every group but the last.
-        title: what the figure shows.
+        title: title of the figure.
 
     Returns:
-        The picture; the numbers of sentences stand under the groups.
+        The picture, with the number of sentences below each group.
 
     Raises:
-        ValueError: if there is no line, or not a group for each name of the limits.
+        ValueError: if there is no line, or the number of groups does not match the
+            limits.
     """
     names = group_names(limits)
     for label, groups in series.items():

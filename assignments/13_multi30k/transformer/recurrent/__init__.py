@@ -1,4 +1,4 @@
 """The recurrent systems that came before the Transformer.
 
-`attention` is what students write in unit 01; `seq2seq` is what it stands on.
+Students write `attention` in unit 01, and `seq2seq` contains the models around it.
 """

@@ -1,10 +1,10 @@
-"""Recurrent translators for a whole corpus, with attention and without.
+"""Recurrent translators for a whole corpus, with and without attention.
 
-The encoder reads in both directions. The decoder is that of Bahdanau et al. (2015):
-its output sees the state, the context and the word before. Without attention the
-context is the same for every word, the encoder's two last states, as in Cho et al.
-(2014). Both are trained, searched and kept as a `transformer.model.Transformer` is:
-`encode` reads, `decode` scores every next word.
+The encoder reads in both directions. The decoder is that of Bahdanau et al. (2015),
+whose output depends on the state, the context and the word before. Without attention,
+the context for every word is the encoder's two last states, as in Cho et al. (2014).
+Both have the interface of `transformer.model.Transformer`: `encode` reads, and `decode`
+scores every next word.
 
 Shapes: b sentences, s source and t target positions, d_h the width of a state.
 """
@@ -21,10 +21,10 @@ Look = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 class BidirectionalTranslator(nn.Module):
-    """A bidirectional GRU that reads, and a GRU that writes with what it read.
+    """A bidirectional GRU encoder, and a GRU decoder that uses its states.
 
     Args:
-        config: sizes, and whether the decoder attends.
+        config: sizes, and whether the decoder uses attention.
     """
 
     def __init__(self, config: RecurrentConfig) -> None:
@@ -51,7 +51,8 @@ class BidirectionalTranslator(nn.Module):
             src: ids (b, s), padded on the right.
 
         Returns:
-            The memory (b, s, 2 d_h): at each word its forward and its backward state.
+            The memory (b, s, 2 d_h), with the forward and the backward state at each
+            word.
 
         Raises:
             ValueError: if a sentence is empty, or padded anywhere but at its end.
@@ -68,12 +69,12 @@ class BidirectionalTranslator(nn.Module):
         Args:
             tgt: ids (b, t), from <sos>.
             memory: (b, s, 2 d_h), from `encode`.
-            src: ids (b, s); tells which of the memory is padding.
+            src: ids (b, s), which show where the memory has padding.
 
         Returns:
-            Logits (b, t, tgt_vocab_size), and in a list, as a Transformer of one layer
-            and one head gives them, the attention weights (b, 1, t, s); they are all 0
-            without attention.
+            Logits (b, t, tgt_vocab_size), and a list with the attention weights (b, 1,
+            t, s), as from a Transformer with one layer and one head. Without attention
+            they are all 0.
         """
         mask = src != self.config.pad_id
         words = self.dropout(self.tgt_embedding(tgt))  # (b, t, d_model)
@@ -81,7 +82,7 @@ class BidirectionalTranslator(nn.Module):
         state = torch.tanh(self.first_state(memory[:, 0, self.config.d_h :]))
         seen, looks = [], []
         for word in words.unbind(dim=1):
-            context, weights = look(state)  # asked with the state before this word
+            context, weights = look(state)  # uses the state before this word
             state = self.cell(torch.cat([word, context], dim=-1), state)
             seen.append(torch.cat([state, context], dim=-1))
             looks.append(weights)
@@ -98,13 +99,13 @@ class BidirectionalTranslator(nn.Module):
             tgt: ids (b, t), from <sos>, without the last token.
 
         Returns:
-            Logits (b, t, tgt_vocab_size); those at [:, i] are for the word after
+            Logits (b, t, tgt_vocab_size). The logits at [:, i] score the word after
             tgt[:, i].
         """
         return self.decode(tgt, self.encode(src), src)[0]
 
     def _look(self, memory: Tensor, mask: Tensor) -> Look:
-        """Return what takes a state to its context (b, 2 d_h) and weights (b, s)."""
+        """Return the function from a state to context (b, 2 d_h) and weights (b, s)."""
         if self.attention is not None:
             return self.attention.into(memory, mask)
         context, nothing = last_states(memory, mask), memory.new_zeros(mask.shape)
@@ -113,7 +114,8 @@ class BidirectionalTranslator(nn.Module):
     def _scores(self, seen: Tensor, words: Tensor) -> Tensor:
         """Score all words (b, t, tgt_vocab_size) from states, contexts and last words.
 
-        The layer before the projection keeps the larger of each two numbers: maxout.
+        The layer before the projection is maxout, which keeps the larger of each two
+        numbers.
         """
         hidden = self.before_output(torch.cat([seen, words], dim=-1))
         hidden = hidden.unflatten(-1, (-1, 2)).amax(dim=-1)  # (b, t, d_model)
@@ -121,7 +123,7 @@ class BidirectionalTranslator(nn.Module):
 
 
 class LookBack(nn.Module):
-    """Additive attention (Bahdanau et al., 2015) to a memory that is asked often.
+    """Additive attention (Bahdanau et al., 2015) to a memory that is used often.
 
     Args:
         d_h: width of the decoder's state; the memory is twice as wide.
@@ -135,11 +137,11 @@ class LookBack(nn.Module):
         self.v = nn.Linear(d_h, 1, bias=False)
 
     def into(self, memory: Tensor, mask: Tensor) -> Look:
-        """Prepare the memory, and return what attends to it with a state.
+        """Prepare the memory, and return a function that attends to it with a state.
 
         Args:
-            memory: (b, s, 2 d_h); U h_j is computed here, once for all looks.
-            mask: bool (b, s), True at words; every sentence has one.
+            memory: (b, s, 2 d_h); U h_j is computed here, once for all states.
+            mask: bool (b, s), True at words; every sentence has at least one.
 
         Returns:
             A function of a state (b, d_h). It returns the context (b, 2 d_h) and the
@@ -158,14 +160,15 @@ class LookBack(nn.Module):
 
 
 def last_states(memory: Tensor, mask: Tensor) -> Tensor:
-    """Join the state in which each direction ends.
+    """Join the final states of the two directions.
 
     Args:
         memory: (b, s, 2 d_h), the forward state first.
         mask: bool (b, s), True at words, which come before all padding.
 
     Returns:
-        (b, 2 d_h): the forward state at the last word, the backward one at the first.
+        (b, 2 d_h), the forward state at the last word and the backward state at the
+        first word.
     """
     forward, backward = memory.chunk(2, dim=-1)  # (b, s, d_h) each
     ends = mask.sum(dim=1) - 1

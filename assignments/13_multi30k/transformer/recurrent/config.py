@@ -1,4 +1,4 @@
-"""The one description of a recurrent translator: its sizes, and whether it attends."""
+"""The configuration of a recurrent translator: its sizes, and its use of attention."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,20 +6,20 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RecurrentConfig:
-    """Describe a `BidirectionalTranslator`; the defaults are those for Multi30k.
+    """Describe a `BidirectionalTranslator`; the defaults are for Multi30k.
 
     Attributes:
         src_vocab_size: words in the source vocabulary.
         tgt_vocab_size: words in the target vocabulary.
-        attention: whether the decoder attends to all states of the encoder, or is
-            given the last ones at every word.
+        attention: whether the decoder attends to all states of the encoder, or receives
+            the last states at every word.
         d_model: width of the word vectors, and of the layer before the projection.
-        d_h: width of a state, of the decoder and of the encoder in each direction.
-        dropout: of the word vectors, of the memory and before the projection.
-        pad_id: the token that fills up a batch; it is never attended to.
+        d_h: width of a state of the decoder, and of the encoder in each direction.
+        dropout: rate for the word vectors, for the memory and before the projection.
+        pad_id: the padding token, which the decoder never attends to.
 
     Raises:
-        ValueError: if a value is outside what is said here.
+        ValueError: if a value is outside the ranges above.
     """
 
     src_vocab_size: int
@@ -31,7 +31,7 @@ class RecurrentConfig:
     pad_id: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be built."""
+        """Refuse values with which no model can be built."""
         for name in ("src_vocab_size", "tgt_vocab_size", "d_model", "d_h"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1: {getattr(self, name)}")

@@ -1,4 +1,4 @@
-"""How a model is trained: the numbers that a run can be repeated from."""
+"""The settings of a training run, with which it can be repeated."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,35 +12,38 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """Describe how to train; the defaults are the tutorial's, but for batches.
+    """Describe a training run; the defaults are the tutorial's, except for batches.
 
     Attributes:
         epochs: times to go through the training pairs.
         batch_size: sentence pairs in a batch.
-        batch_tokens: tokens in a batch instead, padding included, on the longer side;
-            None counts pairs.
-        rate: learning rate; the highest one, if there is a warm-up.
+        batch_tokens: tokens in a batch, including padding, on the longer side; None =
+            use `batch_size`.
+        rate: learning rate, or the highest rate if there is a warm-up.
         warmup: steps over which the rate rises before it falls with the inverse square
             root of the step; 0 keeps it constant.
-        betas: of Adam.
+        betas: Adam's two betas.
         smoothing: label smoothing.
-        max_norm: length to which a longer gradient is cut.
-        seed: of the weights, the dropout and the order of the batches.
-        epoch_steps: batches to take from each epoch; None takes all.
-        by_length: puts sentences of similar length together; see `make_batches`.
-        parts: how many parts of similar length a batch is computed in on a CPU, which
-            saves padding and changes no gradient; other devices compute it whole.
-        accumulate: how many parts a batch is computed in on any device, whose gradients
-            are added up, so that a large batch fits into a small memory.
-        average_last: epochs at the end whose weights are averaged into one more
+        max_norm: norm to which longer gradients are clipped.
+        seed: seed of the weights, the dropout and the order of the batches.
+        epoch_steps: batches to use from each epoch; None uses all.
+        by_length: whether to put sentences of similar length together; see
+            `make_batches`.
+        parts: number of parts of similar length into which a CPU splits a batch. This
+            saves padding and changes no gradient. Other devices compute the batch at
+            once.
+        accumulate: number of parts into which any device splits a batch, adding their
+            gradients, so that a large batch fits into a small memory.
+        average_last: number of last epochs whose weights are averaged into an extra
             checkpoint; 1 averages nothing.
-        precision: "float32", or "bfloat16" for matrix products in half the bits; the
+        precision: "float32", or "bfloat16" for matrix products with half the bits. The
             weights and the optimiser stay in float32.
-        fused: computes attention by PyTorch's fused kernels; equal up to rounding.
-        compile: lets `torch.compile` make the model faster; the first steps are slow.
+        fused: whether to compute attention with PyTorch's fused kernels, equal up to
+            rounding.
+        compile: whether `torch.compile` speeds up the model; the first steps are slow.
 
     Raises:
-        ValueError: if a number is outside what it may be.
+        ValueError: if a number is outside its range.
     """
 
     epochs: int = 10
@@ -62,7 +65,7 @@ class TrainingConfig:
     accumulate: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be trained with."""
+        """Refuse settings with which no model can be trained."""
         least = {"epochs": 1, "batch_size": 1, "warmup": 0, "epoch_steps": 1}
         least |= {"batch_tokens": 1, "average_last": 1, "parts": 1, "accumulate": 1}
         for name, number in least.items():
@@ -85,8 +88,8 @@ class TrainingConfig:
     def tutorial(cls, **changes: Any) -> "TrainingConfig":
         """Return the tutorial's training: ten epochs, a constant rate, random batches.
 
-        Its `BucketIterator` did not sort: that is torchtext's default for training. The
-        average of the last five epochs is kept besides.
+        The tutorial's `BucketIterator` did not sort, which is torchtext's default for
+        training. The run also keeps the average of the last five epochs.
         """
         return cls(**{"by_length": False, "parts": 4, "average_last": 5, **changes})
 
@@ -115,9 +118,10 @@ class TrainingConfig:
     def base(cls, **changes: Any) -> "TrainingConfig":
         """Return the training of the paper's base model, Sections 5.1 to 5.4 and 6.1.
 
-        100,000 steps of 25,000 tokens, each in eight parts. An epoch is 1,400 of them,
-        what the paper's machine did in the ten minutes between two checkpoints, and the
-        last five are averaged. Gradients are clipped, of which the paper says nothing.
+        There are 100,000 steps of 25,000 tokens, each in eight parts. An epoch has
+        1,400 steps, the number that the paper's machine did in the ten minutes between
+        two checkpoints, and the last five epochs are averaged. Gradients are clipped,
+        which the paper does not mention.
         """
         recipe = {"epochs": 72, "epoch_steps": 1400, "batch_tokens": 25_000}
         rate = {"rate": (512 * 4000) ** -0.5, "warmup": 4000, "betas": (0.9, 0.98)}

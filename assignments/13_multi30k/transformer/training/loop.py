@@ -1,4 +1,4 @@
-"""The training loop: epochs, validation, checkpoints, and going on after a stop."""
+"""The training loop: epochs, validation, checkpoints, and resuming after a stop."""
 
 import dataclasses
 import math
@@ -43,12 +43,12 @@ EPOCH = "epoch_{:03}.pt"
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Hold what a model is trained and validated on.
+    """Hold the training data and the validation data of a model.
 
     Attributes:
-        train: batches, in another order each epoch.
+        train: batches, in a different order each epoch.
         valid: batches in a fixed order.
-        vocabularies: of the source and of the target.
+        vocabularies: vocabularies of the source and the target.
     """
 
     train: BatchSource
@@ -65,7 +65,7 @@ def mean_loss(
 ) -> float:
     """Compute the mean cross-entropy of all target tokens, in nats, without dropout.
 
-    Of several processes each computes every so many-th batch.
+    If there are n processes, each computes every n-th batch.
     """
     total, tokens = 0.0, 0
     for batch in islice(batches, processes.rank, None, processes.count):
@@ -80,15 +80,17 @@ def mean_loss(
 class Trainer:
     """Train a model, keeping the last and the best checkpoint in a folder.
 
-    Where the configuration asks for an average, the checkpoints to be averaged are kept
-    too, and the average of the last ones is written as `averaged.pt`.
+    If the configuration sets an average, the trainer also keeps the checkpoints to
+    average, and writes their average as `averaged.pt`.
 
     Args:
-        model: on the device to train on; the batches must come on the same.
-        data: what to train and validate on.
-        config: how to train.
-        folder: where the checkpoints go; None keeps nothing.
-        processes: which train together, on the same data; the first one saves.
+        model: the model, on the training device; the batches must be on the same
+            device.
+        data: the data to train and validate on.
+        config: the settings of the training.
+        folder: folder for the checkpoints; None keeps nothing.
+        processes: the processes that train together on the same data; the first one
+            saves.
     """
 
     def __init__(
@@ -99,7 +101,7 @@ class Trainer:
         folder: Path | None = None,
         processes: Processes = ALONE,
     ) -> None:
-        """Make the optimiser; nothing is trained yet."""
+        """Make the optimiser, without training yet."""
         self.model, self.data, self.config, self.folder = model, data, config, folder
         self.processes = processes
         self.optimizer = torch.optim.Adam(
@@ -115,13 +117,13 @@ class Trainer:
         self.history: list[dict[str, float]] = []
 
     def run(self, listener: Listener | None = None) -> list[dict[str, float]]:
-        """Train the epochs that are still to do.
+        """Train the remaining epochs.
 
         Returns:
-            The history: a record of each epoch, those before a resume among them.
+            The history, with a record of each epoch, including those before a resume.
 
         Raises:
-            FloatingPointError: if the loss is no number any more.
+            FloatingPointError: if the loss becomes NaN or infinite.
             CheckpointError: if a checkpoint cannot be written.
         """
         listener = listener or Silence()
@@ -137,10 +139,10 @@ class Trainer:
         return self.history
 
     def resume(self) -> None:
-        """Go back to where the last checkpoint in the folder was written.
+        """Restore the state of the last checkpoint in the folder.
 
         Raises:
-            CheckpointError: if there is none, or it belongs to another run.
+            CheckpointError: if there is no checkpoint, or it belongs to another run.
         """
         path = self._path(LAST)
         saved = load_checkpoint(path)
@@ -220,7 +222,7 @@ class Trainer:
         save_checkpoint(checkpoint, self._path(LAST))
 
     def _save_average(self, newest: Checkpoint) -> None:
-        """Keep the newest weights among the last few, and write their average."""
+        """Add the newest weights to the last few, and write their average."""
         save_checkpoint(newest, self._path(EPOCH.format(self.epoch)))
         too_old = self.epoch - self.config.average_last
         self._path(EPOCH.format(too_old)).unlink(missing_ok=True)
@@ -229,12 +231,12 @@ class Trainer:
         save_checkpoint(average, self._path(AVERAGED))
 
     def _to_average(self, epoch: int) -> list[Path]:
-        """Return where the weights lie that are averaged after an epoch."""
+        """Return the paths of the weights that are averaged after an epoch."""
         first = max(epoch - self.config.average_last + 1, 1)
         return [self._path(EPOCH.format(n)) for n in range(first, epoch + 1)]
 
     def _require_kept(self, epoch: int) -> None:
-        """Check that the average after the next epoch can be made."""
+        """Check that the weights for the next epoch's average are still there."""
         if epoch >= self.config.epochs:
             return
         for path in self._to_average(epoch + 1)[:-1]:
@@ -267,9 +269,10 @@ def step_function(
     device: torch.device | str,
     processes: Processes = ALONE,
 ) -> Callable[..., tuple[float, int]]:
-    """Return `train_step`, or the same in parts where that is asked for and pays.
+    """Return `train_step`, or the step in parts if set and useful.
 
-    Several processes share the parts, too: with as many as parts, each computes one.
+    Several processes also share the parts. If there are as many processes as parts,
+    each computes one.
     """
     parts = config.parts if torch.device(device).type == "cpu" else 1
     parts = math.ceil(max(parts, config.accumulate) / processes.count)

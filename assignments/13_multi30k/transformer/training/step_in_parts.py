@@ -1,8 +1,8 @@
-"""A training step with less padding: the same gradient, computed in parts.
+"""A training step in parts, which has less padding and the same gradient.
 
-A random batch is as long as its longest sentence, and half of it may be padding. Put in
-order of length and cut into parts, it needs less; the parts' gradients add up to the
-batch's. Several processes may share a batch in the same way.
+A random batch is as long as its longest sentence, and half of it may be padding. If it
+is sorted by length and cut into parts, it needs less padding, and the parts' gradients
+add up to that of the batch. Several processes can share a batch in the same way.
 """
 
 import torch
@@ -24,18 +24,19 @@ def train_step_in_parts(
     parts: int,
     processes: Processes = ALONE,
 ) -> tuple[float, int]:
-    """Take the step of `train_step`, computing sentences of similar length together.
+    """Take the step of `train_step`, with sentences of similar length together.
 
     Args:
-        model: called as `model(src, decoder_input)`, returns logits.
+        model: returns logits when called as `model(src, decoder_input)`.
         src: ids (b, s).
         tgt: ids (b, t) with `<sos>` and `<eos>`.
-        optimizer: holds the model's parameters; its old gradients are cleared first.
+        optimizer: has the model's parameters; the step first clears their old
+            gradients.
         settings: padding id, label smoothing and the gradient's largest norm.
-        parts: how many, in each process; at most b.
-        processes: which compute the step together, each its share of the sentences.
-            They divide by the number of target tokens of the whole batch, so that the
-            mean is over tokens, however many a process has.
+        parts: number of parts in each process, at most b.
+        processes: the processes that compute the step together, each with its share of
+            the sentences. They divide by the number of target tokens in the whole
+            batch, so that the mean is over all tokens.
 
     Returns:
         The loss before the update, and the number of target tokens that are not
@@ -60,7 +61,7 @@ def train_step_in_parts(
 def _add_gradient(
     model: nn.Module, src: Tensor, tgt: Tensor, settings: StepSettings, share: Tensor
 ) -> float:
-    """Add the gradient of some sentences' loss times their share; return that loss."""
+    """Add the gradient of some sentences' loss, times their share; return this loss."""
     pad_id = settings.pad_id
     decoder_input, target = teacher_forcing_split(trim_padding(tgt, pad_id))
     logits = model(trim_padding(src, pad_id), decoder_input)

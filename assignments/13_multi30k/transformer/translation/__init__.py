@@ -1,6 +1,6 @@
 """From scores to words: searching, caching, and measuring translations.
 
-`inference` and `bleu` are what students write in unit 11. The command line searches
-with `fast`, and measures with `evaluation`, which asks sacreBLEU, and torchtext for
-the tutorial's figures.
+Students write `inference` and `bleu` in unit 11. The command line searches with `fast`,
+and measures with `evaluation`, which uses sacreBLEU, and torchtext for the tutorial's
+scores.
 """

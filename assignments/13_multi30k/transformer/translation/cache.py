@@ -1,4 +1,4 @@
-"""Keys and values of the tokens already decoded, so that none is projected twice."""
+"""A cache of the decoded tokens' keys and values, so that each is projected once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ class LayerCache:
 
     Attributes:
         memory_key: cross-attention's keys of the source, (b, h, s, d_k).
-        memory_value: its values, (b, h, s, d_k).
+        memory_value: cross-attention's values of the source, (b, h, s, d_k).
         key: self-attention's keys of the tokens so far, (b, h, t, d_k).
-        value: its values, (b, h, t, d_k).
+        value: self-attention's values of the tokens so far, (b, h, t, d_k).
     """
 
     memory_key: Tensor
@@ -50,17 +50,17 @@ class LayerCache:
 
 @dataclass
 class DecoderCache:
-    """Hold the caches of all decoder layers; stands where a memory would.
+    """Hold the caches of all decoder layers, in place of a memory.
 
     Attributes:
-        layers: one cache a decoder layer.
+        layers: one cache for each decoder layer.
     """
 
     layers: list[LayerCache]
 
     @property
     def length(self) -> int:
-        """Number of target tokens it holds."""
+        """Number of target tokens in the cache."""
         return self.layers[0].key.size(2)
 
     def __getitem__(self, rows: Tensor) -> "DecoderCache":
@@ -74,10 +74,10 @@ LayerStep = Callable[
 
 
 class CachedTransformer(nn.Module):
-    """A Transformer that decodes one token at a time and remembers the others.
+    """A Transformer that decodes one token at a time and caches the others.
 
-    It is used as the model itself is: `encode`, then `decode` with one more token each
-    time. What `encode` returns can be indexed by rows, as a memory can.
+    Use it like the model itself: call `encode`, then `decode` with one more token each
+    time. The result of `encode` can be indexed by rows, like a memory.
 
     Args:
         model: the Transformer; its weights are shared, not copied.
@@ -94,7 +94,7 @@ class CachedTransformer(nn.Module):
         self.train(model.training)
 
     def encode(self, src: Tensor) -> DecoderCache:
-        """Read the source (b, s) into a cache that holds no target token yet."""
+        """Read the source (b, s) into a cache without target tokens."""
         memory = self.model.encode(src)
         layers = layers_of(self.model.decoder)
         return DecoderCache([LayerCache.of_memory(layer, memory) for layer in layers])
@@ -102,12 +102,12 @@ class CachedTransformer(nn.Module):
     def decode(
         self, tgt: Tensor, memory: DecoderCache, src: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
-        """Score the word after the last, and add the last to the cache.
+        """Score the next word, and add the last token to the cache.
 
         Args:
-            tgt: (b, t) ids, from <sos>; the cache holds all but the last.
+            tgt: (b, t) ids, from <sos>; the cache contains all except the last.
             memory: from `encode`; it grows by one token.
-            src: (b, s) ids; tells which of the source is padding.
+            src: (b, s) ids, which show where the source has padding.
 
         Returns:
             Logits (b, 1, tgt_vocab_size), and each layer's cross-attention weights

@@ -1,4 +1,4 @@
-"""Translate whole corpora, and say how good the translations are."""
+"""Translate whole corpora, and score the translations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,11 +31,11 @@ Search = Callable[[Model, Tensor, SearchSettings], Tensor]
 
 @dataclass(frozen=True)
 class Bleu:
-    """Hold a score from 0 to 100, with the convention it was counted by.
+    """Hold a score from 0 to 100, with its scoring convention.
 
     Attributes:
         score: the score.
-        convention: what was compared, in words, or sacreBLEU's signature.
+        convention: a description of the comparison, or sacreBLEU's signature.
     """
 
     score: float
@@ -50,11 +50,11 @@ def translate_pairs(
     batch_size: int = 128,
     search: Search[Model] = best_translation,
 ) -> list[list[str]]:
-    """Translate the sources of a corpus, sentences of similar length together.
+    """Translate the sources of a corpus, with sentences of similar length together.
 
     Args:
         model: a `Transformer`, or a `CachedTransformer` for speed.
-        pairs: their targets are not looked at.
+        pairs: sentence pairs, whose targets are not used.
         vocabularies: of the source and of the target.
         settings: beam size 1 is greedy.
         batch_size: sentences in a batch.
@@ -62,8 +62,8 @@ def translate_pairs(
             `transformer.translation.fast.fast_translation` does it faster.
 
     Returns:
-        The words of each translation with the final `<eos>` where it was written, in
-        the order of `pairs`.
+        The words of each translation, with the final `<eos>` if it was written, in the
+        order of `pairs`.
     """
     device = next(model.parameters()).device
     order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].src))
@@ -89,7 +89,7 @@ def log_probabilities(
 
     Args:
         model: a `Transformer` in `eval` mode, without a cache.
-        pairs: the sources, and the translations in question.
+        pairs: the sources and the given translations.
         vocabularies: of the source and of the target.
 
     Returns:
@@ -107,22 +107,23 @@ def log_probabilities(
 
 
 def has_torchtext() -> bool:
-    """Tell whether torchtext, which only the tutorial's BLEU needs, is installed."""
+    """Return whether torchtext, which only the tutorial's BLEU needs, is installed."""
     return find_spec("torchtext") is not None
 
 
 def tutorial_bleu(
     translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
 ) -> Bleu:
-    """Score as the tutorial does: torchtext's corpus BLEU × 100 on its tokens.
+    """Score as in the tutorial: torchtext's corpus BLEU × 100 on its tokens.
 
     Args:
-        translations: words as `translate_pairs` returns them; the last of each is cut,
-            whether it is `<eos>` or not.
+        translations: words as `translate_pairs` returns them; the last word of each is
+            removed, even if it is not `<eos>`.
         references: words of one reference each.
 
     Raises:
-        ModuleNotFoundError: if torchtext is not installed; it says how to.
+        ModuleNotFoundError: if torchtext is not installed; the message says how to
+            install it.
     """
     if not has_torchtext():
         raise ModuleNotFoundError(HOW_TO_INSTALL_TORCHTEXT)
@@ -137,7 +138,7 @@ def tutorial_bleu(
 def detokenised_bleu(
     translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
 ) -> Bleu:
-    """Score with sacreBLEU on text, as a reader would see it in lower case.
+    """Score with sacreBLEU on detokenised text in lower case.
 
     Args:
         translations: words of each translation; special tokens are left out.
@@ -152,9 +153,9 @@ def text_bleu(texts: Sequence[str], references: Sequence[str], kind: str) -> Ble
     """Score texts with sacreBLEU.
 
     Args:
-        texts: translations.
-        references: one each.
-        kind: what they are, for the convention.
+        texts: the translations.
+        references: one reference for each translation.
+        kind: the kind of text, for the convention.
     """
     metric = sacrebleu.BLEU()
     score = metric.corpus_score(texts, [references])
@@ -162,12 +163,12 @@ def text_bleu(texts: Sequence[str], references: Sequence[str], kind: str) -> Ble
 
 
 def text_chrf(texts: Sequence[str], references: Sequence[str], kind: str) -> Bleu:
-    """Score texts with chrF, which compares runs of letters; else as `text_bleu`."""
+    """Score texts with chrF, which compares runs of letters; see `text_bleu`."""
     metric = sacrebleu.CHRF()
     score = metric.corpus_score(texts, [references])
     return Bleu(score.score, f"chrF on {kind}, {metric.get_signature()}")
 
 
 def as_words(text: str) -> list[str]:
-    """Split an English text as the tutorial does, with `<eos>` for `tutorial_bleu`."""
+    """Split an English text as in the tutorial, with `<eos>` for `tutorial_bleu`."""
     return [*tokenize(text, "en"), EOS]

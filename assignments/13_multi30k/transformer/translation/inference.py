@@ -1,7 +1,7 @@
 """Write a translation: greedy and beam search, with and without a cache."""
 
-# A search takes any module with `encode`, `decode` and `config`, which is no type.
-# mypy: disable-error-code="operator,union-attr,arg-type,return-value"
+# A search takes any module with `encode`, `decode` and `config`, for which there is no
+# type. mypy: disable-error-code="operator,union-attr,arg-type,return-value"
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -170,14 +170,14 @@ def best_translation(model: nn.Module, src: Tensor, settings: SearchSettings) ->
 
 @dataclass(frozen=True)
 class Translation:
-    """Hold a sentence, its translation, and what was looked at while writing it.
+    """Hold a sentence, its translation, and the cross-attention of each step.
 
     Attributes:
-        source: the s tokens read, `<sos>` and `<eos>` among them.
-        target: the t tokens written, with `<eos>` if it was.
-        cross_attention: (layers, h, t, s); row i holds the weights from which token i
-            of `target` was predicted.
-        text: the translation as one writes it.
+        source: the s source tokens, including `<sos>` and `<eos>`.
+        target: the t tokens written, with `<eos>` if it was written.
+        cross_attention: (layers, h, t, s); row i has the weights with which the model
+            predicted token i of `target`.
+        text: the translation as plain text.
     """
 
     source: tuple[str, ...]
@@ -196,7 +196,7 @@ def translate(
     """Translate one sentence.
 
     Args:
-        model: trained, a `Transformer` or another with `encode` and `decode`.
+        model: a trained `Transformer`, or another model with `encode` and `decode`.
         sentence: text, or its tokens; text for a vocabulary of whole words is German.
         vocabularies: of the source and of the target.
         settings: beam size 1 is greedy.
@@ -205,7 +205,8 @@ def translate(
         The tokens and the cross-attention.
 
     Raises:
-        ValueError: if the sentence has no word, or more than the model has positions.
+        ValueError: if the sentence has no word, or more tokens than the model has
+            positions.
     """
     src_vocab, tgt_vocab = vocabularies
     words = sentence

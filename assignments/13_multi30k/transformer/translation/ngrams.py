@@ -1,4 +1,4 @@
-"""What BLEU is counted from: n-grams, and sentences paired with their references."""
+"""The inputs of BLEU: counts of n-grams, and sentences paired with references."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -26,7 +26,7 @@ def count_ngrams(tokens: Tokens, n: int) -> Counter[tuple[Hashable, ...]]:
 
 
 def closest_length(length: int, references: Sequence[Tokens]) -> int:
-    """Return the length of the reference nearest in length, the shorter of two."""
+    """Return the reference length nearest to `length`, or the shorter of two."""
     return min((abs(len(r) - length), len(r)) for r in references)[1]
 
 
@@ -67,7 +67,7 @@ def pair_sentences(
 
 
 def _list_references(given: Tokens | Sequence[Tokens]) -> list[Tokens]:
-    """Return the references of one sentence, of which one may be given alone."""
+    """Return the references of one sentence as a list, also if there is only one."""
     if isinstance(given, list | tuple):
         several = [one for one in given if isinstance(one, list | tuple)]
         if several and len(several) == len(given):

@@ -32,7 +32,7 @@ def verb_second(clause: Clause) -> list[Word]:
 
 
 def verb_first(clause: Clause) -> list[Word]:
-    """Return "ruft sie den alten mann an": a question, or what follows an adverb."""
+    """Return "ruft sie den alten mann an", for a question or after an adverb."""
     finite, bracket = _verb(clause)
     return [finite, *_subject(clause), *_midfield(clause), *bracket]
 
@@ -54,7 +54,7 @@ def _subject(clause: Clause) -> list[Word]:
 
 
 def _verb(clause: Clause) -> tuple[Word, list[Word]]:
-    """Return the finite verb and what stands at the end of a main clause."""
+    """Return the finite verb and the words at the end of a main clause."""
     verb, person = clause.verb, clause.subject.person
     if verb is None:
         return (_conjugate("sein")[person], VERB), []
@@ -68,7 +68,7 @@ def _verb(clause: Clause) -> tuple[Word, list[Word]]:
 
 
 def _midfield(clause: Clause) -> list[Word]:
-    """Return what stands between the two parts of the verb.
+    """Return the words between the two parts of the verb.
 
     Pronouns come first, then the dative, the time, the accusative, "nicht", and last
     the place or the predicate.

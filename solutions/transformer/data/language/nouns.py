@@ -1,8 +1,8 @@
-"""The nouns: gender, forms, translation, and what one can say about them."""
+"""The nouns: gender, forms, translation, and classes of meaning."""
 
 from typing import NamedTuple
 
-# German; oblique singular, if another; gender; plural; English; its plural; classes.
+# German; oblique singular, if different; gender; plural; English; its plural; classes.
 # An underscore joins two English words. A mass noun has no plural.
 _TABLE = """
 mann          -         m männer           man            men             person,living
@@ -134,12 +134,12 @@ class Noun(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the English word, which tells two meanings apart."""
+        """Return the English word, which distinguishes two meanings."""
         return "_".join(self.english)
 
     @property
     def countable(self) -> bool:
-        """Tell whether there is a plural."""
+        """Return whether the noun has a plural."""
         return bool(self.german_plural)
 
 

@@ -1,11 +1,12 @@
-"""The verbs: forms, translation, who does it, and to what."""
+"""The verbs: forms, translation, possible subjects and objects."""
 
 from typing import NamedTuple
 
 from .nouns import Noun, select_nouns
 
-# German (prefix+verb if separable); stem of "du" and "er", if another; English;
-# frame; subjects; objects. "pick~up" moves behind a pronoun, "look_for" does not.
+# German (prefix+verb if separable); stem of "du" and "er", if different; English;
+# frame; subjects; objects. "up" in "pick~up" follows a pronoun, "for" in "look_for"
+# does not.
 _TABLE = """
 schlafen      schläf  sleep       none    living       -
 lachen        -       laugh       none    person       -
@@ -99,9 +100,9 @@ springen      -       jump        way     living       table,bed,sofa,bench,chai
 class Verb(NamedTuple):
     """A verb with one meaning and one frame of objects.
 
-    `frame` names what stands with it: "none", "acc", "dat", "ditr" (dative and
-    accusative), "that" and "whether" (a clause), "place" (in the house) or "way" (into
-    it). For the last two `objects` are the places.
+    `frame` names its objects: "none", "acc", "dat", "ditr" (dative and accusative),
+    "that" and "whether" (a clause), "place" (in the house) or "way" (into it). For the
+    last two, `objects` are the places.
     """
 
     german: str
@@ -121,7 +122,7 @@ class Verb(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the English verb, with its particle, which tells meanings apart."""
+        """Return the English verb and particle, which distinguish two meanings."""
         return f"{self.english} {self.particle}".strip()
 
 

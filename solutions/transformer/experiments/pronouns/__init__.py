@@ -1,1 +1,1 @@
-"""What a pronoun refers to: which heads find its noun, and is it translated right."""
+"""Pronouns: the heads that find a pronoun's noun, and the translations."""

@@ -1,6 +1,7 @@
-"""Where a pronoun looks in a trained model, and how it is translated.
+"""The attention of a pronoun in a trained model, and its translation.
 
-Each sentence names two nouns that the pronoun could stand for; it stands for one.
+Each sentence has two nouns to which the pronoun could refer, and it refers to one of
+them.
 """
 
 from collections.abc import Sequence
@@ -46,7 +47,7 @@ def encoder_attention(model: Transformer, src: Tensor) -> Tensor:
 def from_the_pronoun(
     model: Transformer, sentences: Sequence[PronounSentence], words: Vocabularies
 ) -> list[Tensor]:
-    """Return where the German pronoun looks in each of the encoder's heads.
+    """Return the German pronoun's attention weights in each of the encoder's heads.
 
     Args:
         model: a trained Transformer, in `eval` mode.
@@ -69,9 +70,9 @@ def from_the_pronoun(
 def from_its_translation(
     model: Transformer, sentences: Sequence[PronounSentence], words: Vocabularies
 ) -> list[Tensor]:
-    """Return where the decoder's heads look as they write "he", "she" or "it".
+    """Return the decoder heads' weights when the model writes "he", "she" or "it".
 
-    Takes and returns what `from_the_pronoun` does.
+    Arguments and result are those of `from_the_pronoun`.
     """
     pairs = [one.pair for one in sentences]
     found = word_attention(model, pairs, words, "writes")
@@ -87,12 +88,12 @@ def on_the_nouns(
     *,
     with_article: bool = False,
 ) -> Tensor:
-    """Return what goes to the pronoun's noun and to the other, (n, layers, h, 2).
+    """Return the weights on the pronoun's noun and the other noun, (n, layers, h, 2).
 
     Args:
-        weights: of each of n sentences, (layers, h, s).
-        sentences: those.
-        with_article: adds what goes to the article before each noun.
+        weights: for each of n sentences, (layers, h, s).
+        sentences: these n sentences.
+        with_article: whether to add the weight on the article before each noun.
     """
     found = []
     for row, one in zip(weights, sentences, strict=True):
@@ -103,13 +104,13 @@ def on_the_nouns(
 
 
 def share_on_noun(weights: Tensor) -> Tensor:
-    """Return each head's share of pronouns that look more at their own noun.
+    """Return each head's share of pronouns with more weight on their own noun.
 
     Args:
         weights: (n, layers, h, 2), from `on_the_nouns`.
 
     Returns:
-        (layers, h), from 0 to 1; a head that is blind to the noun has about 0.5.
+        (layers, h), from 0 to 1; a head that ignores the noun has about 0.5.
     """
     return (weights[..., 0] > weights[..., 1]).double().mean(dim=0)
 
@@ -118,7 +119,7 @@ def share_on_noun(weights: Tensor) -> Tensor:
 def written_pronouns(
     model: Transformer, sentences: Sequence[PronounSentence], words: Vocabularies
 ) -> list[str]:
-    """Return "he", "she" or "it" for each: the likeliest after the right words so far.
+    """Return the likeliest of "he", "she" and "it" after the right words so far.
 
     Args:
         model: a trained Transformer, in `eval` mode.
@@ -136,7 +137,7 @@ def written_pronouns(
 
 
 def share_right(written: Sequence[str], sentences: Sequence[PronounSentence]) -> float:
-    """Return the share of pronouns that are those of the translation."""
+    """Return the share of pronouns that match the translation."""
     right = [
         word == one.pair.tgt[one.tgt_pronoun]
         for word, one in zip(written, sentences, strict=True)
@@ -147,12 +148,12 @@ def share_right(written: Sequence[str], sentences: Sequence[PronounSentence]) ->
 def silence_in_encoder(
     model: Transformer, layer: int, heads: Sequence[int]
 ) -> Transformer:
-    """Copy a model and keep heads of an encoder layer from saying anything.
+    """Copy a model and silence some heads of an encoder layer.
 
     Args:
-        model: stays as it is.
-        layer: of the encoder, counted from 0.
-        heads: counted from 0.
+        model: the model, which is not changed.
+        layer: number of the encoder layer, from 0.
+        heads: numbers of the heads, from 0.
     """
     model = deepcopy(model)
     silence(_encoder_layers(model)[layer].self_attention, heads)
@@ -160,5 +161,5 @@ def silence_in_encoder(
 
 
 def _encoder_layers(model: Transformer) -> list[EncoderLayer]:
-    """Return the layers; `nn.ModuleList` does not tell what kind it holds."""
+    """Return the layers with their type, which `nn.ModuleList` does not state."""
     return cast("list[EncoderLayer]", list(model.encoder.layers))

@@ -1,6 +1,6 @@
-"""The experiments of unit 01: reversal for the translators, a task for the classifier.
+"""The experiments of unit 01: reversal for translators, a task for the classifier.
 
-Nothing here imports an exercise: models and shifted targets are handed in.
+The module imports no exercise, because models and shifted targets are arguments.
 """
 
 import torch
@@ -22,17 +22,17 @@ def train_reversal(
     tgt: Tensor,
     settings: FitSettings | None = None,
 ) -> list[float]:
-    """Train a translator with teacher forcing; padding does not count.
+    """Train a translator with teacher forcing, without counting padding.
 
     Args:
         model: changed in place.
         src: ids (n, s).
         tgt_in: ids (n, t), the target shifted right.
-        tgt: ids (n, t), what to predict, ended by `<eos>`.
+        tgt: ids (n, t), the words to predict, ended by `<eos>`.
         settings: `EXPERIMENT` if None.
 
     Returns:
-        The loss of each step, in nats a word.
+        The loss of each step, in nats per word.
     """
 
     def loss(rows: Tensor) -> Tensor:
@@ -93,7 +93,7 @@ def accuracy_by_length(
 def make_marker_sentences(
     n_sentences: int, length: int, n_classes: int, seed: int
 ) -> tuple[Tensor, Tensor]:
-    """Draw sentences whose class is the word after the marker, wherever it stands.
+    """Draw sentences whose class is the word after a marker at a random position.
 
     A sentence has 3 to `length` words: `n_classes` different ones at random, with the
     ids after the marker's, and one marker, which is never the last.

@@ -1,10 +1,10 @@
-"""The adjectives, and which nouns each of them suits."""
+"""The adjectives, and the nouns that each of them suits."""
 
 from typing import NamedTuple
 
 from .nouns import NOUNS, Noun, select_nouns
 
-# German; stem before an ending, if another; English; nouns that it goes with.
+# German; stem before an ending, if different; English; nouns that it suits.
 _TABLE = """
 klein       -     small       person,animal,thing,clothing,vehicle,building,room,spot
 groß        -     tall        person

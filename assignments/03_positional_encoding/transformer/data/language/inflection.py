@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from .adjectives import Adjective
 from .nouns import PLURAL, Noun
 
-Endings = Mapping[str, tuple[str, ...]]  # of each case, by the columns below
+Endings = Mapping[str, tuple[str, ...]]  # for each case, in the columns below
 
 CASES = ("nom", "acc", "dat")
 
@@ -21,13 +21,13 @@ DER_ENDINGS = {
     "acc": ("en", "e", "es", "e"),
     "dat": ("em", "er", "em", "en"),
 }
-# ein, kein, mein: no ending where the article would show the gender least.
+# ein, kein, mein: no ending in some forms.
 EIN_ENDINGS = {
     "nom": ("", "e", "", "e"),
     "acc": ("en", "e", "", "e"),
     "dat": ("em", "er", "em", "en"),
 }
-# Adjectives after der-words, after ein-words, and alone.
+# Adjectives after der-words, after ein-words, and without an article.
 WEAK_ENDINGS = {
     "nom": ("e", "e", "e", "en"),
     "acc": ("en", "e", "e", "en"),
@@ -65,7 +65,7 @@ _VOWELS = "aeiou"  # of English
 
 
 def inflect_noun(noun: Noun, case: str, plural: bool) -> str:
-    """Return a form of a noun; the dative plural adds -n where it can."""
+    """Return a form of a noun; the dative plural adds -n if possible."""
     if not plural:
         return noun.german if case == "nom" else noun.oblique
     form = noun.german_plural
@@ -89,7 +89,8 @@ def conjugate(infinitive: str, changed_stem: str = "") -> tuple[str, str, str, s
 
     Args:
         infinitive: the infinitive without a separable prefix.
-        changed_stem: the stem of the second and third person, if another ("lies").
+        changed_stem: the stem of the second and third person, if it is different
+            ("lies").
     """
     if infinitive in IRREGULAR:
         return IRREGULAR[infinitive]
@@ -114,15 +115,15 @@ def third_person(verb: str) -> str:
 
 
 def indefinite_article(next_word: str) -> str:
-    """Return "a" or "an", by the next word's first letter.
+    """Return "a" or "an", chosen by the next word's first letter.
 
-    It suffices for the lexicon: no word there begins with a silent h or with "uni".
+    This is enough for the lexicon, in which no word begins with a silent h or "uni".
     """
     return "an" if next_word[0] in _VOWELS else "a"
 
 
 def _needs_link(stem: str) -> bool:
-    """Tell whether -st and -t need an e before them: er wartet, er öffnet."""
+    """Return whether -st and -t need an e before them: er wartet, er öffnet."""
     if stem[-1] in "td":
         return True
     return stem[-1] in "mn" and (stem[-2] not in "aeiouäöülrmnh" or stem[-3:] == "chn")

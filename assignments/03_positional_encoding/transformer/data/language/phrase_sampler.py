@@ -1,4 +1,4 @@
-"""Random phrases: who does it, to whom, and where."""
+"""Random phrases for subjects, objects and places."""
 
 from .adjectives import ADJECTIVES_OF
 from .dice import Dice
@@ -27,7 +27,7 @@ from .phrases import (
 from .places import PLACES, Place, Preposition
 from .verbs import Verb
 
-_MAN = NOUN_BY_NAME["man"]  # whoever may be a man may be "he"
+_MAN = NOUN_BY_NAME["man"]  # a subject that may be a man may be "he"
 _SUBJECT_PRONOUNS = (ICH, DU, ER, ER, SIE_SINGULAR, SIE_SINGULAR, WIR, SIE_PLURAL)
 _OBJECT_PRONOUNS = (ICH, DU, ER, WIR)
 _POSSESSIVES = (MY, YOUR, HIS, OUR)
@@ -54,7 +54,7 @@ class PhraseSampler:
     """Draw phrases; short clauses get more pronouns and fewer adjectives."""
 
     def __init__(self, dice: Dice, short: bool) -> None:
-        """Hold the dice and the length of the clause."""
+        """Store the dice and the length of the clause."""
         self.dice = dice
         self.short = short
         self.adjectives = 0.15 if short else 0.4
@@ -66,8 +66,8 @@ class PhraseSampler:
 
         Args:
             noun: the noun.
-            role: "subject", "object" or "other": which determiners it may have.
-            adjectives: how probable an adjective is; None for the usual share.
+            role: "subject", "object" or "other", which limits its determiners.
+            adjectives: probability of an adjective; None for the usual one.
         """
         dice = self.dice
         plural = noun.countable and dice.chance(0.25)
@@ -81,21 +81,21 @@ class PhraseSampler:
         return NounPhrase(noun, determiner, plural, adjective)
 
     def subject(self, verb: Verb) -> Phrase:
-        """Draw who does it."""
+        """Draw a subject."""
         if verb.subjects[0] is _MAN and self.dice.chance(0.6 if self.short else 0.3):
             return self.dice.pick(_SUBJECT_PRONOUNS)
         return self.noun_phrase(self.dice.pick(verb.subjects), "subject")
 
     def recipient(self, other_than: Phrase, nouns: tuple[Noun, ...]) -> Phrase:
-        """Draw somebody for the dative."""
+        """Draw a dative object."""
         return self._other(other_than, nouns, "other")
 
     def direct_object(self, verb: Verb, other_than: Phrase) -> Phrase:
-        """Draw what it is done to."""
+        """Draw a direct object."""
         return self._other(other_than, verb.objects, "object")
 
     def location(self, place: Place, goal: bool) -> tuple[Preposition, NounPhrase]:
-        """Draw where something is or goes."""
+        """Draw a place or a goal."""
         preposition = self.dice.pick(place.goal if goal else place.where)
         return preposition, self.noun_phrase(place.noun, "other", 0.25)
 
@@ -115,7 +115,7 @@ class PhraseSampler:
 
 
 def _pronouns_beside(subject: Phrase) -> tuple[Pronoun, ...]:
-    """Return the objects of a subject: "ich" with "mich" or "uns" wants "myself"."""
+    """Return the possible pronouns for the object of a subject, none reflexive."""
     if subject in (ICH, WIR):
         return (DU, ER)
     return tuple(word for word in _OBJECT_PRONOUNS if word is not subject)

@@ -27,7 +27,7 @@ _SHORT_FRAMES = (
     *("way",) * 2,
     *("state",) * 3,
 )
-# What lasts is not bound to a day, and nobody can, must or may do it.
+# Lasting states are not limited to a day, and take no "can", "must" or "may".
 _STATIVE = ("need", "know", "understand", "love", "live")
 
 
@@ -52,19 +52,19 @@ def sample_clause(dice: Dice, *, short: bool = False) -> Clause:
 
 
 def sample_speaker(dice: Dice, frame: str = "that") -> Clause:
-    """Draw "der lehrer sagt", which "dass" may follow, or for "whether" "ob"."""
+    """Draw "der lehrer sagt", before "dass", or before "ob" for "whether"."""
     verb = dice.pick(VERBS_BY_FRAME[frame])
     return Clause(PhraseSampler(dice, short=True).subject(verb), verb)
 
 
 def _kind_of_state(parts: Parts) -> str:
-    """Tell what passes, and so may be "today" or "often", from what lasts."""
+    """Return the kind of predicate, passing ("today", "often") or lasting."""
     predicate = parts.get("predicate")
     return "state" if predicate is None or predicate.english in PASSING else "lasting"
 
 
 def _with_adverb(dice: Dice, parts: Parts, kind: str, short: bool) -> Clause:
-    """Add a negation, a time or a frequency, or none of them: never two."""
+    """Add at most one of a negation, a time and a frequency."""
     chance = dice.draw()
     if chance < 0.15:
         parts = _negated(parts)
@@ -80,9 +80,9 @@ def _with_adverb(dice: Dice, parts: Parts, kind: str, short: bool) -> Clause:
 
 
 def _negated(parts: Parts) -> Parts:
-    """Negate with "kein" where an object can bear it, else with "nicht".
+    """Negate with "kein" if the object allows it, otherwise with "nicht".
 
-    "jeder hund schläft nicht" has two readings: some subjects are left alone.
+    Some subjects are not negated, because "jeder hund schläft nicht" has two readings.
     """
     subject, direct = parts["subject"], parts.get("object")
     if isinstance(subject, NounPhrase) and subject.determiner in (A, EVERY, NO):

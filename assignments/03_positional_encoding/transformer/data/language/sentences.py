@@ -1,4 +1,4 @@
-"""Random sentences of every kind that the grammar knows."""
+"""Random sentences of every kind in the grammar."""
 
 from collections.abc import Callable
 
@@ -39,5 +39,5 @@ _KINDS = tuple(kind for kind, weight in _WEIGHTS.items() for _ in range(weight))
 
 
 def sample_sentence(dice: Dice) -> Sentence | None:
-    """Draw a sentence; None where its clause does not suit the kind that was drawn."""
+    """Draw a sentence, or return None if its clause does not suit the drawn kind."""
     return dice.pick(_KINDS)(dice)

@@ -1,4 +1,4 @@
-"""Questions: the verb stands first, or second after a question word."""
+"""Questions, with the verb first, or second after a question word."""
 
 from dataclasses import replace
 

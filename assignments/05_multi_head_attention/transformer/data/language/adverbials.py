@@ -8,8 +8,8 @@ from .phrases import ADVERBIAL, Word
 class Adverbial(NamedTuple):
     """An expression of time, word by word in both languages.
 
-    `links` tells which German word each English one translates. `kinds` names the
-    predicates it goes with: "plain" (a verb in the present), "modal", "state" (to be).
+    `links` gives the German word that each English word translates. `kinds` names the
+    predicates that it suits: "plain" (a verb in the present), "modal", "state" (to be).
     """
 
     german: tuple[str, ...]
@@ -53,11 +53,11 @@ FREQUENCIES = (
 
 
 def german_time(time: Adverbial) -> list[Word]:
-    """Return the German words, each with a bit of its own."""
+    """Return the German words, each with its own bit."""
     return [(word, ADVERBIAL << i) for i, word in enumerate(time.german)]
 
 
 def english_time(time: Adverbial) -> list[Word]:
-    """Return the English words with the bits of the German ones they translate."""
+    """Return the English words with the bits of the German words they translate."""
     pairs = zip(time.english, time.links, strict=True)
     return [(word, ADVERBIAL << link) for word, link in pairs]

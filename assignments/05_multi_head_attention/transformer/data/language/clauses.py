@@ -1,4 +1,4 @@
-"""What a clause says, before either language gives it an order."""
+"""The content of a clause, before either language gives it a word order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Modal(NamedTuple):
 
     Each translation is an auxiliary, empty where English takes "do", and the words
     between it and the verb: ("can", ""), ("", "want to"), ("would", "like to").
-    `asked` is the one of a negated question: "he must not", but "may he not".
+    `asked` is the translation in a negated question: "he must not", but "may he not".
     """
 
     german: str
@@ -40,10 +40,10 @@ MODALS = (
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Say who does what, to whom, where and when.
+    """Hold who does what, to whom, where and when.
 
     `verb` is None for "to be", whose `predicate` is then an adjective or a noun
-    phrase. `negation` is "", "nicht", or "kein" where the object bears it.
+    phrase. `negation` is "", "nicht", or "kein" if it belongs to the object.
     """
 
     subject: Phrase

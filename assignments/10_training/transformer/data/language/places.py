@@ -1,11 +1,11 @@
-"""Prepositions of place: which of them suits which noun, its case and translation."""
+"""Prepositions of place, with the nouns they suit, their case and translation."""
 
 from typing import NamedTuple
 
 from .nouns import NOUN_BY_NAME, Noun
 
-# Noun; where something is (dative); where something goes (dative after "zu", else
-# accusative). "in" with the accusative is "into": the case decides.
+# Noun; place (dative); goal (dative after "zu", else accusative). The case decides
+# whether "in" is "in" or "into".
 _TABLE = """
 house          in=in,vor=in_front_of,hinter=behind,neben=next_to  in=into
 school         in=in,vor=in_front_of                              zu=to,in=into
@@ -39,7 +39,7 @@ bench          auf=on                                             auf=onto
 
 
 class Preposition(NamedTuple):
-    """A preposition with the case that it governs here, and its translation."""
+    """A preposition with its case in this use, and its translation."""
 
     german: str
     case: str
@@ -47,7 +47,7 @@ class Preposition(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A noun and the prepositions it takes as a place and as a goal."""
+    """A noun and its prepositions for a place and for a goal."""
 
     noun: Noun
     where: tuple[Preposition, ...]

@@ -1,4 +1,4 @@
-"""Two clauses joined by a conjunction: the verb of the subordinate one stands last."""
+"""Two clauses joined by a conjunction, with the subordinate clause's verb last."""
 
 from dataclasses import replace
 
@@ -76,5 +76,5 @@ def _subordinate_or_rain(dice: Dice) -> Subordinate:
 
 
 def _shifted(words: list[Word]) -> list[Word]:
-    """Give the words of the second clause bits of their own."""
+    """Give the words of the second clause their own bits."""
     return [(word, bits << CLAUSE_BITS) for word, bits in words]

@@ -21,12 +21,12 @@ from .phrases import (
 )
 from .verbs import Verb
 
-# "explains the task to him", where others say "gives him the book"
+# "explains the task to him", unlike "gives him the book"
 _VERBS_WITH_TO = ("explain",)
 
 
 def statement(clause: Clause) -> list[Word]:
-    """Return "she calls the old man", also without a question's inversion."""
+    """Return "she calls the old man", without a question's inversion."""
     negation = _negation(clause)
     auxiliary, rest = _verb(clause, inverted=False)
     verb = [*auxiliary, *negation]
@@ -51,14 +51,14 @@ def _frequency(clause: Clause) -> list[Word]:
 
 
 def _negation(clause: Clause) -> list[Word]:
-    """Return "not", which belongs to "nicht", or to the "kein" of the object."""
+    """Return "not", which is linked to "nicht", or to the "kein" of the object."""
     if not clause.negation:
         return []
     return [("not", NOT if clause.negation == "nicht" else OBJECT)]
 
 
 def _verb(clause: Clause, inverted: bool) -> tuple[list[Word], list[Word]]:
-    """Return the auxiliary, if any, and the verb with what binds it to the modal.
+    """Return the auxiliary, if any, and the verb with its link to the modal.
 
     There is an auxiliary wherever the clause is negated or inverted.
     """
@@ -94,7 +94,7 @@ def _head(verb: Verb, third: bool) -> Word:
 
 
 def _after(clause: Clause) -> list[Word]:
-    """Return what follows the verb: objects, predicate, place, time."""
+    """Return the words after the verb: objects, predicate, place, time."""
     words = _objects(clause)
     if isinstance(clause.predicate, Adjective):
         words.append((clause.predicate.english, PREDICATE))

@@ -1,4 +1,4 @@
-"""A sentence in both languages, its words still with the bits that align them."""
+"""A sentence in both languages, with the bits that align its words."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from .phrases import END, Word
 
 
 class Sentence(NamedTuple):
-    """A sentence in both languages, and the clauses that it is made of."""
+    """A sentence in both languages, and its clauses."""
 
     german: list[Word]
     english: list[Word]

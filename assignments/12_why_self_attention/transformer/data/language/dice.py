@@ -10,8 +10,8 @@ T = TypeVar("T")
 class Dice:
     """Choose at random from a seed.
 
-    Only `random.Random.random` is used: Python promises that its numbers stay the
-    same from release to release, which it does not for `choice` or `shuffle`.
+    The class uses only `random.Random.random`, because Python guarantees the same
+    numbers in every release only for this method, and not for `choice` or `shuffle`.
     """
 
     def __init__(self, seed: int) -> None:
@@ -23,7 +23,7 @@ class Dice:
         return self._random()
 
     def pick(self, choices: Sequence[T]) -> T:
-        """Return one of the choices, each as likely as the others."""
+        """Return one of the choices, all with the same probability."""
         return choices[int(self._random() * len(choices))]
 
     def chance(self, probability: float) -> bool:

@@ -1,7 +1,7 @@
 """Noun phrases, pronouns and prepositional phrases in both languages.
 
-A word carries a number whose bits name what it says. Two words of a sentence and its
-translation are aligned if they share a bit: that is how the gold alignment arises.
+Each word has a number whose bits stand for its meaning. Two words of a sentence and its
+translation are aligned if they share a bit, which gives the gold alignment.
 """
 
 from typing import NamedTuple
@@ -33,13 +33,13 @@ SUBJECT, OBJECT, RECIPIENT, ADJUNCT = (1 << (3 * i) for i in range(4))
 VERB, PARTICLE, MODAL, NOT, PREPOSITION, PREDICATE, QUESTION = (
     1 << (12 + i) for i in range(7)
 )
-ADVERBIAL = 1 << 19  # and the next bit, for its second word
+ADVERBIAL = 1 << 19  # and the next bit for its second word
 CONJUNCTION, COMMA, END = (1 << (21 + i) for i in range(3))
-CLAUSE_BITS = 24  # the second clause of a sentence shifts its bits by so many
+CLAUSE_BITS = 24  # by which the second clause of a sentence shifts its bits
 
 
 class Determiner(NamedTuple):
-    """A determiner: its German stem, the endings it and its adjectives take."""
+    """A determiner: its German stem, its endings, and those of its adjectives."""
 
     name: str
     german: Endings
@@ -142,7 +142,8 @@ def english_phrase(
 ) -> list[Word]:
     """Return a phrase in English, as in "the old man".
 
-    "kein" is "no" in a subject; elsewhere the verb is negated, and it is "a" or "any".
+    "kein" is "no" in a subject. In other phrases the verb is negated, and "kein" is "a"
+    or "any".
 
     Args:
         phrase: the phrase.

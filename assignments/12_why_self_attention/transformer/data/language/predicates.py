@@ -1,4 +1,4 @@
-"""Random predicates: what a verb needs around it, by its frame."""
+"""Random predicates: the objects and places that a verb needs, by its frame."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from .phrases import BARE, DAS, NO, A, NounPhrase, Pronoun
 from .places import FOR, LEISURE_PLACES, WITH, WITHOUT, Preposition
 from .verbs import VERBS_BY_FRAME
 
-Parts = dict[str, Any]  # the fields of a Clause, as far as they are known
+Parts = dict[str, Any]  # the known fields of a Clause
 
 _PEOPLE = select_nouns("person")
 _COMPANY = select_nouns("person,animal")
 _MOVABLE = select_nouns("person,animal,thing,text,clothing")
-# "die bank ist alt": neither reading is the right one.
+# "die bank ist alt" has two readings, and neither is the right one.
 _DESCRIBED = tuple(
     noun
     for noun in NOUNS
@@ -65,7 +65,7 @@ def put_somewhere(phrases: PhraseSampler) -> Parts:
 
 
 def fill_frame(phrases: PhraseSampler, parts: Parts) -> None:
-    """Add what the frame of `parts["verb"]` asks for."""
+    """Add the parts that the frame of `parts["verb"]` needs."""
     _FILL[parts["verb"].frame](phrases, parts)
 
 
