@@ -99,15 +99,13 @@ def parents() -> Iterator[Callable[[str], ForkServerClient]]:
         parent.close()
 
 
-# Where there is a sandbox, `make test-slow` tries all of it without one too.
-WITHOUT_SANDBOX = pytest.param(
-    "none", marks=[pytest.mark.slow] if PROGRAMS["bubblewrap"].is_there() else []
-)
+# `.ci/without-programs make test` tries all of it without a sandbox.
+CHILD = "sandbox" if PROGRAMS["bubblewrap"].is_there() else "none"
 
 
-@pytest.fixture(params=["sandbox", WITHOUT_SANDBOX])
+@pytest.fixture(params=[CHILD])
 def parent(request: pytest.FixtureRequest, parents: Callable) -> ForkServerClient:
-    """Return a pre-warmed parent, in the sandbox and without one."""
+    """Return a pre-warmed parent, in the sandbox if there is one."""
     return parents(request.param)
 
 
@@ -124,7 +122,7 @@ def make_students(
     return SubmissionRunner(parent, list(cells), files, limits)
 
 
-@pytest.fixture(params=["local", "sandbox", WITHOUT_SANDBOX])
+@pytest.fixture(params=["local", CHILD])
 def students(request: pytest.FixtureRequest, parents: Callable) -> Callable:
     """Make students of code cells, in this process or in a child."""
     if request.param == "local":

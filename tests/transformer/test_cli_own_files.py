@@ -245,12 +245,3 @@ def test_recurrent_models_read_files_too(tmp_path):
     assert "attention, tiny: " in run("train", *files(), *sizes)
     output = run("evaluate", "--data", "files", "--out", tmp_path)
     assert "test: 20 sentences" in output
-
-
-@pytest.mark.slow
-def test_korean_is_learned(tmp_path):
-    more = ["--epochs", 60, "--batch-size", 16, "--seed", 1]
-    run("train", *files(), *SMALL, *more, "--out", tmp_path)
-    output = run("evaluate", "--data", "files", "--out", tmp_path)
-    bleu = float(output.split("BLEU")[1].split()[0])
-    assert bleu > 50, output

@@ -22,7 +22,6 @@ from tiny_grading import (
     grade,
     only,
     scores,
-    submission,
 )
 
 pytest.importorskip("distributed")
@@ -155,25 +154,6 @@ def test_a_worker_killed_in_the_middle_costs_nothing(classroom, pair, tmp_path):
     assert cells(alone) == cells(classroom)
     for name in FEW:
         assert checks(alone, name) == checks(classroom, name)
-
-
-@pytest.mark.slow
-def test_what_is_no_notebook_is_refused_and_the_class_goes_on(classroom, pair):
-    only(classroom, "perfect-one", "mistake-1", "mistake-2", "damaged")
-    submission(classroom, "mistake-1").write_text('{"cells": [{"cell_')
-    path = submission(classroom, "mistake-2")
-    path.unlink()
-    path.symlink_to("/etc/hostname")
-    done = grade(classroom, "--scheduler", pair.address)
-    assert done.exit_code == 1, done.output
-    assert "mistake-1: refused: it is not a complete notebook" in done.output
-    assert "mistake-2: refused: it is a link" in done.output.replace("\n", " ")
-    assert scores(classroom)["perfect-one"] == EXPECTED["perfect-one"]
-    assert scores(classroom)["damaged"] == EXPECTED["damaged"]
-    page = classroom / "feedback" / "perfect-one" / UNIT / f"{UNIT}.html"
-    assert page.is_file()
-    again = grade(classroom, "--scheduler", pair.address)
-    assert again.output.count("as before") == 2
 
 
 @pytest.mark.slow

@@ -131,22 +131,6 @@ def test_the_scores_are_those_of_sqlite(classroom, moved, tmp_path):
 
 
 @pytest.mark.slow
-def test_manual_marks_survive_a_regrade(classroom, moved):
-    only(classroom, "perfect-one")
-    url = moved(classroom)
-    assert grade(classroom, "--no-feedback").exit_code == 0
-    with Gradebook(url) as gradebook:
-        where = ("why", UNIT, UNIT, "perfect-one")
-        gradebook.find_grade(*where).manual_score = 25
-        gradebook.find_comment(*where).manual_comment = "Well said."
-        gradebook.db.commit()
-    assert grade(classroom, "--force").exit_code == 0
-    assert totals(url) == {"perfect-one": 95.0}
-    page = classroom / "feedback" / "perfect-one" / UNIT / f"{UNIT}.html"
-    assert "Well said." in page.read_text()
-
-
-@pytest.mark.slow
 def test_two_runs_write_into_one_gradebook_at_once(classroom, moved, tmp_path):
     only(classroom, *FEW)
     url = moved(classroom)

@@ -18,6 +18,10 @@ from nbgrader.api import Gradebook
 from sets import first_of
 from tiny_grading import EXPECTED, UNIT, cells, grade, only, scores, submission
 
+from autograder.classroom.fingerprint import fingerprint_of_unit
+from autograder.classroom.folder import ClassFolder
+from autograder.unit import graded_unit
+
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
@@ -79,7 +83,23 @@ def test_what_is_graded_is_kept_until_something_changes(classroom):
     assert {status for _, status in statuses(classroom)[6:]} == {"graded"}
 
 
-CHANGES = ["checks", "kit", "limits", "gradebook", "files"]
+def test_the_kit_and_the_limits_decide_too(tiny_class):
+    def fingerprint() -> str:
+        return fingerprint_of_unit(
+            ClassFolder(tiny_class), graded_unit(UNIT, tiny_class)
+        )
+
+    found = [fingerprint()]
+    (tiny_class / "assignments" / UNIT / "more.py").write_text("x = 1\n")
+    found.append(fingerprint())
+    with (tiny_class / "nbgrader_config.py").open("a") as file:
+        file.write('c.RunHiddenChecks.limits = {"cell_seconds": 4}\n')
+    found.append(fingerprint())
+    assert len(set(found)) == 3
+    assert fingerprint() == found[-1]
+
+
+CHANGES = ["checks", "gradebook", "files"]
 
 
 @pytest.mark.parametrize("change", first_of(CHANGES, 2))
@@ -89,11 +109,6 @@ def test_no_score_goes_stale(classroom, change):
     if change == "checks":
         with (classroom / "autograder/checks/test_01_tiny.py").open("a") as file:
             file.write("\n# another version\n")
-    elif change == "kit":
-        (classroom / "assignments" / UNIT / "more.py").write_text("x = 1\n")
-    elif change == "limits":
-        with (classroom / "nbgrader_config.py").open("a") as file:
-            file.write('c.RunHiddenChecks.limits = {"cell_seconds": 4}\n')
     elif change == "gradebook":
         (classroom / "gradebook.db").unlink()
     else:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.commands import build_all, sample_steps
 from autograder.commands.sample_steps import SampleClass
@@ -163,24 +162,6 @@ def test_a_terminal_shows_what_is_being_done_in_place(run_all, monkeypatch) -> N
     assert "\x1b" not in shown
     kept = "\n".join(line.rpartition("\r")[2] for line in shown.split("\n"))
     is_one_screen(kept)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
-def test_one_unit_is_made_graded_and_reported(run_all, tmp_path, capfd) -> None:
-    run_all("04", really=("sample-class", "grade", "report"))
-    text = capfd.readouterr().out
-    is_one_screen(text)
-    assert "04_attention             12 graded" in text
-    assert "all 12 have the score that they must have" in text
-    root = tmp_path / "build" / "sample-class"
-    assert (root / "report" / "04_attention.html").is_file()
-    with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
-        scores = {
-            item.student.id: round(item.score, 2)
-            for item in gradebook.assignment_submissions("04_attention")
-        }
-    assert scores == EXPECTED
 
 
 def test_a_wrong_score_is_named(tmp_path, monkeypatch) -> None:

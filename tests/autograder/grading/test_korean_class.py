@@ -52,14 +52,6 @@ def assert_as_in_english(
     return scores
 
 
-@pytest.mark.slow
-def test_a_class_with_korean_notebooks_gets_the_scores_of_english_ones(
-    tmp_path: Path, parent: ForkServerClient
-) -> None:
-    scores = assert_as_in_english(WHOLE, tmp_path, parent)
-    assert len(scores) == 11 and len(set(scores.values())) > 4
-
-
 @pytest.mark.integration
 def test_korean_notebooks_are_graded_as_english_ones(tmp_path: Path) -> None:
     scores = assert_as_in_english(WHOLE, tmp_path, None, SOME)

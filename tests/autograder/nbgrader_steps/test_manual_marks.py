@@ -5,11 +5,8 @@ from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
-from nbgrader.apps import NbGraderAPI
 from sets import first_of
 from tiny_grading import EXPECTED, UNIT, cells, grade, nbgrader, only, submission
-
-from autograder.classroom.folder import ClassFolder
 
 pytestmark = [
     pytest.mark.integration,
@@ -23,19 +20,12 @@ def by_course(root: Path) -> None:
     assert done.exit_code == 0, done.output
 
 
-def by_api(root: Path) -> None:
-    folder = ClassFolder(root)
-    api = NbGraderAPI(folder.coursedir, config=folder.config)
-    done = api.autograde(UNIT, STUDENT, force=True)
-    assert done["success"], done
-
-
 def by_command(root: Path) -> None:
     done = nbgrader(root, "autograde", UNIT, "--force")
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-WAYS = [by_course, by_api, by_command]
+WAYS = [by_course, by_command]
 
 
 def give_marks(root: Path) -> None:
@@ -87,7 +77,7 @@ def test_grading_again_keeps_manual_scores_and_comments(classroom, again):
     assert open_cells(classroom) == set()  # stock nbgrader asks after every regrade
 
 
-@pytest.mark.parametrize("again", first_of(WAYS[:2]))
+@pytest.mark.parametrize("again", WAYS[:1])
 def test_another_answer_is_checked_anew_and_asks_for_a_look(classroom, again):
     only(classroom, STUDENT, "perfect-one")
     assert grade(classroom, "--student", STUDENT).exit_code == 0

@@ -268,17 +268,6 @@ def test_nothing_handed_in_is_said(grade: Grade) -> None:
 
 
 @pytest.mark.slow
-def test_two_notebooks_are_named_unless_one_has_the_name(
-    grade: Grade, tiny_unit: GradedUnit
-) -> None:
-    right, wrong = notebook(tiny_unit), notebook(tiny_unit, "double")
-    found = grade(first=right, second=wrong)
-    assert found["score"] == 0
-    assert "2 notebooks (first.ipynb, second.ipynb)" in found["output"]
-    assert grade(draft=wrong, **{"01_tiny": right})["score"] == 70
-
-
-@pytest.mark.slow
 def test_a_hostile_notebook_changes_nothing_and_reads_nothing(
     grade: Grade, image: Path, tiny_unit: GradedUnit
 ) -> None:

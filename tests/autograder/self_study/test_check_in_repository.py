@@ -59,8 +59,6 @@ def test_the_notebook_as_it_was_handed_out_is_not_written_yet(check: Check) -> N
     [
         (changed(SCALED, FOREVER), "stopped after 10 s without an end"),
         (changed(SCALED, "import os; os._exit(3)"), "✗ 1. Compare every query"),
-        (changed(SCALED, "input()"), "raised EOFError"),
-        (changed(SCALED, "raise SystemExit"), "✗ 1. Compare every query"),
     ],
 )
 def test_code_that_does_not_come_back_costs_only_its_exercise(
@@ -81,7 +79,7 @@ def test_code_that_does_not_come_back_costs_only_its_exercise(
             *("print('x' * 10**7)", "import nothing_of_this_name"),
             "from transformer.check import check\ncheck()",
         ],
-        *(["raise SystemExit"], ["import os; os._exit(3)"], [FOREVER]),
+        [FOREVER],
     ],
 )
 def test_cells_of_the_learners_own_cost_nothing(
@@ -116,17 +114,13 @@ def test_watching_checks_again_on_each_save(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", ["en", "ko"])
-def test_what_publish_writes_checks_its_own_notebook(
-    tmp_path: Path, language: str
-) -> None:
+def test_what_publish_writes_checks_its_own_notebook(tmp_path: Path) -> None:
     target = tmp_path / "public"
-    publish(load_course(), target, "04", site=False, self_study=True, language=language)
+    publish(load_course(), target, "04", site=False, self_study=True, language="ko")
     command = [sys.executable, "-m", "transformer.check", "04"]
     done = subprocess.run(command, cwd=target, capture_output=True, encoding="utf-8")
-    own = {"en": "not written yet", "ko": "아직"}
     assert done.returncode == 1, done.stderr
-    assert done.stdout.count(own[language]) == 4
+    assert done.stdout.count("아직") == 4
     path = write(tmp_path, answers())
     done = subprocess.run([*command, path], cwd=target, capture_output=True)
     assert done.returncode == 0
