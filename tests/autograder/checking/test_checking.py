@@ -29,7 +29,7 @@ def words(function, *args, **kwargs):
         (None, "scores should be a tensor, but it is None (is a `return` missing?)."),
         ((1, 2), "scores should be a tensor, but it is a tuple of 2."),
         (EXPECTED[0], "should have the shape (2, 2), but it has (2,)."),
-        (EXPECTED + 1, "has the right shape (2, 2), but 4 of its 4 values are not"),
+        (EXPECTED + 1, "has the right shape (2, 2), but 4 of its 4 values are wrong"),
         (EXPECTED / 0, "scores holds infinity in 4 of 4 places."),
         (EXPECTED * float("nan"), "scores holds NaN in 4 of 4 places."),
         (EXPECTED + 0j, "scores should hold real numbers, but it is torch.complex128"),

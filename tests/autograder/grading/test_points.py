@@ -198,7 +198,7 @@ def test_what_a_check_did_not_foresee_fails_it(tmp_path):
     )
     (result,) = results_of(unit)
     assert result.status == "failed"
-    assert "not of the kind" in result.message
+    assert "of the wrong type" in result.message
 
 
 def test_points_of_an_exercise_add_up(tmp_path):

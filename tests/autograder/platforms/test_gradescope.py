@@ -262,7 +262,7 @@ def test_a_mistake_costs_its_points_and_is_told(
 def test_nothing_handed_in_is_said(grade: Grade) -> None:
     found = grade()
     assert found["score"] == 0
-    assert "There is no notebook" in found["output"]
+    assert "contains no notebook" in found["output"]
     assert found["tests"][0]["visibility"] == "visible"
     assert "hand in 01_tiny.ipynb" in found["tests"][0]["output"]
 

@@ -44,7 +44,7 @@ def test_the_repository_and_each_unit_have_both_pages(
     for folder in (".", "assignments/01_sums", "assignments/02_means"):
         texts = {(target / folder / name).read_text("utf-8") for name in BOTH}
         assert len(texts) == 1
-        assert "Do not write the code of an exercise" in texts.pop()
+        assert "Do not write any part of the code of an exercise" in texts.pop()
     own = (target / "assignments/02_means/AGENTS.md").read_text("utf-8")
     assert "This page is about unit 02." in own
     assert "@" not in own

@@ -18,7 +18,7 @@ from autograder.repair.reading import read_content
         (b"", "empty"),
         (b"\xef\xbb\xbf  \n", "empty"),
         (b'{"cells": [{"cell_type": "co', "not a complete notebook"),
-        (b"[1, 2]", "no notebook"),
+        (b"[1, 2]", "not a notebook"),
         (b'{"a": 1}', "no cells"),
         (b'{"cells": []}', "no cells"),
         (b"\x89PNG\r\n\x1a\n\xff\xfe", "no"),
