@@ -14,7 +14,7 @@ ODD = {
     "empty": ("", "the file is empty"),
     "blank": ("  \n", "the file is empty"),
     "half-saved": (answers()[:4000], "it is not a complete notebook file"),
-    "in conflict": (f"<<<<<<< HEAD\n{answers()}", "the marks of a conflict in git"),
+    "in conflict": (f"<<<<<<< HEAD\n{answers()}", "the marks of a git conflict"),
     "a list": ("[1, 2]", "it is a JSON file, but not a notebook"),
     "without cells": ('{"nbformat": 4, "metadata": {}}', "it has no cells"),
     "no cell": ('{"cells": [], "nbformat": 4, "metadata": {}}', "has no cells"),
