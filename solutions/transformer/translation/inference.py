@@ -1,7 +1,7 @@
 """Write a translation: greedy and beam search, with and without a cache."""
 
-# A search takes any module with `encode`, `decode` and `config`, for which there is no
-# type. mypy: disable-error-code="operator,union-attr,arg-type,return-value"
+# A search takes any module with `encode`, `decode` and `config`; no type names these.
+# mypy: disable-error-code="operator,union-attr,arg-type,return-value"
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Train a sequence-to-sequence model: shift, loss, learning rate, step, average."""
 
-# `sum` begins with the number 0, but returns a tensor. mypy:
-# disable-error-code="union-attr"
+# `sum` begins with the number 0, but returns a tensor.
+# mypy: disable-error-code="union-attr"
 
 import math
 from collections.abc import Sequence
