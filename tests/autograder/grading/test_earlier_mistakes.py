@@ -11,6 +11,8 @@ from autograder.sandbox import LocalStudent
 from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import GradedUnit, cells_to_run, our_answers
 
+pytestmark = pytest.mark.integration
+
 WRONG = {
     "square": "def double(x):\n    return x * x\n",
     "raises": "def double(x):\n    raise ValueError\n",

@@ -8,6 +8,8 @@ from autograder.assemble.kit import kit_modules
 from autograder.course import Unit, load_course
 from autograder.proof.variants import load_variants
 
+pytestmark = pytest.mark.integration
+
 COURSE = load_course()
 WRITTEN = [unit for unit in COURSE.units if COURSE.variants_file(unit).exists()]
 

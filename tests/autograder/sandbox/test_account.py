@@ -19,9 +19,12 @@ from autograder.sandbox.uid_leases import FIRST_USER, USERS
 
 LIMITS = Limits(cell_seconds=60, exercise_seconds=60, submission_seconds=300)
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or os.geteuid() != 0, reason="only root gives accounts"
-)
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(
+        sys.platform != "linux" or os.geteuid() != 0, reason="only root gives accounts"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -324,6 +324,7 @@ def says(name: str, who: dict) -> bool:
 
 
 @pytest.mark.integration
+@pytest.mark.integration
 @settings(
     max_examples=60,
     deadline=None,
