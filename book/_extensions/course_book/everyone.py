@@ -13,6 +13,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from .gloss import gloss
 from .words import said
 
 MENDED = {
@@ -53,7 +54,8 @@ def mend(
 
 def description(doctree: nodes.document) -> str:
     """Return the first sentences of a page: a line of its source is a sentence."""
-    first = next(doctree.findall(nodes.paragraph), None)
+    paragraphs = doctree.findall(nodes.paragraph)
+    first = next((one for one in paragraphs if not isinstance(one.parent, gloss)), None)
     text = ""
     for sentence in AN_END.split(first.astext()) if first else ():
         if text and len(text) + len(sentence) >= LONGEST:
