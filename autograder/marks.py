@@ -39,7 +39,7 @@ from sqlalchemy.orm import Session
 from autograder.atomic_write import atomic_write
 from autograder.course import LANGUAGE_KEY
 from autograder.gradebook import fetch_cells, open_transaction
-from autograder.grading.handed_in_at import NAME, STRANGE
+from autograder.grading.handed_in_at import NAME, STRANGE, may_be_a_time
 from autograder.grading.student_names import is_safe_name
 from autograder.late_rule import late_penalty, late_plugin
 from autograder.unit import CHECK_SUFFIX, Submission
@@ -129,13 +129,17 @@ def time_in(folder: Path) -> datetime | None:
     """Return the hand-in time in UTC that a submission's folder records, or None.
 
     Raises:
-        ValueError: if the text is not a time.
+        ValueError: if the text is not a time. A student may have written it, so
+            long files, pipes and links to them are not read.
     """
-    try:
-        text = (folder / NAME).read_text(encoding="utf-8").strip()
-        return parse_utc(text) if text else None
-    except FileNotFoundError:
+    note = folder / NAME
+    if not note.exists():
         return None
+    if not may_be_a_time(note):
+        raise ValueError(STRANGE)
+    try:
+        text = note.read_text(encoding="utf-8").strip()
+        return parse_utc(text) if text else None
     except (ValueError, OverflowError):
         raise ValueError(STRANGE) from None
 

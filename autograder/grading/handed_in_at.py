@@ -21,9 +21,10 @@ def refuse_strange_time(submission: Submission) -> None:
         if folder.name == submission.student:
             break
         note = folder / NAME
-        if note.exists() and not _may_be_a_time(note):
+        if note.exists() and not may_be_a_time(note):
             raise Refused(STRANGE)
 
 
-def _may_be_a_time(note: Path) -> bool:
+def may_be_a_time(note: Path) -> bool:
+    """Return whether a file is regular, and short enough for a timestamp."""
     return note.is_file() and note.stat().st_size <= MAX_BYTES

@@ -1,6 +1,8 @@
 """Marks are written as nbgrader's own steps write them, all of them or none."""
 
+import contextlib
 import copy
+import os
 import sqlite3
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from autograder.classroom.writing import converter, write
 from autograder.gradebook import open_session
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import grade_submission
-from autograder.marks import clear_marks, marks_of, write_marks
+from autograder.marks import clear_marks, marks_of, time_in, write_marks
 from autograder.unit import graded_unit
 
 pytestmark = [
@@ -162,3 +164,24 @@ def test_the_released_notebook_has_metadata_that_nbgrader_takes(classroom):
     """Submissions are rebuilt on it, so that it need not be checked in each of them."""
     released = graded_unit(UNIT, classroom).released
     assert CheckCellMetadata().preprocess(released, {})[0] is released
+
+
+def no_file(place: Path) -> None:
+    """Write nothing."""
+
+
+@pytest.mark.parametrize(
+    ("lay", "refused"),
+    [
+        (no_file, False),
+        (lambda place: place.write_text("2026-03-01 23:59:59 UTC"), False),
+        (lambda place: place.write_text("soon"), True),
+        (lambda place: place.write_text("1" * 1_000_000), True),  # hours to parse
+        (lambda place: os.mkfifo(place), True),  # nobody writes into it
+    ],
+    ids=["no file", "a time", "a word", "too long", "a pipe"],
+)
+def test_only_a_short_regular_file_is_read_as_a_time(tmp_path, lay, refused):
+    lay(tmp_path / "timestamp.txt")
+    with pytest.raises(ValueError) if refused else contextlib.nullcontext():
+        time_in(tmp_path)
