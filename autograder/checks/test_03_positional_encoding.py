@@ -126,7 +126,7 @@ def expect_table(table, length: int, d_model: int, tolerance: float = 1e-5) -> N
                     length,
                     len(table),
                 ),
-                mistake="more rows than were asked for",
+                mistake="more rows than requested",
             )
     mistakes = encoding_mistakes(length, d_model)
     expect_close(table, want, "The table", mistakes=mistakes, tolerance=tolerance)
@@ -166,7 +166,7 @@ def test_encoding_values(student, draw):
     expect_table(student.sinusoidal_encoding(length, d_model), length, d_model)
 
 
-@check("sinusoidal-encoding", share=1, title="Position 0: zeros and ones in turn")
+@check("sinusoidal-encoding", share=1, title="Position 0: alternating zeros and ones")
 def test_encoding_of_the_first_position(student, draw):
     for d_model in (2, D):
         table = student.sinusoidal_encoding(1, d_model)

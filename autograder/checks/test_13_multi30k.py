@@ -219,7 +219,7 @@ def loss_mistakes(case: Case) -> Named:
         "the log-probability, where the loss is its negative": lambda: (
             -losses_with(case)
         ),
-        "losses that leave out another token than pad_id": with_(
+        "losses that leave out a token other than pad_id": with_(
             kept=lambda t, pad: t != PAD
         ),
         "losses that leave out token 0": with_(kept=lambda t, pad: t != 0),
@@ -234,7 +234,7 @@ def count_mistakes(case: Case) -> Named:
         "counts with <sos>, which nobody has to predict": lambda: counts_with(case, 1),
         "counts without <eos>": lambda: counts_with(case, -1),
         "counts of the padded length with <sos>": lambda: counts_with(case, 1, True),
-        "counts that leave out another token than pad_id": lambda: _counts_of_1(case),
+        "counts that leave out a token other than pad_id": lambda: _counts_of_1(case),
     }
 
 
@@ -323,7 +323,7 @@ def test_losses_without_gradients(student, draw):
 @check(
     "sentence-losses",
     share=1,
-    title="The model keeps the mode in which it came",
+    title="The model is left in the mode it was in",
     form=True,
 )
 def test_losses_keep_the_mode(student, draw):
@@ -339,7 +339,7 @@ def test_losses_keep_the_mode(student, draw):
                     came,
                     left,
                 ),
-                mistake="a model that is left in another mode than it came in",
+                mistake="a model left in a different mode from the one it was in",
             )
 
 
@@ -386,7 +386,7 @@ def test_losses_of_the_sure(student, draw):
         expect_close(losses, want, "the tensor of losses", tolerance=1e-3)
 
 
-@check("sentence-losses", share=1, title="Batches that can be walked through once")
+@check("sentence-losses", share=1, title="Batches that can be iterated over only once")
 def test_losses_of_a_generator(student, draw):
     case = losses_case(student, draw)
     once = replace(case, batches=student.load("builtins.iter")(case.batches))
@@ -829,7 +829,7 @@ def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
         "BLEU first and the number of sentences second": lambda: [
             (bleu, n) for n, bleu in right
         ],
-        "BLEU alone, without the numbers of sentences": lambda: [b for _, b in right],
+        "only BLEU, without the sentence counts": lambda: [b for _, b in right],
         "BLEU as a fraction, not times 100": lambda: table_of(
             corpus, groups, lambda places: corpus.bleu(places) / 100
         ),
@@ -840,7 +840,7 @@ def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
         "0 as the BLEU of a group without a sentence": lambda: [
             (n, bleu or 0.0) for n, bleu in right
         ],
-        "None as the BLEU of a group that scores 0": lambda: [
+        "None instead of a BLEU of 0 for a group that scores 0": lambda: [
             (n, bleu or None) for n, bleu in right
         ],
         **{
@@ -1066,7 +1066,9 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
     return {
         "an interval without the references drawn along": of(score=half_drawn),
         "an interval without the translations drawn along": of(score=references_drawn),
-        "an interval of means of the sentences' scores": of(score=mean_of_sentences),
+        "an interval computed from averages of sentence scores": of(
+            score=mean_of_sentences
+        ),
         "an interval of draws without repetitions": of(
             score=lambda row: corpus.bleu(sorted(set(row)))
         ),
@@ -1076,7 +1078,7 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
         "an interval of equal translations, all with the reference of the first": of(
             score=corpus.bleu_by_words
         ),
-        "an interval that takes the columns of `draws` for test sets": lambda: (
+        "an interval that treats the columns of `draws` as test sets": lambda: (
             interval_with(corpus, draws.T)
         ),
         "the score of the test set twice, not redrawn": lambda: torch.tensor(
@@ -1475,7 +1477,7 @@ OTHER_WEIGHTS: dict[str, Callable[[Tensor], Tensor]] = {
     ),
     "the product of the heads' weights": lambda weights: weights.log().sum(dim=(0, 1)),
     "the squares of the weights": lambda weights: weights.square().mean(dim=(0, 1)),
-    "the roots of the weights": lambda weights: weights.sqrt().mean(dim=(0, 1)),
+    "the square roots of the weights": lambda weights: weights.sqrt().mean(dim=(0, 1)),
     "the weights after a second softmax": lambda weights: weights.softmax(dim=-1).mean(
         dim=(0, 1)
     ),
@@ -1600,7 +1602,7 @@ def run_copying(student, case: Copying) -> Any:
 @check(
     "copy-unknown-words",
     share=1,
-    title="A token for each token, and no <unk>",
+    title="One output token for each input token, and no <unk>",
     form=True,
 )
 def test_copies_shape(student, draw):
@@ -2118,7 +2120,7 @@ def choosing_mistakes(words: Words, n: int) -> Named:
                 )
             )
         ),
-        "the most frequent piece with what follows it most": of(
+        "the most frequent piece paired with the piece that most often follows it": of(
             choose=with_its_follower
         ),
         "the two most frequent pieces, neighbours or not": of(choose=two_most),
@@ -2172,17 +2174,23 @@ def equals_mistakes(words: Words, n: int) -> Named:
         )
 
     return {
-        "of equals the pair that was met first": by(),
-        "of equals the pair that was met last": by(last=True),
-        "of equals the last one in Python's order": greatest(tuple),
-        "of equals the first by the text of both pieces": by("".join),
-        "of equals the last by the text of both pieces": greatest("".join),
-        "of equals the first by the second piece": by(lambda pair: pair[::-1]),
-        "of equals the first with the ▁ before all letters": by(
+        "the pair seen first in case of a tie": by(),
+        "the pair seen last in case of a tie": by(last=True),
+        "the last pair in Python's order in case of a tie": greatest(tuple),
+        "in case of a tie, the pair whose joined text sorts first": by("".join),
+        "in case of a tie, the pair whose joined text sorts last": greatest("".join),
+        "in case of a tie, the pair whose second piece sorts first": by(
+            lambda pair: pair[::-1]
+        ),
+        "the first pair in case of a tie, with ▁ sorted before all letters": by(
             lambda pair: tuple(piece.replace(START, " ") for piece in pair)
         ),
-        "of equals the longest": by(lambda pair: (-len("".join(pair)), pair)),
-        "of equals the shortest": by(lambda pair: (len("".join(pair)), pair)),
+        "the longest pair in case of a tie": by(
+            lambda pair: (-len("".join(pair)), pair)
+        ),
+        "the shortest pair in case of a tie": by(
+            lambda pair: (len("".join(pair)), pair)
+        ),
     }
 
 
@@ -2207,7 +2215,7 @@ def sign_mistakes(words: Words, n: int) -> Named:
     of = learned_by(words, n)
     return {
         "merges of words in lower case": of(spell=lambda word: [START, *word.lower()]),
-        "merges of words without their signs": of(
+        "merges of words from which every symbol was removed": of(
             spell=lambda word: [START, *filter(str.isalpha, word)]
         ),
         "merges by a regular expression, in which a dot is any letter": of(
@@ -2246,7 +2254,9 @@ def test_learned_in_order(student, draw):
         expect_learned(student.learn_merges(once, n), once, n, {})
 
 
-@check("learn-merges", share=2, title="Of equals the first in Python's order")
+@check(
+    "learn-merges", share=2, title="In case of a tie, the first pair in Python's order"
+)
 def test_learned_of_equals(student, draw):
     name = renamed(draw)
     words = {name(word): count for word, count in EQUALS.items()}
@@ -2274,7 +2284,7 @@ def test_learned_to_the_end(student, draw):
     with blame(ends, lambda: test_learned_in_order(student, draw)):
         expect_learned(student.learn_merges(words, n), words, n, named)
         expect_learned(student.learn_merges({}, 3), {}, 3, {})
-    one: Named = {"a merge where none is asked for": lambda: learned(words, 1)}
+    one: Named = {"a merge that was not requested": lambda: learned(words, 1)}
     expect_learned(student.learn_merges(words, 0), words, 0, one)
 
 
@@ -2289,7 +2299,7 @@ def test_learned_of_signs(student):
             seen, key=lambda pair: (-seen[pair], "_".join(pair).lower(), pair)
         ),
     )
-    named: Named = {"of equals the first, capitals or not": lambda: small}
+    named: Named = {"the first pair in case of a tie, ignoring case": lambda: small}
     expect_learned(student.learn_merges(dict(CAPITAL), 1), CAPITAL, 1, named)
 
 

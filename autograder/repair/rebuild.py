@@ -188,9 +188,7 @@ class _Builder:
                 self._note(Phrase("{name}: the check was missing; ours is used", name))
             elif len(found) > 1:
                 self._note(
-                    Phrase(
-                        "{name}: the check was there {count} times", name, len(found)
-                    )
+                    Phrase("{name}: the check appeared {count} times", name, len(found))
                 )
             elif "".join(self.cells[found[0]].source.split()) != "".join(
                 ours.source.split()
