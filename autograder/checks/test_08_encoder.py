@@ -254,7 +254,9 @@ def pre_norm_mistakes(
         "a pre-norm layer that ignores the mask": (
             second(x + Steps(layer, None).attend(z))
         ),
-        "a pre-norm layer with another LayerNorm at its end": n2(second(x + attend(z))),
+        "a pre-norm layer with an extra LayerNorm at its end": n2(
+            second(x + attend(z))
+        ),
         "a layer without LayerNorm": (lambda a: a + ff(a))(x + attend(x)),
         "a pre-norm layer whose LayerNorms have no γ and no β": (
             (lambda a: a + ff(without_gains(a)))(x + attend(without_gains(x)))
@@ -558,8 +560,8 @@ def stack_mistakes(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Mistake
             through(layers[1:], each[0], None)
         ),
         "the sum of what each layer makes of the encoder's input": sum(each),
-        "the stack with another residual connection around it": x + whole,
-        "the stack with another residual connection around each layer": (
+        "the stack with an extra residual connection around it": x + whole,
+        "the stack with an extra residual connection around each layer": (
             with_residuals(layers, x, mask)
         ),
         "the input, unchanged": x,
@@ -1232,7 +1234,8 @@ def test_masked_generator(student, draw):
         )
     if torch.equal(first, other) or torch.equal(first, second):
         fail(
-            "A generator of another seed, or in its second call, hides the same words.",
+            "A generator with a different seed, or in its second call, hides the same "
+            "words.",
             mistake=SAME_DRAWS,
         )
     expect_asked_words(masked(student, draw))

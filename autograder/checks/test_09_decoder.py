@@ -1056,7 +1056,7 @@ def expect_rows_of_logits(got: Any, ids: Tensor, what: str) -> None:
         if shape == wrong:
             fail(
                 Phrase(
-                    "You return {phrase}: {what} is to have (b, t, vocab_size).",
+                    "You return {phrase}: {what} should have (b, t, vocab_size).",
                     phrase,
                     what,
                 ),

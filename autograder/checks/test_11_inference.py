@@ -387,7 +387,7 @@ def test_greedy_cached(student, draw):
         expect_greedy(got, model, src)
 
 
-@check("greedy-decode", share=1, title="Each call anew; src stays as it was")
+@check("greedy-decode", share=1, title="Calls are independent; src stays unchanged")
 def test_greedy_leaves_no_traces(student, draw):
     models = [draw_uneven(draw, number) for number in (4, 29)]
     calls = [(model.handed_to(student), src, MAX_LEN) for model, src in models]
@@ -578,7 +578,9 @@ def test_cut_of_close_ones(student, draw):
 
 
 @check(
-    "beam-cut", share=2, title="Each call anew; log_prob and length stay as they were"
+    "beam-cut",
+    share=2,
+    title="Calls are independent; log_prob and length stay unchanged",
 )
 def test_cut_leaves_no_traces(student, draw):
     calls = [candidates(draw.fixed(number), 4, 3, 6, 0.9) for number in (0, 2)]
@@ -721,7 +723,7 @@ OTHERS = {
     "k greedy searches side by side": Rule(apart=True),
     "a search that adds a word to the wrong hypothesis": Rule(crossed=True),
     "a search that starts with k equal hypotheses": Rule(copies=K),
-    "a search that looks at the memory of another sentence": Rule(mixed=True),
+    "a search that looks at the memory of a different sentence": Rule(mixed=True),
     "a search that uses the first sentence's memory for every sentence": Rule(
         first=True
     ),
@@ -1072,7 +1074,9 @@ def test_beam_cached(student, draw):
 
 
 @check(
-    "beam-search", share=1, title="Each call anew; src and settings stay as they were"
+    "beam-search",
+    share=1,
+    title="Calls are independent; src and settings stay unchanged",
 )
 def test_beam_leaves_no_traces(student, draw):
     problems = [problem_of("plain"), problem_of("another plain")]
@@ -1901,8 +1905,8 @@ def expect_each_corpus_anew(
         fail(
             Phrase(
                 "For the same corpus a second call gives a different result: {what} "
-                "should begin anew each time. A list or Counter among the defaults "
-                "is kept.",
+                "should start from scratch each time. A list or Counter among the "
+                "defaults is kept.",
                 what,
             ),
             mistake=GOES_FROM,
@@ -2283,7 +2287,7 @@ CUTTINGS = {
     "the words that are likelier than 1 - p": Cutting(
         lot=lambda before, total, p: total - before > 1 - p
     ),
-    "the words behind the nucleus": Cutting(lot=lambda before, total, p: before >= p),
+    "the words after the nucleus": Cutting(lot=lambda before, total, p: before >= p),
     "top_p of the probabilities before top_k, not of what it leaves": Cutting(
         p_first=True
     ),
@@ -2311,7 +2315,7 @@ def sampling_mistakes(
         "the nucleus in the order of the words' numbers": lambda: by_number(
             logits, settings
         ),
-        "the likeliest word alone": lambda: right_left(logits, SamplingSettings(0)),
+        "only the likeliest word": lambda: right_left(logits, SamplingSettings(0)),
     }
     if settings.temperature != 1:
         named["probabilities divided by the temperature"] = lambda: (

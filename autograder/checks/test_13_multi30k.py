@@ -2279,7 +2279,9 @@ def test_learned_to_the_end(student, draw):
     words = {name(word): count for word, count in BY_AND_BY.items()}
     n = 9  # four more than there are; few, should the pieces grow from call to call
     seen_twice = learned(words, n, least=2)
-    named: Named = {"merges of pairs alone that are seen twice": lambda: seen_twice}
+    named: Named = {
+        "merges of only those pairs that are seen twice": lambda: seen_twice
+    }
     ends = "code that counts on a pair being left, and on a word"
     with blame(ends, lambda: test_learned_in_order(student, draw)):
         expect_learned(student.learn_merges(words, n), words, n, named)

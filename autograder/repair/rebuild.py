@@ -92,7 +92,7 @@ class _Builder:
         is_empty = match.source is None or match.slot.is_stub(match.source)
         if is_empty and self._is_written_elsewhere(match):
             cell.source = WRITTEN_ELSEWHERE
-            self._note(Phrase("{name}: written in another cell", name))
+            self._note(Phrase("{name}: written in a different cell", name))
             return
         if match.source is None:
             self._note(Phrase("{name}: no answer was found", name), doubtful=True)

@@ -605,7 +605,7 @@ beam_search.wrong(
     "repeat in place of repeat_interleave",
     swap("repeat_interleave", "repeat"),
     *MEMORY_STAYS,
-    names="memory of another sentence",
+    names="memory of a different sentence",
 )
 beam_search.wrong(
     "the memory's rows stay where they were", *MEMORY_STAYS, names="memory's rows"
@@ -2063,7 +2063,7 @@ sampling.wrong(
 sampling.wrong(
     "the tail kept",
     swap("before >= settings.top_p", "before < settings.top_p"),
-    names="the words behind the nucleus",
+    names="the words after the nucleus",
 )
 sampling.wrong(
     "the nucleus in the order of numbers",
@@ -2141,7 +2141,7 @@ sampling.wrong(
 sampling.wrong(
     "always the likeliest",
     swap("settings.temperature == 0", "settings.temperature >= 0"),
-    names="the likeliest word alone",
+    names="only the likeliest word",
 )
 sampling.wrong(
     "a temperature of 0 divides",

@@ -2081,7 +2081,7 @@ learn_merges.wrong(
 learn_merges.wrong(
     "pairs that are seen once do not count",
     swap("if not seen:", "if max(seen.values(), default=0) < 2:"),
-    names="alone that are seen twice",
+    names="pairs that are seen twice",
 )
 learn_merges.wrong(
     "an error where nothing is left",
