@@ -425,7 +425,7 @@ def as_many_sentences_as_words(
 
 
 def is_right_on_a_square(layer, x: Tensor, table: Tensor, start: int) -> bool:
-    """Say whether a layer adds the right rows to t sentences of t words."""
+    """Return whether a layer adds the right rows to t sentences of t words."""
     t = x.size(1)
     square = x[:1].expand(t, t, x.size(2)).clone()
     try:

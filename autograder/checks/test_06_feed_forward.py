@@ -530,7 +530,7 @@ def variance_mistakes(
 
 
 def axis_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
-    """Name a normalisation over other axes than the last."""
+    """Name a normalisation over axes other than the last."""
     y = x.double()
 
     def over(*dims: int) -> Tensor:

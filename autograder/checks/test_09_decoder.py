@@ -74,7 +74,7 @@ class Inputs:
 
     @property
     def all(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The four arguments in their order."""
+        """The four arguments, in order."""
         return self.x, self.memory, self.tgt_mask, self.src_mask
 
 
@@ -88,7 +88,7 @@ def drawn_state(draw, module: nn.Module) -> dict[str, Tensor]:
 
 
 def twins(student, draw, kind: type[Trusted], **changes) -> Twins[Trusted]:
-    """Build the student's and the trusted module and give both fresh weights."""
+    """Build the student's module and ours, and give both the same new weights."""
     options = SIZES | changes
     trusted = kind(TransformerConfig(**options))
     state = drawn_state(draw, trusted)
@@ -515,7 +515,7 @@ def test_layer_with_every_mask(student, draw):
 
 
 def output_under(layer: Any, given: Sequence[Tensor], place: str, mask: Tensor) -> Any:
-    """Call a layer with another mask in one place; return x."""
+    """Call a layer with a different mask in one place; return x."""
     x, memory, tgt_mask, src_mask = given
     masks = {"tgt_mask": tgt_mask, "src_mask": src_mask} | {place: mask}
     result = layer(x, memory, masks["tgt_mask"], masks["src_mask"])
@@ -981,7 +981,7 @@ def padded(draw) -> Tensor:
 
 
 def language_models(student, draw, **changes) -> Twins[LanguageModel]:
-    """Build the student's and the trusted language model, with the same weights."""
+    """Build the student's language model and ours, with the same weights."""
     return twins(student, draw, LanguageModel, **{"pad_id": PAD, **changes})
 
 

@@ -1185,12 +1185,12 @@ class Step:
         return self.layer, self.x[:, -1:], parts, self.tgt_mask, self.src_mask
 
     def under(self, place: str, mask: Tensor) -> "Step":
-        """Put another mask in one place, "tgt_mask" or "src_mask"."""
+        """Put a different mask in one place, "tgt_mask" or "src_mask"."""
         changed: dict[str, Any] = {place: mask}
         return replace(self, **changed)
 
     def with_others(self, draw) -> "Step":
-        """Draw other tokens, source and masks, in a batch larger than any other."""
+        """Draw different tokens, source and masks, in a batch larger than any other."""
         return replace(
             self,
             x=draw.normal(B + 1, T, D),
@@ -1685,7 +1685,7 @@ def matches(corpus: Corpus, n: int, how: str = "right") -> tuple[int, int]:
 
 
 def edited(corpus: Corpus) -> dict[str, Corpus]:
-    """Return a corpus with other tokens left in or cut, and with the sides swapped."""
+    """Return a corpus with different tokens kept or cut, and with the sides swapped."""
     hypotheses, several = corpus[0], lists_of(corpus[1])
     ended = (
         [[*h, "<eos>"] for h in hypotheses],

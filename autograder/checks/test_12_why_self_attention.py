@@ -624,7 +624,7 @@ def side_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
 
 
 def shape_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Name masks that are no band at all, at the ends or in their shape."""
+    """Report masks that are not a band, because of their ends or their shape."""
     place, away, side = torch.arange(n), offsets(n).abs(), (r - 1) // 2
     band = away <= side
     start = (place - side).clamp(0, max(n - r, 0))[:, None]
@@ -933,7 +933,7 @@ def test_rate_of_nothing(student, draw):
 
 
 def blame_division(links: str) -> AbstractContextManager[None]:
-    """Name a division by the number of one kind of links, where 0 was divided by."""
+    """Report a division by 0 that comes from counting only one kind of links."""
     mistake = Phrase("code that divides by the number of {links} links", links)
     return blame_error("ZeroDivisionError", mistake)
 

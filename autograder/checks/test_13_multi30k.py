@@ -1,7 +1,7 @@
 """Hidden checks of unit 13: losses, perplexity, BLEU, its interval, copies, merges.
 
-Nothing is trained: the Transformer is a small one of random weights, and translations
-are made up of a few words.
+Nothing is trained: the Transformer is small and has random weights, and the
+translations are invented from a few words.
 """
 
 import copy
@@ -93,7 +93,7 @@ def draw_batch(draw, lengths: Sequence[int], places: Sequence[int], pad: int) ->
 def losses_case(
     student, draw, pad=PAD, lengths=LENGTHS, places=PLACES, dropout=0.0, sure=1.0
 ) -> Case:
-    """Build the student's and the trusted model with the same weights, and batches.
+    """Build batches, and the student's model and ours with the same weights.
 
     Args:
         student: the fixture.
@@ -783,7 +783,7 @@ def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
 
 
 def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
-    """Name groups that are scored in another way."""
+    """Name groups that are scored differently."""
 
     def mean_of_sentences(places: Sequence[int]) -> float:
         return sum(corpus.bleu([i]) for i in places) / len(places)
@@ -1697,7 +1697,7 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 def renamed(draw) -> Callable[[str], str]:
-    """Draw four letters, and return what writes them for a, b, c and d, in order."""
+    """Draw four letters, and return a function that writes them for a, b, c and d."""
     drawn = torch.randperm(len(LETTERS), generator=draw.generator)[:4].sort().values
     table = str.maketrans("abcd", "".join(LETTERS[i] for i in drawn))
     return lambda text: text.translate(table)
@@ -1716,7 +1716,7 @@ def places_of(pieces: Sequence[str], pair: Pair) -> list[int]:
 
 
 def joined_at(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
-    """Join the pieces at these places with those behind them; no piece twice."""
+    """Join the pieces at these places with the pieces after them, using none twice."""
     made: list[str] = []
     i = 0
     while i < len(pieces):
@@ -1802,7 +1802,7 @@ either_way = merged_if(lambda left, right, pair: {left, right} == set(pair))
 def applied(
     pieces: Sequence[str], merges: Sequence[Pair], merge: Merge = merged
 ) -> list[str]:
-    """Apply the merges in their order, rightly or with another step."""
+    """Apply the merges in order, with the right step or a different one."""
     for pair in merges:
         pieces = merge(pieces, pair)
     return list(pieces)
@@ -2017,7 +2017,7 @@ def learned(words: Words, n: int, **changes: Any) -> list[Pair]:
 
 
 def learned_by(words: Words, n: int) -> Callable[..., Callable[[], list[Pair]]]:
-    """Return what makes functions that learn from these words in another way."""
+    """Return a maker of functions that learn from these words differently."""
     return lambda **changes: lambda: learned(words, n, **changes)
 
 
@@ -2032,7 +2032,7 @@ def learn_mistakes(words: Words, n: int) -> Named:
 
 
 def spelling_mistakes(words: Words, n: int) -> Named:
-    """Name merges of words that are spelled in another way, or merged in another."""
+    """Name merges of words that are spelled or merged differently."""
     of = learned_by(words, n)
     text = "".join((START + word) * count for word, count in words.items())
     return {
@@ -2064,7 +2064,7 @@ def spelling_mistakes(words: Words, n: int) -> Named:
 
 
 def counting_mistakes(words: Words, n: int) -> Named:
-    """Name pairs that are counted in another way."""
+    """Name pairs that are counted differently."""
     of = learned_by(words, n)
     first = Counter[Pair]()
     for word, count in words.items():

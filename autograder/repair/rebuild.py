@@ -105,7 +105,7 @@ class _Builder:
             self._note(Phrase("{name}: {how}", name, match.how), match.doubtful)
 
     def _is_written_elsewhere(self, match: Match) -> bool:
-        """Say whether another answer's cell, or an extra cell, defines this answer."""
+        """Return whether another answer's cell or an extra cell defines this answer."""
         names = set(match.slot.names)
         others = [m.source for m in self.matches.values() if m is not match]
         more = [
