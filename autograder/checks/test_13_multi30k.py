@@ -426,7 +426,11 @@ def test_losses_leave_no_traces(student, draw):
         )
 
 
-@check("sentence-losses", share=1, title="Each call anew: other weights, other words")
+@check(
+    "sentence-losses",
+    share=1,
+    title="Independent calls: different weights, different words",
+)
 def test_losses_of_each_call(student, draw):
     lengths, places = ((4, 3), (6, 5, 3), (8, 4)), ((2, 0), (1, 5, 3), (6, 4))
     others = ((3, 4), (6, 4, 2), (5, 8))  # as long when they are padded
