@@ -4,7 +4,7 @@
 the hidden checks, which are built from `checking/`. A submission goes through
 `collect/`, `repair/`, `sandbox/`, `grading/` and `nbgrader_steps/`. `classroom/` and
 `class_report/` handle a whole class. `proof/` tests the hidden checks themselves, and
-`commands/` defines the command `course`.
+`commands/` defines the `course` command.
 """
 
 import sys

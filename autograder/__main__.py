@@ -1,4 +1,4 @@
-"""Run the command `course` with `python -m autograder`."""
+"""Run the `course` command with `python -m autograder`."""
 
 import sys
 

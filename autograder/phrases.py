@@ -79,7 +79,8 @@ def series(texts: Sequence[str]) -> str:
 def translated(text: str, table: Mapping[str, str]) -> str:
     """Translate a text with a table of English texts and their translations.
 
-    If a template contains words and is not in the table, the whole text stays English.
+    If a template contains words and is not in the table, the whole text stays in
+    English.
     """
     if not isinstance(text, Phrase):
         return table.get(text, text)

@@ -61,7 +61,7 @@ class Submission:
 
     @property
     def is_in_linked_folder(self) -> bool:
-        """Say whether the student's folder, or a folder in it, is a symbolic link."""
+        """Return whether the student's folder or a folder in it is a symbolic link."""
         for folder in self.path.parents:
             if folder.is_symlink():
                 return True
@@ -157,14 +157,14 @@ def points_told(notebook: NotebookNode) -> float:
 
 
 def is_graded_code(cell: NotebookNode) -> bool:
-    """Say whether hidden checks decide the cell's points."""
+    """Return whether hidden checks decide the cell's points."""
     details = cell.metadata.get("nbgrader", {})
     graded = details.get("grade") and not details.get("solution")
     return cell.cell_type == "code" and bool(graded)
 
 
 def is_run(cell: NotebookNode) -> bool:
-    """Say whether grading executes a cell.
+    """Return whether grading executes a cell.
 
     Grading does not execute graded cells, our demonstrations or the cell that makes the
     file to hand in.

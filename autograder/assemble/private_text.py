@@ -89,6 +89,6 @@ def telling_lines(lines: Iterable[str]) -> frozenset[str]:
 
 
 def gives_away(shown: frozenset[str], secret: Secret) -> bool:
-    """Say whether the shown lines contain too much of a secret."""
+    """Return whether the shown lines contain too much of a secret."""
     told = sum(len(line) for line in secret.lines & shown)
     return bool(told) and told >= secret.share * sum(map(len, secret.lines))

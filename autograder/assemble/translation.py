@@ -17,7 +17,7 @@ from autograder.translations.sources import NOTEBOOKS, SHARED, unit_catalogue
 
 
 def has_translation(course: Course, language: str) -> bool:
-    """Say whether the course has catalogues for a language."""
+    """Return whether the course has catalogues for a language."""
     return (course.root / "book" / "locale" / language / NOTEBOOKS).is_dir()
 
 

@@ -56,7 +56,7 @@ def banned_use(program: Program, name: str, banned: Sequence[str]) -> str | None
 def _is_local(
     dotted: str, place: Place, program: Program, aliases: dict[str, str]
 ) -> bool:
-    """Say whether a name is local to a function and not an alias or import."""
+    """Return whether a name is local to a function and not an alias or import."""
     known = dotted in aliases or dotted in program.imports  # as after `f = f`
     return dotted in place.bound and not known
 

@@ -76,7 +76,7 @@ def expect_parts(actual: Any, count: int, what: str) -> Sequence[Any]:
                 what,
                 describe(actual),
             ),
-            mistake="another number of results",
+            mistake="a different number of results",
         )
     return actual
 

@@ -101,11 +101,11 @@ def _expect_share(dropped: Tensor, scales: Tensor, p: float, what: str) -> None:
     fail(
         Phrase(
             "dropout={p} is the share of {what} that becomes 0, but yours drops "
-            "another share.",
+            "a different share.",
             f"{p:g}",
             what,
         ),
-        mistake="another share dropped",
+        mistake="a different share dropped",
     )
 
 
@@ -138,7 +138,7 @@ def _expect_unlike_along(
     if dropped.equal(first.expand_as(dropped)):
         fail(
             Phrase(
-                "Dropout should drop single numbers of {what}, but it drops the "
+                "Dropout should drop individual numbers of {what}, but it drops the "
                 "same ones for every {name}.",
                 what,
                 name,

@@ -203,7 +203,7 @@ def expect_equal(
         fail(Phrase("{what} is a number, but not the one expected.", what))
     fail(
         Phrase(
-            "{what} is of the right type, but has another value than expected.", what
+            "{what} is of the right type, but its value is not the expected one.", what
         )
     )
 

@@ -24,11 +24,11 @@ FIXED = Phrase("the same result for other inputs: fixed, or {kept}", KEPT)
 ONE_BUFFER = "one tensor for the results of all calls"
 FIXED_SEED = "a seed that the code sets itself"
 SAME_DRAWS = "the same random numbers in every call"
-MADE_ON_CPU = "a tensor made on the CPU, wherever the input lies"
+MADE_ON_CPU = "a tensor made on the CPU, whatever the input's device"
 BY_NUMPY = "numpy, which works on the CPU alone"
 WRITTEN = "an input is changed in place"
 NO_ERROR = "a promised error that does not come"
-OTHER_ERROR = "another error than the one that is promised"
+OTHER_ERROR = "an error other than the promised one"
 RANDOM = (
     "the random state of torch",
     "the random state of Python",
@@ -87,7 +87,7 @@ def expect_each_call_anew(
     _expect_kept(results, what, part)
     if len(calls) > 1 and (again := student.call_again(function, *calls[:2])):
         whose = Phrase(
-            "With other numbers in the tensors of an earlier call, {what}", what
+            "With different numbers in the tensors from an earlier call, {what}", what
         )
         got = part_of(again[0], part)
         expect_close(got, wanted[1], whose, {KEPT: wanted[0]}, tolerance)

@@ -12,7 +12,7 @@ from autograder.checking.random_inputs import Draw
 from autograder.phrases import Phrase
 
 LEADS = ((2, 3), (), (3,), (2, 1, 3), (2, 1, 2, 3))
-ROUNDED = "numbers rounded to another dtype on the way"
+ROUNDED = "numbers rounded to a different dtype on the way"
 FEW_DIGITS = (
     "fewer digits than float64 has: a constant of few digits, or a number added"
 )
@@ -72,7 +72,7 @@ def masks_of_every_kind(
         "(b, h, t, s), one for each head": (b, h, t, s),
         "(1, h, t, s), one for each head": (1, h, t, s),
         "(b, 1, 1, s), of padding": (b, 1, 1, s),
-        "(1, 1, t, s), one for all": (1, 1, t, s),
+        "(1, 1, t, s), one mask for all sentences": (1, 1, t, s),
         "(t, s), without a batch": (t, s),
         "(h, t, s), one for each head, without a batch": (h, t, s),
         "(s,), for keys alone": (s,),

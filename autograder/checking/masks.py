@@ -54,7 +54,7 @@ def expect_bool(actual: Any, what: str) -> None:
                 what,
                 actual.dtype,
             ),
-            mistake="numbers where bools are asked for",
+            mistake="numbers instead of bools",
         )
 
 

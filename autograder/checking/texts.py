@@ -111,7 +111,7 @@ def _runs_text(node: ast.AST) -> bool:
 
 
 def _fetches(node: ast.AST) -> bool:
-    """Say whether a node fetches something by a string, except from `self`."""
+    """Return whether a node fetches something by a string, except from `self`."""
     if isinstance(node, ast.Call):
         owner = (dotted_name(node.args[0]) or "") if node.args else ""
         is_own = owner.partition(".")[0] == "self"

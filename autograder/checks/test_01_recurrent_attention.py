@@ -47,7 +47,7 @@ BUILT_INS = [
     "torch.nn.MultiheadAttention",
 ]
 CELLS = ["torch.nn.GRUCell", "torch.nn.GRU"]
-OTHERS_PAD = "weights with the padding of another model, kept from there"
+OTHERS_PAD = "weights with the padding left over from another model"
 NOT_CONTIGUOUS = "`view` on a tensor that is not contiguous; `reshape` can copy"
 SQUEEZED = "`squeeze` without an axis, which takes a batch of 1 away too"
 INVERTED = "a classifier with an inverted mask (True means: may be attended to)"
@@ -89,10 +89,10 @@ def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
         "the shifted target without the `<eos>` of short sentences": lambda: torch.cat(
             [start, tgt[:, :-1].masked_fill(tgt[:, :-1] == EOS, 1)], dim=1
         ),
-        "the shifted target, through float16, which holds no large ids": lambda: (
+        "the shifted target cast to float16, which cannot hold large ids": lambda: (
             reference.shift_right(tgt, sos_id).half().long()
         ),
-        "the shifted target, through float32, which holds no id above 2²⁴": lambda: (
+        "the shifted target cast to float32, which cannot hold ids above 2²⁴": lambda: (
             reference.shift_right(tgt, sos_id).float().long()
         ),
         ZEROS: lambda: torch.zeros_like(tgt),
@@ -307,11 +307,11 @@ def step_mistakes(raw: Sequence[Tensor]) -> Named:
             kept + proposal
         ),
         "the sum of the old state and the proposal's share": lambda: state + new,
-        "the new state of the first sentence for all": lambda: (kept + new)[
+        "the first sentence's new state for every sentence": lambda: (kept + new)[
             :1
         ].expand_as(state),
-        "the new state with the first sentence's old state for all": lambda: step_of(
-            one_state
+        "the new state with the first sentence's old state in every sentence": lambda: (
+            step_of(one_state)
         ),
         "the new state, squashed once more": lambda: (kept + new).tanh(),
         ZEROS: lambda: torch.zeros_like(state),
@@ -347,7 +347,7 @@ def test_step_of_one(student, draw):
 def test_step_again(student, draw):
     first, second = step_inputs(draw, AGAIN), step_inputs(draw, AGAIN)
     kept = {
-        "the new state with the old state of an earlier call": lambda: step_of(
+        "the new state with the old state from an earlier call": lambda: step_of(
             [second[0], first[1], *second[2:]]
         )
     }
@@ -447,8 +447,8 @@ def score_mistakes(given: list[Tensor]) -> Named:
         "the scores after a softmax, which belongs to attend": lambda: right.softmax(
             dim=-1
         ),
-        "the scores divided by the root of a width": lambda: right / A**0.5,
-        "the scores of the first sentence's state for all": lambda: (
+        "the scores divided by the square root of a width": lambda: right / A**0.5,
+        "the scores with the first sentence's state for every sentence": lambda: (
             (query[:1] + keys).tanh() @ v
         ),
         "the scores with states dealt out to the wrong sentences (`repeat`, then "
@@ -483,7 +483,11 @@ def test_score_values(student, draw):
     expect_close(got, score_of(given), "the result", mistakes=score_mistakes(given))
 
 
-@check("additive-score", share=1, title="As many sentences as positions, and only one")
+@check(
+    "additive-score",
+    share=1,
+    title="As many sentences as positions, and a single sentence",
+)
 def test_score_of_other_sizes(student, draw):
     usual = score_inputs(draw)
 
@@ -521,10 +525,10 @@ def test_score_of_views(student, draw):
 def test_score_again(student, draw):
     first, second = score_inputs(draw, AGAIN), score_inputs(draw, AGAIN)
     mixed = {
-        "the scores with the memory of an earlier call": lambda: score_of(
+        "the scores with the memory from an earlier call": lambda: score_of(
             [second[0], first[1], *second[2:]]
         ),
-        "the scores with the state of an earlier call": lambda: score_of(
+        "the scores with the state from an earlier call": lambda: score_of(
             [first[0], *second[1:]]
         ),
     }
@@ -595,13 +599,13 @@ def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
         "the result when masked scores become -1 (they still get weight)": lambda: (
             x.masked_fill(hidden, -1).softmax(dim=-1)
         ),
-        "the result with the first sentence's mask for all": lambda: x.masked_fill(
-            hidden[:1], -1e30
-        ).softmax(dim=-1),
+        "the result with the first sentence's mask for every sentence": lambda: (
+            x.masked_fill(hidden[:1], -1e30).softmax(dim=-1)
+        ),
         ZEROS: lambda: torch.zeros_like(x),
         "the scores, not the weights": lambda: x,
         "the logarithm of the weights (log-softmax)": lambda: right.log(),
-        "the result of scores divided by the root of the width": lambda: (
+        "the result of scores divided by the square root of the width": lambda: (
             low / D**0.5
         ).softmax(dim=-1),
         "equal weights for all that may be attended to": lambda: (
@@ -711,7 +715,7 @@ def test_attend_to_nothing(student, draw):
             mistake="equal weights where there is nothing to attend to",
         )
     want = reference.attend(scores.double(), values.double(), mask)
-    beside = "beside a sentence without anything to attend to"
+    beside = "next to a sentence without anything to attend to"
     expect_close(weights, want[1], Phrase("the tensor of weights {beside}", beside))
     expect_close(context, want[0], Phrase("the context {beside}", beside))
 
@@ -726,7 +730,10 @@ def test_attend_with_large_scores(student, draw):
 
     for shift, words in (
         (20_000, "an exponential that overflows; `softmax` subtracts the largest"),
-        (-20_000, "masked scores that are not low enough beside very low ones"),
+        (
+            -20_000,
+            "masked scores that are not low enough when other scores are very low",
+        ),
         (None, "the largest score of all subtracted, not that of each sentence"),
     ):
         large = rows_far_apart(draw, B, S) if shift is None else scores + shift
@@ -756,7 +763,7 @@ def test_attend_again(student, draw):
             partial(right, part=part),
             what,
             part=part,
-            mistakes={"the result with the mask of an earlier call": with_first},
+            mistakes={"the result with the mask from an earlier call": with_first},
         )
     expect_same_device(student, student.attend, *calls[0], what="a result")
 
@@ -843,7 +850,7 @@ def state_mistakes(h_n: Tensor) -> Named:
         "the first and the last of all states": lambda: torch.cat([x[0], x[-1]], -1),
         "the directions one below the other, 2b rows": lambda: torch.cat([ahead, back]),
         ZEROS: lambda: torch.zeros(b, 2 * h),
-        "the numbers of both directions in turn": lambda: torch.stack(
+        "the numbers of both directions, alternating": lambda: torch.stack(
             [ahead, back], -1
         ).flatten(1),
     }
@@ -1118,8 +1125,8 @@ def classifier_mistakes(
         **mask_mistakes(right, mask, index),
         **reading_mistakes(other, model, vectors),
         **query_mistakes(other, right, vectors, mask),
-        "a classifier whose scores are divided by the root of the width": lambda: other(
-            scale=(2 * HIDDEN) ** -0.5
+        "a classifier with scores divided by the square root of the width": lambda: (
+            other(scale=(2 * HIDDEN) ** -0.5)
         ),
         "a classifier that does not feed the context to the output": lambda: other(
             feed="query"
@@ -1163,7 +1170,7 @@ def test_classifier_without_padding(student, draw):
         want = pair.trusted(above)[0]
         expect_close(classify(pair.student, above)[0], want, "", tolerance=2e-5)
 
-    words = "a classifier that takes an id below `pad_id` for padding"
+    words = "a classifier that treats ids below `pad_id` as padding"
     with (
         blame(words, without_low_ids),
         blame_error("expected at least one word in every sentence", INVERTED),
@@ -1178,7 +1185,7 @@ def test_classifier_without_padding(student, draw):
 
     named: Named = {
         Phrase(
-            "a classifier that takes {pad_id} for padding, whatever `pad_id` is", pad_id
+            "a classifier that treats {pad_id} as padding, whatever `pad_id` is", pad_id
         ): partial(with_padding, pad_id)
         for pad_id in SPECIALS
     }
@@ -1310,7 +1317,7 @@ def test_classifier_again(student, draw):
             lambda ids, part=part: pair.trusted(ids)[part],
             what,
             part=part,
-            mistakes={"the result with the mask of an earlier call": kept[part]},
+            mistakes={"the result with the mask from an earlier call": kept[part]},
             tolerance=2e-5,
         )
     expect_same_device(student, pair.student, *batches[0], what="a result")
@@ -1326,7 +1333,7 @@ def test_classifier_keeps_its_promises(student, draw):
     expect_close(
         classify(other.student, moved)[1],
         other.trusted(moved)[1],
-        "the tensor of weights of a second model, of another pad_id,",
+        "the tensor of weights of a second model, with a different pad_id,",
         {OTHERS_PAD: with_mask(other.trusted, moved, moved != PAD)[1]},
         tolerance=2e-5,
     )

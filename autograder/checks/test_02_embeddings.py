@@ -40,7 +40,7 @@ SPECIALS = ["<unk>", "<pad>", "<sos>", "<eos>"]
 WORDS = ["apfel", "brot", "dorf", "ente", "frau", "glas", "hund", "igel", "junge"]
 WORDS += ["katze", "lampe", "maus"]
 NO_ORDER = "equally frequent words in an order of chance, such as that of a set"
-NOT_BY_FREQUENCY = "the right words, but not the frequent ones first, as from a set"
+NOT_BY_FREQUENCY = "the right words, but not sorted by frequency, as if from a set"
 BUILT_INS = [
     "torchtext.vocab.Vocab",
     "torchtext.vocab.build_vocab_from_iterator",
@@ -56,7 +56,7 @@ AUTOGRAD = [
     "torch.ops.aten.embedding_dense_backward",
 ]
 KEPT_TABLE = "the result of a table that was kept from before"
-COUNTED_ON = "words counted together with those of an earlier call"
+COUNTED_ON = "words counted together with those from an earlier call"
 Sentences = list[list[str]]
 
 
@@ -119,7 +119,7 @@ def vocabulary_mistakes(
         "frequent words first, but equally frequent ones without regard to capitals": (
             lambda: SPECIALS + sorted(right, key=lambda w: (-counts[w], w.lower()))
         ),
-        "the words by the number of sentences they occur in, not of occurrences": (
+        "words ranked by how many sentences they occur in, not how often they occur": (
             lambda: SPECIALS + sorted(right, key=lambda w: (-in_sentences[w], w))
         ),
         "the special tokens at the end": lambda: right + SPECIALS,
@@ -376,7 +376,8 @@ def test_vocabulary_again(student, draw):
         both = specials + words_by([*first, *second], by_frequency, 2)
         mistakes = {
             COUNTED_ON: both,
-            "the words of an earlier call": specials + words_by(first, by_frequency, 2),
+            "the words from an earlier call": specials
+            + words_by(first, by_frequency, 2),
         }
         what = "The list of words, in several calls,"
         expect_equal(list(itos), want, what, mistakes=mistakes)
@@ -756,9 +757,9 @@ def layer_mistakes(ids: Tensor, table: Tensor) -> dict[str, Callable[[], Tensor]
     return {
         "the vectors without the factor √d_model": lambda: vectors,
         "the vectors divided by √d_model": lambda: vectors / root,
-        "the vectors times d_model, without the root": lambda: vectors * D,
+        "the vectors times d_model, not its square root": lambda: vectors * D,
         "the vectors with the factor √vocab_size": lambda: vectors * V**0.5,
-        "the vectors with the root of the number of tokens as factor": lambda: (
+        "the vectors times the square root of the number of tokens": lambda: (
             vectors * ids.size(-1) ** 0.5
         ),
         "the vectors scaled to the length √d_model": lambda: (
@@ -870,10 +871,10 @@ def expect_other_width(student, draw) -> None:
     ids = draw.ids(B, T, low=0, high=V)
     wide = table.double()[ids]
     named = {
-        "the vectors with the factor of a layer of another width": wide * D**0.5,
+        "the vectors with the factor of a layer of a different width": wide * D**0.5,
         "the vectors without the factor √d_model": wide,
     }
-    what = "The result of a second layer, of another width,"
+    what = "The result of a second layer, with a different width,"
     expect_close(layer(ids), wide * (4 * D) ** 0.5, what, named)
 
 

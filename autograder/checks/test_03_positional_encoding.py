@@ -126,7 +126,7 @@ def expect_table(table, length: int, d_model: int, tolerance: float = 1e-5) -> N
                     length,
                     len(table),
                 ),
-                mistake="more rows than were asked for",
+                mistake="more rows than requested",
             )
     mistakes = encoding_mistakes(length, d_model)
     expect_close(table, want, "The table", mistakes=mistakes, tolerance=tolerance)
@@ -166,7 +166,7 @@ def test_encoding_values(student, draw):
     expect_table(student.sinusoidal_encoding(length, d_model), length, d_model)
 
 
-@check("sinusoidal-encoding", share=1, title="Position 0: zeros and ones in turn")
+@check("sinusoidal-encoding", share=1, title="Position 0: alternating zeros and ones")
 def test_encoding_of_the_first_position(student, draw):
     for d_model in (2, D):
         table = student.sinusoidal_encoding(1, d_model)
@@ -425,7 +425,7 @@ def as_many_sentences_as_words(
 
 
 def is_right_on_a_square(layer, x: Tensor, table: Tensor, start: int) -> bool:
-    """Say whether a layer adds the right rows to t sentences of t words."""
+    """Return whether a layer adds the right rows to t sentences of t words."""
     t = x.size(1)
     square = x[:1].expand(t, t, x.size(2)).clone()
     try:

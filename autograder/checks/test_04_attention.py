@@ -118,8 +118,8 @@ def mask_mistakes(x: Tensor, hidden: Tensor) -> dict[str, Callable[[], Tensor]]:
         "the result of masking after the softmax without dividing by the new sum": (
             lambda: x.softmax(dim=-1).masked_fill(hidden, 0)
         ),
-        "the result of the first sentence's mask for all": lambda: weights_of(
-            x, ~hidden[:1] if hidden.dim() == 4 else ~hidden
+        "the result with the first sentence's mask for every sentence": lambda: (
+            weights_of(x, ~hidden[:1] if hidden.dim() == 4 else ~hidden)
         ),
         "the result when masked scores become 0 (a score of 0 still gets weight)": (
             lambda: x.masked_fill(hidden, 0).softmax(dim=-1)
@@ -174,8 +174,8 @@ def expect_no_nan(actual: Any, what: str) -> None:
     if isinstance(actual, Tensor) and actual.isnan().any():
         fail(
             Phrase(
-                "{what} of a query that may attend to nothing is NaN: the softmax "
-                "of a row of -inf divides 0 by 0. It should be 0.",
+                "{what} of a query that is not allowed to attend to anything is NaN: "
+                "the softmax of a row of -inf divides 0 by 0. It should be 0.",
                 what,
             ),
             mistake="NaN where a query may attend to nothing",
@@ -375,7 +375,7 @@ def test_softmax_of_large_scores(student, draw):
         (
             "near -1000000",
             scores - 1e6,
-            "masked scores that are not low enough beside very low ones",
+            "masked scores that are not low enough when other scores are very low",
         ),
         ("of rows that lie far apart", rows_far_apart(draw, B, H, T, S), OF_ALL),
         (
@@ -414,7 +414,7 @@ def test_softmax_calls_apart(student, draw):
     shapes = (B, H, T + 1, S + 2), (B, 1, T + 1, S + 2)
     calls = [(draw.normal(*shapes[0]), draw.mask(*shapes[1])) for _ in range(2)]
     old_mask = weights_of(calls[1][0], calls[0][1])
-    mistakes = {"the result with the mask of an earlier call": old_mask}
+    mistakes = {"the result with the mask from an earlier call": old_mask}
     student_softmax, what = student.masked_softmax, "the tensor of weights"
     expect_calls_apart(
         student, student_softmax, calls, weights_of, what, mistakes=mistakes
@@ -546,8 +546,8 @@ def expect_not_of_output(student, q: Tensor, k: Tensor) -> None:
     sums, _ = attend(student, q, k, ones, None, 0.2)
     if all(min(abs(x), abs(x - 1.25)) < 1e-4 for x in sums.flatten().tolist()):
         fail(
-            "dropout should drop single weights before the values are averaged, but "
-            "it drops numbers of the output",
+            "dropout should drop individual weights before the values are averaged, "
+            "but it drops numbers of the output",
             mistake="dropout of the output",
         )
 
@@ -618,7 +618,7 @@ def test_attention_calls_apart(student, draw):
         return weights_of(scores_of(q, k), mask) @ v.double()
 
     mistakes = {
-        "the result with the mask of an earlier call": attention(
+        "the result with the mask from an earlier call": attention(
             given[1][0], given[1][1], given[1][2], masks[0]
         )
     }
@@ -674,7 +674,7 @@ def test_entropy_values(student, draw):
         ),
         "the entropy in decimal digits (log10)": lambda: right / math.log(10),
         "the mean over the keys instead of the sum": lambda: right / S,
-        "the entropy over another dimension than the last": lambda: softmax_entropy(
+        "the entropy over a dimension other than the last": lambda: softmax_entropy(
             unsoftened.mT
         ),
         "the entropy of the scores, without the softmax": lambda: (

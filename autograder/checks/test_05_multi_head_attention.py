@@ -50,7 +50,7 @@ BUILT_INS = [
 ]
 Run = Callable[[], Any]
 OUTPUT_AND_WEIGHTS = "two things, the output and the weights"
-OTHERS_HEADS = "the heads of another module, kept from there"
+OTHERS_HEADS = "the heads left over from another module"
 
 
 # --- what goes wrong --------------------------------------------------------------
@@ -77,7 +77,7 @@ def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
     return {
         "the result of a view straight to (b, h, t, d_k), without a transpose: a row "
         "of a head is no longer one token": lambda: view_split(x, h),
-        "the result of heads that take every h-th column instead of d_k neighbours": (
+        "the result if each head gets every h-th column instead of d_k neighbours": (
             lambda: every_hth_split(x, h)
         ),
         "the result with the heads in the opposite order": lambda: (
@@ -99,9 +99,9 @@ def merge_mistakes(x: Tensor) -> dict[str, Run]:
         "the result of a view or reshape without a transpose: the rows mix tokens": (
             lambda: view_merge(x)
         ),
-        "the result of interleaved heads (one column of each in turn)": lambda: (
-            x.permute(0, 2, 3, 1).reshape(b, t, h * d_k)
-        ),
+        "the result of interleaved heads (alternating columns)": lambda: x.permute(
+            0, 2, 3, 1
+        ).reshape(b, t, h * d_k),
         "the result with the heads in the opposite order": lambda: (
             reference.merge_heads(x.flip(1))
         ),
@@ -160,10 +160,10 @@ SLIPS = {
     "the result with keys from the query's input": Slip(sources=(0, 0, 2)),
     "the result with keys from the values' input": Slip(sources=(0, 2, 2)),
     "the result with keys and values exchanged": Slip(sources=(0, 2, 1)),
-    "the result of heads of every h-th column, merged side by side": Slip(
+    "the result if each head gets every h-th column, merged side by side": Slip(
         split=every_hth_split
     ),
-    "the result of heads of every h-th column, split and merged so": Slip(
+    "the result if each head gets every h-th column, in splitting and in merging": Slip(
         split=every_hth_split,
         merge=lambda x: x.permute(0, 2, 3, 1).flatten(2),
     ),
@@ -553,9 +553,10 @@ def projection_by(name: str, right: Tensor) -> dict[str, Run]:
         Phrase("the projection by {name}, split without a transpose", name): lambda: (
             view_split(reference.merge_heads(right), H)
         ),
-        Phrase("the projection by {name}, split into every h-th column", name): (
-            lambda: every_hth_split(reference.merge_heads(right), H)
-        ),
+        Phrase(
+            "the projection by {name}, split so that each head gets every h-th column",
+            name,
+        ): (lambda: every_hth_split(reference.merge_heads(right), H)),
     }
 
 
@@ -683,7 +684,7 @@ def expect_weights_dropped(module: Any, state: dict[str, Tensor], draw) -> None:
             "With a single key a head has a single weight, so in training what the "
             "head finds should vanish as a whole or stay as a whole, scaled. Yours "
             "does neither: what is dropped is not the weights, or not they alone.",
-            mistake="dropout on something else than the weights",
+            mistake="dropout on something other than the weights",
         )
 
 
@@ -764,10 +765,10 @@ def test_module_calls_apart(student, draw):
 
     first, second = given(), given()
     mistakes = {
-        "the result with keys and values of an earlier call": output(
+        "the result with keys and values from an earlier call": output(
             second[0], *first[1:3], second[3]
         ),
-        "the result with the mask of an earlier call": output(*second[:3], first[3]),
+        "the result with the mask from an earlier call": output(*second[:3], first[3]),
     }
     expect_calls_apart(
         student, module, [first, second], output, "the output", 0, mistakes

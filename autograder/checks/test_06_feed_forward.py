@@ -284,7 +284,7 @@ def test_feed_forward_dropout(student, draw):
                 P,
                 1 - P,
             ),
-            mistake="dropout on the input, or dropout in more places than one",
+            mistake="dropout on the input, or dropout in more than one place",
         )
     right = torch.full_like(many, 2.0)
     expect_dropped(used, right, P, "the inner activations", OF_VECTORS, again)
@@ -391,7 +391,7 @@ def test_conv_square(student, draw):
     got = student.conv_feed_forward(x, conv1, conv2)
     columns = feed_forward(state, x.transpose(1, 2))
     mistakes = {
-        "the result of taking tokens for channels: no transpose at all": (
+        "the result of treating tokens as channels: no transpose at all": (
             lambda: columns.transpose(1, 2)
         ),
         "the result without the transpose on the way in": lambda: columns,
@@ -508,10 +508,10 @@ def variance_mistakes(
         "the result with the unbiased variance (division by d - 1)": lambda: norm_by(
             x, mean, (unbiased + eps).sqrt(), gamma, beta
         ),
-        "the result with the unbiased standard deviation, ε outside the root": (
+        "the result with the unbiased standard deviation, ε outside the square root": (
             lambda: norm_by(x, mean, unbiased.sqrt() + eps, gamma, beta)
         ),
-        "the result with ε outside the root": lambda: norm_by(
+        "the result with ε outside the square root": lambda: norm_by(
             x, mean, biased.sqrt() + eps, gamma, beta
         ),
         "the result with a small fixed ε or none, whatever is asked for": (
@@ -520,8 +520,8 @@ def variance_mistakes(
         "the result with ε added to the variance twice": lambda: norm_by(
             x, mean, (biased + 2 * eps).sqrt(), gamma, beta
         ),
-        "the result of a division by the variance, without the root": lambda: norm_by(
-            x, mean, biased + eps, gamma, beta
+        "the result of a division by the variance, not its square root": lambda: (
+            norm_by(x, mean, biased + eps, gamma, beta)
         ),
         "the result of a multiplication by the standard deviation": lambda: norm_by(
             x, mean, 1 / (biased + eps).sqrt(), gamma, beta
@@ -530,7 +530,7 @@ def variance_mistakes(
 
 
 def axis_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
-    """Name a normalisation over other axes than the last."""
+    """Name a normalisation over axes other than the last."""
     y = x.double()
 
     def over(*dims: int) -> Tensor:
@@ -825,9 +825,9 @@ def add_norm_mistakes(
 ) -> dict[str, Run]:
     """Name what goes wrong around a sub-layer."""
     x, norm = x.double(), normaliser(gamma, beta)
-    other = "pre-norm where post-norm is asked for"
+    other = "pre-norm instead of post-norm"
     if first:
-        other = "post-norm where pre-norm is asked for"
+        other = "post-norm instead of pre-norm"
     return {
         **no_answers(x),
         Phrase("the result of {other}", other): lambda: add_norm(
@@ -931,7 +931,7 @@ def test_add_norm_calls(student, draw):
             fail(
                 Phrase(
                     "The sub-layer is called {count} times; once is enough, and "
-                    "with dropout inside it, two calls do not return the same.",
+                    "with dropout inside it, two calls return different results.",
                     len(seen),
                 ),
                 mistake="the sub-layer is not called exactly once",
@@ -981,7 +981,7 @@ def test_add_norm_dropout(student, draw):
                 P,
                 1 - P,
             ),
-            mistake="dropout on something else than the sub-layer's output",
+            mistake="dropout on something other than the sub-layer's output",
         )
     right = torch.ones_like(x)
     expect_dropped(added, right, P, "what the sub-layer adds", OF_VECTORS, again)
@@ -1005,7 +1005,7 @@ def test_post_norm_dropout(student, draw):
     named = {
         "dropout is ignored": want,
         "dropout after the normalisation": torch.zeros_like(x),
-        "dropout on something else than the sub-layer's output: of the sum": norm(
+        "dropout on something other than the sub-layer's output: of the sum": norm(
             torch.zeros_like(x)
         ),
     }

@@ -109,10 +109,10 @@ def padding_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
             )
             for fixed in OTHER_PADDING
         },
-        "a mask of as many places as there are words, wherever they stand": (
+        "a mask that counts the real words but ignores their positions": (
             (torch.arange(ids.size(1)) < flat.sum(1, keepdim=True))[:, None, None]
         ),
-        "the first sentence's mask, for all": word[:1].expand(word.shape),
+        "the first sentence's mask for every sentence": word[:1].expand(word.shape),
         "the mask of all numbers above `pad_id`; smaller numbers are words too": (
             (ids > pad_id)[:, None, None]
         ),
@@ -252,15 +252,15 @@ def test_causal_is_bool(student, draw):
     expect_bool(student.causal_mask(draw.integer(5, 9)), "The causal mask")
 
 
-@check("causal-mask", share=1, title="On the device that is asked for", form=True)
+@check("causal-mask", share=1, title="On the requested device", form=True)
 def test_causal_device(student):
     make = student.causal_mask
     for again in ({"device": torch.device("cpu")}, {"device": "cpu"}):
         make(5, **again)  # a mask that is kept is kept for this device
     if "cpu" in student.devices(make, 5, "meta"):
         fail(
-            "The mask is made on another device than the one that is asked for: hand "
-            "`device` on to the function that makes the tensor.",
+            "The mask is made on the wrong device: pass `device` on to the function "
+            "that makes the tensor.",
             MADE_ON_CPU,
         )
 
@@ -299,7 +299,9 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
         ),
         "a mask that reaches one token into the future": keys & whole.tril(1),
         **fixed_padding_mistakes(ids, past),
-        "the first sentence's mask, for all": (keys & past)[:1].expand(whole.shape),
+        "the first sentence's mask for every sentence": (keys & past)[:1].expand(
+            whole.shape
+        ),
         "a mask of the shape (b, t, t): the batch would meet the heads": (
             (keys & past)[:, 0]
         ),
@@ -412,7 +414,7 @@ def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
             kept + allowed * hidden_mass / count
         ),
         "even weights for all keys that are left": allowed / count,
-        "the result with its sign turned": -right,
+        "the result with its sign flipped": -right,
     }
 
 
@@ -521,7 +523,7 @@ def test_renormalise_of_little(student, draw):
         mistakes = renormalise_mistakes(weights, mask)
         expect_close(got, renormalised(weights, mask), NEW_WEIGHTS, mistakes)
 
-    words = "a number in the divisor that is not small beside what is left"
+    words = "a number in the divisor that is not small compared with the remaining sum"
     with blame(words, lambda: compare(0.5)):
         compare(1e-3)
 

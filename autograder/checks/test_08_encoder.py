@@ -154,10 +154,10 @@ def layer_mistakes(
         "the feed-forward alone: attention is missing, or its result is not used": (
             second(x)
         ),
-        "norm(x) + f(x), where norm(x + f(x)) is asked for": (
+        "norm(x) + f(x) instead of norm(x + f(x))": (
             (lambda z: n2(z) + ff(z))(n1(x) + steps.attend(x))
         ),
-        "x + norm(f(x)), where norm(x + f(x)) is asked for": (
+        "x + norm(f(x)) instead of norm(x + f(x))": (
             (lambda z: z + n2(ff(z)))(x + n1(steps.attend(x)))
         ),
     }
@@ -254,7 +254,9 @@ def pre_norm_mistakes(
         "a pre-norm layer that ignores the mask": (
             second(x + Steps(layer, None).attend(z))
         ),
-        "a pre-norm layer with another LayerNorm at its end": n2(second(x + attend(z))),
+        "a pre-norm layer with an extra LayerNorm at its end": n2(
+            second(x + attend(z))
+        ),
         "a layer without LayerNorm": (lambda a: a + ff(a))(x + attend(x)),
         "a pre-norm layer whose LayerNorms have no γ and no β": (
             (lambda a: a + ff(without_gains(a)))(x + attend(without_gains(x)))
@@ -360,7 +362,7 @@ def test_layer_pre_norm(student, draw):
 def test_layer_with_every_mask(student, draw):
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, feed_forward="conv")
     x, masks = words(draw), masks_of_every_kind(draw, B, H, S, S)
-    one_for_all = masks["(1, 1, t, s), one for all"]
+    one_for_all = masks["(1, 1, t, s), one mask for all sentences"]
     masks["(b, 1, t, s), with a query that sees no key"] = close_rows(
         one_for_all.repeat(B, 1, 1, 1)
     )
@@ -558,8 +560,8 @@ def stack_mistakes(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Mistake
             through(layers[1:], each[0], None)
         ),
         "the sum of what each layer makes of the encoder's input": sum(each),
-        "the stack with another residual connection around it": x + whole,
-        "the stack with another residual connection around each layer": (
+        "the stack with an extra residual connection around it": x + whole,
+        "the stack with an extra residual connection around each layer": (
             with_residuals(layers, x, mask)
         ),
         "the input, unchanged": x,
@@ -720,7 +722,7 @@ def listed(states: Any) -> list[Tensor]:
                 "layer_states should return a list of tensors, not {found}.",
                 describe(states),
             ),
-            mistake="something else than a list",
+            mistake="something other than a list",
         )
     return list(states)
 
@@ -885,7 +887,7 @@ def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
     each = 1 - right
     return {
         "the cosine itself; the drift is 1 minus the cosine": right,
-        "the drift with its sign turned": -each,
+        "the drift with its sign flipped": -each,
         "the drift from one layer to the next, not from the start": (
             1 - cosines(states, [states[0], *states[:-1]], -1)
         ),
@@ -898,15 +900,13 @@ def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
         "the dot product, divided by one of the two lengths": (
             1 - (stacked * stacked[0]).sum(dim=-1) / stacked[0].norm(dim=-1)
         ),
-        "the distance of the vectors, where their angle counts": (
+        "the distance between the vectors instead of their angle": (
             (stacked - stacked[0]).norm(dim=-1)
         ),
-        "the squared distance of the vectors, where their angle counts": (
+        "the squared distance between the vectors instead of their angle": (
             (stacked - stacked[0]).square().sum(dim=-1)
         ),
-        "the angle itself, where 1 minus its cosine is asked for": (
-            right.clamp(-1, 1).arccos()
-        ),
+        "the angle itself instead of 1 minus its cosine": (right.clamp(-1, 1).arccos()),
         "one number a state: the mean over batch and tokens": each.mean(dim=(1, 2)),
         "one number a state and sentence: the mean over tokens": each.mean(dim=2),
         "the cosines over the tokens, not over d_model": 1 - cosines(states, start, 1),
@@ -1042,7 +1042,7 @@ def masked(
                 "asked, not {found}.",
                 describe(result),
             ),
-            mistake="another number of results",
+            mistake="a different number of results",
         )
     for part, what in zip(result, ("what is read", "what is asked"), strict=True):
         expect_shape(part, tuple(ids.shape), what)
@@ -1186,8 +1186,10 @@ def test_masked_others(student, draw):
     if set(drawn.tolist()) != set(wanted):
         first = bool((drawn == drawn[:1]).all()) and bool(drawn.numel())
         fail(
-            "Not all words are drawn for other words.",
-            mistake="one word drawn for all" if first else "some words never drawn",
+            "Some words are never drawn as replacements.",
+            mistake="one replacement word for all"
+            if first
+            else "some words never drawn",
         )
     expect_each_for_itself(other & (found.read == found.mask_id - 1), other, "one word")
     expect_hidden_share_of_few_words(masked(student, draw, share=0.9, words=2))
@@ -1204,7 +1206,9 @@ def expect_hidden_share_of_few_words(found: Masked) -> None:
                 "In a vocabulary of two words {share} of the chosen are hidden.",
                 f"{hidden:.1%}",
             ),
-            mistake="the hidden word's number drawn for other words" if more else None,
+            mistake="`mask_id` drawn as a replacement for other words"
+            if more
+            else None,
         )
 
 
@@ -1230,7 +1234,8 @@ def test_masked_generator(student, draw):
         )
     if torch.equal(first, other) or torch.equal(first, second):
         fail(
-            "A generator of another seed, or in its second call, hides the same words.",
+            "A generator with a different seed, or in its second call, hides the same "
+            "words.",
             mistake=SAME_DRAWS,
         )
     expect_asked_words(masked(student, draw))
@@ -1255,11 +1260,11 @@ def test_masked_of_each_call(student, draw):
                 "decide for every word by itself.",
                 *numbers,
             ),
-            mistake="a fixed number of words of each batch",
+            mistake="a fixed number of words from each batch",
         )
 
 
-@check("mask-words", share=1, title="The ids stay, and the device", form=True)
+@check("mask-words", share=1, title="The ids and their device stay the same", form=True)
 def test_masked_leaves_its_input(student, draw):
     given = padded_sentences(draw, 5, 11), N_SPECIAL + WORDS, 0.5
     expect_no_traces(student, student.mask_words, *given)

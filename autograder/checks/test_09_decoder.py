@@ -74,7 +74,7 @@ class Inputs:
 
     @property
     def all(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The four arguments in their order."""
+        """The four arguments, in order."""
         return self.x, self.memory, self.tgt_mask, self.src_mask
 
 
@@ -88,7 +88,7 @@ def drawn_state(draw, module: nn.Module) -> dict[str, Tensor]:
 
 
 def twins(student, draw, kind: type[Trusted], **changes) -> Twins[Trusted]:
-    """Build the student's and the trusted module and give both fresh weights."""
+    """Build the student's module and ours, and give both the same new weights."""
     options = SIZES | changes
     trusted = kind(TransformerConfig(**options))
     state = drawn_state(draw, trusted)
@@ -257,7 +257,7 @@ def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
 
     return {
         "a layer whose cross-attention swaps query and key": swapped,
-        "a layer that looks at the source before itself": cross_first,
+        "a layer that applies cross-attention before self-attention": cross_first,
         "a layer whose feed-forward comes first": feed_forward_first,
         "a layer that normalises before each sub-layer (pre-norm)": partial(
             pre_norm_layer, layer, given
@@ -292,7 +292,7 @@ def source_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, R
 
     return {
         "a layer without cross-attention": partial(without_source, False),
-        "a layer without cross-attention, whose norm is used": partial(
+        "a layer that skips cross-attention but applies its norm": partial(
             without_source, True
         ),
         "a layer whose residual connections all start from the layer's input": (
@@ -428,8 +428,10 @@ def test_layer_weights(student, draw):
     expect_close(x, want_x, "x", outputs_of(mistakes, 0))
     named = outputs_of(mistakes, 1)
     early = named.pop("a layer whose cross-attention asks with the layer's input")
-    del named["a layer that looks at the source before itself"]  # the same weights
-    named["a layer whose cross-attention asks before the self-attention"] = early
+    del named[
+        "a layer that applies cross-attention before self-attention"
+    ]  # the same weights
+    named["a layer whose cross-attention runs before the self-attention"] = early
     expect_close(weights, want, "the tensor of weights", mistakes=named)
 
 
@@ -502,7 +504,9 @@ def test_layer_with_every_mask(student, draw):
     pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
     for place, keys in (("tgt_mask", T), ("src_mask", S)):
         masks = masks_of_every_kind(draw, B, H, T, keys)
-        one_for_all = masks["(1, 1, t, s), one for all"].repeat(B, 1, 1, 1)
+        one_for_all = masks["(1, 1, t, s), one mask for all sentences"].repeat(
+            B, 1, 1, 1
+        )
         masks["(b, 1, t, s), with a query that sees no key"] = close_rows(one_for_all)
 
         own = partial(output_under, pair.student, given.all, place)
@@ -511,7 +515,7 @@ def test_layer_with_every_mask(student, draw):
 
 
 def output_under(layer: Any, given: Sequence[Tensor], place: str, mask: Tensor) -> Any:
-    """Call a layer with another mask in one place; return x."""
+    """Call a layer with a different mask in one place; return x."""
     x, memory, tgt_mask, src_mask = given
     masks = {"tgt_mask": tgt_mask, "src_mask": src_mask} | {place: mask}
     result = layer(x, memory, masks["tgt_mask"], masks["src_mask"])
@@ -566,7 +570,7 @@ def expect_nothing_left(student, module: Any, given: Inputs) -> None:
 @check(
     "decoder-layer",
     share=1,
-    title="Written by you; inputs, device and dtype stay",
+    title="Written by you; inputs, device and dtype stay the same",
     form=True,
     bans=("DecoderLayer", ["torch.nn.TransformerDecoderLayer"]),
 )
@@ -827,7 +831,7 @@ def test_stack_of_each_call(student, draw):
     expect_calls_anew(student, draw, stacks(student, draw))
 
 
-@check("decoder-stack", share=1, title="Inputs and device stay", form=True)
+@check("decoder-stack", share=1, title="Inputs and device stay the same", form=True)
 def test_stack_leaves_its_inputs(student, draw):
     own = twins(student, draw, reference.Decoder, n_layers=2).student
     expect_nothing_left(student, own, inputs(draw))
@@ -853,7 +857,8 @@ def test_stack_ignores_batch_mates(student, draw):
     expect_shape(together, (B, T, D), "x")
     if not torch.allclose(together[1:2, :4], x, atol=5e-5):
         fail(
-            "A sentence gives another result alone than padded in a batch.",
+            "A sentence gives a different result alone from when it is padded in a "
+            "batch.",
             mistake="padding that takes part",
         )
 
@@ -976,7 +981,7 @@ def padded(draw) -> Tensor:
 
 
 def language_models(student, draw, **changes) -> Twins[LanguageModel]:
-    """Build the student's and the trusted language model, with the same weights."""
+    """Build the student's language model and ours, with the same weights."""
     return twins(student, draw, LanguageModel, **{"pad_id": PAD, **changes})
 
 
@@ -1001,7 +1006,9 @@ def logits_mistakes(
         "a model with the padding's mask alone: it sees the future": under(words),
         "a model with the causal mask alone: padding takes part": under(past),
         "a model whose mask is inverted": under(~both),
-        "a model with the first sentence's mask for all": under(both[:1]),
+        "a model that uses the first sentence's mask for every sentence": under(
+            both[:1]
+        ),
         "a model whose mask hides a word from itself": under(both & past.tril(-1)),
         "a model whose mask shows one word of the future": under(
             words & torch.ones(ids.size(1), ids.size(1)).tril(1).bool()
@@ -1020,9 +1027,9 @@ def logits_mistakes(
             model.stack(model.embedding.tokens(ids), both)
         ),
         "probabilities, where logits are asked for": lambda: model(ids).softmax(-1),
-        "logarithms of probabilities, where logits are asked for": lambda: model(
-            ids
-        ).log_softmax(-1),
+        "logarithms of probabilities instead of logits": lambda: model(ids).log_softmax(
+            -1
+        ),
     }
 
 
@@ -1049,7 +1056,7 @@ def expect_rows_of_logits(got: Any, ids: Tensor, what: str) -> None:
         if shape == wrong:
             fail(
                 Phrase(
-                    "You return {phrase}: {what} is to have (b, t, vocab_size).",
+                    "You return {phrase}: {what} should have (b, t, vocab_size).",
                     phrase,
                     what,
                 ),
@@ -1088,7 +1095,7 @@ def expect_own_padding(student, draw) -> None:
     old = other.trusted.projection(
         other.trusted.stack(other.trusted.embedding(ids), target_mask(ids, PAD))
     )
-    what = "the logits of a second model, of another pad_id,"
+    what = "the logits of a second model, with a different pad_id,"
     named = {"logits with the padding of another model": old.masked_fill(rows, 0.0)}
     want = other.trusted(ids).masked_fill(rows, 0.0)
     expect_close(other.student(ids).masked_fill(rows, 0.0), want, what, named)
@@ -1134,7 +1141,7 @@ def loss_mistakes(logits: Tensor, ids: Tensor) -> dict[str, Callable[[], Tensor]
             rows.softmax(1), wanted
         ),
         "the perplexity, not the loss": lambda: entropy(rows, wanted).exp(),
-        "the loss with its sign turned": lambda: -entropy(rows, wanted),
+        "the loss with its sign flipped": lambda: -entropy(rows, wanted),
         "the loss of the first sentence alone": lambda: entropy(rows[:1], wanted[:1]),
     }
 
@@ -1251,7 +1258,7 @@ def expect_each_loss_anew(student, draw) -> None:
     expect_close(again, want, "With other weights, the loss", {KEPT: wanted[0]})
 
 
-@check("language-model", share=1, title="Ids, device and mode stay", form=True)
+@check("language-model", share=1, title="Ids, device and mode stay the same", form=True)
 def test_language_model_leaves_its_input(student, draw):
     model = language_models(student, draw).student
     ids = padded(draw)

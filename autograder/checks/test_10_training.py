@@ -296,7 +296,7 @@ def test_forward_of_one_sentence(student, draw):
         [(src, tgt), other],
         pair.trusted,
         "the tensor of logits",
-        mistakes={"scores for the source of an earlier call": old},
+        mistakes={"scores for the source from an earlier call": old},
         tolerance=1e-4,
     )
 
@@ -367,7 +367,7 @@ def test_split_target(student, draw):
         ],
         "the whole sentence: the target is not shifted": tgt,
         "a target that is two tokens ahead": tgt[:, 2:],
-        "a target turned round by one: its last token is <sos>": tgt.roll(-1, dims=1),
+        "a target rotated by one: its last token is <sos>": tgt.roll(-1, dims=1),
         "a target without its first and last token": tgt[:, 1:-1],
         "the sentences without the first of the batch": tgt[1:],
     }
@@ -386,7 +386,7 @@ def test_split_input(student, draw):
         "the target: the two are swapped, or the input begins after <sos>": tgt[:, 1:],
         "the whole sentence, its last token too": tgt,
         "an input without its first and last token": tgt[:, 1:-1],
-        "the input turned round by one": tgt.roll(1, dims=1),
+        "the input rotated by one": tgt.roll(1, dims=1),
         "the sentences without the last of the batch": tgt[:-1],
         "the input without its last two tokens": tgt[:, :-2],
     }
@@ -527,7 +527,7 @@ def loss_mistakes(case: Case) -> Named:
         "the loss with <unk>, number 0, left out instead of padding": lambda: mean(
             each, case.target != 0
         ),
-        "the loss with 1 taken for the padding's number": lambda: mean(
+        "the loss with 1 used as the padding's number": lambda: mean(
             each, case.target != 1
         ),
         "the loss with <eos>, number 3, left out instead of padding": lambda: mean(
@@ -541,7 +541,7 @@ def loss_mistakes(case: Case) -> Named:
         "2 to the power of the loss": lambda: 2 ** mean(each),
         "the loss of each token, not their mean": each * kept,
         "the losses of the real tokens, not their mean": each[kept],
-        "the loss with the first sentence's padding for all": lambda: mean(
+        "the loss with the first sentence's padding for every sentence": lambda: mean(
             each, kept & kept[0]
         ),
     }
@@ -549,9 +549,7 @@ def loss_mistakes(case: Case) -> Named:
         return named | smoothing_mistakes(case, losses)
     usual = Losses(replace(case, smoothing=0.1))
     return named | {
-        "a loss with a smoothing of 0.1 where none is asked for": lambda: mean(
-            usual.each
-        )
+        "a loss with a smoothing of 0.1 instead of none": lambda: mean(usual.each)
     }
 
 
@@ -687,7 +685,7 @@ def test_loss_of_every_padding(student, draw):
     )
     losses = Losses(second)
     named = loss_mistakes(second)
-    named["a loss with the padding of an earlier call"] = losses.mean(
+    named["a loss with the padding from an earlier call"] = losses.mean(
         losses.each, first.target != PAD
     )
     expect_each_call_anew(
@@ -826,7 +824,7 @@ def test_loss_keeps_its_promises(student, draw):
         "the loss",
     )
     across = case.logits.transpose(0, 2).contiguous().transpose(0, 2)
-    words = "code that needs its inputs in one piece of memory"
+    words = "code that requires its inputs to be contiguous in memory"
     with blame(words, lambda: test_loss_with_smoothing(student, draw)):
         got = loss(across, *rest)
         expect_close(got, true_loss(case), "the loss of a transposed tensor")
@@ -849,15 +847,15 @@ def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
         "a schedule that only rises": lambda: d**-0.5 * rise,
         "a schedule that only falls": lambda: d**-0.5 * fall,
         "a schedule without d_model": lambda: low,
-        "a schedule multiplied by the root of d_model": lambda: d**0.5 * low,
-        "a schedule divided by d_model, not by its root": lambda: low / d,
+        "a schedule multiplied by the square root of d_model": lambda: d**0.5 * low,
+        "a schedule divided by d_model, not by its square root": lambda: low / d,
         "a schedule whose rise has the wrong power of warmup": lambda: (
             d**-0.5 * min(fall, n * w**-0.5)
         ),
         "a schedule whose rise is divided by warmup alone": lambda: (
             d**-0.5 * min(fall, n / w)
         ),
-        "a schedule that falls with the step, not with its root": lambda: (
+        "a schedule that falls as 1/step, not as 1/√step": lambda: (
             d**-0.5 * min(1 / n, rise)
         ),
         "a schedule that stays at its highest rate": lambda: d**-0.5 * min(peak, rise),
@@ -867,7 +865,7 @@ def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
         "a schedule that is one step behind": lambda: (
             d**-0.5 * min((n - 1) ** -0.5, (n - 1) * w**-1.5)
         ),
-        "a schedule with the roots turned round": lambda: (
+        "a schedule with the signs of two exponents flipped": lambda: (
             d**-0.5 * min(n**0.5, n * w**1.5)
         ),
     }
@@ -921,7 +919,7 @@ def rate_of(student, step: int, d_model: int, warmup: int) -> float:
     got = student.warmup_rate(step, d_model, warmup)
     got = got.item() if isinstance(got, Tensor) and got.dim() == 0 else got
     if not is_number(got):
-        fail("The rate should be a number.", mistake="something else than a number")
+        fail("The rate should be a number.", mistake="something other than a number")
     return got / true_rate(step, d_model, warmup)
 
 
@@ -937,7 +935,7 @@ def test_rate_rises(student, draw):
     expect_rates(student, steps, d_model, warmup, (*ANY_HALF, FALL))
 
 
-@check("warmup-rate", share=3, title="Then it falls with the root of the step")
+@check("warmup-rate", share=3, title="Then it falls with the square root of the step")
 def test_rate_falls(student, draw):
     # Steps that no other check asks for: what an answer keeps of them shows elsewhere.
     d_model, warmup = draw.integer(10, 90), draw.integer(100, 140)
@@ -1208,7 +1206,7 @@ def expect_weights(student, start: Start, batches: list[Batch]) -> None:
 
     def cut_late() -> Tensor:
         if not is_cut_late(student, taken, start):
-            raise LookupError("the gradient that is left has another length")
+            raise LookupError("the remaining gradient has a different length")
         return after(start, batches, Way(clip=do_nothing))[1]
 
     late = {"a step that cuts its gradient only after the update": cut_late}
@@ -1261,7 +1259,7 @@ def test_step_returns_the_loss(student, draw):
             mistake="a tensor where a number belongs",
         )
     if not is_number(loss):
-        fail("The loss should be a number.", mistake="something else than a number")
+        fail("The loss should be a number.", mistake="something other than a number")
 
     def loss_of(other: Start = start, way: Way = Way()) -> Tensor:
         return torch.tensor(after(other, [batch], way)[0])
@@ -1458,7 +1456,7 @@ def test_average_of_each_dtype(student, draw):
                     value.dtype,
                     average[name].dtype,
                 ),
-                mistake="a mean in another dtype",
+                mistake="a mean in a different dtype",
             )
     small = draw.integer(1, 9) / 4
     values = [small, 1e8, 1e8, -2e8]

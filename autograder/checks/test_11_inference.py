@@ -270,7 +270,9 @@ def greedy_mistakes(
         "a search that stops when the first sentence ends": found(stop=torch.any),
         EOS_AGAIN: found(fill=end),
         "zeros after the end, where padding belongs": found(fill=UNK),
-        "padding with number 1, where the model has another pad_id": found(fill=PAD),
+        "padding with number 1, where the model has a different pad_id": found(
+            fill=PAD
+        ),
         "the argmax of the first position": found(place=0),
         "what is written when only the last token is fed, without a cache": found(
             alone=True
@@ -385,7 +387,7 @@ def test_greedy_cached(student, draw):
         expect_greedy(got, model, src)
 
 
-@check("greedy-decode", share=1, title="Each call anew; src stays as it was")
+@check("greedy-decode", share=1, title="Calls are independent; src stays unchanged")
 def test_greedy_leaves_no_traces(student, draw):
     models = [draw_uneven(draw, number) for number in (4, 29)]
     calls = [(model.handed_to(student), src, MAX_LEN) for model, src in models]
@@ -477,13 +479,13 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
         "the candidates of all sentences, cut back together": among_all(given),
         "the candidates with the worst first": right.flip(-1),
         "the k worst candidates": given.kept(log_prob / divisor, largest=False),
-        "a cut that counts k words to a hypothesis, not V": given.kept(
+        "a cut that assumes k words per hypothesis instead of V": given.kept(
             log_prob / divisor, k=log_prob.size(1)
         ),
-        "a cut with the penalty of the first hypothesis for all": given.kept(
+        "a cut with the first hypothesis's penalty for every hypothesis": given.kept(
             log_prob / divisor[:, :1]
         ),
-        "a cut that counts 7 words to a hypothesis, whatever V is": given.kept(
+        "a cut that assumes 7 words per hypothesis, whatever V is": given.kept(
             log_prob / divisor, k=7
         ),
         ZEROS: torch.zeros_like(right),
@@ -537,7 +539,7 @@ def test_cut(student, draw):
     expect_cut(student, candidates(draw.fixed(0), 4, 3, 6, 0.9))
 
 
-@check("beam-cut", share=2, title="Other sizes and another α")
+@check("beam-cut", share=2, title="Different sizes and a different α")
 def test_cut_of_other_sizes(student, draw):
     expect_cut(student, candidates(draw.fixed(0), 2, 5, 11, 2.3))
     with blame(SMALL_K, lambda: test_cut(student, draw)):
@@ -576,7 +578,9 @@ def test_cut_of_close_ones(student, draw):
 
 
 @check(
-    "beam-cut", share=2, title="Each call anew; log_prob and length stay as they were"
+    "beam-cut",
+    share=2,
+    title="Calls are independent; log_prob and length stay unchanged",
 )
 def test_cut_leaves_no_traces(student, draw):
     calls = [candidates(draw.fixed(number), 4, 3, 6, 0.9) for number in (0, 2)]
@@ -719,8 +723,10 @@ OTHERS = {
     "k greedy searches side by side": Rule(apart=True),
     "a search that adds a word to the wrong hypothesis": Rule(crossed=True),
     "a search that starts with k equal hypotheses": Rule(copies=K),
-    "a search that looks at the memory of another sentence": Rule(mixed=True),
-    "a search that goes on with the first sentence's memory for all": Rule(first=True),
+    "a search that looks at the memory of a different sentence": Rule(mixed=True),
+    "a search that uses the first sentence's memory for every sentence": Rule(
+        first=True
+    ),
     "the hypotheses with the worst first": Rule(reverse=True),
 }
 USUAL = {
@@ -1068,7 +1074,9 @@ def test_beam_cached(student, draw):
 
 
 @check(
-    "beam-search", share=1, title="Each call anew; src and settings stay as they were"
+    "beam-search",
+    share=1,
+    title="Calls are independent; src and settings stay unchanged",
 )
 def test_beam_leaves_no_traces(student, draw):
     problems = [problem_of("plain"), problem_of("another plain")]
@@ -1177,12 +1185,12 @@ class Step:
         return self.layer, self.x[:, -1:], parts, self.tgt_mask, self.src_mask
 
     def under(self, place: str, mask: Tensor) -> "Step":
-        """Put another mask in one place, "tgt_mask" or "src_mask"."""
+        """Put a different mask in one place, "tgt_mask" or "src_mask"."""
         changed: dict[str, Any] = {place: mask}
         return replace(self, **changed)
 
     def with_others(self, draw) -> "Step":
-        """Draw other tokens, source and masks, in a batch larger than any other."""
+        """Draw different tokens, source and masks, in a batch larger than any other."""
         return replace(
             self,
             x=draw.normal(B + 1, T, D),
@@ -1497,7 +1505,9 @@ def step_of_tensors(student) -> Any:
 
 
 @check(
-    "decode-step-cached", share=2, title="Masks for each head or sentence, or for all"
+    "decode-step-cached",
+    share=2,
+    title="A mask for each head, for each sentence, or for all",
 )
 def test_step_under_every_mask(student, draw):
     step, function = draw_step(student, draw), step_of_tensors(student)
@@ -1512,10 +1522,10 @@ def test_step_under_every_mask(student, draw):
             Phrase("(1, h, 1, {letter}), one for each head", letter): draw.mask(
                 1, H, 1, keys
             ),
-            Phrase("(1, 1, 1, {letter}), one for all", letter): draw.mask(
-                1, 1, 1, keys
-            ),
-            Phrase("({letter},), one for all", letter): draw.mask(keys),
+            Phrase(
+                "(1, 1, 1, {letter}), one mask for all sentences", letter
+            ): draw.mask(1, 1, 1, keys),
+            Phrase("({letter},), one mask for all sentences", letter): draw.mask(keys),
             Phrase("(h, 1, {letter}), one for each head", letter): draw.mask(
                 H, 1, keys
             ),
@@ -1552,10 +1562,10 @@ def expect_each_step_anew(student, draw, step: Step) -> None:
     of_first_source = replace(second, memory=first.memory)
     tokens = torch.cat([first.x[:, :-1], second.x[:, -1:]], dim=1)
     named = {
-        "a step that looks at the source of an earlier call": (
+        "a step that looks at the source from an earlier call": (
             of_first_source.right()[0]
         ),
-        "a step that looks back at the tokens of an earlier call": (
+        "a step that looks back at the tokens from an earlier call": (
             replace(second, x=tokens).right()[0]
         ),
     }
@@ -1576,7 +1586,7 @@ def expect_each_step_anew(student, draw, step: Step) -> None:
 @check(
     "decode-step-cached",
     share=1,
-    title="x, masks and source stay; device and chance too",
+    title="x, masks and source stay the same; device and random state too",
     form=True,
 )
 def test_step_leaves_no_traces(student, draw):
@@ -1675,7 +1685,7 @@ def matches(corpus: Corpus, n: int, how: str = "right") -> tuple[int, int]:
 
 
 def edited(corpus: Corpus) -> dict[str, Corpus]:
-    """Return a corpus with other tokens left in or cut, and with the sides swapped."""
+    """Return a corpus with different tokens kept or cut, and with the sides swapped."""
     hypotheses, several = corpus[0], lists_of(corpus[1])
     ended = (
         [[*h, "<eos>"] for h in hypotheses],
@@ -1738,7 +1748,7 @@ def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
         "the counts with <eos> left in": lambda: matches(other["ended"], n),
         "the counts with the last token always cut": lambda: matches(other["cut"], n),
         "the counts with one added to both": lambda: (found + 1, total + 1),
-        "the quotient, not the two counts": lambda: found / total,
+        "the ratio, not the two counts": lambda: found / total,
         "0 of 0": lambda: (0, 0),
     }
 
@@ -1854,7 +1864,7 @@ def test_counts_change_nothing(student, draw):
         )
 
 
-GOES_FROM = "code that goes on from the numbers of an earlier call"
+GOES_FROM = "code that continues from the numbers of an earlier call"
 
 
 def two_corpora(draw) -> list[Corpus]:
@@ -1894,9 +1904,9 @@ def expect_each_corpus_anew(
     if then != again:
         fail(
             Phrase(
-                "For the same corpus a second call gives another result: {what} "
-                "should begin anew each time. A list or Counter among the defaults "
-                "is kept.",
+                "For the same corpus a second call gives a different result: {what} "
+                "should start from scratch each time. A list or Counter among the "
+                "defaults is kept.",
                 what,
             ),
             mistake=GOES_FROM,
@@ -1984,7 +1994,7 @@ def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], floa
         "BLEU with the last token always cut": score_of("cut"),
         "BLEU as a fraction, not times 100": score(factor=1.0),
         "0, although n-grams of every length match": lambda: 0.0,
-        "BLEU with n-grams up to another length": lambda: score_with(corpus, 4),
+        "BLEU with n-grams up to a different length": lambda: score_with(corpus, 4),
         "BLEU with one length of n-grams too few": lambda: score_with(
             corpus, max_n - 1
         ),
@@ -2012,7 +2022,7 @@ def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]
         "BLEU with a penalty for what is too long as well": score(
             penalty=lambda c, r: math.exp(1 - r / c)
         ),
-        "BLEU with the quotient of the lengths as penalty": score(
+        "BLEU with the length ratio as the penalty": score(
             penalty=lambda c, r: min(1.0, c / r)
         ),
     }
@@ -2112,7 +2122,7 @@ def test_bleu_of_equally_near_lengths(student, draw):
             [other],
         ],
     )
-    words = "code that takes another length where two are equally near"
+    words = "code that uses the wrong length where two are equally near"
     with blame(words, lambda: test_bleu_with_several_references(student, draw)):
         expect_bleu(student.corpus_bleu(*corpus), corpus)
 
@@ -2153,7 +2163,7 @@ def test_bleu_with_another_length(student, draw):
         expect_bleu(student.corpus_bleu(*corpus, 2), corpus, 2)
 
 
-@check("corpus-bleu", share=1, title="Each corpus by itself; the lists stay")
+@check("corpus-bleu", share=1, title="Each corpus by itself; the lists stay unchanged")
 def test_bleu_of_each_call(student, draw):
     calls = two_corpora(draw)
 
@@ -2277,11 +2287,11 @@ CUTTINGS = {
     "the words that are likelier than 1 - p": Cutting(
         lot=lambda before, total, p: total - before > 1 - p
     ),
-    "the words behind the nucleus": Cutting(lot=lambda before, total, p: before >= p),
+    "the words after the nucleus": Cutting(lot=lambda before, total, p: before >= p),
     "top_p of the probabilities before top_k, not of what it leaves": Cutting(
         p_first=True
     ),
-    "what is left, without making it sum to 1": Cutting(summed=False),
+    "the remaining probabilities, without making them sum to 1": Cutting(summed=False),
 }
 
 
@@ -2296,8 +2306,8 @@ def sampling_mistakes(
         "the words in the order of their probability, not of their numbers": lambda: (
             right.sort(dim=-1, descending=True).values
         ),
-        "logarithms, where probabilities are asked for": lambda: right.log(),
-        "the cuts of the first row for all": lambda: (
+        "logarithms instead of probabilities": lambda: right.log(),
+        "the first row's cuts applied to every row": lambda: (
             (p := logits.double().softmax(-1) * (right[:1] > 0))
             / p.sum(-1, keepdim=True)
         ),
@@ -2305,7 +2315,7 @@ def sampling_mistakes(
         "the nucleus in the order of the words' numbers": lambda: by_number(
             logits, settings
         ),
-        "the likeliest word alone": lambda: right_left(logits, SamplingSettings(0)),
+        "only the likeliest word": lambda: right_left(logits, SamplingSettings(0)),
     }
     if settings.temperature != 1:
         named["probabilities divided by the temperature"] = lambda: (
@@ -2352,14 +2362,14 @@ def test_sampling_temperature(student, draw):
             student,
             logits,
             settings,
-            Phrase("With T = {temperature} what is left", temperature),
+            Phrase("With T = {temperature}, the distribution", temperature),
         )
-    what = "With T = 0.6, for logits of hundreds, what is left"
+    what = "With T = 0.6 and logits in the hundreds, the distribution"
     with blame("a softmax by hand that overflows"):
         logits = 200 * draw_logits(draw, N_ROWS)
         expect_left(student, logits, SamplingSettings(0.6), what, named=False)
     with blame("a temperature that is held above some number"):
-        logits, what = draw_logits(draw, N_ROWS), "With T = 0.04 what is left"
+        logits, what = draw_logits(draw, N_ROWS), "With T = 0.04, the distribution"
         expect_left(student, logits, SamplingSettings(0.04), what, named=False)
 
 
@@ -2371,7 +2381,7 @@ def test_sampling_top_k(student, draw):
             student,
             logits,
             SamplingSettings(top_k=k),
-            Phrase("With k = {k} what is left", k),
+            Phrase("With k = {k}, the distribution", k),
         )
 
 
@@ -2384,10 +2394,13 @@ def test_sampling_top_p(student, draw):
             student,
             logits,
             settings,
-            Phrase("With p = {p} what is left", f"{settings.top_p:.3f}"),
+            Phrase("With p = {p}, the distribution", f"{settings.top_p:.3f}"),
         )
     expect_left(
-        student, logits, SamplingSettings(top_p=0.001), "With p = 0.001 what is left"
+        student,
+        logits,
+        SamplingSettings(top_p=0.001),
+        "With p = 0.001, the distribution",
     )
 
 
@@ -2398,7 +2411,7 @@ def test_sampling_order(student, draw):
         other = {"temperature": temperature, "top_k": k}
         settings = draw_settings(draw, logits, low, **other)
         what = Phrase(
-            "With T = {temperature}, k = {k} and p = {p} what is left",
+            "With T = {temperature}, k = {k} and p = {p}, the distribution",
             temperature,
             k,
             f"{settings.top_p:.3f}",
@@ -2410,7 +2423,7 @@ def test_sampling_order(student, draw):
 def test_sampling_at_the_ends(student, draw):
     logits = draw_logits(draw, N_ROWS)
     usual = partial(
-        expect_left, student, logits, SamplingSettings(0.8, 5), "what is left"
+        expect_left, student, logits, SamplingSettings(0.8, 5), "the distribution"
     )
     equal = torch.tensor([[1.0, 2, 0, 2, 2, 1], [0, 0, 0, 0, 0, 0], [3, 1, 1, 1, 3, 1]])
     many = 1.5 * draw.normal(2, 90)
@@ -2427,7 +2440,7 @@ def test_sampling_at_the_ends(student, draw):
         (equal, SamplingSettings(0), first),
         (unlikely, SamplingSettings(0.5, 3, 0.9), "code that fails for -inf"),
     ):
-        what = Phrase("For {settings} what is left", settings)
+        what = Phrase("With {settings}, the distribution", settings)
         with blame(phrase, usual):
             expect_left(student, given, settings, what, named=False)
     expect_no_cut(student, draw)
@@ -2438,10 +2451,16 @@ def expect_no_cut(student, draw) -> None:
     logits = draw_logits(draw, N_ROWS)
     far = torch.cat([logits, logits - 40], dim=-1)
     got = student.sampling_probabilities(far, settings_of(student, SamplingSettings()))
-    expect_close(got, right_left(far, SamplingSettings()), "With p = 1 what is left")
+    expect_close(
+        got, right_left(far, SamplingSettings()), "With p = 1, the distribution"
+    )
     if not bool((got > 0).all()):
         phrase = "rare words cut although p = 1"
-        fail("With p = 1 no word is cut, but some rare ones have got 0.", phrase)
+        fail(
+            "With p = 1, no word should be cut, but some rare words have probability "
+            "0.",
+            phrase,
+        )
 
 
 @check("sampling-probabilities", share=1, title="One sentence, or batches of any shape")
@@ -2457,7 +2476,9 @@ def test_sampling_axes(student, draw):
                 SamplingSettings(top_k=5),
                 draw_settings(draw, logits, 0.7),
             ):
-                what = Phrase("With {n} axes before the words what is left", len(lead))
+                what = Phrase(
+                    "With {n} axes before the words, the distribution", len(lead)
+                )
                 warm = partial(
                     expect_left, student, logits, SamplingSettings(0.8), what
                 )
@@ -2481,15 +2502,15 @@ def test_sampling_of_each_call(student, draw):
         return right_left(logits, settings)
 
     expect_each_call_anew(
-        student, student.sampling_probabilities, calls, right, "what is left"
+        student, student.sampling_probabilities, calls, right, "the distribution"
     )
-    expect_double(student.sampling_probabilities, right, calls[0], "what is left")
+    expect_double(student.sampling_probabilities, right, calls[0], "the distribution")
 
 
 @check(
     "sampling-probabilities",
     share=1,
-    title="The logits stay; the device too",
+    title="The logits and their device stay the same",
     form=True,
 )
 def test_sampling_leaves_no_traces(student, draw):

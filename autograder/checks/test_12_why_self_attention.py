@@ -491,7 +491,11 @@ def test_path_of_restricted_attention(student, draw):
     expect_paths(student, "restricted_attention", lengths, width)
 
 
-@check("path-length", share=2, title="Convolutions, separable or not: k - 1 back")
+@check(
+    "path-length",
+    share=2,
+    title="Convolutions, separable or not: they reach back k - 1 positions",
+)
 def test_path_of_convolutions(student, draw):
     for kind in ("convolution", "separable_convolution"):
         width = draw.choice([13, 15, 17])  # with 5, half is as with 3
@@ -604,10 +608,10 @@ def side_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
     band = offset.abs() <= side
     return {
         "a band without the token itself": band & (offset != 0),
-        "a band of the last r positions: the token is to stand in the middle": (
+        "a band of the last r positions: the token should be in the middle": (
             (offset <= 0) & (offset > -r)
         ),
-        "a band of the next r positions: the token is to stand in the middle": (
+        "a band of the next r positions: the token should be in the middle": (
             (offset >= 0) & (offset < r)
         ),
         "a band that is cut off above the diagonal, as in the decoder": (
@@ -620,7 +624,7 @@ def side_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
 
 
 def shape_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Name masks that are no band at all, at the ends or in their shape."""
+    """Report masks that are not a band, because of their ends or their shape."""
     place, away, side = torch.arange(n), offsets(n).abs(), (r - 1) // 2
     band = away <= side
     start = (place - side).clamp(0, max(n - r, 0))[:, None]
@@ -668,7 +672,9 @@ def test_restricted_values(student, draw):
         expect_band(student, n, r)
 
 
-@check("restricted-mask", share=1, title="The same length, another r; a long sentence")
+@check(
+    "restricted-mask", share=1, title="The same length, a different r; a long sentence"
+)
 def test_restricted_each_call(student):
     n = 37  # of no other check
     calls = [(n, 9), (n + 2, 9), (n + 2, 11), (n + 2, 15)]
@@ -721,7 +727,7 @@ def test_restricted_is_bool(student, draw):
 @check(
     "restricted-mask",
     share=1,
-    title="It is made on the device that is asked for",
+    title="It is made on the requested device",
     form=True,
 )
 def test_restricted_device(student):
@@ -736,7 +742,7 @@ def test_restricted_device(student):
         function = student.restricted_mask
         elsewhere = expect_no_traces(student, function, 5, 3, "meta", still=True)
     if isinstance(elsewhere, torch.Tensor):
-        fail("The mask lies on the CPU, where another device is asked for.", ON_CPU)
+        fail("The mask is on the CPU instead of the requested device.", ON_CPU)
 
 
 # --- alignment_error_rate ---------------------------------------------------------
@@ -927,7 +933,7 @@ def test_rate_of_nothing(student, draw):
 
 
 def blame_division(links: str) -> AbstractContextManager[None]:
-    """Name a division by the number of one kind of links, where 0 was divided by."""
+    """Report a division by 0 that comes from counting only one kind of links."""
     mistake = Phrase("code that divides by the number of {links} links", links)
     return blame_error("ZeroDivisionError", mistake)
 

@@ -1,7 +1,7 @@
 """Hidden checks of unit 13: losses, perplexity, BLEU, its interval, copies, merges.
 
-Nothing is trained: the Transformer is a small one of random weights, and translations
-are made up of a few words.
+Nothing is trained: the Transformer is small and has random weights, and the
+translations are invented from a few words.
 """
 
 import copy
@@ -93,7 +93,7 @@ def draw_batch(draw, lengths: Sequence[int], places: Sequence[int], pad: int) ->
 def losses_case(
     student, draw, pad=PAD, lengths=LENGTHS, places=PLACES, dropout=0.0, sure=1.0
 ) -> Case:
-    """Build the student's and the trusted model with the same weights, and batches.
+    """Build batches, and the student's model and ours with the same weights.
 
     Args:
         student: the fixture.
@@ -219,7 +219,7 @@ def loss_mistakes(case: Case) -> Named:
         "the log-probability, where the loss is its negative": lambda: (
             -losses_with(case)
         ),
-        "losses that leave out another token than pad_id": with_(
+        "losses that leave out a token other than pad_id": with_(
             kept=lambda t, pad: t != PAD
         ),
         "losses that leave out token 0": with_(kept=lambda t, pad: t != 0),
@@ -234,7 +234,7 @@ def count_mistakes(case: Case) -> Named:
         "counts with <sos>, which nobody has to predict": lambda: counts_with(case, 1),
         "counts without <eos>": lambda: counts_with(case, -1),
         "counts of the padded length with <sos>": lambda: counts_with(case, 1, True),
-        "counts that leave out another token than pad_id": lambda: _counts_of_1(case),
+        "counts that leave out a token other than pad_id": lambda: _counts_of_1(case),
     }
 
 
@@ -323,7 +323,7 @@ def test_losses_without_gradients(student, draw):
 @check(
     "sentence-losses",
     share=1,
-    title="The model keeps the mode in which it came",
+    title="The model is left in the mode it was in",
     form=True,
 )
 def test_losses_keep_the_mode(student, draw):
@@ -339,7 +339,7 @@ def test_losses_keep_the_mode(student, draw):
                     came,
                     left,
                 ),
-                mistake="a model that is left in another mode than it came in",
+                mistake="a model left in a different mode from the one it was in",
             )
 
 
@@ -386,7 +386,7 @@ def test_losses_of_the_sure(student, draw):
         expect_close(losses, want, "the tensor of losses", tolerance=1e-3)
 
 
-@check("sentence-losses", share=1, title="Batches that can be walked through once")
+@check("sentence-losses", share=1, title="Batches that can be iterated over only once")
 def test_losses_of_a_generator(student, draw):
     case = losses_case(student, draw)
     once = replace(case, batches=student.load("builtins.iter")(case.batches))
@@ -426,7 +426,11 @@ def test_losses_leave_no_traces(student, draw):
         )
 
 
-@check("sentence-losses", share=1, title="Each call anew: other weights, other words")
+@check(
+    "sentence-losses",
+    share=1,
+    title="Independent calls: different weights, different words",
+)
 def test_losses_of_each_call(student, draw):
     lengths, places = ((4, 3), (6, 5, 3), (8, 4)), ((2, 0), (1, 5, 3), (6, 4))
     others = ((3, 4), (6, 4, 2), (5, 8))  # as long when they are padded
@@ -783,7 +787,7 @@ def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
 
 
 def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
-    """Name groups that are scored in another way."""
+    """Name groups that are scored differently."""
 
     def mean_of_sentences(places: Sequence[int]) -> float:
         return sum(corpus.bleu([i]) for i in places) / len(places)
@@ -829,7 +833,7 @@ def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
         "BLEU first and the number of sentences second": lambda: [
             (bleu, n) for n, bleu in right
         ],
-        "BLEU alone, without the numbers of sentences": lambda: [b for _, b in right],
+        "only BLEU, without the sentence counts": lambda: [b for _, b in right],
         "BLEU as a fraction, not times 100": lambda: table_of(
             corpus, groups, lambda places: corpus.bleu(places) / 100
         ),
@@ -840,7 +844,7 @@ def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
         "0 as the BLEU of a group without a sentence": lambda: [
             (n, bleu or 0.0) for n, bleu in right
         ],
-        "None as the BLEU of a group that scores 0": lambda: [
+        "None instead of a BLEU of 0 for a group that scores 0": lambda: [
             (n, bleu or None) for n, bleu in right
         ],
         **{
@@ -1066,7 +1070,9 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
     return {
         "an interval without the references drawn along": of(score=half_drawn),
         "an interval without the translations drawn along": of(score=references_drawn),
-        "an interval of means of the sentences' scores": of(score=mean_of_sentences),
+        "an interval computed from averages of sentence scores": of(
+            score=mean_of_sentences
+        ),
         "an interval of draws without repetitions": of(
             score=lambda row: corpus.bleu(sorted(set(row)))
         ),
@@ -1076,7 +1082,7 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
         "an interval of equal translations, all with the reference of the first": of(
             score=corpus.bleu_by_words
         ),
-        "an interval that takes the columns of `draws` for test sets": lambda: (
+        "an interval that treats the columns of `draws` as test sets": lambda: (
             interval_with(corpus, draws.T)
         ),
         "the score of the test set twice, not redrawn": lambda: torch.tensor(
@@ -1475,7 +1481,7 @@ OTHER_WEIGHTS: dict[str, Callable[[Tensor], Tensor]] = {
     ),
     "the product of the heads' weights": lambda weights: weights.log().sum(dim=(0, 1)),
     "the squares of the weights": lambda weights: weights.square().mean(dim=(0, 1)),
-    "the roots of the weights": lambda weights: weights.sqrt().mean(dim=(0, 1)),
+    "the square roots of the weights": lambda weights: weights.sqrt().mean(dim=(0, 1)),
     "the weights after a second softmax": lambda weights: weights.softmax(dim=-1).mean(
         dim=(0, 1)
     ),
@@ -1600,7 +1606,7 @@ def run_copying(student, case: Copying) -> Any:
 @check(
     "copy-unknown-words",
     share=1,
-    title="A token for each token, and no <unk>",
+    title="One output token for each input token, and no <unk>",
     form=True,
 )
 def test_copies_shape(student, draw):
@@ -1695,7 +1701,7 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 def renamed(draw) -> Callable[[str], str]:
-    """Draw four letters, and return what writes them for a, b, c and d, in order."""
+    """Draw four letters, and return a function that writes them for a, b, c and d."""
     drawn = torch.randperm(len(LETTERS), generator=draw.generator)[:4].sort().values
     table = str.maketrans("abcd", "".join(LETTERS[i] for i in drawn))
     return lambda text: text.translate(table)
@@ -1714,7 +1720,7 @@ def places_of(pieces: Sequence[str], pair: Pair) -> list[int]:
 
 
 def joined_at(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
-    """Join the pieces at these places with those behind them; no piece twice."""
+    """Join the pieces at these places with the pieces after them, using none twice."""
     made: list[str] = []
     i = 0
     while i < len(pieces):
@@ -1800,7 +1806,7 @@ either_way = merged_if(lambda left, right, pair: {left, right} == set(pair))
 def applied(
     pieces: Sequence[str], merges: Sequence[Pair], merge: Merge = merged
 ) -> list[str]:
-    """Apply the merges in their order, rightly or with another step."""
+    """Apply the merges in order, with the right step or a different one."""
     for pair in merges:
         pieces = merge(pieces, pair)
     return list(pieces)
@@ -2015,7 +2021,7 @@ def learned(words: Words, n: int, **changes: Any) -> list[Pair]:
 
 
 def learned_by(words: Words, n: int) -> Callable[..., Callable[[], list[Pair]]]:
-    """Return what makes functions that learn from these words in another way."""
+    """Return a maker of functions that learn from these words differently."""
     return lambda **changes: lambda: learned(words, n, **changes)
 
 
@@ -2030,7 +2036,7 @@ def learn_mistakes(words: Words, n: int) -> Named:
 
 
 def spelling_mistakes(words: Words, n: int) -> Named:
-    """Name merges of words that are spelled in another way, or merged in another."""
+    """Name merges of words that are spelled or merged differently."""
     of = learned_by(words, n)
     text = "".join((START + word) * count for word, count in words.items())
     return {
@@ -2062,7 +2068,7 @@ def spelling_mistakes(words: Words, n: int) -> Named:
 
 
 def counting_mistakes(words: Words, n: int) -> Named:
-    """Name pairs that are counted in another way."""
+    """Name pairs that are counted differently."""
     of = learned_by(words, n)
     first = Counter[Pair]()
     for word, count in words.items():
@@ -2118,7 +2124,7 @@ def choosing_mistakes(words: Words, n: int) -> Named:
                 )
             )
         ),
-        "the most frequent piece with what follows it most": of(
+        "the most frequent piece paired with the piece that most often follows it": of(
             choose=with_its_follower
         ),
         "the two most frequent pieces, neighbours or not": of(choose=two_most),
@@ -2172,17 +2178,23 @@ def equals_mistakes(words: Words, n: int) -> Named:
         )
 
     return {
-        "of equals the pair that was met first": by(),
-        "of equals the pair that was met last": by(last=True),
-        "of equals the last one in Python's order": greatest(tuple),
-        "of equals the first by the text of both pieces": by("".join),
-        "of equals the last by the text of both pieces": greatest("".join),
-        "of equals the first by the second piece": by(lambda pair: pair[::-1]),
-        "of equals the first with the ▁ before all letters": by(
+        "the pair seen first in case of a tie": by(),
+        "the pair seen last in case of a tie": by(last=True),
+        "the last pair in Python's order in case of a tie": greatest(tuple),
+        "in case of a tie, the pair whose joined text sorts first": by("".join),
+        "in case of a tie, the pair whose joined text sorts last": greatest("".join),
+        "in case of a tie, the pair whose second piece sorts first": by(
+            lambda pair: pair[::-1]
+        ),
+        "the first pair in case of a tie, with ▁ sorted before all letters": by(
             lambda pair: tuple(piece.replace(START, " ") for piece in pair)
         ),
-        "of equals the longest": by(lambda pair: (-len("".join(pair)), pair)),
-        "of equals the shortest": by(lambda pair: (len("".join(pair)), pair)),
+        "the longest pair in case of a tie": by(
+            lambda pair: (-len("".join(pair)), pair)
+        ),
+        "the shortest pair in case of a tie": by(
+            lambda pair: (len("".join(pair)), pair)
+        ),
     }
 
 
@@ -2207,7 +2219,7 @@ def sign_mistakes(words: Words, n: int) -> Named:
     of = learned_by(words, n)
     return {
         "merges of words in lower case": of(spell=lambda word: [START, *word.lower()]),
-        "merges of words without their signs": of(
+        "merges of words from which every symbol was removed": of(
             spell=lambda word: [START, *filter(str.isalpha, word)]
         ),
         "merges by a regular expression, in which a dot is any letter": of(
@@ -2246,7 +2258,9 @@ def test_learned_in_order(student, draw):
         expect_learned(student.learn_merges(once, n), once, n, {})
 
 
-@check("learn-merges", share=2, title="Of equals the first in Python's order")
+@check(
+    "learn-merges", share=2, title="In case of a tie, the first pair in Python's order"
+)
 def test_learned_of_equals(student, draw):
     name = renamed(draw)
     words = {name(word): count for word, count in EQUALS.items()}
@@ -2269,12 +2283,14 @@ def test_learned_to_the_end(student, draw):
     words = {name(word): count for word, count in BY_AND_BY.items()}
     n = 9  # four more than there are; few, should the pieces grow from call to call
     seen_twice = learned(words, n, least=2)
-    named: Named = {"merges of pairs alone that are seen twice": lambda: seen_twice}
+    named: Named = {
+        "merges of only those pairs that are seen twice": lambda: seen_twice
+    }
     ends = "code that counts on a pair being left, and on a word"
     with blame(ends, lambda: test_learned_in_order(student, draw)):
         expect_learned(student.learn_merges(words, n), words, n, named)
         expect_learned(student.learn_merges({}, 3), {}, 3, {})
-    one: Named = {"a merge where none is asked for": lambda: learned(words, 1)}
+    one: Named = {"a merge that was not requested": lambda: learned(words, 1)}
     expect_learned(student.learn_merges(words, 0), words, 0, one)
 
 
@@ -2289,7 +2305,7 @@ def test_learned_of_signs(student):
             seen, key=lambda pair: (-seen[pair], "_".join(pair).lower(), pair)
         ),
     )
-    named: Named = {"of equals the first, capitals or not": lambda: small}
+    named: Named = {"the first pair in case of a tie, ignoring case": lambda: small}
     expect_learned(student.learn_merges(dict(CAPITAL), 1), CAPITAL, 1, named)
 
 

@@ -166,7 +166,7 @@ class _Sources:
         return ("not taken" if instead else "missing"), instead
 
     def _has_changed(self, submission: Submission, line: Mapping[str, Any]) -> bool:
-        """Say whether the submission has changed since it was graded.
+        """Return whether the submission has changed since it was graded.
 
         If nbgrader graded it, the log has no line for that grading, but the notebook is
         newer than the last line.

@@ -72,7 +72,7 @@ def page_of(report: ClassReport) -> str:
 
 
 def needs_a_look(row: Row) -> bool:
-    """Say whether a human should look at a submission."""
+    """Return whether a human should look at a submission."""
     unsettled = row.status in ("refused", "failed", "not graded", "not taken")
     return unsettled or bool(row.repair or row.doubtful or row.limits_hit)
 

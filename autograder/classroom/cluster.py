@@ -84,11 +84,11 @@ class Cluster:
             raise
 
     def has_room(self) -> bool:
-        """Say whether a worker could start another submission soon."""
+        """Return whether a worker could start another submission soon."""
         return len(self._futures) < AHEAD * max(1, self._workers())
 
     def is_busy(self) -> bool:
-        """Say whether any outcomes are still to come."""
+        """Return whether any outcomes are still to come."""
         return bool(self._futures or self._ended)
 
     def give(self, submission: Submission) -> None:

@@ -119,7 +119,7 @@ class ClassFolder:
 
     @property
     def has_gradebook(self) -> bool:
-        """Say whether there is a gradebook, be it on a server."""
+        """Return whether there is a gradebook, here or on a server."""
         path = self._gradebook_file()
         return path is None or path.exists()
 
@@ -131,7 +131,7 @@ class ClassFolder:
         return Path(url.database)
 
     def _is_registered(self, slug: str) -> bool:
-        """Say whether the gradebook has all cells of the unit, or marks for it."""
+        """Return whether the gradebook has all cells of the unit, or marks for it."""
         released = graded_unit(slug, self.root).released
         needed = {
             cell.metadata.nbgrader.grade_id

@@ -57,7 +57,7 @@ class NearKnown:
     Attributes:
         student: the student's id.
         file: the known solution's name.
-        beyond: the share of agreement beyond the class's, 0 to 1.
+        beyond: how far the agreement exceeds the class's, 0 to 1.
         exercises: the exercises that agree with it.
     """
 

@@ -2,8 +2,8 @@
 
 Grading runs on the machine's own disk, because a database can break on a mounted
 Drive. After every few students, all results are copied to the Drive. If the machine is
-taken away, only those few students are lost, and the next run continues after the
-others.
+taken away, only those few students' results are lost, and the next run continues
+after the saved ones.
 
 The notebook `colab_autograde.ipynb` runs
 `python -m autograder.classroom.on_drive DRIVE WORK UNIT`.

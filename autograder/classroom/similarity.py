@@ -111,7 +111,7 @@ class ComparedClass:
 
     @property
     def strength(self) -> np.ndarray:
-        """Return the rarity of the answers in which each pair agrees."""
+        """Return the rarity of the answers on which each pair agrees."""
         return self._found[1]
 
     @cached_property
@@ -160,7 +160,7 @@ class ComparedClass:
 
     @property
     def is_large(self) -> bool:
-        """Say whether the class is large enough to show how rare an answer is."""
+        """Return whether the class is large enough to show how rare an answer is."""
         return len(self.students) >= SMALL
 
     def pairs(self) -> list[Pair]:

@@ -52,7 +52,7 @@ class WorkerProcess:
 
 
 def was_too_slow(exit_code: int | None) -> bool:
-    """Say whether the kernel ended a process because of the time limit."""
+    """Return whether the kernel ended a process because of the time limit."""
     return exit_code is not None and exit_code == -getattr(signal, "SIGPROF", 0)
 
 

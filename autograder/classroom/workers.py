@@ -36,10 +36,10 @@ class Workers(Protocol):
     """Take submissions, and return their outcomes in any order."""
 
     def has_room(self) -> bool:
-        """Say whether another submission can start at once."""
+        """Return whether another submission can start at once."""
 
     def is_busy(self) -> bool:
-        """Say whether any outcomes are still to come."""
+        """Return whether any outcomes are still to come."""
 
     def give(self, submission: Submission) -> None:
         """Start a submission; the caller checks for room first."""
@@ -106,11 +106,11 @@ class Processes:
         self._parent: ForkServerClient | None = None
 
     def has_room(self) -> bool:
-        """Say whether a process is idle or another one may be started."""
+        """Return whether a process is idle or another one may be started."""
         return len(self._busy()) < self.number
 
     def is_busy(self) -> bool:
-        """Say whether a process has an unfinished submission."""
+        """Return whether a process has an unfinished submission."""
         return bool(self._busy())
 
     def give(self, submission: Submission) -> None:

@@ -77,7 +77,7 @@ class Collected:
         placed: the result for each student and unit.
         created: students who were not known before.
         moved: old student id to the id in the roster.
-        named: how many students of a roster the gradebook now has by name.
+        named: how many students on a roster now have names in the gradebook.
         warnings: pairs of a file or row and a text that an instructor should read.
     """
 
@@ -251,7 +251,7 @@ class _Collecting:
         return (PASSED_OVER if item.is_by_product else REFUSED), item.why
 
     def _is_of_kit(self, parts: tuple[str, ...]) -> bool:
-        """Say whether a file is in a folder named like the course's package."""
+        """Return whether a file is in a folder named like the course's package."""
         return parts[-1].endswith(".py") and self.folder.course.package in parts[:-1]
 
     def _collect_unit(self, slug: str, found: dict[str, list[SortedNotebook]]) -> None:

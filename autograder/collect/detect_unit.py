@@ -44,7 +44,7 @@ class UnitDetector:
         return self._by_name(stem)
 
     def is_untouched(self, content: bytes, unit: Unit) -> bool:
-        """Say whether every answer is unchanged since release, in any language."""
+        """Return whether every answer is unchanged since release, in any language."""
         try:
             given = {squeezed(cell.source) for cell in read_content(content)}
         except Refused:

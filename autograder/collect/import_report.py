@@ -135,7 +135,7 @@ class ImportReport:
 
 
 def sent_instead(root: Path, slug: str) -> dict[str, str]:
-    """Return the students whose files were not taken, with the last result.
+    """Return the students whose files were not collected, and each one's last result.
 
     Args:
         root: the class's folder.

@@ -103,7 +103,7 @@ class LeftOut:
 
     @property
     def may_stand_for_work(self) -> bool:
-        """Say whether students often send this kind of file instead of a notebook."""
+        """Return whether students often send this kind of file, not a notebook."""
         return self.parts[-1].lower().endswith(INSTEAD)
 
 
@@ -147,7 +147,7 @@ class IncomingFiles:
         return found
 
     def has_work(self, clone: tuple[str, ...]) -> bool:
-        """Say whether a repository contains a notebook or a file instead of one."""
+        """Return whether a repository contains a notebook or a file instead of one."""
         work = [one.parts for one in self.notebooks]
         work += [
             one.parts
@@ -218,7 +218,7 @@ def _of_github(incoming: IncomingNotebook) -> tuple[str, ...]:
 
 
 def is_skipped(name: str) -> bool:
-    """Say whether a file or folder with this name cannot be a student's work."""
+    """Return whether a file or folder with this name cannot be a student's work."""
     return name in SKIPPED or name.startswith(".")
 
 
@@ -242,12 +242,12 @@ def _of_other_kind(parts: tuple[str, ...]) -> LeftOut:
 
 
 def is_archive(name: str) -> bool:
-    """Say whether a name belongs to a zip archive."""
+    """Return whether a name belongs to a zip archive."""
     return name.lower().endswith(".zip")
 
 
 def may_be_notebook(name: str) -> bool:
-    """Say whether a name may be a notebook's, even after a browser changed it."""
+    """Return whether a name fits a notebook, even if a browser has changed it."""
     plain = name.lower()
     kind = PurePosixPath(plain).suffix
     is_list = name == GRADESCOPE_LIST

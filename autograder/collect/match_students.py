@@ -1,4 +1,4 @@
-"""Find the student of a file, and always give a student the same folder."""
+"""Find which student a file belongs to, and always use the same folder per student."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class StudentMatcher:
     def match(
         self, named: ParsedName, is_twin: bool = False, may_be_new: bool = True
     ) -> Match:
-        """Find the student of a file from all information in its name.
+        """Find which student a file belongs to, from all the information in its name.
 
         A file matches a student only if nothing in its name contradicts the match. If
         several students share a key, the name decides.
@@ -135,7 +135,7 @@ class StudentMatcher:
         is_twin: bool,
         may_be_new: bool,
     ) -> Match:
-        """Find the student of a file that has no key of exactly one student."""
+        """Find the student for a file that has no key of exactly one student."""
         for key, students in shared.items():
             both = [one for one in meant if one.id in _ids(students)]
             if not both:
@@ -238,7 +238,7 @@ def _only(students: list[Student], key: str) -> Match:
 
 
 def _of_participant(meant: list[Student], participant: str) -> list[Student]:
-    """Return the namesakes with this Moodle number, if the roster gives numbers."""
+    """Return the students with this Moodle number, if the roster has such numbers."""
     return [one for one in meant if participant and one.participant == participant]
 
 
@@ -291,7 +291,7 @@ def name_in_archive(named: ParsedName) -> Name:
 def twins_among_files(
     files: Sequence[tuple[IncomingNotebook, ParsedName, str]],
 ) -> set[int]:
-    """Return the indices of files that may come from namesakes.
+    """Return the indices of files that may come from students with the same name.
 
     Such files have the same name and unit but different contents, come from no
     platform, and are not together in one folder. Either one student handed in twice, or
@@ -313,7 +313,7 @@ def twins_among_files(
 
 
 def _are_in_one_folder(files: list[tuple[IncomingNotebook, ParsedName, str]]) -> bool:
-    """Say whether one folder names the student of all these files."""
+    """Return whether one folder names the student of all these files."""
     paths = [incoming.parts for incoming, _, _ in files]
     homes = {named.home for _, named, _ in files}
     return len(homes) == 1 and homes.isdisjoint(paths) and len({*paths}) == len(paths)

@@ -133,6 +133,6 @@ def _single(roster: Roster, key: Callable[[Student], str]) -> dict[str, Student]
 
 
 def _may_be(old: Student, new: Student) -> bool:
-    """Say whether no known number or address distinguishes two namesakes."""
+    """Return whether no number or address distinguishes two students with one name."""
     told = ((key(old), key(new)) for key in (_number, _address))
     return not any(one and other for one, other in told)

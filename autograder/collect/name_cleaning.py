@@ -74,7 +74,7 @@ def without_filling(text: str) -> str:
 
 
 def _is_noise(word: str, before: str) -> bool:
-    """Say whether a word is not part of a name: `final`, or the 2 of `homework 2`."""
+    """Return whether a word is not part of a name: `final`, or 2 in `homework 2`."""
     bare, last = (one.casefold().strip(".,;()[]'\"") for one in (word, before))
     if bare in NOISE or NUMBERED.fullmatch(bare):
         return True
@@ -84,13 +84,13 @@ def _is_noise(word: str, before: str) -> bool:
 
 
 def may_be_a_name(text: str) -> bool:
-    """Say whether a text may name a student: it has letters, or is a long number."""
+    """Return whether a text may name a student: it has letters, or is a long number."""
     letter = any(one.isalpha() for one in text)
     return letter or bool(NUMBER_OF_A_STUDENT.fullmatch(text))
 
 
 def is_filling(name: str) -> bool:
-    """Say whether a text has only filling words: `final` in `final_04_11_attention`."""
+    """Return whether a text has only filler: `final` in `final_04_11_attention`."""
     return not without_filling(spaced(name))
 
 
@@ -126,7 +126,7 @@ def fold_id(text: str) -> str:
 
 
 def family_name_comes_first(name: str) -> bool:
-    """Say whether a name is written in Hangul, Han or Kana: 김민준, 王伟."""
+    """Return whether a name is written in Hangul, Han or Kana: 김민준, 王伟."""
     plain = unicodedata.normalize("NFC", "".join(name.split()))
     return bool(plain) and all(
         unicodedata.name(one, "").startswith(EAST_ASIAN) for one in plain
@@ -141,7 +141,7 @@ def full_name(first: str, last: str) -> str:
 
 
 def _is_part(one: str) -> bool:
-    """Say whether a mark is part of a word, such as a vowel sign, and not an accent."""
+    """Return whether a mark is part of a word, such as a vowel sign, not an accent."""
     is_mark = unicodedata.category(one) in ("Mn", "Mc")
     return is_mark and unicodedata.combining(one) < ACCENT
 

@@ -160,7 +160,7 @@ def parse_repository_path(
 
 
 def match_platform(part: str) -> re.Match[str] | None:
-    """Match the names that platforms make; of two matches, take the shorter name."""
+    """Match file names that platforms generate; if two match, use the shorter name."""
     found = [pattern.fullmatch(part) for pattern in PLATFORMS]
     return min(filter(None, found), key=lambda one: one.end("name"), default=None)
 

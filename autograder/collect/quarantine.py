@@ -36,7 +36,7 @@ class Quarantine:
             self._came_as |= json.loads(names.read_text(encoding="utf-8"))
 
     def holds(self, path: Path) -> bool:
-        """Say whether a path is the quarantine folder, or is in it."""
+        """Return whether a path is the quarantine folder, or is in it."""
         return path.resolve().is_relative_to(self.folder.resolve())
 
     def keep(

@@ -50,7 +50,7 @@ def moves_of(
 
 
 def is_graded(folder: ClassFolder, student: str) -> bool:
-    """Say whether any work of a student is graded."""
+    """Return whether any work of a student is graded."""
     autograded = folder.root / folder.coursedir.autograded_directory
     return (autograded / student).exists()
 
@@ -72,7 +72,7 @@ def _meant(key: str, old: str, roster: Roster, twins: set[str]) -> Student | Non
         key: `canvas:101`, or `name:` and the letters of a name.
         old: the folder of this number or name.
         roster: the new roster.
-        twins: the folders of namesakes, whom a name cannot distinguish.
+        twins: the folders of students whose name does not distinguish them.
     """
     platform, _, written = key.partition(":")
     number = written if platform == "canvas" else ""
@@ -104,7 +104,7 @@ def move(folder: ClassFolder, submitted: Path, moves: Mapping[str, str]) -> None
 
 
 def _are_one_folder(one: Path, other: Path) -> bool:
-    """Say whether two paths are the same folder, as `Ada` and `ada` on some disks."""
+    """Return whether two paths are one folder, as `Ada` and `ada` on some disks."""
     return one.exists() and other.exists() and one.samefile(other)
 
 

@@ -81,7 +81,7 @@ def words_of(text: str) -> Words:
 
 
 def are_one_name(one: Words, other: Words) -> bool:
-    """Say whether two names are equal, even if one has fewer spaces.
+    """Return whether two names are equal, even if one has fewer spaces.
 
     `Kim Minjun` equals `Kim Min Jun`, and `annalee` equals any spacing of its letters,
     but `Anna Lee` does not equal `Ann Alee`.
@@ -190,7 +190,7 @@ class Roster:
     def by_name(
         self, people: Iterable[str], platform: str = "", lms: str = ""
     ) -> list[Student]:
-        """Find the students with a name; several if they are namesakes.
+        """Find the students with a name; several students may share it.
 
         The platform's order of first and last name distinguishes Kim Lee from Lee Kim.
         A student who is known to have another number does not match.
@@ -249,7 +249,7 @@ def _rows(students: Iterable[Student]) -> str:
 
 
 def _is_long_id(word: str) -> bool:
-    """Say whether one of several words may be an id, as names contain no digits."""
+    """Return whether one of several words may be an id, as names contain no digits."""
     has_digit = any(one.isdigit() for one in word)
     return len(word) >= LONG_ID and (has_digit or "@" in word)
 
@@ -283,7 +283,7 @@ def read_roster(path: Path) -> Roster:
 
 
 def has_ids_by_hand(table: Table) -> bool:
-    """Say whether the instructor assigned the ids, not a platform."""
+    """Return whether the instructor assigned the ids, not a platform."""
     heading = letters(table.columns.get("id", ""))
     return heading in map(letters, ID_BY_HAND.split(";"))
 
@@ -331,7 +331,7 @@ def student_of(
 
 
 def _begins_with_family_name(name: str) -> bool:
-    """Say whether the shorter part comes first, as in 김 민준 but not 민준 김."""
+    """Return whether the shorter part comes first, as in 김 민준 but not 민준 김."""
     begin, _, rest = name.partition(" ")
     return len(begin) <= len(rest) or not rest
 

@@ -74,7 +74,7 @@ def refuse_inside(path: Path, root: Path, *own: str) -> None:
 
 
 def is_clone(path: Path) -> bool:
-    """Say whether a folder is one repository, whose name identifies the student."""
+    """Return whether a folder is one repository, whose name identifies the student."""
     return (path / CLONE).exists()
 
 

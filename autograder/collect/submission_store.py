@@ -53,7 +53,7 @@ class Record:
 
     @property
     def is_known(self) -> bool:
-        """Say whether the hand-in time is known, which Canvas does not give."""
+        """Return whether the hand-in time is known, which Canvas does not give."""
         return bool(self.handed_in) or (self.file is None and self.is_timed)
 
     def time(self, due: datetime | None) -> str:
@@ -84,7 +84,7 @@ class Record:
         )
 
     def is_late(self, due: datetime | None) -> bool:
-        """Say whether it came late, judged by its time if that is known."""
+        """Return whether it came late, judged by its time if that is known."""
         if due is None or not self.is_known:
             return self.late
         return self.time(due) > f"{due:{TIME}}"
@@ -138,7 +138,7 @@ class SubmissionStore:
 
     @property
     def is_untouched(self) -> bool:
-        """Say whether the submission that counts has no answers."""
+        """Return whether the submission that counts has no answers."""
         known = self.records()
         return bool(known) and last_of(known).is_untouched
 
@@ -227,7 +227,7 @@ def _written_time(path: Path) -> datetime | None:
 
 
 def _is_same(one: Record, other: Record) -> bool:
-    """Say whether two records, perhaps from two archives, are one submission."""
+    """Return whether two records, perhaps from two archives, are one submission."""
     if one.sha256 != other.sha256:
         return False
     if one.file is None and other.file is None:

@@ -267,7 +267,7 @@ def _places(
 
 
 def _are_participants(body: Sequence[Sequence[str]], at: int) -> bool:
-    """Say whether a column contains Moodle's `Participant 71`, in any language."""
+    """Return whether a column contains Moodle's `Participant 71`, in any language."""
     cells = [_plain(row[at]) for row in body if len(row) > at and row[at].strip()]
     pattern = re.compile(f"{PARTICIPANT.pattern}\\s*\\d+", re.I)
     return bool(cells) and all(pattern.fullmatch(cell) for cell in cells)

@@ -1,4 +1,4 @@
-"""Define the command `course`, which `python -m autograder` runs too."""
+"""Define the `course` command, which `python -m autograder` runs too."""
 
 from importlib.metadata import version
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Define the command `course book`."""
+"""Define the `course book` command."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from autograder.course import ROOT
 
 
 def register(app: typer.Typer) -> None:
-    """Add `book` to the command `course`."""
+    """Add `book` to the `course` command."""
     app.command()(book)
 
 

@@ -1,4 +1,4 @@
-"""Define the command `course all`: run five steps, then list the results."""
+"""Define the `course all` command: run five steps, then list the results."""
 
 import os
 import re
@@ -27,7 +27,7 @@ Began = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `all` to the command `course`."""
+    """Add `all` to the `course` command."""
     app.command(name="all")(build_all)
 
 

@@ -1,4 +1,4 @@
-"""Define the command `course collect`."""
+"""Define the `course collect` command."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -38,7 +38,7 @@ Root = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `collect` to the command `course`."""
+    """Add `collect` to the `course` command."""
     app.command()(collect)
 
 

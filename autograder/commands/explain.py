@@ -25,7 +25,7 @@ Root = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `explain` to the command `course`."""
+    """Add `explain` to the `course` command."""
     app.command()(explain)
 
 

@@ -1,4 +1,4 @@
-"""Define the command `course grade`."""
+"""Define the `course grade` command."""
 
 import contextlib
 import shutil
@@ -81,7 +81,7 @@ Device = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `grade` to the command `course`."""
+    """Add `grade` to the `course` command."""
     app.command()(grade)
 
 

@@ -35,7 +35,7 @@ Target = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `marks` and `extend` to the command `course`."""
+    """Add `marks` and `extend` to the `course` command."""
     app.command()(marks)
     app.command()(extend)
 

@@ -38,7 +38,7 @@ NewModule = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `new-exercise` and `new-unit` to the command `course`."""
+    """Add `new-exercise` and `new-unit` to the `course` command."""
     app.command("new-exercise")(new_exercise)
     app.command("new-unit")(new_unit)
 

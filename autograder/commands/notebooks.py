@@ -1,4 +1,4 @@
-"""Define the command `course notebooks`."""
+"""Define the `course notebooks` command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 
 def register(app: typer.Typer) -> None:
-    """Add `notebooks` to the command `course`."""
+    """Add `notebooks` to the `course` command."""
     app.command()(notebooks)
 
 

@@ -164,7 +164,7 @@ class Job:
     def wait(
         self, doing: Callable[[], str] = lambda: "", fine: Sequence[int] = (0,)
     ) -> None:
-        """Wait for the end, and meanwhile show the text from `doing`.
+        """Wait until the work ends, and show the text from `doing` in the meantime.
 
         Args:
             doing: returns the current activity.

@@ -29,7 +29,7 @@ Target = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `report` to the command `course`."""
+    """Add `report` to the `course` command."""
     app.command()(report)
 
 

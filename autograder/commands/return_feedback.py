@@ -41,7 +41,7 @@ Root = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `return` to the command `course`."""
+    """Add `return` to the `course` command."""
     app.command("return")(return_feedback)
 
 

@@ -12,7 +12,7 @@ from autograder.course import load_course
 
 
 def register(app: typer.Typer) -> None:
-    """Add `sample-class` to the command `course`."""
+    """Add `sample-class` to the `course` command."""
     app.command("sample-class")(sample_class)
 
 

@@ -26,7 +26,7 @@ HINT = (
 
 
 def register(app: typer.Typer) -> None:
-    """Add `similar` to the command `course`."""
+    """Add `similar` to the `course` command."""
     app.command()(similar)
 
 

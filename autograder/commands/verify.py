@@ -14,7 +14,7 @@ from autograder.course import CourseError, load_course
 
 
 def register(app: typer.Typer) -> None:
-    """Add `verify` to the command `course`."""
+    """Add `verify` to the `course` command."""
     app.command()(verify)
 
 

@@ -20,7 +20,7 @@ from autograder.library_log import log_warnings
 
 
 def register(app: typer.Typer) -> None:
-    """Add `viva` to the command `course`."""
+    """Add `viva` to the `course` command."""
     app.command()(viva)
 
 

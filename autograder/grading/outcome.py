@@ -56,7 +56,7 @@ class Outcome:
 
     @property
     def is_unprotected(self) -> bool:
-        """Say whether the cells ran without a sandbox."""
+        """Return whether the cells ran without a sandbox."""
         return self.sandbox == "none"
 
     @property

@@ -27,7 +27,7 @@ def rebuild_as_own(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> Repaired
 
 
 def _has_others_exercises(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> bool:
-    """Say whether cells have exercise names, but none from this unit."""
+    """Return whether cells have exercise names, but none from this unit."""
     known = {False: set[str](), True: set[str]()}
     for cell in unit.released.cells:
         details = cell.metadata.get("nbgrader", {})

@@ -200,7 +200,7 @@ def _unless_values_are_wrong(
 
 
 def _sees_values(ran: CheckRun) -> bool:
-    """Say whether a check called the student's code and compared values."""
+    """Return whether a check called the student's code and compared values."""
     return ran.calls > 0 and not ran.check.marker.form
 
 

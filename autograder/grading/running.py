@@ -30,7 +30,7 @@ NOT_FORESEEN = Phrase("Your code returned a value of the wrong type for this exe
 
 
 class Students(Protocol):
-    """Provide each exercise with a student, or None if there is no such student."""
+    """Provide a student for each exercise, or None if there is no such student."""
 
     def fresh(self, exercise: str) -> GivenStudent:
         """Return the student of a process in which only the cells have run."""

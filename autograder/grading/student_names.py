@@ -12,7 +12,7 @@ ACTIVE = frozenset('<>"\\')
 
 
 def is_safe_name(student: str) -> bool:
-    """Say whether every page of nbgrader shows a student's id as text."""
+    """Return whether every page of nbgrader shows a student's id as text."""
     return student.isprintable() and not ACTIVE & set(student)
 
 

@@ -164,7 +164,7 @@ def cause_and_rest(
 
 
 def has_failed(notebook: NotebookNode) -> bool:
-    """Say whether any check did not pass."""
+    """Return whether any check did not pass."""
     return bool(_failed(notebook))
 
 
@@ -174,7 +174,7 @@ def _failed(notebook: NotebookNode) -> list[dict[str, Any]]:
 
 
 def is_shown(cell: NotebookNode) -> bool:
-    """Say whether a cell belongs on the feedback page.
+    """Return whether a cell belongs on the feedback page.
 
     The course's own code is left out if it printed nothing, because the student has it
     anyway. The set-up cell is shown only if it failed.

@@ -64,7 +64,7 @@ def swap(cells: list[str], answer: str, mutant: Mutant) -> list[str]:
 
 
 def is_killed(unit: GradedUnit, exercise: str, cells: list[str]) -> bool:
-    """Say whether a check of the exercise fails, or never ends."""
+    """Return whether a check of the exercise fails, or never ends."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -42,7 +42,7 @@ class VisibleVerdict:
 
     @property
     def is_explained(self) -> bool:
-        """Say whether the notebook prints a sentence about the cause."""
+        """Return whether the notebook prints a sentence about the cause."""
         in_words = isinstance(self.error, AssertionError) and bool(str(self.error))
         return in_words or bool(self.said)
 

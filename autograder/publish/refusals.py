@@ -120,7 +120,7 @@ def refuse_target(
 
 
 def is_new(target: Path) -> bool:
-    """Say whether a folder is empty or does not exist yet."""
+    """Return whether a folder is empty or does not exist yet."""
     return not target.exists() or (target.is_dir() and not any(target.iterdir()))
 
 

@@ -249,5 +249,5 @@ class Matcher:
         if others and others[-1] < match.used[0]:
             match.used.append(others[-1])
             match.source = as_code(self.cells[others[-1]])
-            match.how = Phrase("written in another cell, above the one for it")
+            match.how = Phrase("written in a different cell, above the one for it")
             self.claimed.add(others[-1])

@@ -92,7 +92,7 @@ class _Builder:
         is_empty = match.source is None or match.slot.is_stub(match.source)
         if is_empty and self._is_written_elsewhere(match):
             cell.source = WRITTEN_ELSEWHERE
-            self._note(Phrase("{name}: written in another cell", name))
+            self._note(Phrase("{name}: written in a different cell", name))
             return
         if match.source is None:
             self._note(Phrase("{name}: no answer was found", name), doubtful=True)
@@ -105,7 +105,7 @@ class _Builder:
             self._note(Phrase("{name}: {how}", name, match.how), match.doubtful)
 
     def _is_written_elsewhere(self, match: Match) -> bool:
-        """Say whether another answer's cell, or an extra cell, defines this answer."""
+        """Return whether another answer's cell or an extra cell defines this answer."""
         names = set(match.slot.names)
         others = [m.source for m in self.matches.values() if m is not match]
         more = [
@@ -188,9 +188,7 @@ class _Builder:
                 self._note(Phrase("{name}: the check was missing; ours is used", name))
             elif len(found) > 1:
                 self._note(
-                    Phrase(
-                        "{name}: the check was there {count} times", name, len(found)
-                    )
+                    Phrase("{name}: the check appeared {count} times", name, len(found))
                 )
             elif "".join(self.cells[found[0]].source.split()) != "".join(
                 ours.source.split()

@@ -25,7 +25,7 @@ class Slot:
 
     @property
     def is_code(self) -> bool:
-        """Say whether the cell is a code cell."""
+        """Return whether the cell is a code cell."""
         return self.cell.cell_type == "code"
 
     @property
@@ -34,7 +34,7 @@ class Slot:
         return top_names(self.cell.source) if self.is_code else []
 
     def is_stub(self, source: str) -> bool:
-        """Say whether a text is unchanged from the release."""
+        """Return whether a text is unchanged from the release."""
         return squeezed(source) == squeezed(self.cell.source)
 
 

@@ -47,7 +47,7 @@ class ControlChannel:
 
     @property
     def is_protected(self) -> bool:
-        """Say whether there is a sandbox around the parent itself."""
+        """Return whether there is a sandbox around the parent itself."""
         return self.sandbox in ("root", "user")
 
     def order(

@@ -62,7 +62,7 @@ class ForkServerClient:
 
     @property
     def is_protected(self) -> bool:
-        """Say whether there is a sandbox around the parent itself."""
+        """Return whether there is a sandbox around the parent itself."""
         return self._line.is_protected
 
     def wait_until_ready(self) -> None:

@@ -102,7 +102,7 @@ class Handle(Name):
 
 
 def _are_shapes(shapes: Any) -> bool:
-    """Say whether a value is a dict from parameter names to shapes."""
+    """Return whether a value is a dict from parameter names to shapes."""
     if not isinstance(shapes, dict) or len(shapes) > MAX_PARAMETERS:
         return False
     for name, shape in shapes.items():

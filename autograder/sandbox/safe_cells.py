@@ -23,7 +23,7 @@ def safe_cell(text: Any) -> str:
 
 
 def is_number(cell: str) -> bool:
-    """Say whether a cell holds a number, optionally with a sign or decimal point."""
+    """Return whether a cell holds a number, optionally with a sign or decimal point."""
     return cell.removeprefix("-").replace(".", "", 1).isdecimal()
 
 

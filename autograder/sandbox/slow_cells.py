@@ -16,7 +16,7 @@ HIDDEN_WAYS = frozenset({"exec", "eval", "globals", "locals", "vars", "setattr"}
 
 
 def is_needed_again(number: int, cells: Sequence[str]) -> bool:
-    """Say whether another cell may use a definition or change of this cell.
+    """Return whether another cell may use something that this cell defines or changes.
 
     A cell that cannot be parsed counts as needed, because it may do anything.
     """

@@ -80,7 +80,7 @@ class SubmissionRunner:
 
     @property
     def was_held_up(self) -> bool:
-        """Say whether time ran out while other processes used the processors."""
+        """Return whether time ran out while other processes used the processors."""
         ran_out = any(words.endswith(TIME) for words in self.limits_hit)
         waited = self._waited + seconds_waited()
         return ran_out and waited > HELD_UP * (time.monotonic() - self._started)
@@ -333,7 +333,7 @@ class SubmissionRunner:
             raise
 
     def _is_run_once(self, number: int, run: CellRun) -> bool:
-        """Say whether a slow cell need not run again because nothing needs it."""
+        """Return whether a slow cell need not run again because nothing needs it."""
         if run.seconds < SLOW or is_needed_again(number, self.cells):
             return False
         self.limits_hit.append(

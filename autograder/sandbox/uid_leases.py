@@ -16,8 +16,8 @@ class UidLease:
 
     When a child ends, all processes of its account are killed. If two children shared
     an account, the end of the first would kill the second, whose submission would lose
-    points. Children in a bubblewrap sandbox are ended in another way and get numbers
-    from another range, because their processes could be visible to this kind too.
+    points. Children in a bubblewrap sandbox are ended differently and get numbers
+    from a different range, because children of this kind could see their processes.
     """
 
     def __init__(self, wanted: int) -> None:

@@ -117,7 +117,9 @@ def _chosen(
         notebook, number = Path(name), re.search(r"\d\d", Path(name).name)
         name = number[0] if number else default
     if not name:
-        raise NotRun(Phrase("Name the unit, such as: python -m transformer.check 04"))
+        raise NotRun(
+            Phrase("Specify the unit, for example: python -m transformer.check 04")
+        )
     unit = course.unit(name)
     if not course.release_notebook(unit).is_file():
         raise NotRun(

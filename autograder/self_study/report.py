@@ -104,7 +104,7 @@ def _written(notebook: NotebookNode, name: str) -> str:
 
 
 def is_passed(result: CheckResult) -> bool:
-    """Say whether a check passes with the learner's own earlier answers."""
+    """Return whether a check passes with the learner's own earlier answers."""
     return result.status == "passed" and not result.with_reference_answers
 
 
@@ -139,7 +139,7 @@ def _where(cause: str, title: str, answer: str) -> Phrase:
 
 
 def _returns_nothing(function: ast.FunctionDef) -> bool:
-    """Say whether no path of a function, without inner functions, returns a value."""
+    """Return whether no path of a function, except inner ones, returns a value."""
     nodes: list[ast.AST] = list(function.body)
     for node in nodes:
         if isinstance(node, ast.Return) and node.value is not None:

@@ -53,6 +53,6 @@ def page_messages(path: Path) -> list[Message]:
 
 
 def is_translated(text: str) -> bool:
-    """Say whether a message has words of its own."""
+    """Return whether a message has words of its own."""
     own = ROLE.sub(lambda role: role[1] if role[2] or "term" in role[0] else "", text)
     return not text.startswith("\n") and has_words(own)

@@ -56,7 +56,7 @@ def translations(path: Path) -> dict[str, str]:
 
 
 def updated(catalog: Catalog, messages: Iterable[Message]) -> str:
-    """Return the catalogue's file with exactly these messages, in their order.
+    """Return the catalogue's file with exactly these messages, in this order.
 
     A translation stays with its sentence. Where a sentence has changed a little, its
     translation becomes stale; where it has gone, it goes.

@@ -14,13 +14,13 @@ PAGES = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `translations` to the command `course`."""
+    """Add `translations` to the `course` command."""
     app.add_typer(GROUP, name="translations")
 
 
 @GROUP.callback(invoke_without_command=True)
 def translations(context: typer.Context) -> None:
-    """Print what is done, stale and missing, in words of the English text."""
+    """Print how many words of the English text are done, stale and missing."""
     if context.invoked_subcommand is None:
         from autograder.course import load_course
         from autograder.translations.report import states, table

@@ -53,8 +53,8 @@ def faults(english: str, korean: str, with_fields: bool = False) -> Iterator[str
 
     Args:
         english: the sentence.
-        korean: its translation; "" is no fault.
-        with_fields: whether `{name}` is a place that something is put into.
+        korean: its translation; "" does not count as a fault.
+        with_fields: whether `{name}` is a placeholder.
     """
     if not korean:
         return

@@ -51,7 +51,7 @@ def with_picture_words(text: str, translate: Callable[[str], str]) -> str:
 
 
 def has_words(text: str) -> bool:
-    """Say whether there is anything to translate beside code, formulas and links."""
+    """Return whether there is anything to translate beside code, formulas and links."""
     return bool(WORD.search(NO_WORDS.sub(" ", text)))
 
 

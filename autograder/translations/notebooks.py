@@ -1,4 +1,4 @@
-"""The messages of a released notebook, and the same notebook in other words.
+"""The messages in a released notebook, and the same notebook in different wording.
 
 Cells, ids, points and checks stay; so a submission made from either is graded alike.
 """
@@ -73,12 +73,12 @@ def shared_messages(notebook: NotebookNode, slug: str) -> Iterator[Message]:
 
 
 def _is_ours(cell: NotebookNode, kind: str) -> bool:
-    """Say whether words are for the student: no demonstration's output."""
+    """Return whether words are for the student: no demonstration's output."""
     return kind.startswith("docstring") or is_graded_code(cell) or _is_read_only(cell)
 
 
 def _is_read_only(cell: NotebookNode) -> bool:
-    """Say whether a cell is of the course's own code, which may complain."""
+    """Return whether a cell is of the course's own code, which may complain."""
     details = cell.metadata.get("nbgrader", {})
     return bool(details.get("locked")) and not details.get("solution")
 

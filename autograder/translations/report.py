@@ -1,4 +1,4 @@
-"""Say how much of each catalogue is done, stale and missing, in words of English."""
+"""Report how many English words of each catalogue are done, stale and missing."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def recorded(course: Course) -> dict[str, float]:
 
 
 def record(course: Course, found: list[State]) -> None:
-    """Write the shares down; a share that has fallen falls there too."""
+    """Record the shares; if a share has fallen, the record shows the lower one."""
     shares = {one.name: round(one.share, 4) for one in found if one.done}
     path = locale_dir(course) / RECORD
     path.write_text(json.dumps(shares, indent=1) + "\n", encoding="utf-8")

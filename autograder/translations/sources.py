@@ -55,7 +55,7 @@ def locale_dir(course: Course) -> Path:
 
 
 def has_fields(name: str) -> bool:
-    """Say whether `{name}` is a field in the messages of a catalogue."""
+    """Return whether `{name}` is a field in the messages of a catalogue."""
     return name.startswith(WITH_FIELDS)
 
 

@@ -1,4 +1,4 @@
-"""Write the table of units of a README, in any language of the course."""
+"""Write a README's table of units in any of the course's languages."""
 
 from __future__ import annotations
 

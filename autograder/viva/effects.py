@@ -62,7 +62,7 @@ def kind_of_change(old: Result, new: Result) -> str:
 
 
 def agree(one: Result, other: Result, tolerance: float = 1e-4) -> bool:
-    """Say whether two results have the same shapes and values; dtypes may differ."""
+    """Return whether two results have the same shapes and values; dtypes may differ."""
     if isinstance(one, str) or isinstance(other, str):
         return one == other
     if shapes_of(one) != shapes_of(other):
@@ -115,7 +115,7 @@ def _nested(value: Any) -> str:
 
 
 def is_by_hand(result: Result) -> bool:
-    """Say whether a person can calculate all numbers of a result on paper."""
+    """Return whether a person can calculate all numbers of a result on paper."""
     if isinstance(result, str) or len(_numbers(result)) > BY_HAND_NUMBERS:
         return False
     return all(exact(one) is not None for one in _numbers(result).tolist())

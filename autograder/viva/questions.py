@@ -167,8 +167,8 @@ def _about_input(
         wrong += map(str, near if len(new) == 1 else ())
     elif kind == "factor" and factor not in (None, "0", "-1"):
         text = Phrase(
-            "{suppose} For input {letter}, your function returns {old}. By which "
-            "factor would each number change, and where does the factor come from?",
+            "{suppose} For input {letter}, your function returns {old}. By what "
+            "factor would each number change, and where does that factor come from?",
             *(*where, shown(old)),
         )
         right, value = str(factor), factor_of(old, new) or 1.0

@@ -64,10 +64,10 @@ def _is_at_end(ending: str, word: str) -> bool:
 
 
 def is_hangul(word: str) -> bool:
-    """Say whether a word consists of Hangul syllables."""
+    """Return whether a word consists of Hangul syllables."""
     return bool(SYLLABLES.fullmatch(word))
 
 
 def is_of_a_subject(word: str) -> bool:
-    """Say whether a word in Hangul, without its particle, could name a thing."""
+    """Return whether a word in Hangul, without its particle, could name a thing."""
     return word not in IN_ANY_TEXT and not VERBS.search(word)

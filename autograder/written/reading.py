@@ -103,7 +103,7 @@ def _written(cells: Cells, ours: set[str]) -> Iterator[tuple[str, tuple[str, boo
 
 
 def _is_own(cell: Mapping[str, Any], ours: set[str]) -> bool:
-    """Say whether this is a text cell that the student added."""
+    """Return whether this is a text cell that the student added."""
     is_text = cell["cell_type"] == "markdown" and not cell["metadata"].get("nbgrader")
     return is_text and "".join(cell["source"]) not in ours
 

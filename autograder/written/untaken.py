@@ -40,7 +40,7 @@ def _holds_more(
     rubrics: Sequence[Rubric],
     given: Mapping[str, Mapping[str, tuple[str, str]]],
 ) -> bool:
-    """Say whether a table has marks that were not imported, or cannot be read."""
+    """Return whether a table has marks that were not imported, or cannot be read."""
     try:
         marks = read_tables([path], kept, rubrics)
     except MarksError:

@@ -175,7 +175,7 @@ FAULTS = {
     "detached": Fault("the result detached", "the gradient is cut off", detaches),
     "float32": Fault("float32, whatever comes in", "a fixed dtype", returns_float32),
     "rounded": Fault(
-        "float32 on the way, and back", "rounded to another dtype", rounds
+        "float32 on the way, and back", "rounded to a different dtype", rounds
     ),
     "written": Fault(
         "inputs written into, and put back", "in place", writes_into_inputs

@@ -131,7 +131,7 @@ shift_right.wrong(
     "through half precision",
     swap("(tgt[:, :1], sos_id)", "(tgt[:, :1], sos_id).half()"),
     swap("tgt[:, :-1]], dim=1)", "tgt[:, :-1].half()], dim=1).long()"),
-    names="through float16",
+    names="cast to float16",
 )
 shift_right.wrong("zeros", body("return torch.zeros_like(tgt)"), names="zeros in all")
 # --- gru_step ---------------------------------------------------------------------
@@ -238,10 +238,10 @@ gru_step.wrong(
 gru_step.wrong(
     "the first sentence for all",
     swap(NEW_STATE, f"({NEW_STATE})[:1].repeat(len(x), 1)"),
-    names="of the first sentence for all",
+    names="first sentence's new state",
 )
 gru_step.wrong(
-    "the first sentence's old state for all",
+    "the first sentence's old state in every sentence",
     insert("state = state[:1].expand_as(state)", before="x_reset, x_update"),
 )
 gru_step.wrong("squashed once more", swap(NEW_STATE, f"torch.tanh({NEW_STATE})"))
@@ -280,7 +280,7 @@ gru_step.wrong(
 gru_step.wrong(
     "a gate in float32",
     swap("(x_reset + h_reset)", "((x_reset + h_reset).float()).to(x.dtype)"),
-    names="rounded to another dtype",
+    names="rounded to a different dtype",
 )
 gru_step.wrong(
     "the old state's share detached",
@@ -314,7 +314,7 @@ gru_step.wrong(
         'state = vars(gru_step).setdefault(("state", x.shape), state)',
         before="x_reset, x_update",
     ),
-    names="the old state of an earlier call",
+    names="the old state from an earlier call",
 )
 gru_step.wrong("zeros", body("return torch.zeros_like(state)"), names="zeros in all")
 gru_step.wrong(
@@ -461,7 +461,7 @@ additive_score.wrong(
     ),
 )
 additive_score.wrong(
-    "divided by the root of a width", swap("@ v", "@ v / v.numel() ** 0.5")
+    "divided by the square root of a width", swap("@ v", "@ v / v.numel() ** 0.5")
 )
 additive_score.wrong(
     "the first sentence's state for all",
@@ -568,7 +568,7 @@ additive_score.right(
 )
 
 
-@additive_score.wrong("the memory's part kept", names="the memory of an earlier call")
+@additive_score.wrong("the memory's part kept", names="the memory from an earlier call")
 def additive_score(state, memory, w_state, w_memory, v):
     if (
         "memory" not in vars(additive_score)
@@ -710,7 +710,7 @@ attend.wrong(
 without_zeros.wrong("log-softmax", swap("softmax", "log_softmax"))
 
 
-@attend.wrong("divided by the root of the width")
+@attend.wrong("divided by the square root of the width")
 def attend(scores, values, mask=None):
     scores = scores / values.size(-1) ** 0.5
     if mask is not None:
@@ -757,7 +757,9 @@ attend.wrong(
     names="the results in the opposite order",
 )
 attend.wrong(
-    "the context alone", swap("(1), weights", "(1)"), names="another number of results"
+    "the context alone",
+    swap("(1), weights", "(1)"),
+    names="a different number of results",
 )
 without_zeros.wrong(
     "argmax",
@@ -817,11 +819,11 @@ attend.wrong(
 attend.wrong(
     "the first sentence's mask for all",
     insert("mask = mask[:1].expand_as(mask)", before="scores = scores"),
-    names="first sentence's mask for all",
+    names="first sentence's mask for every",
 )
 
 
-@attend.wrong("the mask of the first call kept", names="the mask of an earlier call")
+@attend.wrong("the mask of the first call kept", names="the mask from an earlier call")
 def attend(scores, values, mask=None):
     if mask is None:
         mask = torch.ones_like(scores, dtype=torch.bool)
@@ -840,7 +842,7 @@ attend.wrong(
 attend.wrong(
     "a softmax in float32",
     swap("scores.softmax(dim=-1)", "scores.float().softmax(dim=-1).to(values.dtype)"),
-    names="rounded to another dtype",
+    names="rounded to a different dtype",
 )
 attend.wrong(
     "the weights detached",
@@ -1015,7 +1017,7 @@ concat_final_states.wrong(
     "one below the other", body("return torch.cat([h_n[-2], h_n[-1]])")
 )
 concat_final_states.wrong(
-    "the numbers of both directions in turn",
+    "the numbers of both directions, alternating",
     body("return torch.stack([h_n[-2], h_n[-1]], dim=-1).flatten(1)"),
 )
 concat_final_states.wrong(
@@ -1271,7 +1273,7 @@ def forward(self, ids):
 bilstm_attention.wrong(
     "scaled",
     insert("scores = scores / query.size(-1) ** 0.5", before="context,"),
-    names="divided by the root of the width",
+    names="divided by the square root of the width",
 )
 bilstm_attention.wrong(
     "context not fed to the output",
@@ -1320,7 +1322,7 @@ bilstm_attention.wrong(
     names="takes 0 for padding",
 )
 bilstm_attention.wrong(
-    "ids above pad_id", swap("!= self", "> self"), names="an id below `pad_id`"
+    "ids above pad_id", swap("!= self", "> self"), names="ids below `pad_id`"
 )
 bilstm_attention.wrong(
     "returns the scores",
@@ -1330,7 +1332,7 @@ bilstm_attention.wrong(
 bilstm_attention.wrong(
     "the logits alone",
     swap("(context), weights", "(context)"),
-    names="another number of results",
+    names="a different number of results",
 )
 bilstm_attention.wrong(
     "detached states",
@@ -1409,7 +1411,7 @@ bilstm_attention.wrong(
             mask = self.mask = ids != self.pad_id
         """,
     ),
-    names="the mask of an earlier call",
+    names="the mask from an earlier call",
 )
 bilstm_attention.wrong(
     "a mask made on the CPU",
@@ -1532,7 +1534,7 @@ bilstm_attention.right(
 answer("transformer.recurrent.attention.shift_right").wrong(
     "through float32 and back",
     swap("tgt[:, :-1]], dim=1)", "tgt[:, :-1]], dim=1).float().to(tgt.dtype)"),
-    names="through float32, which holds no id above",
+    names="float32, which cannot hold ids above",
 )
 first_step = answer("transformer.recurrent.cell.gru_step")
 first_step.with_faults("kept buffer state default detached float32 rounded written cpu")

@@ -132,7 +132,7 @@ build_vocabulary.wrong(
 build_vocabulary.wrong(
     "a set's order",
     swap("sorted(frequent, key=lambda word: (-counts[word], word))", "set(frequent)"),
-    names="not the frequent ones first",
+    names="not sorted by frequency",
 )
 build_vocabulary.wrong(
     "joined and split again",
@@ -149,7 +149,7 @@ build_vocabulary.wrong(
         "counts = Counter(",
         "counts = vars(build_vocabulary).setdefault('c', Counter())\ncounts.update(",
     ),
-    names="those of an earlier call",
+    names="those from an earlier call",
 )
 
 
@@ -349,7 +349,7 @@ one_hot_embedding.wrong(
 one_hot_embedding.wrong(
     "a product in float32",
     body("return (F.one_hot(ids, len(weight)).float() @ weight.float()).to(weight)"),
-    names="rounded to another dtype",
+    names="rounded to a different dtype",
 )
 one_hot_embedding.wrong(
     "row 1 without a gradient",
@@ -683,7 +683,7 @@ token_embedding.wrong("divided by √d_model", swap("* math", "/ math"))
 token_embedding.wrong(
     "times d_model",
     swap("math.sqrt(self.d_model)", "self.d_model"),
-    names="without the root",
+    names="not its square root",
 )
 token_embedding.wrong("√vocab_size", swap("d_model", "table.num_embeddings"))
 token_embedding.wrong(
@@ -962,7 +962,7 @@ scaled.wrong(
         type(self).factor = math.sqrt(self.d_model)
     return self.table(ids) * type(self).factor
     """),
-    names="the factor of a layer of another width",
+    names="the factor of a layer of a different width",
 )
 scaled.wrong(
     "the scaled table kept in evaluation",

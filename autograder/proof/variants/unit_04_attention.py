@@ -288,7 +288,7 @@ masked_softmax.wrong(
     diagnosed=False,
 )
 masked_softmax.wrong(
-    "the first sentence's mask for all",
+    "the first sentence's mask for every sentence",
     insert("mask = mask[:1] if mask.dim() == 4 else mask", before="lowest ="),
 )
 
@@ -584,12 +584,12 @@ scaled_dot_product_attention.wrong(
 scaled_dot_product_attention.wrong(
     "dropout of a fixed 0.5",
     swap("weights, dropout", "weights, 0.5 if dropout else 0.0"),
-    names="another share dropped",
+    names="a different share dropped",
 )
 scaled_dot_product_attention.wrong(
     "dropout of a fixed 0.25",
     swap("weights, dropout", "weights, 0.25 if dropout else 0.0"),
-    names="another share dropped",
+    names="a different share dropped",
 )
 
 
@@ -784,7 +784,7 @@ softmax_entropy.wrong(
     body("return torch.special.entr(scores.softmax(dim=-1)).mean(dim=-1)"),
 )
 softmax_entropy.wrong(
-    "another dimension",
+    "a dimension other than the last",
     body("return torch.special.entr(scores.softmax(dim=-2)).sum(dim=-2)"),
 )
 softmax_entropy.wrong(

@@ -23,7 +23,7 @@ split_heads.wrong(
     drop("return heads.transpose(1, 2)"),
 )
 split_heads.wrong(
-    "heads that take every h-th column",
+    "each head gets every h-th column",
     swap(
         "heads.transpose(1, 2)",
         "x.reshape(b, t, d_model // n_heads, n_heads).permute(0, 3, 1, 2)",
@@ -365,7 +365,7 @@ attend.wrong(
 
 
 @attend.wrong(
-    "dropout on the output", names="dropout on something else than the weights"
+    "dropout on the output", names="dropout on something other than the weights"
 )
 def attend(self, q, k, v, mask=None):
     heads, weights = scaled_dot_product_attention(q, k, v, mask)
@@ -374,7 +374,7 @@ def attend(self, q, k, v, mask=None):
 
 
 @attend.wrong(
-    "dropout on the merged heads", names="dropout on something else than the weights"
+    "dropout on the merged heads", names="dropout on something other than the weights"
 )
 def attend(self, q, k, v, mask=None):
     heads, weights = scaled_dot_product_attention(q, k, v, mask)
@@ -384,7 +384,7 @@ def attend(self, q, k, v, mask=None):
 
 @attend.wrong(
     "dropout on the weights and on the output",
-    names="dropout on something else than the weights",
+    names="dropout on something other than the weights",
 )
 def attend(self, q, k, v, mask=None):
     dropout = self.dropout if self.training else 0.0
@@ -394,7 +394,7 @@ def attend(self, q, k, v, mask=None):
 
 
 @attend.wrong(
-    "dropout on the values", names="dropout on something else than the weights"
+    "dropout on the values", names="dropout on something other than the weights"
 )
 def attend(self, q, k, v, mask=None):
     v = nn.functional.dropout(v, self.dropout, self.training)
@@ -436,7 +436,7 @@ def forward(self, query, key, value, mask=None):
 multi_head_attention.wrong(
     "the output alone",
     swap("(q, k, v, mask)", "(q, k, v, mask)[0]"),
-    names="another number of results",
+    names="a different number of results",
 )
 multi_head_attention.wrong(
     "keys and values from the query's input", swap("key, value", "query, query")
@@ -496,12 +496,12 @@ project_query.wrong(
 
 
 project_query.wrong(
-    "heads that take every h-th column",
+    "each head gets every h-th column",
     body("""
         q = self.w_q(query).unflatten(-1, (-1, self.n_heads))
         return q.permute(0, 3, 1, 2)
         """),
-    names="split into every h-th column",
+    names="split so that each head gets every h-th column",
 )
 project_key_value.wrong(
     "values from every h-th column",
@@ -509,13 +509,13 @@ project_key_value.wrong(
         "v = split_heads(self.w_v(value), self.n_heads)",
         "v = self.w_v(value).unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)",
     ),
-    names="split into every h-th column",
+    names="split so that each head gets every h-th column",
 )
 
 
 @multi_head_attention.wrong(
     "heads of every h-th column, merged side by side",
-    names="heads of every h-th column",
+    names="each head gets every h-th column",
 )
 def forward(self, query, key, value, mask=None):
     q, k, v = (
@@ -559,7 +559,7 @@ attend.wrong(
 attend.wrong(
     "dropout of a fixed 0.5",
     swap("self.dropout if", "0.5 * (self.dropout > 0) if"),
-    names="another share dropped",
+    names="a different share dropped",
 )
 
 
@@ -592,7 +592,7 @@ def attend(self, q, k, v, mask=None):
 
 
 @multi_head_attention.wrong(
-    "the first memory's keys and values kept", names="keys and values of an earlier"
+    "the first memory's keys and values kept", names="keys and values from an earlier"
 )
 def forward(self, query, key, value, mask=None):
     if getattr(self, "sizes", None) != (key.shape, value.shape):
@@ -601,7 +601,9 @@ def forward(self, query, key, value, mask=None):
     return self.attend(self.project_query(query), *self.memory, mask)
 
 
-@multi_head_attention.wrong("the first mask kept", names="the mask of an earlier call")
+@multi_head_attention.wrong(
+    "the first mask kept", names="the mask from an earlier call"
+)
 def forward(self, query, key, value, mask=None):
     if mask is not None and getattr(self, "mask", mask).shape == mask.shape:
         self.mask = mask = getattr(self, "mask", mask)
@@ -976,7 +978,7 @@ answer("transformer.multi_head.MultiHeadAttention.project_query").wrong(
         type(self).heads = self.n_heads
     return split_heads(self.w_q(query), type(self).heads)
     """),
-    names="the heads of another module",
+    names="left over from another module",
 )
 answer("transformer.multi_head.MultiHeadAttention.project_key_value").wrong(
     "both matrices joined once in evaluation",

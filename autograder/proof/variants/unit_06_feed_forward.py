@@ -92,7 +92,7 @@ positionwise.wrong(
 positionwise.wrong(
     "dropout in two places",
     body("return self.dropout(self.linear2(self.dropout(self.linear1(x).relu())))"),
-    names="dropout in more places than one",
+    names="dropout in more than one place",
 )
 positionwise.wrong(
     "dropout on the input too",
@@ -137,7 +137,7 @@ positionwise.wrong(
 positionwise.wrong(
     "dropout of a half, whatever is asked for",
     body("return self.linear2(F.dropout(self.linear1(x).relu(), 0.5, self.training))"),
-    names="another share dropped",
+    names="a different share dropped",
 )
 positionwise.wrong(
     "dropout without the division",
@@ -415,13 +415,13 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * (x - mean) / (var + eps).sqrt() + beta
 
 
-@layer_norm.wrong("the unbiased standard deviation, ε outside the root")
+@layer_norm.wrong("the unbiased standard deviation, ε outside the square root")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
     return gamma * (x - mean) / (std + eps) + beta
 
 
-@layer_norm.wrong("ε outside the root")
+@layer_norm.wrong("ε outside the square root")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean, std = x.mean(-1, keepdim=True), x.std(-1, unbiased=False, keepdim=True)
     return gamma * (x - mean) / (std + eps) + beta
@@ -436,7 +436,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 layer_norm.wrong(
     "1e-5, whatever is asked for", swap("+ eps", "+ 1e-5"), names="a small fixed ε"
 )
-layer_norm.wrong("without the root", drop(".sqrt()"))
+layer_norm.wrong("a division by the variance", drop(".sqrt()"))
 layer_norm.wrong("a multiplication by the standard deviation", swap("/", "*"))
 
 
@@ -644,17 +644,17 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 add_norm = answer("transformer.feed_forward.AddNorm.forward")
 add_norm.wrong(
-    "pre-norm where post-norm is asked for",
+    "pre-norm instead of post-norm",
     body("return x + self.dropout(sublayer(self.norm(x)))"),
 )
 add_norm.wrong(
-    "post-norm where pre-norm is asked for",
+    "post-norm instead of pre-norm",
     body("return self.norm(x + self.dropout(sublayer(x)))"),
 )
 add_norm.wrong(
     "the two orders exchanged",
     swap("if", "if not"),
-    names="pre-norm where post-norm is asked for",
+    names="pre-norm instead of post-norm",
 )
 add_norm.wrong(
     "norm(x) + f(x)", body("return self.norm(x) + self.dropout(sublayer(x))")
@@ -742,7 +742,7 @@ add_norm.wrong(
 )
 
 
-@add_norm.wrong("dropout of the sum", names="dropout on something else")
+@add_norm.wrong("dropout of the sum", names="dropout on something other")
 def forward(self, x, sublayer):
     if self.norm_first:
         return self.dropout(x + sublayer(self.norm(x)))
@@ -752,7 +752,7 @@ def forward(self, x, sublayer):
 add_norm.wrong(
     "dropout of the sum, in post-norm alone",
     swap("x + self.dropout(sublayer(x))", "self.dropout(x + sublayer(x))"),
-    names="dropout on something else",
+    names="dropout on something other",
 )
 add_norm.wrong(
     "dropout after the normalisation",
@@ -828,7 +828,7 @@ add_norm.wrong(
     swap("self.dropout(", "F.dropout(", every=True),
     swap("(self.norm(x)))", "(self.norm(x)), 0.5, self.training)"),
     swap("sublayer(x)))", "sublayer(x), 0.5, self.training))"),
-    names="another share dropped",
+    names="a different share dropped",
 )
 add_norm.wrong(
     "no dropout in post-norm",

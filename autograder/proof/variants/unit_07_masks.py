@@ -42,11 +42,11 @@ padding_mask.wrong(
 padding_mask.wrong(
     "zeros and ones",
     swap("(ids != pad_id)", "(ids != pad_id).int()"),
-    names="numbers where bools",
+    names="numbers instead of bools",
 )
 
 
-@padding_mask.wrong("an additive mask", names="numbers where bools")
+@padding_mask.wrong("an additive mask", names="numbers instead of bools")
 def padding_mask(ids, pad_id):
     mask = torch.zeros(ids.shape, device=ids.device)
     return mask.masked_fill(ids == pad_id, float("-inf"))[:, None, None, :]
@@ -73,7 +73,7 @@ def padding_mask(ids, pad_id):
 
 
 @padding_mask.wrong(
-    "lengths against positions: right for padding behind", names="as there are words"
+    "lengths against positions: right for padding behind", names="counts the real words"
 )
 def padding_mask(ids, pad_id):
     lengths = (ids != pad_id).sum(dim=1, keepdim=True)
@@ -195,7 +195,7 @@ causal_mask.wrong("(1, t, t)", swap("[None, None]", "[None]"))
 causal_mask.wrong(
     "zeros and ones",
     body("return torch.ones(1, 1, length, length, device=device).tril()"),
-    names="numbers where bools",
+    names="numbers instead of bools",
 )
 causal_mask.wrong(
     "made on the CPU",
@@ -204,7 +204,7 @@ causal_mask.wrong(
 )
 
 
-@causal_mask.wrong("an additive mask of -inf", names="numbers where bools")
+@causal_mask.wrong("an additive mask of -inf", names="numbers instead of bools")
 def causal_mask(length, device=None):
     lowest = torch.full((1, 1, length, length), float("-inf"), device=device)
     return lowest.triu(1)
@@ -388,7 +388,7 @@ def target_mask(ids, pad_id):
     return padding_mask(ids, pad_id) & torch.ones(t, t).tril().bool()
 
 
-@target_mask.wrong("zeros and ones", names="numbers where bools")
+@target_mask.wrong("zeros and ones", names="numbers instead of bools")
 def target_mask(ids, pad_id):
     padding = padding_mask(ids, pad_id).int()
     return padding * causal_mask(ids.size(1), ids.device).int()
@@ -650,12 +650,12 @@ mask_then_renormalise.wrong(
 mask_then_renormalise.wrong(
     "1e-6 added to the sum",
     swap("total.masked_fill(total == 0, 1.0)", "(total + 1e-6)"),
-    names="not small beside",
+    names="not small compared",
 )
 mask_then_renormalise.wrong(
     "a sum of at least 0.01",
     swap("total.masked_fill(total == 0, 1.0)", "total.clamp(min=0.01)"),
-    names="not small beside",
+    names="not small compared",
 )
 mask_then_renormalise.wrong(
     "zeros only where the whole mask is closed",

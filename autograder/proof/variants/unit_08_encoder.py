@@ -784,7 +784,7 @@ layer_states.wrong(
 layer_states.wrong(
     "the memory alone",
     body("return encoder(x, src_mask)"),
-    names="something else than a list",
+    names="something other than a list",
 )
 layer_states.wrong(
     "every layer reads the input",
@@ -965,7 +965,7 @@ drift.wrong(
 drift.wrong(
     "the sign turned",
     swap("1 - torch.stack(cosines)", "torch.stack(cosines) - 1"),
-    names="sign turned",
+    names="sign flipped",
 )
 
 
@@ -993,7 +993,7 @@ def drift(states):
 drift.wrong(
     "the distance",
     body("return torch.stack([(s - states[0]).norm(dim=-1) for s in states])"),
-    names="the distance of the vectors",
+    names="the distance between the vectors",
 )
 drift.wrong(
     "the squared distance",
@@ -1259,7 +1259,7 @@ mask_words.wrong(
 mask_words.wrong(
     "one other word for all",
     insert("others = others[:1, :1].expand_as(ids)", before="chosen ="),
-    names="one word drawn for all",
+    names="one replacement word for all",
 )
 mask_words.wrong(
     "one other word for a sentence",
@@ -1274,7 +1274,7 @@ mask_words.wrong(
 mask_words.wrong(
     "the hidden word drawn too",
     swap("mask_id, ids.shape", "mask_id + 1, ids.shape"),
-    names="the hidden word's number drawn",
+    names="drawn as a replacement",
 )
 mask_words.wrong(
     "the last word never drawn",
@@ -1331,7 +1331,7 @@ mask_words.wrong(
 mask_words.wrong(
     "what is read alone",
     body("return ids.masked_fill(ids >= N_SPECIAL, mask_id)"),
-    names="another number of results",
+    names="a different number of results",
 )
 mask_words.wrong(
     "nothing chosen",

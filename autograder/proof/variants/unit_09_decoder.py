@@ -81,7 +81,7 @@ decoder_layer.wrong(
         "add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])",
         "add_norm1(x, look_up)",
     ),
-    names="looks at the source before itself",
+    names="cross-attention before self-attention",
 )
 decoder_layer.wrong(
     "the cross-attention's query and key swapped",
@@ -137,7 +137,7 @@ decoder_layer.wrong(
 decoder_layer.wrong(
     "x alone",
     swap('return x, found["weights"]', "return x"),
-    names="another number of results",
+    names="a different number of results",
 )
 decoder_layer.wrong(
     "combines the masks, and so needs them",
@@ -508,7 +508,7 @@ decoder.wrong(
 decoder.wrong(
     "the last layer's weights alone",
     swap("(x), cross_attention", "(x), weights"),
-    names="another number of results",
+    names="a different number of results",
 )
 decoder.wrong(
     "masks in each other's place",
@@ -1033,7 +1033,7 @@ loss.wrong(
 loss.wrong(
     "the sign turned",
     swap("return F.cross_entropy(", "return -F.cross_entropy("),
-    names="sign turned",
+    names="sign flipped",
 )
 loss.wrong(
     "the first sentence alone",

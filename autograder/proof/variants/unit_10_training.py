@@ -342,7 +342,7 @@ teacher_forcing_split.wrong(
     "shifted by two", body("return tgt[:, :-2], tgt[:, 2:]"), names="two tokens ahead"
 )
 teacher_forcing_split.wrong(
-    "rolled", body("return tgt, tgt.roll(-1, dims=1)"), names="turned round by one"
+    "rolled", body("return tgt, tgt.roll(-1, dims=1)"), names="rotated by one"
 )
 teacher_forcing_split.wrong(
     "batch axis cut", body("return tgt[:-1], tgt[1:]"), names="of the batch"
@@ -353,7 +353,7 @@ teacher_forcing_split.wrong(
     names="without its first and last",
 )
 teacher_forcing_split.wrong(
-    "the target alone", body("return tgt[:, 1:]"), names="another number of results"
+    "the target alone", body("return tgt[:, 1:]"), names="a different number of results"
 )
 teacher_forcing_split.wrong(
     "a fixed length",
@@ -541,7 +541,7 @@ by_cross_entropy.wrong(
     "ignore_index 1",
     swap("=pad_id", "=1"),
     swap("!= pad_id", "!= 1"),
-    names="1 taken for the padding's number",
+    names="1 used as the padding's number",
 )
 
 
@@ -708,7 +708,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return total / is_word.sum().clamp(min=1)
 
 
-@label_smoothed_loss.wrong("view of the logits", names="one piece of memory")
+@label_smoothed_loss.wrong("view of the logits", names="contiguous in memory")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     is_word = target != pad_id
     total = F.cross_entropy(
@@ -730,7 +730,7 @@ label_smoothed_loss.wrong(
         is_word = kept.setdefault(target.shape, target != pad_id)
         """,
     ),
-    names="padding of an earlier call",
+    names="padding from an earlier call",
 )
 label_smoothed_loss.wrong(
     "the first batch's loss kept",
@@ -798,7 +798,7 @@ label_smoothed_loss.wrong(
 label_smoothed_loss.wrong(
     "smoothing where none is asked for",
     insert("smoothing = smoothing or 0.1", before="is_word ="),
-    names="smoothing of 0.1 where none",
+    names="smoothing of 0.1 instead of none",
 )
 label_smoothed_loss.wrong(
     "2 to the power of the loss",
@@ -1017,7 +1017,7 @@ warmup_rate.wrong(
 warmup_rate.wrong(
     "times the root of d_model",
     swap("d_model**-0.5", "d_model**0.5"),
-    names="multiplied by the root",
+    names="multiplied by the square root",
 )
 warmup_rate.wrong(
     "divided by d_model",
@@ -1034,7 +1034,7 @@ warmup_rate.wrong(
     names="divided by warmup alone",
 )
 warmup_rate.wrong(
-    "falls with the step", swap("step**-0.5", "step**-1.0"), names="not with its root"
+    "falls with the step", swap("step**-0.5", "step**-1.0"), names="not as 1/√step"
 )
 warmup_rate.wrong(
     "constant after the warm-up",
@@ -1059,7 +1059,7 @@ warmup_rate.wrong(
 warmup_rate.wrong(
     "signs of the exponents lost",
     body("return d_model**-0.5 * min(step**0.5, step * warmup**1.5)"),
-    names="turned round",
+    names="exponents flipped",
 )
 warmup_rate.wrong(
     "the paper's 512 and 4000",
@@ -1343,7 +1343,7 @@ train_step.wrong(
 train_step.wrong(
     "the loss alone",
     swap("(), int((target != settings.pad_id).sum())", "()"),
-    names="another number of results",
+    names="a different number of results",
 )
 train_step.wrong(
     "gradient descent by hand",
@@ -1619,7 +1619,7 @@ average_checkpoints.wrong(
     swap("total =", "average[name] ="),
     swap("to(torch.float64)", "double()"),
     swap("= (total / len(state_dicts)).to(last.dtype)", "/= len(state_dicts)"),
-    names="another dtype",
+    names="different dtype",
 )
 average_checkpoints.wrong(
     "sums in float32",

@@ -244,7 +244,7 @@ prune.wrong("alpha always 0.6", swap("alpha)", "0.6)"), names="always 0.6")
 prune.wrong(
     "the penalty of the first hypothesis for all",
     swap("length, alpha", "length[:, :1], alpha"),
-    names="penalty of the first hypothesis",
+    names="first hypothesis's penalty",
 )
 prune.wrong(
     "the penalty for what comes back alone",
@@ -310,7 +310,7 @@ prune.wrong(
     "place // k and place % k",
     swap("// log_prob.size(-1)", "// log_prob.size(1)"),
     swap("% log_prob.size(-1)", "% log_prob.size(1)"),
-    names="counts k words",
+    names="assumes k words",
 )
 prune.wrong(
     "the divided score as log-probability",
@@ -331,13 +331,13 @@ prune.wrong(
 prune.wrong(
     "three results",
     swap("log_prob.flatten(1).gather(1, best), score", "score"),
-    names="another number of results",
+    names="a different number of results",
 )
 prune.wrong(
     "places of 7 words",
     swap("// log_prob.size(-1)", "// 7"),
     swap("% log_prob.size(-1)", "% 7"),
-    names="counts 7 words",
+    names="assumes 7 words",
 )
 prune.wrong(
     "two hypotheses always",
@@ -605,7 +605,7 @@ beam_search.wrong(
     "repeat in place of repeat_interleave",
     swap("repeat_interleave", "repeat"),
     *MEMORY_STAYS,
-    names="memory of another sentence",
+    names="memory of a different sentence",
 )
 beam_search.wrong(
     "the memory's rows stay where they were", *MEMORY_STAYS, names="memory's rows"
@@ -614,7 +614,7 @@ beam_search.wrong(
     "rows chosen without the sentence",
     drop("first = torch.arange(b).unsqueeze(1) * k"),
     swap("(first + parent)", "parent"),
-    names="first sentence's memory for all",
+    names="first sentence's memory for every",
 )
 beam_search.wrong(
     "stops at the first hypothesis that ends",
@@ -663,7 +663,9 @@ beam_search.wrong(
     names="one word less than max_len",
 )
 beam_search.wrong(
-    "the best alone", swap("tgt, score", "tgt[:, 0]"), names="another number of results"
+    "the best alone",
+    swap("tgt, score", "tgt[:, 0]"),
+    names="a different number of results",
 )
 beam_search.wrong(
     "the divided score goes on",
@@ -1028,7 +1030,7 @@ decode_step_cached.wrong(
 decode_step_cached.wrong(
     "x alone",
     swap('(x, layer.feed_forward), kept["weights"]', "(x, layer.feed_forward)"),
-    names="another number of results",
+    names="a different number of results",
 )
 
 
@@ -1064,7 +1066,7 @@ decode_step_cached.wrong(
         before="kept = {}",
     ),
     swap("q, cache.memory_key, cache.memory_value, src_mask", "q, *first, src_mask"),
-    names="looks at the source of an earlier call",
+    names="looks at the source from an earlier call",
 )
 decode_step_cached.wrong(
     "keys and values in a cache of its own",
@@ -1078,7 +1080,7 @@ decode_step_cached.wrong(
         cache.value = torch.cat([old[1], value], dim=2)
         """,
     ),
-    names="looks back at the tokens of an earlier call",
+    names="looks back at the tokens from an earlier call",
 )
 decode_step_cached.wrong(
     "dropout in evaluation",
@@ -1167,7 +1169,7 @@ decode_step_cached.wrong(
         """,
         before="kept = {}",
     ),
-    names="(t,), one for all",
+    names="(t,), one mask for all",
 )
 
 decode_step_cached.right(
@@ -1403,7 +1405,7 @@ ngram_precision.wrong(
 ngram_precision.wrong(
     "the quotient",
     swap(", total", "/ max(total, 1)"),
-    names="quotient",
+    names="ratio",
 )
 ngram_precision.wrong(
     "pops the tokens",
@@ -1434,7 +1436,7 @@ def ngram_precision(hypotheses, references, n, known={}):
     return known[place]
 
 
-@ngram_precision.wrong("goes on counting", names="goes on from the numbers")
+@ngram_precision.wrong("goes on counting", names="continues from the numbers")
 def ngram_precision(hypotheses, references, n, counts=[0, 0]):
     for hypothesis, known in pair_sentences(hypotheses, references):
         found, most = count_ngrams(hypothesis, n), Counter()
@@ -1606,7 +1608,7 @@ corpus_bleu.wrong(
         "(mean_log + min(0.0, 1 - wanted / written))",
         "(mean_log) * min(1.0, written / wanted)",
     ),
-    names="quotient of the lengths",
+    names="length ratio",
 )
 unclipped = corpus_bleu.wrong(
     "no clipping",
@@ -1731,7 +1733,7 @@ corpus_bleu.wrong(
     "always up to 4",
     swap("(max_n)", "(4)"),
     swap("/ max_n", "/ 4"),
-    names="up to another length",
+    names="up to a different length",
 )
 corpus_bleu.wrong(
     "the first reference's length",
@@ -1856,7 +1858,7 @@ def corpus_bleu(hypotheses, references, max_n=4, known={}):
     return known[place]
 
 
-@corpus_bleu.wrong("goes on adding logarithms", names="goes on from the numbers")
+@corpus_bleu.wrong("goes on adding logarithms", names="continues from the numbers")
 def corpus_bleu(hypotheses, references, max_n=4, logs=[]):
     pairs = pair_sentences(hypotheses, references)
     for n in range(1, max_n + 1):
@@ -2031,7 +2033,7 @@ sampling.wrong(
         "kept = kept / kept.sum(dim=-1, keepdim=True)",
         "kept[..., settings.top_k :] = 0.0",
     ),
-    names="without making it sum to 1",
+    names="without making them sum to 1",
 )
 sampling.wrong(
     "nucleus without the last word",
@@ -2061,7 +2063,7 @@ sampling.wrong(
 sampling.wrong(
     "the tail kept",
     swap("before >= settings.top_p", "before < settings.top_p"),
-    names="the words behind the nucleus",
+    names="the words after the nucleus",
 )
 sampling.wrong(
     "the nucleus in the order of numbers",
@@ -2129,7 +2131,7 @@ sampling.wrong(
         "torch.zeros_like(kept).scatter(-1, words, kept)",
         "torch.zeros_like(kept).scatter(-1, words, kept).log()",
     ),
-    names="logarithms, where",
+    names="logarithms instead of",
 )
 sampling.wrong(
     "ones for what is kept",
@@ -2139,7 +2141,7 @@ sampling.wrong(
 sampling.wrong(
     "always the likeliest",
     swap("settings.temperature == 0", "settings.temperature >= 0"),
-    names="the likeliest word alone",
+    names="only the likeliest word",
 )
 sampling.wrong(
     "a temperature of 0 divides",
@@ -2248,7 +2250,7 @@ sampling.wrong(
         """,
         before="ranked, words",
     ),
-    names="the cuts of the first row for all",
+    names="the first row's cuts applied to every row",
 )
 sampling.wrong(
     "made on the CPU",

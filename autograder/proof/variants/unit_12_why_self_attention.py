@@ -728,7 +728,7 @@ restricted_mask.wrong(
 restricted_mask.wrong(
     "zeros and ones",
     swap("[None, None]", ".int()[None, None]"),
-    names="numbers where bools",
+    names="numbers instead of bools",
 )
 restricted_mask.wrong(
     "made on the default device",

@@ -98,13 +98,13 @@ in_eval_mode.wrong(
     "the model is left in eval() mode",
     drop("was_training = model.training"),
     drop("model.train(was_training)"),
-    names="left in another mode",
+    names="left in a different mode",
 )
 in_eval_mode.wrong(
     "the model is left in train() mode",
     drop("was_training = model.training"),
     swap("(was_training)", "()"),
-    names="left in another mode",
+    names="left in a different mode",
 )
 sentence_losses.wrong(
     "padding is counted in the loss",
@@ -245,7 +245,7 @@ sentence_losses.wrong(
         '(logits, target, ignore_index=1, reduction="none")',
     ),
     swap("!= pad_id", "!= 1"),
-    names="another token than pad_id",
+    names="a token other than pad_id",
 )
 sentence_losses.wrong(
     "the perplexity of each sentence",
@@ -811,7 +811,9 @@ bootstrap_interval.wrong(
 )
 
 
-@bootstrap_interval.wrong("means of sentence scores", names="means of the sentences'")
+@bootstrap_interval.wrong(
+    "means of sentence scores", names="averages of sentence scores"
+)
 def bootstrap_interval(hypotheses, references, draws):
     pairs = zip(hypotheses, references, strict=False)
     each = torch.tensor([corpus_bleu([h], [r]) for h, r in pairs])
@@ -1180,7 +1182,7 @@ for description, weights, names in (
     ("the greatest layer of the mean head", ".mean(dim=1).amax(dim=0)", "est layer"),
     ("the squares of the weights", ".square().mean(dim=(0, 1))", "squares"),
     ("a second softmax", ".softmax(dim=-1).mean(dim=(0, 1))", "second softmax"),
-    ("the roots of the weights", ".sqrt().mean(dim=(0, 1))", "roots"),
+    ("the square roots of the weights", ".sqrt().mean(dim=(0, 1))", "roots"),
     ("the product of the heads", ".log().sum(dim=(0, 1))", "product"),
     (
         "renormalised heads",
@@ -1980,7 +1982,7 @@ for description, spelled, names in (
     ("an end on the last letter", '[*word[:-1], word[-1] + "</w>"]', "last letter"),
     ("▁ on the first letter", '["▁" + word[0], *word[1:]]', "first letter are one"),
     ("lower case", '["▁", *word.lower()]', "lower case"),
-    ("letters alone", '["▁", *filter(str.isalpha, word)]', "without their signs"),
+    ("letters alone", '["▁", *filter(str.isalpha, word)]', "symbol was removed"),
 ):
     learn_merges.wrong(description, swap('["▁", *word]', spelled), names=names)
 learn_merges.wrong(
@@ -2022,9 +2024,9 @@ learn_merges.wrong(
     names="once in aaa",
 )
 for description, key, names in (
-    ("the pair met first", "-seen[pair]", "met first"),
-    ("the pair met last", "(-seen[pair], -list(seen).index(pair))", "met last"),
-    ("by the joined text", '(-seen[pair], "".join(pair))', "text of both"),
+    ("the pair met first", "-seen[pair]", "seen first"),
+    ("the pair met last", "(-seen[pair], -list(seen).index(pair))", "seen last"),
+    ("by the joined text", '(-seen[pair], "".join(pair))', "joined text"),
     ("by the second piece", "(-seen[pair], pair[::-1])", "second piece"),
     ("the longest", '(-seen[pair], -len("".join(pair)), pair)', "the longest"),
     ("the shortest", '(-seen[pair], len("".join(pair)), pair)', "the shortest"),
@@ -2038,7 +2040,7 @@ learn_merges.wrong(
     swap(
         "min(seen, key=lambda pair: (-seen[pair], pair))", "seen.most_common(1)[0][0]"
     ),
-    names="met first",
+    names="seen first",
 )
 learn_merges.wrong(
     "of equals: the greatest tuple",
@@ -2046,7 +2048,7 @@ learn_merges.wrong(
         "min(seen, key=lambda pair: (-seen[pair], pair))",
         "max(seen, key=lambda pair: (seen[pair], pair))",
     ),
-    names="last one in Python's order",
+    names="last pair in Python's order",
 )
 learn_merges.wrong(
     "one merge too many",
@@ -2079,7 +2081,7 @@ learn_merges.wrong(
 learn_merges.wrong(
     "pairs that are seen once do not count",
     swap("if not seen:", "if max(seen.values(), default=0) < 2:"),
-    names="alone that are seen twice",
+    names="pairs that are seen twice",
 )
 learn_merges.wrong(
     "an error where nothing is left",
@@ -2205,7 +2207,9 @@ def learn_merges(word_counts, n_merges):
     return merges
 
 
-@learn_merges.wrong("letters, most frequent first", names="most frequent piece with")
+@learn_merges.wrong(
+    "letters, most frequent first", names="most frequent piece paired with"
+)
 def learn_merges(word_counts, n_merges):
     spelled = {word: ["▁", *word] for word in word_counts}
     merges = []
@@ -2586,7 +2590,7 @@ learn_merges.wrong(
         "(-seen[pair], pair)",
         "(-seen[pair], pair[0].lower(), pair[1].lower(), pair)",
     ),
-    names="capitals or not",
+    names="ignoring case",
 )
 learn_merges.wrong(
     "of equals: the ▁ before all letters",

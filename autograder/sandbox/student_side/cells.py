@@ -54,7 +54,7 @@ class KeepingDisplayHook(DisplayHook):
     source: str
 
     def quiet(self) -> bool:
-        """Say whether the cell ends in a semicolon, because it has no history entry."""
+        """Return whether the cell ends in a semicolon, as it has no history entry."""
         cell = self.shell.transform_cell(self.source)
         return self.semicolon_at_end_of_expression(cell)
 

@@ -45,7 +45,7 @@ def fork_apart() -> Iterator[None]:
 
 @functools.cache
 def can_fork_apart() -> bool:
-    """Say whether this process may use `fork_apart`, which needs root.
+    """Return whether this process may use `fork_apart`, which needs root.
 
     The kernel must also let the process return to its own namespace. Other processes
     fork twice, and the process in between enters the namespace.

@@ -107,7 +107,7 @@ class GradingShell(InteractiveShell):
 
 
 def is_definition(node: ast.stmt, known: Container[str]) -> bool:
-    """Say whether a statement only defines names.
+    """Return whether a statement only defines names.
 
     Args:
         node: the statement.

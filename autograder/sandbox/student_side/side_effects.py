@@ -20,7 +20,7 @@ from .meta_device import devices_of_call, tensors_in
 
 @functools.cache
 def has_accelerator() -> bool:
-    """Say whether a seed must reach more than the CPU's generator."""
+    """Return whether a seed must reach more than the CPU's generator."""
     return torch.cuda.is_available() or torch.backends.mps.is_available()
 
 

@@ -71,7 +71,7 @@ def _module_of(finder: Any) -> str:
 
 
 def _is_installation(path: str) -> bool:
-    """Say whether a path belongs to Python or to its installed packages."""
+    """Return whether a path belongs to Python or to its installed packages."""
     roots = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     known = ("site-packages", "dist-packages", "python3")
     inside = any(path.startswith(root) for root in roots)
@@ -160,7 +160,7 @@ class Forks:
 
 
 def _is_ours(place: str, folder: str) -> bool:
-    """Say whether a folder is mounted for this child only, in a sandbox."""
+    """Return whether a folder is mounted for this child only, in a sandbox."""
     try:
         return folder == kit.FOLDER and os.stat(place).st_uid == os.getuid()
     except OSError:

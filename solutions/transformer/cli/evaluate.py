@@ -60,7 +60,7 @@ def evaluate(
     max_len: MaxLen = None,
     weights: Which = Weights.best,
 ) -> None:
-    """Print perplexity and BLEU of a checkpoint, each with its convention."""
+    """Print a checkpoint's perplexity and BLEU score, each with its convention."""
     with one_line_errors():
         settings = search_settings(beam_size, length_penalty, max_len)
         place = choose_device(device, threads)

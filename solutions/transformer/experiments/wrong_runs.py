@@ -87,9 +87,9 @@ def train_way(
     """Train for `training.epoch_steps` steps, in a right or a wrong way.
 
     Args:
-        way: the way of training.
+        way: how to train.
         batches: the training data.
-        config: configuration of the model.
+        config: the model's configuration.
         training: rates, clipping, smoothing and seed.
     """
     torch.manual_seed(training.seed)

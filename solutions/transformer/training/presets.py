@@ -216,7 +216,7 @@ def make_trainer(
     processes: Processes = ALONE,
     **sizes: Any,
 ) -> Trainer:
-    """Make the model of a recipe, with the configuration's seed, and its trainer.
+    """Make a recipe's model, with the configuration's seed, and the model's trainer.
 
     `sizes` replace fields of the model's configuration. In a Transformer, a shared
     subword has one vector for both sides, which is also its row of the projection.

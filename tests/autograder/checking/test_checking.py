@@ -79,7 +79,7 @@ def test_exact_expectations():
     assert said == "The mask should hold bools, not torch.int64."
     said = words(expect_equal, 3, 4, "the count").message
     assert said == "The count is a number, but not the one expected."
-    assert "has another value" in words(expect_equal, "a", "b", "the word").message
+    assert "not the expected one" in words(expect_equal, "a", "b", "the word").message
     assert "is True" not in words(expect_equal, True, 1, "the count").message
     failure = words(expect_equal, 3, 4, "the count", {"one too few": 3})
     assert failure.mistake == "one too few"

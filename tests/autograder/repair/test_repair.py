@@ -258,7 +258,7 @@ def test_an_answer_above_its_untouched_cell(handed_in, tiny_unit, tmp_path):
     handed_in["cells"].insert(at, code(ANSWERS["double"]))
     result = repaired(tiny_unit, handed_in, tmp_path)
     assert answers_of(result)["double"] == ANSWERS["double"]
-    assert "double: written in another cell" in "; ".join(result.notes)
+    assert "double: written in a different cell" in "; ".join(result.notes)
 
 
 def test_two_different_answers_are_doubtful(handed_in, tiny_unit, tmp_path):

@@ -37,13 +37,13 @@ def test_the_last_version_of_a_cell_counts(ran: list[str], kept: list[str]) -> N
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["--watch"], "Name the unit"),
-        (["--hint", "2"], "Name the unit"),
+        (["--watch"], "Specify the unit"),
+        (["--hint", "2"], "Specify the unit"),
         (["04", "--hint", "9"], "numbered 1, 2, 3, 4, 5."),
         (["04", "--hint", "atention"], "There is no exercise atention."),
         (["77", "--hint"], "unknown unit '77'"),
         (["04", "--hint", "5"], "This exercise has no hints."),
-        (["mine.ipynb"], "Name the unit"),
+        (["mine.ipynb"], "Specify the unit"),
         (["77"], "unknown unit '77'"),
         (["atention"], "did you mean 04_attention?"),
     ],
