@@ -552,7 +552,7 @@ def _functions(value: Any, notebook: Mapping[str, Any]) -> Iterator[FunctionType
 
 
 def _returns(function: FunctionType) -> set[bool]:
-    """Say whether a function returns a value, None or, in some branch, either.
+    """Return whether a function returns a value, None or, in some branch, either.
 
     Empty for a function that may return None: `__init__`, a generator, `-> None`.
     """

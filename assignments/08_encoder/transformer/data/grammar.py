@@ -43,7 +43,7 @@ _HELD_OUT_EVERY = 40  # one in this many word combinations occurs only in the te
 
 @cache
 def is_held_out(word: str, noun: str) -> bool:
-    """Return whether a combination of words is kept for the test.
+    """Return whether a combination of words is held out for testing.
 
     The result depends on the letters, and is therefore the same for every seed.
 

@@ -91,7 +91,7 @@ def _clock_of(device: str) -> Callable[[], float]:
 def crossing_length(
     rows: Sequence[Measurement], first: str, second: str
 ) -> float | None:
-    """Find the length from which one kind of layer is slower than another.
+    """Find the length at which one kind of layer becomes slower than another.
 
     Args:
         rows: measurements of both kinds at the same lengths.

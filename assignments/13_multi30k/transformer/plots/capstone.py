@@ -23,7 +23,7 @@ Group = tuple[int, float | None]
 
 @rc_context(STYLE)
 def training_log(history: Sequence[Record], title: str = "Training log") -> Picture:
-    """Draw the perplexity of training and validation after each epoch.
+    """Draw the training and validation perplexity after each epoch.
 
     Args:
         history: a `Trainer`'s records with `epoch`, `train_loss` and `valid_loss`;

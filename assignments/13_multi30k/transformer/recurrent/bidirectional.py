@@ -64,7 +64,7 @@ class BidirectionalTranslator(nn.Module):
     def decode(
         self, tgt: Tensor, memory: Tensor, src: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
-        """Score every next word, given the words before it and the memory.
+        """Score every possible next word, given the words before it and the memory.
 
         Args:
             tgt: ids (b, t), from <sos>.

@@ -48,7 +48,7 @@ class FusedMultiHeadAttention(MultiHeadAttention):
         return self.w_o(merge_heads(heads)), query.new_empty(0)
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> Iterator[Tensor]:
-        """Project to the heads' queries, keys and values, equal inputs together."""
+        """Project to the heads' queries, keys and values, one product per input."""
         parts = (self.w_q, self.w_k, self.w_v)
         inputs = (query, key, value)
         if query is key is value:

@@ -104,7 +104,7 @@ def conjugate(infinitive: str, changed_stem: str = "") -> tuple[str, str, str, s
 
 
 def third_person(verb: str) -> str:
-    """Return the form of "he": goes, carries, washes, reads."""
+    """Return the form used with "he": goes, carries, washes, reads."""
     if verb == "have":
         return "has"
     if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
