@@ -1,8 +1,5 @@
 """Check subwords on a corpus of the course: Multi30k's files, here of the grammar."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -68,24 +65,3 @@ def test_whole_words_are_measured_on_any_test_set_too(data, tmp_path):
     assert "test_2017_flickr: 10 sentences" in output
     output = run("evaluate", "--data", "files", *out, expect=2)
     assert_one_line_error(output, "knows the words of a corpus and reads no files")
-
-
-@pytest.mark.slow
-def test_the_benchmark_measures_such_a_run(data, trained, tmp_path):
-    code = "import sys, pathlib, multi30k"
-    code += "; multi30k.RESULTS = pathlib.Path(sys.argv.pop())"
-    code += "; import multi30k_subword; multi30k_subword.LONGEST = 5"
-    code += "; multi30k_subword.main()"
-    arguments = [trained[0], *data[2:], tmp_path]
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        cwd=ROOT / "benchmarks",
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    (written,) = tmp_path.glob("multi30k_subword_*.json")  # not so many epochs as usual
-    found = json.loads(written.read_text())
-    assert found["test"]["signature"].startswith("sacreBLEU on lower-cased text")
-    assert list(found["other_tests"]) == ["test_2017_flickr"]
-    assert len(found["validation"]) == 8
