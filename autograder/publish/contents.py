@@ -37,7 +37,14 @@ COPIED = ("LICENSE", "CITATION.cff", "constraints.txt")
 MADE = ("README.md", "requirements.txt", "environment.yml", ".gitignore", *ASSISTANTS)
 KEPT = (f"{SITE}/CNAME",)  # written by GitHub Pages into the published repository
 # Files that tools leave behind, or that are useless without the private course.
-LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", "_build", "_vendor", ".buildinfo")
+LEFT_OUT = (
+    "__pycache__",
+    ".ipynb_checkpoints",
+    "_build",
+    "_build.lock",
+    "_vendor",
+    ".buildinfo",
+)
 BOOK_TOOLS = (
     "_extensions",
     "_templates",
@@ -250,12 +257,13 @@ def _sizes(course: Course, told: Callable[[str], str], constraints: str) -> str:
     size = told(
         "With PyTorch's CPU build this downloads 0.3 GB and takes 1.3 GB of the disk. "
         "With the CUDA build, which pip chooses on Linux, it downloads 2.8 GB and "
-        "takes 5.1 GB. Expect three to five minutes."
+        "takes 5.3 GB. Expect three to five minutes."
     )
     if not course.torch_index:
         return size
     smaller = told(
-        "On Linux without an NVIDIA GPU, install the CPU build first: `{command}`"
+        "On Linux without an NVIDIA GPU, install the CPU build before "
+        "`-r requirements.txt`: `{command}`"
     )
     command = (
         f".venv/bin/python -m pip install --no-deps {constraints}"
