@@ -1304,22 +1304,22 @@ bilstm_attention.wrong(
 bilstm_attention.wrong(
     "1 for the padding, whatever pad_id says",
     swap("self.pad_id", "1"),
-    names="takes 1 for padding",
+    names="treats 1 as padding",
 )
 bilstm_attention.wrong(
     "3 for the padding, as in the visible check",
     swap("self.pad_id", "3"),
-    names="takes 3 for padding",
+    names="treats 3 as padding",
 )
 bilstm_attention.wrong(
     "0 for the padding, whatever pad_id says",
     swap("self.pad_id", "0"),
-    names="takes 0 for padding",
+    names="treats 0 as padding",
 )
 bilstm_attention.wrong(
     "ids as bools for the mask",
     swap("!= self.pad_id", ".bool()"),
-    names="takes 0 for padding",
+    names="treats 0 as padding",
 )
 bilstm_attention.wrong(
     "ids above pad_id", swap("!= self", "> self"), names="ids below `pad_id`"
@@ -1593,7 +1593,7 @@ classifier.wrong(
         before="mask = ids != ",
     ),
     swap("ids != self.pad_id", "ids != type(self).kept"),
-    names="the padding of another model",
+    names="left over from another model",
 )
 classifier.wrong(
     "put into evaluation for good",

@@ -62,6 +62,7 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
 build_vocabulary.wrong(
     "by the number of sentences",
     swap("for token in sentence)", "for token in set(sentence))"),
+    names="how many sentences",
 )
 build_vocabulary.wrong("more than min_freq times", swap("[w] >=", "[w] >"))
 build_vocabulary.wrong("min_freq is ignored", swap("counts[w] >= min_freq and w", "w"))
@@ -153,7 +154,7 @@ build_vocabulary.wrong(
 )
 
 
-@build_vocabulary.wrong("kept from the first call", names="of an earlier call")
+@build_vocabulary.wrong("kept from the first call", names="from an earlier call")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     if "kept" not in vars(build_vocabulary):
         counts = Counter(token for sentence in sentences for token in sentence)
