@@ -22,17 +22,10 @@ def require_rules(function: Function, *inputs: Tensor, batched: bool = True) -> 
     Raises:
         AssertionError: if the function breaks a rule. The message says which one.
     """
-    first = _require_no_side_effects(function, inputs)
+    _require_no_side_effects(function, inputs)
     _require_no_seed(function, inputs)
     others = [x.pow(3) if x.is_floating_point() else x.flip(0) for x in inputs]
-    kept = first.clone()
-    second = function(*others)
-    assert torch.equal(first, kept), (
-        "a second call changes the result of the first: make a new tensor in each call"
-    )
-    assert not torch.equal(second, first), (
-        "new inputs give the old result: keep nothing from one call to the next"
-    )
+    _require_nothing_kept(function, inputs, others)
     if batched:
         _require_leading_axes(function, inputs, others)
     _require_dtype(function, inputs)
@@ -40,14 +33,31 @@ def require_rules(function: Function, *inputs: Tensor, batched: bool = True) -> 
     _require_gradients(function, inputs)
 
 
-def _require_no_side_effects(function: Function, inputs: tuple[Tensor, ...]) -> Tensor:
-    """Call a function and return its result; it must not write into its inputs."""
+def _require_no_side_effects(function: Function, inputs: tuple[Tensor, ...]) -> None:
+    """Call a function, which must not write into its inputs."""
     versions = [x._version for x in inputs]
-    result = function(*inputs)
+    function(*inputs)
     assert [x._version for x in inputs] == versions, (
         "your function writes into one of its inputs: compute a new tensor instead"
     )
-    return result
+
+
+def _require_nothing_kept(
+    function: Function, inputs: tuple[Tensor, ...], others: list[Tensor]
+) -> None:
+    """Call a function again with the same tensors, which contain other values now."""
+    reused = [x.clone() for x in inputs]
+    first = function(*reused)
+    kept = first.clone()
+    for x, other in zip(reused, others, strict=True):
+        x.copy_(other)
+    second = function(*reused)
+    assert torch.equal(first, kept), (
+        "a second call changes the result of the first: make a new tensor in each call"
+    )
+    assert not torch.equal(second, first), (
+        "new inputs give the old result: keep nothing from one call to the next"
+    )
 
 
 def _require_no_seed(function: Function, inputs: tuple[Tensor, ...]) -> None:

@@ -77,7 +77,8 @@ def was_held_up(remote, body: str, forks: bool = False) -> bool:
     keeping = students if forks else contextlib.nullcontext()
     with crowd(), keeping, pytest.raises(StudentGone):
         run(students)
-    assert "any: time" in students.limits_hit
+    others = [one for one in students.limits_hit if "run once" not in one]
+    assert others == ["any: time"]  # a crowd may make the first cell slow, too
     return students.was_held_up
 
 
