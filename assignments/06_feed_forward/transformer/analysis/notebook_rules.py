@@ -11,26 +11,28 @@ from torch import Tensor
 Function = Callable[..., Tensor]
 
 
-def require_rules(function: Function, *inputs: Tensor, batched: bool = True) -> None:
+def require_rules(function: Function, *inputs: Tensor) -> None:
     """Check that a function keeps the rules of the notebooks.
 
     Args:
-        function: a function that returns one tensor, the same for the same inputs.
+        function: a function that returns one tensor, the same for the same inputs, and
+            accepts any number of leading axes.
         inputs: its arguments without leading axes: float32 tensors and Boolean masks.
-        batched: whether the function accepts any number of leading axes.
 
     Raises:
         AssertionError: if the function breaks a rule. The message says which one.
     """
-    _require_no_side_effects(function, inputs)
-    _require_no_seed(function, inputs)
     others = [x.pow(3) if x.is_floating_point() else x.flip(0) for x in inputs]
-    _require_nothing_kept(function, inputs, others)
-    if batched:
+    try:
+        _require_no_side_effects(function, inputs)
+        _require_no_seed(function, inputs)
+        _require_nothing_kept(function, inputs, others)
         _require_leading_axes(function, inputs, others)
-    _require_dtype(function, inputs)
-    _require_device(function, inputs)
-    _require_gradients(function, inputs)
+        _require_dtype(function, inputs)
+        _require_device(function, inputs)
+        _require_gradients(function, inputs)
+    except AssertionError as broken:  # the notebook then shows few lines of this file
+        raise AssertionError(*broken.args) from broken.__cause__
 
 
 def _require_no_side_effects(function: Function, inputs: tuple[Tensor, ...]) -> None:

@@ -1,0 +1,97 @@
+"""The check of the notebooks' rules passes right functions and names broken rules."""
+
+import pytest
+import torch
+
+from transformer.analysis.notebook_rules import require_rules
+
+KEPT: dict[str, torch.Tensor] = {}
+
+
+def right(x, y):
+    return (x * y).sum(dim=-1).sin()
+
+
+def writes(x, y):
+    x.mul_(2)
+    result = right(x, y)
+    x.div_(2)
+    return result
+
+
+def seeds(x, y):
+    torch.manual_seed(0)
+    return right(x, y)
+
+
+def keeps(x, y):
+    return KEPT.setdefault("first", right(x, y))
+
+
+def one_buffer(x, y):
+    KEPT["buffer"] = KEPT.get("buffer", torch.zeros(3))
+    return KEPT["buffer"].resize_(3).copy_(right(x, y)) if x.dim() == 2 else right(x, y)
+
+
+def two_axes(x, y):
+    return torch.einsum("td,td->t", x, y).sin()
+
+
+def first_axis(x, y):
+    return (x * y).movedim(0, -1).sum(dim=0).sin() if x.dim() == 3 else right(x, y)
+
+
+def rounds(x, y):
+    return right(x.float(), y.float()).to(x.dtype)
+
+
+def one_dtype(x, y):
+    return right(x, y).float()
+
+
+def default_dtype(x, y):
+    torch.set_default_dtype(torch.float32)
+    return right(x, y)
+
+
+def one_device(x, y):
+    return right(x, y) + torch.zeros(x.shape[:-1], dtype=x.dtype)
+
+
+def detaches(x, y):
+    return right(x, y).detach()
+
+
+def half_of_the_gradient(x, y):
+    return right(x, y.detach())
+
+
+@pytest.mark.parametrize(
+    ("function", "named"),
+    [
+        (writes, "writes into one of its inputs"),
+        (seeds, "sets a seed"),
+        (keeps, "new inputs give the old result"),
+        (one_buffer, "changes the result of the first"),
+        (two_axes, "your function raises this error"),
+        (first_axis, "with 1 leading axes"),
+        (rounds, "in the precision of float32"),
+        (one_dtype, "give a torch.float32 result"),
+        (default_dtype, "default dtype"),
+        (one_device, "on a GPU"),
+        (detaches, "no gradient flows back:"),
+        (half_of_the_gradient, "no gradient flows back to floating-point input 2"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_broken_rule_is_named(function, named):
+    KEPT.clear()
+    with pytest.raises(AssertionError, match=named):
+        require_rules(function, torch.randn(3, 4), torch.randn(3, 4))
+
+
+def test_a_right_function_passes_and_changes_no_random_state():
+    state = torch.get_rng_state()
+    x, y = torch.randn(3, 4, generator=torch.Generator()), torch.ones(3, 4)
+    require_rules(right, x, y)
+    assert torch.equal(torch.get_rng_state(), state)
