@@ -58,7 +58,7 @@ Named = dict[str, Callable[[], Any]]
 
 
 def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
-    """Name what goes wrong when a target is shifted."""
+    """Name the mistake when a target is shifted."""
     start = torch.full_like(tgt[:, :1], sos_id)
     return {
         "the target, not shifted at all": lambda: tgt,
@@ -289,7 +289,7 @@ def other_steps(given: Sequence[Tensor]) -> dict[str, Step]:
 
 
 def step_mistakes(raw: Sequence[Tensor]) -> Named:
-    """Name what goes wrong in a step of a GRU."""
+    """Name the mistake in a step of a GRU."""
     given = [x.double() for x in raw]
     update, proposal, state = Step(given).parts()
     kept, new = update * state, (1 - update) * proposal
@@ -420,7 +420,7 @@ def score_inputs(draw, b: int = B, dtype: torch.dtype = torch.float32) -> list[T
 
 
 def score_mistakes(given: list[Tensor]) -> Named:
-    """Name what goes wrong with the scores."""
+    """Name the mistake in the scores."""
     state, memory, w_state, w_memory, v = (x.double() for x in given)
     query, keys = (state @ w_state.T)[:, None], memory @ w_memory.T
     both = query + keys
@@ -567,7 +567,7 @@ def attend_inputs(draw, b: int = B) -> tuple[Tensor, Tensor]:
 
 
 def wrong_masks(x: Tensor, hidden: Tensor) -> Named:
-    """Name what goes wrong when scores `x` are masked where `hidden` is True."""
+    """Name the mistake when scores `x` are masked where `hidden` is True."""
     return {
         "the result when the mask is ignored": lambda: x.softmax(dim=-1),
         "the result of an inverted mask (True means: may be attended to)": lambda: (
@@ -580,7 +580,7 @@ def wrong_masks(x: Tensor, hidden: Tensor) -> Named:
 
 
 def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
-    """Name what goes wrong between the scores and the weights."""
+    """Name the mistake between the scores and the weights."""
     x = scores.double()
     hidden = torch.zeros_like(x, dtype=torch.bool) if mask is None else ~mask
     low = x.masked_fill(hidden, -1e30)
@@ -618,7 +618,7 @@ def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
 
 
 def context_mistakes(scores: Tensor, values: Tensor, mask: Tensor | None) -> Named:
-    """Name what goes wrong with the context."""
+    """Name the mistake in the context."""
     v = values.double()
     right = reference.attend(scores.double(), v, mask)[1]
     named = {
@@ -820,7 +820,7 @@ def test_attend_keeps_its_promises(student, draw):
 
 
 def state_mistakes(h_n: Tensor) -> Named:
-    """Name what goes wrong when final states are joined."""
+    """Name the mistake when final states are joined."""
     x = h_n.double()
     h, b = x.size(2), x.size(1)
     ahead, back = x[-2], x[-1]
@@ -1026,7 +1026,7 @@ Other = Callable[..., Tensor]  # the result of the right way with some of it cha
 def reading_mistakes(
     other: Other, model: reference.BiLSTMAttention, vectors: Tensor
 ) -> Named:
-    """Name what goes wrong when a classifier's LSTM reads the padding."""
+    """Name the mistake when a classifier's LSTM reads the padding."""
     read_on, (h_n, _) = model.lstm(vectors)
     query = reference.concat_final_states(h_n)
     mixed = "mixes the sentences of the batch"
@@ -1044,7 +1044,7 @@ def reading_mistakes(
 
 
 def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> Named:
-    """Name what goes wrong when a classifier asks with another query."""
+    """Name the mistake when a classifier asks with another query."""
     rows, last = torch.arange(len(mask)), mask.sum(1) - 1
 
     def cell_state() -> Tensor:
@@ -1071,7 +1071,7 @@ def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> N
 
 
 def mask_mistakes(right: Way, mask: Tensor, index: int) -> Named:
-    """Name what goes wrong with a classifier's mask.
+    """Name the mistake in a classifier's mask.
 
     The states at padding are zeros, so that two mistakes share their logits.
     """
@@ -1105,7 +1105,7 @@ def expect_upright_mask(weights: Any, ids: Tensor) -> None:
 def classifier_mistakes(
     model: reference.BiLSTMAttention, ids: Tensor, index: int
 ) -> Named:
-    """Name what goes wrong in a classifier; `index` 0 is the logits, 1 the weights."""
+    """Name the mistake in a classifier; `index` 0 is the logits, 1 the weights."""
     mask, vectors = ids != PAD, model.embedding(ids)
     packed, final = run_packed(model.lstm, vectors, mask)
     right = Way(model, packed, reference.concat_final_states(final), mask)

@@ -96,7 +96,7 @@ def by_frequency(word: str, counts: Counter) -> tuple[int, str]:
 def vocabulary_mistakes(
     sentences: Sentences, least: int = 1
 ) -> dict[str, Callable[[], list[str]]]:
-    """Name what goes wrong with the list of words."""
+    """Name the mistake in the list of words."""
     right = words_by(sentences, by_frequency, least)
     flat = [word for sentence in sentences for word in sentence]
     in_sentences = Counter(word for sentence in sentences for word in set(sentence))
@@ -396,7 +396,7 @@ def test_vocabulary_again(student, draw):
 
 
 def embedding_mistakes(ids: Tensor, weight: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong with the vectors of words."""
+    """Name the mistake in the vectors of words."""
     w = weight.double()
     right = w[ids]
     return {
@@ -544,7 +544,7 @@ def one_row_each(ids: Tensor, upstream: Tensor, last: bool) -> Tensor:
 
 
 def gradient_mistakes(ids: Tensor, upstream: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong with the gradient of a table."""
+    """Name the mistake in the gradient of a table."""
     g = upstream.double()
     right = reference.lookup_gradient(ids, g, V)
     counts = torch.bincount(ids.flatten(), minlength=V).double()[:, None]
@@ -567,7 +567,7 @@ def gradient_mistakes(ids: Tensor, upstream: Tensor) -> dict[str, Callable[[], T
 def place_mistakes(
     ids: Tensor, upstream: Tensor, right: Tensor, counts: Tensor
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong where a word stands in several places."""
+    """Name the mistake where a word stands in several places."""
     return {
         "the gradient of each word's last place alone; places should add up": lambda: (
             one_row_each(ids, upstream, last=True)
@@ -751,7 +751,7 @@ def layer_with_table(student, draw, dtype=torch.float32) -> tuple:
 
 
 def layer_mistakes(ids: Tensor, table: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong with the scaled vectors."""
+    """Name the mistake in the scaled vectors."""
     vectors = table.double()[ids]
     root = D**0.5
     return {

@@ -48,7 +48,7 @@ def encoding(length: int, rates: Tensor, first: int = 0) -> Tensor:
 
 
 def wrong_rates(d_model: int) -> dict[str, Tensor]:
-    """Name what goes wrong with the rates, for the table and for the matrix."""
+    """Name the mistake in the rates, for the table and for the matrix."""
     halves = torch.arange(d_model // 2, dtype=torch.float64)
     exponents = 2 * halves / d_model
     return {
@@ -73,7 +73,7 @@ def wrong_rates(d_model: int) -> dict[str, Tensor]:
 
 
 def encoding_mistakes(length: int, d_model: int) -> Mistakes:
-    """Name what goes wrong with the table."""
+    """Name the mistake in the table."""
     rates = rates_of(d_model)
     angles = torch.arange(length, dtype=torch.float64)[:, None] * rates
     columns = torch.arange(d_model, dtype=torch.float64)
@@ -212,7 +212,7 @@ def matrix_of(
 
 
 def matrix_mistakes(k: int, d_model: int) -> Mistakes:
-    """Name what goes wrong with the matrix."""
+    """Name the mistake in the matrix."""
     rates = rates_of(d_model)
     cos, sin = torch.cos(k * rates).diag(), torch.sin(k * rates).diag()
     mistakes: Mistakes = {
@@ -359,7 +359,7 @@ def test_matrix_again(student, draw):
 
 
 def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
-    """Name what goes wrong when rows of a table are added."""
+    """Name the mistake when rows of a table are added."""
     x, table = x.double(), table.double()
     t, d = x.shape[1:]
     right = x + table[start : start + t]
@@ -390,7 +390,7 @@ def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
 
 
 def row_mistakes(x: Tensor, table: Tensor, start: int) -> Mistakes:
-    """Name what goes wrong when other rows of the table are added."""
+    """Name the mistake when other rows of the table are added."""
     b, t = x.shape[:2]
     return {
         BY_BATCH: lambda: x + table[start : start + b, None],

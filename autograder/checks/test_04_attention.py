@@ -62,7 +62,7 @@ def weights_of(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
 
 def score_mistakes(query: Tensor, key: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong with the scores."""
+    """Name the mistake in the scores."""
     q, k = query.double(), key.double()
     products = q @ k.transpose(-2, -1)
     d_k, s = k.size(-1), k.size(-2)
@@ -91,7 +91,7 @@ def score_mistakes(query: Tensor, key: Tensor) -> dict[str, Callable[[], Tensor]
 def softmax_mistakes(
     scores: Tensor, mask: Tensor | None
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong between the scores and the weights."""
+    """Name the mistake between the scores and the weights."""
     x = scores.double()
     right = weights_of(scores, mask)
     hidden = torch.zeros_like(x, dtype=torch.bool) if mask is None else ~mask
@@ -109,7 +109,7 @@ def softmax_mistakes(
 
 
 def mask_mistakes(x: Tensor, hidden: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong with a mask."""
+    """Name the mistake in a mask."""
     return {
         "the result when the mask is ignored": lambda: x.softmax(dim=-1),
         "the result of an inverted mask (True means: may attend)": lambda: weights_of(
@@ -144,7 +144,7 @@ def carried(
 def attention_mistakes(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong with the output: every mistake, seen through the values."""
+    """Name the mistake in the output: every mistake, seen through the values."""
     v = value.double()
     right = scores_of(query, key)
     d_k = key.size(-1)

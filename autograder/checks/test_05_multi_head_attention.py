@@ -72,7 +72,7 @@ def every_hth_split(x: Tensor, n_heads: int) -> Tensor:
 
 
 def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
-    """Name what goes wrong when vectors are split."""
+    """Name the mistake when vectors are split."""
     b, t, d = x.shape
     return {
         "the result of a view straight to (b, h, t, d_k), without a transpose: a row "
@@ -93,7 +93,7 @@ def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
 
 
 def merge_mistakes(x: Tensor) -> dict[str, Run]:
-    """Name what goes wrong when heads are merged."""
+    """Name the mistake when heads are merged."""
     b, h, t, d_k = x.shape
     return {
         "the result of a view or reshape without a transpose: the rows mix tokens": (
@@ -538,7 +538,7 @@ def projected(state: Mapping[str, Tensor], name: str, x: Tensor) -> Tensor:
 
 
 def projections(state: Mapping[str, Tensor], x: Tensor) -> dict[str, Run]:
-    """Name what goes wrong with a projection of `x`."""
+    """Name the mistake in a projection of `x`."""
     named: dict[str, Run] = {}
     for name in ("w_q", "w_k", "w_v", "w_o"):
         named |= projection_by(name, projected(state, name, x))

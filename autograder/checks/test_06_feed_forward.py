@@ -113,7 +113,7 @@ def feed_forward(state: State, x: Tensor, inner=torch.relu, outer=None) -> Tenso
 
 
 def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
-    """Name what goes wrong with the layer."""
+    """Name the mistake in the layer."""
 
     def but(**changed: Tensor) -> Run:
         return lambda: feed_forward({**state, **changed}, x)
@@ -142,7 +142,7 @@ def no_answers(x: Tensor) -> dict[str, Run]:
 
 
 def activation_mistakes(state: State, x: Tensor) -> dict[str, Run]:
-    """Name what goes wrong with the ReLU between the maps."""
+    """Name the mistake in the ReLU between the maps."""
 
     def with_inner(inner: Callable[[Tensor], Tensor]) -> Run:
         return lambda: feed_forward(state, x, inner)
@@ -171,7 +171,7 @@ def activation_mistakes(state: State, x: Tensor) -> dict[str, Run]:
 
 
 def token_mistakes(state: State, x: Tensor) -> dict[str, Run]:
-    """Name what goes wrong when a token's output is not made of that token alone."""
+    """Name the mistake when a token's output is not made of that token alone."""
     right = feed_forward(state, x)
     return {
         "the result with the residual x added: that comes in AddNorm": lambda: (
@@ -484,7 +484,7 @@ def norm_by(
 
 
 def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
-    """Name what goes wrong with a layer normalisation."""
+    """Name the mistake in a layer normalisation."""
     given = (x, gamma, beta, eps)
     return {
         **no_answers(x),
@@ -499,7 +499,7 @@ def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
 def variance_mistakes(
     x: Tensor, gamma: Tensor, beta: Tensor, eps: float
 ) -> dict[str, Run]:
-    """Name what goes wrong with the variance, its root and ε."""
+    """Name the mistake in the variance, its root and ε."""
     y = x.double()
     mean = y.mean(-1, keepdim=True)
     biased = y.var(-1, unbiased=False, keepdim=True)
@@ -552,7 +552,7 @@ def axis_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
 
 
 def mean_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
-    """Name what goes wrong with the mean, and with the mean of the squares."""
+    """Name the mistake in the mean, and in the mean of the squares."""
     y = x.double()
     mean = y.mean(-1, keepdim=True)
     biased = y.var(-1, unbiased=False, keepdim=True)
@@ -584,7 +584,7 @@ def mean_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
 def scale_mistakes(
     x: Tensor, gamma: Tensor, beta: Tensor, eps: float
 ) -> dict[str, Run]:
-    """Name what goes wrong with γ and β."""
+    """Name the mistake in γ and β."""
     y = x.double()
     mean = y.mean(-1, keepdim=True)
     spread = (y.var(-1, unbiased=False, keepdim=True) + eps).sqrt()
@@ -823,7 +823,7 @@ def normaliser(gamma: Tensor, beta: Tensor) -> Callable[[Tensor], Tensor]:
 def add_norm_mistakes(
     x: Tensor, f: Any, gamma: Tensor, beta: Tensor, first: bool
 ) -> dict[str, Run]:
-    """Name what goes wrong around a sub-layer."""
+    """Name the mistake around a sub-layer."""
     x, norm = x.double(), normaliser(gamma, beta)
     other = "pre-norm instead of post-norm"
     if first:

@@ -91,7 +91,7 @@ def expect_own_ids(student, draw, make: Any, right: Any, what: str) -> None:
 
 
 def padding_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
-    """Name what goes wrong with the padding mask."""
+    """Name the mistake in the padding mask."""
     word = (ids != pad_id)[:, None, None, :]  # (b, 1, 1, s)
     flat = word[:, 0, 0]
     return {
@@ -198,7 +198,7 @@ def test_padding_leaves_its_input(student, draw):
 
 
 def causal_mistakes(t: int) -> Mistakes:
-    """Name what goes wrong with the causal mask."""
+    """Name the mistake in the causal mask."""
     ones = torch.ones(1, 1, t, t, dtype=torch.bool)
     past = ones.tril()
     return {
@@ -269,7 +269,7 @@ def test_causal_device(student):
 
 
 def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
-    """Name what goes wrong with the target mask."""
+    """Name the mistake in the target mask."""
     keys = (ids != pad_id)[:, None, None, :]
     rows = keys.transpose(-2, -1)
     past = reference.causal_mask(ids.size(1))
@@ -381,7 +381,7 @@ def test_target_leaves_its_input(student, draw):
 
 
 def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
-    """Name what goes wrong with weights that are masked after the softmax."""
+    """Name the mistake in weights that are masked after the softmax."""
     w = weights.double()
     allowed = mask.expand(w.shape)
     kept = w * allowed

@@ -127,7 +127,7 @@ class Steps:
 def layer_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor | None
 ) -> Mistakes:
-    """Name what goes wrong in a layer that is asked to be post-norm."""
+    """Name the mistake in a layer that is asked to be post-norm."""
     steps = Steps(layer, mask)
     ff, n1, n2, second = steps.feed, steps.norm1, steps.norm2, steps.second
     y, pre = n1(x + steps.attend(x)), x + steps.attend(n1(x))
@@ -227,7 +227,7 @@ def gain_mistakes(steps: Steps, x: Tensor) -> Mistakes:
 def pre_norm_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor
 ) -> Mistakes:
-    """Name what goes wrong in a layer that is asked to be pre-norm."""
+    """Name the mistake in a layer that is asked to be pre-norm."""
     ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
     attend = Steps(layer, mask).attend
 
@@ -544,7 +544,7 @@ def through(layers: Sequence[nn.Module], x: Tensor, mask: Tensor | None) -> Tens
 
 
 def stack_mistakes(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Mistakes:
-    """Name what goes wrong between the layers."""
+    """Name the mistake between the layers."""
     each = [layer(x, mask) for layer in layers]
     whole = through(layers, x, mask)
     return {
@@ -579,7 +579,7 @@ def with_residuals(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Tensor:
 def normed_mistakes(
     layers: Sequence[nn.Module], norm: nn.Module, x: Tensor, mask: Any
 ) -> Mistakes:
-    """Name what goes wrong with the last normalisation of a pre-norm encoder."""
+    """Name the mistake in the last normalisation of a pre-norm encoder."""
     whole, after_each = through(layers, x, mask), x
     for layer in layers:
         after_each = norm(layer(after_each, mask))
@@ -880,7 +880,7 @@ def cosines(states: Sequence[Tensor], others: Sequence[Tensor], dim: int) -> Ten
 
 
 def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
-    """Name what goes wrong with the drift."""
+    """Name the mistake in the drift."""
     start = [states[0]] * len(states)
     right = cosines(states, start, -1)
     stacked = torch.stack(list(states)).double()

@@ -185,7 +185,7 @@ def right_steps(layer: reference.DecoderLayer, given: Inputs) -> Steps:
 
 
 def layer_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Name what goes wrong in a layer."""
+    """Name the mistake in a layer."""
     right = right_steps(layer, given)
     once = (layer.add_norm1, layer.add_norm1, layer.add_norm1)
 
@@ -267,7 +267,7 @@ def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
 
 
 def source_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Name what goes wrong where the source is asked, and around it."""
+    """Name the mistake where the source is asked, and around it."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
@@ -321,7 +321,7 @@ HANDED = "must use the vector it is handed, which in pre-norm is normalised"
 def pre_norm_mistakes(
     layer: reference.DecoderLayer, given: Inputs
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong in a pre-norm layer; each gives the output."""
+    """Name the mistake in a pre-norm layer; each gives the output."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = (a.norm for a in (layer.add_norm1, layer.add_norm2, layer.add_norm3))
 
@@ -687,7 +687,7 @@ def stacks(student, draw, **changes) -> Twins[reference.Decoder]:
 def stack_mistakes(
     decoder: reference.Decoder, given: Inputs
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong in the stack."""
+    """Name the mistake in the stack."""
     x, memory, tgt_mask, src_mask = given.all
     layers = list(decoder.layers)
 
@@ -993,7 +993,7 @@ def at_words(logits: Tensor, ids: Tensor) -> Tensor:
 def logits_mistakes(
     model: LanguageModel, ids: Tensor
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong on the way to the logits; all give (b, t, vocab_size)."""
+    """Name the mistake on the way to the logits; all give (b, t, vocab_size)."""
     words, past = (ids != PAD)[:, None, None, :], causal_mask(ids.size(1))
     x, both = model.embedding(ids), words & past
 
@@ -1114,7 +1114,7 @@ def test_logits_of_another_model(student, draw):
 
 
 def loss_mistakes(logits: Tensor, ids: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong between the logits of all but the last word and the loss."""
+    """Name the mistake between the logits of all but the last word and the loss."""
     wanted = ids[:, 1:]
     rows = logits.transpose(1, 2)
 

@@ -117,7 +117,7 @@ def read(model: Any, src: Tensor, tgt: Tensor) -> Tensor:
 
 
 def model_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
-    """Name what goes wrong in the whole model."""
+    """Name the mistake in the whole model."""
     pad = model.config.pad_id
     src_mask, tgt_mask = padding_mask(src, pad), target_mask(tgt, pad)
 
@@ -517,7 +517,7 @@ class Losses:
 
 
 def loss_mistakes(case: Case) -> Named:
-    """Name what goes wrong in the loss."""
+    """Name the mistake in the loss."""
     losses = Losses(case)
     each, kept, mean = losses.each, losses.kept, losses.mean
     logits = case.logits.double()
@@ -554,7 +554,7 @@ def loss_mistakes(case: Case) -> Named:
 
 
 def sum_mistakes(losses: Losses) -> Named:
-    """Name what goes wrong when the tokens' losses are added up and divided."""
+    """Name the mistake when the tokens' losses are added up and divided."""
     each, kept = losses.each, losses.kept
     return {
         "the loss with padding counted": lambda: losses.mean(each, kept | True),
@@ -572,7 +572,7 @@ def sum_mistakes(losses: Losses) -> Named:
 
 
 def logarithm_mistakes(case: Case, losses: Losses) -> Named:
-    """Name what goes wrong with the softmax, its logarithm and the sign."""
+    """Name the mistake in the softmax, its logarithm and the sign."""
     logits, s = case.logits.double(), case.smoothing
     at_target, mean = losses.at_target, losses.mean
     return {
@@ -601,7 +601,7 @@ def smoothed_label(smoothing: float, words: int) -> Tensor:
 
 
 def smoothing_mistakes(case: Case, losses: Losses) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong with label smoothing."""
+    """Name the mistake in label smoothing."""
     mean, spread, log_p = losses.mean, losses.spread, losses.log_p
     from_target, from_all = losses.from_target, losses.from_all
     s, words = case.smoothing, case.logits.size(-1)
@@ -839,7 +839,7 @@ def is_number(value: Any) -> bool:
 
 
 def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
-    """Name what goes wrong in the schedule."""
+    """Name the mistake in the schedule."""
     n, fall, rise = float(step), step**-0.5 if step else math.inf, step * w**-1.5
     low, peak = min(fall, rise), w**-0.5
     return {
@@ -1133,7 +1133,7 @@ def is_cut_late(student, taken: Taken, start: Start) -> bool:
 
 
 def step_mistakes(start: Start, batches: list[Batch]) -> Named:
-    """Name what goes wrong in a step, by the weights that it leaves."""
+    """Name the mistake in a step, by the weights that it leaves."""
 
     def weights_after(start: Start, way: Way = Way()) -> Callable[[], Tensor]:
         return lambda: after(start, batches, way)[1]
@@ -1356,7 +1356,7 @@ def draw_states(draw, number: int = 4) -> list[dict[str, Tensor]]:
 
 
 def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> Named:
-    """Name what goes wrong in a mean."""
+    """Name the mistake in a mean."""
     values = torch.stack([state[name].double() for state in states])
 
     def in_turn() -> Tensor:
@@ -1413,7 +1413,7 @@ def test_average_of_weights(student, draw):
 
 
 def counter_mistakes(counts: Tensor) -> Named:
-    """Name what goes wrong with a counter, given those of all checkpoints."""
+    """Name the mistake in a counter, given those of all checkpoints."""
     mean = counts.double().mean(dim=0)
     return {
         "the mean of a counter, which has none": mean,

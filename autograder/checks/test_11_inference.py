@@ -250,7 +250,7 @@ def never(_ended: Tensor) -> bool:
 def greedy_mistakes(
     model: TableModel, src: Tensor, max_len: int = MAX_LEN
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name what goes wrong in greedy search."""
+    """Name the mistake in greedy search."""
     _, start, end = model.special
     ends = bool((greedy(model, src, max_len) == end).any())
     last = "the words without the last token"
@@ -460,7 +460,7 @@ def among_all(given: Candidates) -> Tensor:
 
 
 def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
-    """Name what goes wrong in a cut."""
+    """Name the mistake in a cut."""
     log_prob, divisor, right = given.log_prob.double(), given.divisor, given.right()
     return {
         **mistakes_of_results(right),
@@ -496,7 +496,7 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
 
 
 def mistakes_of_results(right: Tensor) -> dict[str, Tensor]:
-    """Name what goes wrong in what a right cut returns."""
+    """Name the mistake in what a right cut returns."""
     parent, word, kept, score = right
     return {
         "the right cut, but parent and word have changed places": torch.stack(
@@ -1329,7 +1329,7 @@ def projections_of(step: Step) -> Projected:
 
 
 def step_mistakes(step: Step) -> dict[str, Run]:
-    """Name what goes wrong in a cached step (post-norm)."""
+    """Name the mistake in a cached step (post-norm)."""
     layer, parts = step.trusted, projections_of(step)
     norms = (layer.add_norm1, layer.add_norm2, layer.add_norm3)
     masks = (step.tgt_mask, step.src_mask)
@@ -1371,7 +1371,7 @@ def normalised_first(step: Step, parts: Projected) -> Projected:
 def cache_mistakes(
     step: Step, parts: Projected, but: Callable[..., Run]
 ) -> dict[str, Run]:
-    """Name what goes wrong with the keys and values of the cache."""
+    """Name the mistake in the keys and values of the cache."""
     old_key, old_value = parts.old_key, parts.old_value
     new_key, new_value = parts.new_key, parts.new_value
     return {
@@ -1717,7 +1717,7 @@ def pooled(corpus: Corpus, n: int) -> tuple[int, int]:
 
 
 def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
-    """Name what goes wrong when n-grams are counted."""
+    """Name the mistake when n-grams are counted."""
     found, total = matches(corpus, n)
     other = edited(corpus)
 
@@ -1965,7 +1965,7 @@ Score = Callable[..., Callable[[], float]]  # of a corpus, with some parts chang
 
 
 def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], float]]:
-    """Name what goes wrong with BLEU."""
+    """Name the mistake in BLEU."""
     hypotheses, several = corpus[0], lists_of(corpus[1])
     pairs = [([h], [refs]) for h, refs in zip(hypotheses, several, strict=True)]
     other = edited(corpus)
@@ -2009,7 +2009,7 @@ def shorter(corpus: Corpus) -> bool:
 
 
 def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]]:
-    """Name what goes wrong with the brevity penalty, in a corpus that is short or not.
+    """Name the mistake in the brevity penalty, in a corpus that is short or not.
 
     One that is inverted leaves a short corpus without any.
     """
@@ -2029,7 +2029,7 @@ def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]
 
 
 def length_mistakes(score: Score) -> dict[str, Callable[[], float]]:
-    """Name what goes wrong when one of several references is to give its length."""
+    """Name the mistake when one of several references is to give its length."""
     return {
         "BLEU with the first reference's length": score(length=lambda c, rs: rs[0]),
         "BLEU with the shortest reference's length": score(

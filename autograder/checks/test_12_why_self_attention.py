@@ -58,7 +58,7 @@ def distinct(draw, count: int, items=PRIMES) -> list[int]:
 
 
 def attention_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
-    """Name what goes wrong when the multiply-adds of an attention are counted."""
+    """Name the mistake when the multiply-adds of an attention are counted."""
     attention = {
         "half of the count: the weighted sum of the values costs as much again": (
             n * n * d
@@ -84,7 +84,7 @@ def attention_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
 
 
 def other_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
-    """Name what goes wrong with a recurrent layer and with convolutions."""
+    """Name the mistake in a recurrent layer and with convolutions."""
     recurrent = {
         "half of the count: there are two products, W x and U h": n * d * d,
         "the count of self-attention": 2 * n * n * d,
@@ -120,7 +120,7 @@ def other_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
 
 
 def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
-    """Name what goes wrong when the multiply-adds of a layer are counted."""
+    """Name the mistake when the multiply-adds of a layer are counted."""
     named = {**attention_costs(n, d, w), **other_costs(n, d, w)}[kind]
     right = reference.layer_cost(kind, n, d, w)
     general = {
@@ -323,7 +323,7 @@ Steps = dict[str, Callable[[int], float]]  # as functions of the length
 
 
 def path_mistakes(kind: str, w: int) -> Steps:
-    """Name what goes wrong when steps are counted."""
+    """Name the mistake when steps are counted."""
     named = {
         "self_attention": {
             "the number of positions between the two": lambda n: n - 1,
@@ -353,7 +353,7 @@ def path_mistakes(kind: str, w: int) -> Steps:
 
 
 def restricted_paths(w: int) -> Steps:
-    """Name what goes wrong with steps of restricted attention."""
+    """Name the mistake in steps of restricted attention."""
     side = (w - 1) // 2
     return {
         "n / r, rounded up: a step leads to (r - 1) / 2 positions on one side": (
@@ -376,7 +376,7 @@ def restricted_paths(w: int) -> Steps:
 
 
 def convolution_paths(w: int) -> Steps:
-    """Name what goes wrong with steps of convolutions, dense or separable."""
+    """Name the mistake in steps of convolutions, dense or separable."""
     side = (w - 1) // 2
     return {
         "n / k, rounded up: a step leads k - 1 positions back": (
@@ -399,7 +399,7 @@ def convolution_paths(w: int) -> Steps:
 
 
 def dilated_paths(w: int) -> Steps:
-    """Name what goes wrong with layers of dilated convolutions."""
+    """Name the mistake in layers of dilated convolutions."""
     return {
         "the layers of a convolution that is not dilated": (
             lambda n: math.ceil((n - 1) / (w - 1))
@@ -566,7 +566,7 @@ def test_path_of_each_call(student):
 
 
 def band_mistakes(n: int, r: int) -> Mistakes:
-    """Name what goes wrong with the band."""
+    """Name the mistake in the band."""
     band = reference.restricted_mask(n, r)
     named = {**width_mistakes(n, r), **side_mistakes(n, r), **shape_mistakes(n, r)}
     return {
@@ -759,7 +759,7 @@ Rates = dict[str, Callable[[], float]]
 
 
 def rate_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
-    """Name what goes wrong with the alignment error rate."""
+    """Name the mistake in the alignment error rate."""
     right = reference.alignment_error_rate(a, s, p)
     both = len(a & s) + len(a & p)
 

@@ -185,7 +185,7 @@ def order_mistakes(case: Case, what: str, of_batches: Callable[[], Tensor]) -> N
 
 
 def loss_mistakes(case: Case) -> Named:
-    """Name what goes wrong with the loss of a sentence."""
+    """Name the mistake in the loss of a sentence."""
 
     def with_(**changes: Any) -> Callable[[], Tensor]:
         return lambda: losses_with(case, **changes)
@@ -227,7 +227,7 @@ def loss_mistakes(case: Case) -> Named:
 
 
 def count_mistakes(case: Case) -> Named:
-    """Name what goes wrong when tokens are counted."""
+    """Name the mistake when tokens are counted."""
     return {
         **order_mistakes(case, "counts", lambda: counts_with(case, in_order=False)),
         "counts with padding": lambda: counts_with(case, padding=True),
@@ -494,7 +494,7 @@ def changed_in_turn(student, case: Case, other: Case) -> list[Case]:
 
 
 def perplexity_mistakes(losses: Tensor, counts: Tensor) -> Named:
-    """Name what goes wrong with a perplexity."""
+    """Name the mistake in a perplexity."""
     mean = (losses / counts).mean().item()
     right = losses.sum().item() / counts.sum().item()
     return {
@@ -746,7 +746,7 @@ def table_of(corpus: Corpus, groups: Sequence[Sequence[int]], score=None) -> Tab
 
 
 def table_mistakes(corpus: Corpus, limits: Sequence[int] = LIMITS) -> Named:
-    """Name what goes wrong with BLEU by length."""
+    """Name the mistake in BLEU by length."""
     groups = places_with(corpus, limits)
     return {
         **group_mistakes(corpus, limits),
@@ -819,7 +819,7 @@ def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
 
 
 def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
-    """Name what goes wrong when the rows are put together."""
+    """Name the mistake when the rows are put together."""
     right = table_of(corpus, groups)
 
     def by_count_of_words() -> Table:
@@ -1052,7 +1052,7 @@ def quantiles(scores: Tensor, ends: Sequence[float]) -> Tensor:
 
 
 def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
-    """Name what goes wrong with an interval."""
+    """Name the mistake in an interval."""
     everything = list(range(len(corpus.references)))
 
     def of(**changes: Any) -> Callable[[], Tensor]:
@@ -1418,7 +1418,7 @@ def draw_copying(draw, known: Sequence[int] = KNOWN) -> Copying:
 
 
 def copying_mistakes(case: Copying) -> Named:
-    """Name what goes wrong with copies."""
+    """Name the mistake in copies."""
     return {**place_mistakes(case), **weight_mistakes(case), **word_mistakes(case)}
 
 
@@ -1541,7 +1541,7 @@ def each_word_once(case: Copying) -> list[str]:
 
 
 def word_mistakes(case: Copying) -> Named:
-    """Name what goes wrong when the words are put together."""
+    """Name the mistake when the words are put together."""
     average = case.weights.mean(dim=(0, 1))  # (t, s)
     looked = looked_at(average).tolist()
     right = case.filled(looked)
@@ -1837,7 +1837,7 @@ def longest_pieces(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
 
 
 def applied_mistakes(pieces: Sequence[str], merges: Sequence[Pair]) -> Named:
-    """Name what goes wrong when merges are applied."""
+    """Name the mistake when merges are applied."""
 
     def by(merge: Merge) -> Callable[[], list[str]]:
         return lambda: applied(pieces, merges, merge)
@@ -1879,7 +1879,7 @@ def applied_mistakes(pieces: Sequence[str], merges: Sequence[Pair]) -> Named:
 
 
 def unknown_mistakes(right: Sequence[str], merges: Sequence[Pair]) -> Named:
-    """Name what goes wrong with pieces that no merge knows, and with the list."""
+    """Name the mistake in pieces that no merge knows, and with the list."""
     known = {*map("".join, merges), *(piece for pair in merges for piece in pair)}
     return {
         "the pieces joined to a text": lambda: " ".join(right),
@@ -2026,7 +2026,7 @@ def learned_by(words: Words, n: int) -> Callable[..., Callable[[], list[Pair]]]:
 
 
 def learn_mistakes(words: Words, n: int) -> Named:
-    """Name what goes wrong when merges are learned."""
+    """Name the mistake when merges are learned."""
     return {
         **spelling_mistakes(words, n),
         **counting_mistakes(words, n),
@@ -2205,7 +2205,7 @@ def apart(pieces: list[str]) -> list[Pair]:
 
 
 def run_mistakes(words: Words, n: int) -> Named:
-    """Name what goes wrong where places share a piece."""
+    """Name the mistake where places share a piece."""
     of = learned_by(words, n)
     return {
         ONCE: counting_mistakes(words, n)[ONCE],
@@ -2215,7 +2215,7 @@ def run_mistakes(words: Words, n: int) -> Named:
 
 
 def sign_mistakes(words: Words, n: int) -> Named:
-    """Name what goes wrong with capitals and signs."""
+    """Name the mistake in capitals and signs."""
     of = learned_by(words, n)
     return {
         "merges of words in lower case": of(spell=lambda word: [START, *word.lower()]),
