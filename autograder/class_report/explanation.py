@@ -158,6 +158,8 @@ def _about_lateness(folder: ClassFolder, found: SubmittedAssignment) -> Iterator
     plugin = late_plugin(converter(folder))
     if isinstance(plugin, CourseLatePenalty):
         rule = late_rule_of(folder.course).explanation(late)
+        if not folder.course.late:
+            rule = "course.toml has no late rule, so no points are lost"
     else:
         rule = f"the class's own rule {type(plugin).__name__}"
     yield f"Late rule: {number(late / DAY)} days late: {rule}"
@@ -171,6 +173,8 @@ def _about_total(report: ClassReport, row: Row, marks: Marks) -> Iterator[str]:
     if row.score is not None and row.score != marks.score:
         score += f", scaled to {number(row.score)}"
     yield f"{score} of {number(report.max_score)}"
+    if row.awaits_a_human:
+        yield "  A human must still give points, so this score is not final."
     if report.note:
         yield f"  {report.note}"
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from autograder.class_report import ClassReport
     from autograder.classroom.folder import ClassFolder
 
-WITHOUT_SCORE = "empty, because there is no score"
-AWAITS_A_HUMAN = "empty, because a human must still give points"
+WITHOUT_SCORE = "nothing"
+AWAITS_A_HUMAN = "nothing, because a human must still give points,"
 Student = Annotated[str, typer.Argument(help="The student's id.")]
 OneUnit = Annotated[str, typer.Argument(help="Such as 04 or attention.")]
 Root = Annotated[
@@ -33,7 +33,8 @@ def explain(student: Student, unit: OneUnit, course_root: Root = Path(".")) -> N
     """Show how each point of a student came about, up to the file for the platform.
 
     The command names the file and the hand-in time that count, each check's result,
-    points by hand, the late rule with its numbers, and the total.
+    points by hand, the late rule with its numbers, and the total. Like `course report`,
+    it first applies the late rule of today, and says which scores this changes.
     """
     from autograder.class_report.explanation import explain as lines_about
     from autograder.classroom.folder import ClassFolder
@@ -77,7 +78,7 @@ def _cells(course_root: Path, report: "ClassReport") -> list[str]:
     row = report.rows[0]
     empty = AWAITS_A_HUMAN if row.awaits_a_human else WITHOUT_SCORE
     return [
-        f"{platform.capitalize()}: {report.slug}-{platform}.csv, row "
-        f"{rows[-1][0]}, column {rows[0][-1]}: {rows[-1][-1] or empty}"
+        f"{platform.capitalize()}: `course report` writes {rows[-1][-1] or empty} into "
+        f"{report.slug}-{platform}.csv, row {rows[-1][0]}, column {rows[0][-1]}"
         for platform, rows in tables.items()
     ]

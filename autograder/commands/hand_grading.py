@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from autograder.commands.console import complain, did_you_mean, show
-from autograder.commands.return_feedback import opened, renew
+from autograder.commands.return_feedback import opened, renewed
 from autograder.library_log import log_warnings
 
 if TYPE_CHECKING:
@@ -149,16 +149,17 @@ def _take(
     try:
         kept = kept_comments(folder)
         found = read_tables(paths, kept, rubrics)
-        new = take(folder, unit, found)
+        with renewed(folder, unit.slug):
+            new = take(folder, unit, found)
+            rows = several(len(found), "row")
+            show(Console(), f"{unit.slug}: {rows} read, {new} of them new.")
+            if names := unknown_names(found):
+                words = ", ".join(f"@{name}" for name in names)
+                said = f"warning: {words}: not in comments.csv, left as written"
+                show(Console(), said)
     except MarksError as error:
         complain(f"{error} Nothing was taken.")
         raise typer.Exit(2) from None
-    rows = several(len(found), "row")
-    show(Console(), f"{unit.slug}: {rows} read, {new} of them new.")
-    if names := unknown_names(found):
-        words = ", ".join(f"@{name}" for name in names)
-        show(Console(), f"warning: {words}: not in comments.csv, left as written")
-    renew(folder, unit.slug)
 
 
 def extend(
@@ -197,7 +198,7 @@ def extend(
     when = f", until {due:%Y-%m-%d %H:%M} UTC" if due else "; no due date is set"
     more = "1 day more" if days == 1 else f"{days:g} days more"
     more = more if days else "no extension"
-    show(Console(), f"{student} has {more} for {slug}{when}.")
-    if is_first:
-        show(Console(), "The gradebook knew no student before: check this id.")
-    renew(folder, slug)
+    with renewed(folder, slug):
+        show(Console(), f"{student} has {more} for {slug}{when}.")
+        if is_first:
+            show(Console(), "The gradebook knew no student before: check this id.")

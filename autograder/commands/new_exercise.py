@@ -16,8 +16,9 @@ The exercise works already: it doubles a tensor. Next:
 2. Replace the doubling in each file by your exercise, and number the new heading.
    The comments in the hidden checks say what each part does.
 3. Run the commands of step 1 again, until the checks name every wrong variant.
-4. Translate the new sentences into Korean: CONTRIBUTING.md, step 5.
-5. Run `make test`."""
+4. Translate the new sentences into Korean: CONTRIBUTING.md, step 5. Then run
+   `course notebooks` again.
+5. Add a line to CHANGELOG.md, run `make test`, and commit all files, also new ones."""
 UNIT_STEPS = """\
 6. Write the chapter book/{slug}.md, and add it to book/_toc.yml: book/AUTHORS.md."""
 OneUnit = Annotated[str, typer.Argument(help="Such as 04 or attention.")]

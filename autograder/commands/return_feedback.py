@@ -1,5 +1,7 @@
 """Define `course return`, which writes feedback in the form that a platform reads."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -124,12 +126,16 @@ def _pages(folder: "ClassFolder", slug: str) -> "list[Page]":
     if not pages:
         complain(f"Nothing of {slug} is handed in here: run `course collect` first.")
         raise typer.Exit(2)
-    renew(folder, slug)
-    return pages
+    with renewed(folder, slug):
+        return pages
 
 
-def renew(folder: "ClassFolder", slug: str) -> None:
-    """Update scores and pages to match the course settings and the gradebook."""
+@contextmanager
+def renewed(folder: "ClassFolder", slug: str) -> Iterator[None]:
+    """Update scores and pages after the `with` block, and print all changed scores.
+
+    The scores match the course settings and the gradebook then.
+    """
     from autograder.classroom.grading_run import renew_pages
     from autograder.score_changes import changes_shown
     from autograder.unit import graded_unit
@@ -137,6 +143,7 @@ def renew(folder: "ClassFolder", slug: str) -> None:
 
     unit = graded_unit(slug, folder.root)
     with changes_shown(folder, slug, partial(show, Console())):
+        yield
         bring_up_to_date(folder, unit)
     renew_pages(folder, unit)
 

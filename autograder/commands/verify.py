@@ -2,7 +2,6 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -49,10 +48,13 @@ def verify(
     written = [unit for unit in course.units if course.variants_file(unit).exists()]
     judged = chosen or written
     if visible:
-        Console().print(visible_table(judge_visible(course, judged, only)))
+        seen = list(judge_visible(course, judged, only))
+        _require_some(seen, only)
+        Console().print(visible_table(seen))
         return
     require_fork()
     verdicts = list(judge_units(course, judged, only, workers or os.cpu_count() or 1))
+    _require_some(verdicts, only)
     mutated = {unit.slug: mutate_unit(course, unit) for unit in judged if mutants}
     console = Console()
     console.print(table_of(verdicts))
@@ -64,6 +66,17 @@ def verify(
         console.print(problem, style="red", markup=False, highlight=False)
     if problems or survivors(mutated):
         raise typer.Exit(1)
+
+
+def _require_some(verdicts: list, only: str) -> None:
+    """Refuse a text that no exercise and no variant contains.
+
+    Raises:
+        Exit: with status 2 and a message, if nothing was judged.
+    """
+    if not verdicts:
+        complain(f"No exercise and no variant of these units contains {only!r}.")
+        raise typer.Exit(2)
 
 
 def table_of(verdicts: list) -> Table:
@@ -83,10 +96,9 @@ def table_of(verdicts: list) -> Table:
     return table
 
 
-def visible_table(verdicts: Iterable) -> Table:
+def visible_table(every: list) -> Table:
     """Return a table of the visible checks, with a row per exercise and a total."""
     table = Table("unit", "exercise", "wrong: caught", "", "in words", "right: passed")
-    every = list(verdicts)
     rows = list(dict.fromkeys((one.slug, one.exercise) for one in every))
     for row in [*rows, ("all", "")]:
         own = [one for one in every if (one.slug, one.exercise) == row] or every

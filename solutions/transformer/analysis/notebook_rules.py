@@ -21,7 +21,10 @@ def require_rules(function: Function, *inputs: Tensor) -> None:
 
     Raises:
         AssertionError: if the function breaks a rule. The message says which one.
+        TypeError: if an input is no tensor.
     """
+    if not all(isinstance(x, Tensor) for x in inputs):
+        raise TypeError("require_rules needs tensors: bind other arguments in a lambda")
     others = [x.pow(3) if x.is_floating_point() else x.flip(0) for x in inputs]
     try:
         _require_no_side_effects(function, inputs)

@@ -68,6 +68,8 @@ def test_points_and_comments_come_back(marked):
     fill(path, table)
     said = course(marked, "marks", "01", "--take", path)
     assert "3 rows read" in said
+    assert "2 scores have changed (2 higher). The largest change: perfect-one" in said
+    assert "(points by hand: why)" in said
     assert "warning: @nothing: not in comments.csv, left as written" in said
     expected = {one: EXPECTED[one] for one in THREE}
     expected["mistake-1"] += 12.5
