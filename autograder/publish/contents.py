@@ -186,7 +186,7 @@ def made_files(
     return {
         "README.md": readme(course, units, site, language, self_study),
         "requirements.txt": requirements,
-        "environment.yml": _template("environment.yml"),
+        "environment.yml": _environment(course),
         ".gitignore": _template("gitignore"),
         **assistants_pages(course, None, language, site),
     }
@@ -235,7 +235,10 @@ def readme(
         "sizes": _sizes(course, told, constraints),
         "book": _book(course, language)
         if site
-        else told("The chapters are in `book/`."),
+        else told(
+            "The chapters are in `book/`, as Markdown files: an editor shows their "
+            "text and code, but not the results of the code."
+        ),
     }
     last = _template("checking.md" if self_study else "handing_in.md")
     template = _template("README.md").replace("@last_part@", last.strip())
@@ -263,7 +266,8 @@ def _sizes(course: Course, told: Callable[[str], str], constraints: str) -> str:
         return size
     smaller = told(
         "On Linux without an NVIDIA GPU, install the CPU build before "
-        "`-r requirements.txt`: `{command}`"
+        "`-r requirements.txt`: `{command}` If your network cannot reach this address, "
+        "leave this command out: pip then installs the CUDA build."
     )
     command = (
         f".venv/bin/python -m pip install --no-deps {constraints}"
@@ -282,6 +286,13 @@ def _book(course: Course, language: str) -> str:
         if page
         else told("Open {place} on your disk: it needs no network.")
     ).format(page=page, place=place)
+
+
+def _environment(course: Course) -> str:
+    """Return the file for conda, with the course's constraints if it has any."""
+    has_pins = (course.root / "constraints.txt").is_file()
+    pins = "      - -c constraints.txt\n" if has_pins else ""
+    return _template("environment.yml").replace("@constraints@\n", pins)
 
 
 def _template(name: str) -> str:

@@ -72,6 +72,16 @@ def test_students_can_install_what_is_required(public: Path) -> None:
     assert environment["dependencies"][-1] == {"pip": ["-r requirements.txt"]}
 
 
+def test_conda_installs_the_versions_of_the_constraints(
+    course: Course, tmp_path: Path
+) -> None:
+    (course.root / "constraints.txt").write_text("torch==2.13.0\n")
+    publish(course, tmp_path / "public", "01")
+    environment = yaml.safe_load((tmp_path / "public" / "environment.yml").read_text())
+    expected = ["-c constraints.txt", "-r requirements.txt"]
+    assert environment["dependencies"][-1] == {"pip": expected}
+
+
 def test_until_leaves_later_units_out_and_then_brings_them(
     course: Course, tmp_path: Path
 ) -> None:
