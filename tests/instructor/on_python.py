@@ -26,12 +26,18 @@ from autograder.publish.contents import students_requirements
 
 PRIVATE = ("nbgrader", "autograder")
 VERSIONS = """
-import json, platform
+import json, platform, sys
 from importlib import metadata
+
+if sys.platform == "linux":
+    system = platform.freedesktop_os_release()["PRETTY_NAME"]
+else:
+    system = platform.platform()
 
 named = ("torch", "numpy", "matplotlib", "spacy", "sacrebleu")
 versions = {name: metadata.version(name) for name in named}
-print(json.dumps({"python": platform.python_version(), **versions}))
+python = platform.python_version()
+print(json.dumps({"system": system, "python": python, **versions}))
 """
 
 
