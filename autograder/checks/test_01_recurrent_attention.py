@@ -37,10 +37,10 @@ from transformer.recurrent.seq2seq import run_packed
 
 B, S, H, M, A, D = 4, 7, 5, 3, 6, 2
 LENGTHS = (4, 7, 1, 3)  # not sorted
-PAD = 6  # no special token's id: a model must use the one that it was given
-AGAIN = 6  # sentences of a batch whose shape no other check has: nothing is kept yet
+PAD = 6  # no default id: a model must use the pad_id that it received
+AGAIN = 6  # no other check uses a batch of this size: nothing is stored yet
 EOS = 3
-SPECIALS = (0, 1, 2, EOS)  # words like others where PAD says so
+SPECIALS = (0, 1, 2, EOS)  # ordinary words in a model whose padding is PAD
 WORDS, CLASSES, WIDTH, HIDDEN = 23, 3, 8, 5
 BUILT_INS = [
     "torch.nn.functional.scaled_dot_product_attention",
@@ -58,7 +58,7 @@ Named = dict[str, Callable[[], Any]]
 
 
 def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
-    """Name the mistake when a target is shifted."""
+    """Name the mistake in a shifted target."""
     start = torch.full_like(tgt[:, :1], sos_id)
     return {
         "the target, not shifted at all": lambda: tgt,
@@ -100,7 +100,7 @@ def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
 
 
 def targets(draw, b: int = B) -> Tensor:
-    """Draw ids of any size, with special tokens at the end, within and behind."""
+    """Draw ids of any size, with special tokens at, within and after the end."""
     tgt = draw.ids(b, S, low=100, high=2**40)
     tgt[0, -1], tgt[1, 2], tgt[2, 1], tgt[2, 2:] = EOS, 0, EOS, 1
     return tgt
@@ -159,7 +159,7 @@ def test_shift_keeps_its_promises(student, draw):
 
 
 def step_inputs(draw, b: int = B) -> list[Tensor]:
-    """Draw x, a state, W, U and two biases with no two sizes alike."""
+    """Draw x, a state, W, U and two biases. No two sizes are equal."""
     shapes = [(b, M), (b, H), (3 * H, M), (3 * H, H), (3 * H,), (3 * H,)]
     return [draw.normal(*shape) for shape in shapes]
 
@@ -171,17 +171,17 @@ def step_of(given: Sequence[Tensor]) -> Tensor:
 
 @dataclass(frozen=True)
 class Step:
-    """A way from what a cell is given to its new state.
+    """A way to compute the new state from the arguments of a cell.
 
     Attributes:
         given: x, state, W, U, b and b', in float64.
-        order: which block of rows is the reset gate's, the update gate's and the
-            proposal's.
-        gate: what makes a gate of its sum.
-        squash: what makes the proposal of its sum.
-        reset: what is added to the proposal's part of x, given the reset gate; None =
-            U h + b' times the gate.
-        interleaved: whether the three parts take turns, row by row.
+        order: places of the blocks of rows of the reset gate, the update gate and the
+            proposal.
+        gate: the activation of a gate.
+        squash: the activation of the proposal.
+        reset: the function of the reset gate that the proposal adds to the part of x;
+            None = the gate times U h + b'.
+        interleaved: whether the rows of the three parts alternate.
     """
 
     given: Sequence[Tensor]
@@ -192,7 +192,7 @@ class Step:
     interleaved: bool = False
 
     def blocks(self, of: Tensor) -> list[Tensor]:
-        """Return the parts of the reset gate, of the update gate and of the rest."""
+        """Return the parts of the reset gate, the update gate and the proposal."""
         parts = of.unflatten(-1, (-1, 3)).unbind(-1)
         parts = parts if self.interleaved else of.chunk(3, dim=-1)
         return [parts[n] for n in self.order]
@@ -215,12 +215,12 @@ class Step:
 
 
 def with_zeros(given: Sequence[Tensor], *places: int) -> Step:
-    """Return the right way with some of what is given taken for 0."""
+    """Return the right way, but with some of the arguments replaced by 0."""
     return Step([0 * x if n in places else x for n, x in enumerate(given)])
 
 
 def gates_without(given: Sequence[Tensor], *places: int) -> Step:
-    """Return the right way with some weights taken for 0 in both gates."""
+    """Return the right way, but with some weights of both gates replaced by 0."""
     of_gates = torch.arange(2 * H)
     cut = [
         x.index_fill(0, of_gates, 0) if n in places else x for n, x in enumerate(given)
@@ -235,25 +235,25 @@ def reset_first(reset: Tensor, step: Step) -> Tensor:
 
 
 def bias_outside(reset: Tensor, step: Step) -> Tensor:
-    """Add b' beside the product with the reset gate."""
+    """Add b' after the product with the reset gate."""
     _, state, _, w_state, _, b_state = step.given
     return reset * (state @ step.blocks(w_state.T)[2]) + step.blocks(b_state)[2]
 
 
 def no_reset(reset: Tensor, step: Step) -> Tensor:
-    """Let the proposal see the whole old state."""
+    """Compute the proposal from the whole old state."""
     return step.blocks(step.given[1] @ step.given[3].T + step.given[5])[2]
 
 
 def reset_of_both(reset: Tensor, step: Step) -> Tensor:
-    """Multiply the whole sum by the reset gate, the part of x too."""
+    """Multiply the whole sum by the reset gate, including the part of x."""
     x, _, w_x, _, b_x, _ = step.given
     from_x = step.blocks(x @ w_x.T + b_x)[2]
     return reset * (from_x + no_reset(reset, step)) - from_x
 
 
 def other_steps(given: Sequence[Tensor]) -> dict[str, Step]:
-    """Name other ways to gates and a proposal."""
+    """Name wrong ways to compute the gates and the proposal."""
     return {
         "the new state with the reset gate before U, as the paper has it": Step(
             given, reset=reset_first
@@ -368,7 +368,7 @@ def test_step_again(student, draw):
 
 
 def expect_step_from_zero(student, given: Sequence[Tensor]) -> None:
-    """Fail if a first step, from a state of zeros, is another one."""
+    """Fail if a first step, from a state of zeros, is wrong."""
     start = [given[0], torch.zeros_like(given[1]), *given[2:]]
     named = {
         "the whole proposal where the old state is 0: the update gate is a gate there "
@@ -414,7 +414,7 @@ def test_step_gradients(student, draw):
 
 
 def score_inputs(draw, b: int = B, dtype: torch.dtype = torch.float32) -> list[Tensor]:
-    """Draw a state, a memory, W, U and v with no two sizes alike."""
+    """Draw a state, a memory, W, U and v. No two sizes are equal."""
     shapes = [(b, H), (b, S, M), (A, H), (A, M), (A,)]
     return [draw.normal(*shape, dtype=dtype) for shape in shapes]
 
@@ -543,7 +543,7 @@ def test_score_again(student, draw):
     large = [1000 * first[0], *first[1:]]
     with blame("a tanh by hand that overflows; `torch.tanh` copes"):
         got, want = student.additive_score(*large), score_of(large)
-        # Where terms of size 1000 cancel out, float32 leaves some 1e-4 of them.
+        # Where terms of size 1000 cancel, float32 leaves errors of about 1e-4.
         expect_close(got, want, "the result for large states", tolerance=2e-3)
 
 
@@ -638,7 +638,7 @@ def context_mistakes(scores: Tensor, values: Tensor, mask: Tensor | None) -> Nam
 
 
 def run_attend(student, *args) -> tuple[Tensor, Tensor]:
-    """Call the student's function and see that it returns a pair."""
+    """Call the student's function and fail unless it returns a pair."""
     result = student.attend(*args)
     what = "two things, the context and the weights"
     context, weights = expect_parts(result, 2, what)
@@ -646,7 +646,7 @@ def run_attend(student, *args) -> tuple[Tensor, Tensor]:
 
 
 def expect_order(context: Any, weights: Any) -> None:
-    """Fail if context and weights come back in the opposite order."""
+    """Fail if the function returns context and weights in the opposite order."""
     shapes = [getattr(x, "shape", None) for x in (context, weights)]
     if shapes == [(B, S), (B, D)]:
         fail(
@@ -820,7 +820,7 @@ def test_attend_keeps_its_promises(student, draw):
 
 
 def state_mistakes(h_n: Tensor) -> Named:
-    """Name the mistake when final states are joined."""
+    """Name the mistake in joined final states."""
     x = h_n.double()
     h, b = x.size(2), x.size(1)
     ahead, back = x[-2], x[-1]
@@ -961,27 +961,27 @@ def twins(student, draw, pad_id: int = PAD) -> Twins:
 
 
 def sentences(draw) -> Tensor:
-    """Draw ids (b, s) of LENGTHS words; 0 to 3 are words like others."""
+    """Draw ids (b, s) with LENGTHS words. The ids 0 to 3 are ordinary words."""
     ids = full_sentences(draw)
     ids[1, :4] = torch.tensor(SPECIALS)
     return ids.masked_fill(torch.arange(S) >= torch.tensor(LENGTHS)[:, None], PAD)
 
 
 def full_sentences(draw) -> Tensor:
-    """Draw ids (b, s) without padding, whose last words are 0, 1, 2 and 3."""
+    """Draw ids (b, s) without padding. The last words are 0, 1, 2 and 3."""
     ids = draw.ids(B, S, low=PAD + 1, high=WORDS)
-    ids[0, 0] = PAD - 1  # a word below PAD
+    ids[0, 0] = PAD - 1  # a word with an id below PAD
     ids[:, -1] = torch.tensor(SPECIALS)
     return ids
 
 
 def with_column(ids: Tensor) -> Tensor:
-    """Add a column of padding, as a batch of a larger one may have."""
+    """Add a column of padding, as in a batch with a longer sentence."""
     return nn.functional.pad(ids, (0, 1), value=PAD)
 
 
 def classify(model, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Call a student's classifier and see that it returns a pair."""
+    """Call a student's classifier and fail unless it returns a pair."""
     what = "two things, the logits and the weights"
     logits, weights = expect_parts(model(ids), 2, what)
     return logits, weights
@@ -989,15 +989,15 @@ def classify(model, ids: Tensor) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True)
 class Way:
-    """A way from the states of a trusted classifier to its two results.
+    """A way to compute the two results from the states of a trusted classifier.
 
     Attributes:
         model: the classifier.
         states: outputs of the LSTM (b, s, 2 d_h).
-        query: what asks (b, 2 d_h).
-        mask: True where it may be attended to (b, s), or None.
-        scale: multiplies the scores.
-        feed: what goes into the last layer.
+        query: the query (b, 2 d_h).
+        mask: True where attention is allowed (b, s), or None.
+        scale: a factor for the scores.
+        feed: the input of the last layer.
         softmax: the axis of the softmax.
     """
 
@@ -1020,13 +1020,13 @@ class Way:
         return self.model.output(fed[self.feed]), weights
 
 
-Other = Callable[..., Tensor]  # the result of the right way with some of it changed
+Other = Callable[..., Tensor]  # the result of the right way, with some changes
 
 
 def reading_mistakes(
     other: Other, model: reference.BiLSTMAttention, vectors: Tensor
 ) -> Named:
-    """Name the mistake when a classifier's LSTM reads the padding."""
+    """Name the mistake in a classifier whose LSTM reads the padding."""
     read_on, (h_n, _) = model.lstm(vectors)
     query = reference.concat_final_states(h_n)
     mixed = "mixes the sentences of the batch"
@@ -1044,7 +1044,7 @@ def reading_mistakes(
 
 
 def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> Named:
-    """Name the mistake when a classifier asks with another query."""
+    """Name the mistake in the query of a classifier."""
     rows, last = torch.arange(len(mask)), mask.sum(1) - 1
 
     def cell_state() -> Tensor:
@@ -1073,7 +1073,7 @@ def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> N
 def mask_mistakes(right: Way, mask: Tensor, index: int) -> Named:
     """Name the mistake in a classifier's mask.
 
-    The states at padding are zeros, so that two mistakes share their logits.
+    The states at padding are zeros, so two mistakes have the same logits.
     """
     unmasked = replace(right, mask=None).results()[index]
     if index == 0:
@@ -1087,7 +1087,7 @@ def mask_mistakes(right: Way, mask: Tensor, index: int) -> Named:
 
 
 def expect_upright_mask(weights: Any, ids: Tensor) -> None:
-    """Fail if padding gets all of the weight, and the words of its sentence none."""
+    """Fail if padding gets all of the weight and the words of its sentence get none."""
     if not isinstance(weights, Tensor) or weights.shape != ids.shape:
         return
     padding = ids == PAD
@@ -1105,7 +1105,7 @@ def expect_upright_mask(weights: Any, ids: Tensor) -> None:
 def classifier_mistakes(
     model: reference.BiLSTMAttention, ids: Tensor, index: int
 ) -> Named:
-    """Name the mistake in a classifier; `index` 0 is the logits, 1 the weights."""
+    """Name the mistake in a classifier's logits (`index` 0) or weights (`index` 1)."""
     mask, vectors = ids != PAD, model.embedding(ids)
     packed, final = run_packed(model.lstm, vectors, mask)
     right = Way(model, packed, reference.concat_final_states(final), mask)
@@ -1246,7 +1246,7 @@ def test_classifier_ignores_batch_mates(student, draw):
 def gradients_of(
     model: reference.BiLSTMAttention, ids: Tensor, upstream: Tensor, cut: str = ""
 ) -> dict[str, Tensor]:
-    """Compute the gradients of a trusted classifier, or those with a part cut off."""
+    """Compute the gradients of a trusted classifier, perhaps with one part cut off."""
     mask = ids != PAD
     states, final = run_packed(model.lstm, model.embedding(ids), mask)
     query = reference.concat_final_states(final)
@@ -1338,7 +1338,7 @@ def test_classifier_keeps_its_promises(student, draw):
         tolerance=2e-5,
     )
     model = pair.student
-    model.train()  # nothing here does otherwise in training
+    model.train()  # this model computes the same in training
     expect_no_traces(student, model, ids, still=True)
     model.double()
     for part, what in enumerate(("the tensor of logits", "the tensor of weights")):

@@ -35,7 +35,7 @@ from autograder.phrases import Phrase
 from transformer.analysis import embeddings as reference
 
 B, T, V, D = 3, 4, 11, 6
-MANY = 700  # rows of a table that is larger than any size written into the code
+MANY = 700  # rows of a table: more than any size that code may assume
 SPECIALS = ["<unk>", "<pad>", "<sos>", "<eos>"]
 WORDS = ["apfel", "brot", "dorf", "ente", "frau", "glas", "hund", "igel", "junge"]
 WORDS += ["katze", "lampe", "maus"]
@@ -61,7 +61,7 @@ Sentences = list[list[str]]
 
 
 def corpus(draw, counts: dict[str, int]) -> Sentences:
-    """Draw sentences of 3, 5 and 1 words in turn that hold each word so many times."""
+    """Draw sentences of 3, 5 and 1 words that contain each word `counts` times."""
     words = [word for word, count in counts.items() for _ in range(count)]
     order = torch.randperm(len(words), generator=draw.generator).tolist()
     words = [words[i] for i in order]
@@ -75,13 +75,13 @@ def corpus(draw, counts: dict[str, int]) -> Sentences:
 
 
 def shuffled(draw, items: Sequence[str]) -> list[str]:
-    """Draw an order of the items."""
+    """Return the items in a random order."""
     order = torch.randperm(len(items), generator=draw.generator)
     return [items[i] for i in order.tolist()]
 
 
 def words_by(sentences: Sentences, key: Callable, least: int = 1) -> list[str]:
-    """List the words that occur at least so often, in the order of a key."""
+    """List the words that occur often enough, sorted by a key."""
     counts = Counter(word for sentence in sentences for word in sentence)
     return sorted(
         (w for w in counts if counts[w] >= least), key=lambda w: key(w, counts)
@@ -89,7 +89,7 @@ def words_by(sentences: Sentences, key: Callable, least: int = 1) -> list[str]:
 
 
 def by_frequency(word: str, counts: Counter) -> tuple[int, str]:
-    """Put frequent words first, equally frequent ones in alphabetical order."""
+    """Sort frequent words first, and equally frequent words alphabetically."""
     return -counts[word], word
 
 
@@ -131,7 +131,7 @@ def vocabulary_mistakes(
 
 
 def built(student, *args) -> tuple[list[str], dict[str, int]]:
-    """Call the student's function and see that it returns a list and a dictionary."""
+    """Call the student's function and fail unless it returns a list and a dict."""
     parts = expect_parts(
         student.build_vocabulary(*args), 2, "two things, the list and the dictionary"
     )
@@ -172,13 +172,13 @@ def expect_words(
 
 
 def same_words(itos: Sequence[str], want: Sequence[str]) -> bool:
-    """Tell whether a list holds what it should, the special tokens first."""
+    """Tell whether a list has the right words, with the special tokens first."""
     first = len(SPECIALS)
     return itos[:first] == want[:first] and Counter(itos) == Counter(want)
 
 
 def by_count(itos: Sequence[str], sentences: Sentences) -> tuple:
-    """Return what stays when words that occur equally often change places."""
+    """Return values that do not depend on the order of equally frequent words."""
     counts = Counter(word for sentence in sentences for word in sentence)
     first, words = list(itos[: len(SPECIALS)]), itos[len(SPECIALS) :]
     return first, [counts[word] for word in words], Counter(words)
@@ -207,7 +207,7 @@ def test_vocabulary_is_complete(student, draw):
 
 @check("build-vocabulary", share=2, title="Special tokens, then frequent words first")
 def test_vocabulary_order(student, draw):
-    draw = draw.fixed(0)  # each known mistake shows
+    draw = draw.fixed(0)  # reveals each known mistake
     words = shuffled(draw, WORDS[:9])
     counts = {word: 2 + 2 * place for place, word in enumerate(words)}
     counts[words[0]] = 3
@@ -216,18 +216,18 @@ def test_vocabulary_order(student, draw):
 
 @check("build-vocabulary", share=1, title="Equally frequent: the alphabet decides")
 def test_vocabulary_ties(student, draw):
-    draw = draw.fixed(0)  # each known mistake shows
+    draw = draw.fixed(0)  # reveals each known mistake
     words = shuffled(draw, [*WORDS, "Zug"])
     counts = dict.fromkeys(words[:5], 3) | dict.fromkeys(words[5:], 2)
     sentences = corpus(draw, counts)
-    if "zug" in built(student, sentences)[0]:  # another check takes points for it
+    if "zug" in built(student, sentences)[0]:  # another check takes off points for this
         sentences = [[word.lower() for word in sentence] for sentence in sentences]
     expect_words(student, sentences)
 
 
 @check("build-vocabulary", share=2, title="min_freq lets in what occurs so often")
 def test_vocabulary_min_freq(student, draw):
-    draw = draw.fixed(0)  # each known mistake shows
+    draw = draw.fixed(0)  # reveals each known mistake
     words, least = shuffled(draw, WORDS), draw.integer(3, 6)
     counts = {word: least - 2 + place for place, word in enumerate(words)}
     sentences = corpus(draw, counts)
@@ -249,7 +249,7 @@ def test_vocabulary_min_freq(student, draw):
 
 @check("build-vocabulary", share=1, title="Other special tokens, and some in the text")
 def test_vocabulary_specials(student, draw):
-    draw = draw.fixed(0)  # each known mistake shows
+    draw = draw.fixed(0)  # reveals each known mistake
     specials = shuffled(draw, ["<zero>", "<one>", "<two>"])
     words = shuffled(draw, WORDS[:9])
     counts = {word: 2 + place for place, word in enumerate(words)}
@@ -302,7 +302,7 @@ def test_vocabulary_numbers(student, draw):
 
 
 def words_changed(sentences: Sentences, change: Callable[[str], str]) -> list[str]:
-    """Return the list of words of which each is changed before it is counted."""
+    """Return the list of words, with each word changed before it is counted."""
     changed = [[change(word) for word in sentence] for sentence in sentences]
     return SPECIALS + words_by(changed, by_frequency)
 
@@ -314,9 +314,9 @@ def words_changed(sentences: Sentences, change: Callable[[str], str]) -> list[st
     bans=("build_vocabulary", BUILT_INS),
 )
 def test_vocabulary_of_an_iterator(student, draw):
-    draw = draw.fixed(0)  # each known mistake shows
+    draw = draw.fixed(0)  # reveals each known mistake
     words = [*shuffled(draw, WORDS[:5]), "Frau", "Übung", "ab und zu", ",", "3"]
-    words += ["U\u0308bung", "²", "", " Frau"]  # other strings, if they look alike
+    words += ["U\u0308bung", "²", "", " Frau"]  # different strings that look alike
     sentences = corpus(draw, {word: 2 + i for i, word in enumerate(words)})
     sentences.insert(2, [])
     built(student, sentences)
@@ -354,7 +354,7 @@ def test_vocabulary_of_an_iterator(student, draw):
 
 @check("build-vocabulary", share=1, title="Each corpus by itself; arguments unchanged")
 def test_vocabulary_again(student, draw):
-    draw = draw.fixed(0)  # each known mistake shows
+    draw = draw.fixed(0)  # reveals each known mistake
     words, specials = shuffled(draw, WORDS), ["<zero>", "<one>"]
     of_nothing, _ = built(student, [])
     if set(WORDS) & set(map(str, of_nothing)):
@@ -415,7 +415,7 @@ def embedding_mistakes(ids: Tensor, weight: Tensor) -> dict[str, Callable[[], Te
 
 
 def every_kind_of_id(draw, *shape: int) -> Tensor:
-    """Draw numbers among which are the special tokens and the last word."""
+    """Draw ids that include the special tokens and the last word."""
     ids = draw.ids(*shape, low=0, high=V)
     kinds = torch.tensor([V - 1, 0, 1, 2, 3])[: ids.numel()]
     ids.view(-1)[: len(kinds)] = kinds
@@ -534,7 +534,7 @@ def test_one_hot_float64(student, draw):
 
 
 def one_row_each(ids: Tensor, upstream: Tensor, last: bool) -> Tensor:
-    """Keep one gradient for each word, that of its last or first place."""
+    """Keep only one gradient for each word: that of its last or first place."""
     table = torch.zeros(V, upstream.size(-1), dtype=torch.float64)
     rows = upstream.double().reshape(-1, upstream.size(-1))
     places = range(len(rows)) if last else reversed(range(len(rows)))
@@ -567,7 +567,7 @@ def gradient_mistakes(ids: Tensor, upstream: Tensor) -> dict[str, Callable[[], T
 def place_mistakes(
     ids: Tensor, upstream: Tensor, right: Tensor, counts: Tensor
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake where a word stands in several places."""
+    """Name the mistake in the gradient of a word with several places."""
     return {
         "the gradient of each word's last place alone; places should add up": lambda: (
             one_row_each(ids, upstream, last=True)
@@ -586,7 +586,7 @@ def place_mistakes(
 def row_mistakes(
     ids: Tensor, g: Tensor, right: Tensor, counts: Tensor
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name a gradient with other rows than one for each word of the vocabulary."""
+    """Name gradients whose rows are not one for each word of the vocabulary."""
     return {
         "the gradient without the rows of words that do not occur": lambda: right[
             counts[:, 0] > 0
@@ -610,7 +610,7 @@ def row_mistakes(
 
 
 def repeating_ids(draw, *shape: int) -> Tensor:
-    """Draw numbers: one several times, 0 and 1 once, 3 and the last ones never."""
+    """Draw ids: one several times, 0 and 1 once, 3 and the last ones never."""
     ids = draw.ids(*shape, low=2, high=V - 2)
     flat = ids.flatten()
     flat[flat == 3] = V - 3
@@ -622,7 +622,7 @@ def repeating_ids(draw, *shape: int) -> Tensor:
 
 @contextmanager
 def gradients_off(student) -> Iterator[None]:
-    """Let autograd record nothing of the student's code."""
+    """Switch autograd off for the student's code."""
     set_grad_enabled = student.load("torch.set_grad_enabled")
     set_grad_enabled(False)
     try:
@@ -729,7 +729,7 @@ def test_lookup_gradient_leaves_inputs(student, draw):
 
 
 def layer_with_table(student, draw, dtype=torch.float32) -> tuple:
-    """Make the student's layer with a drawn table; return both."""
+    """Make the student's layer with a random table, and return both."""
     layer = student.TokenEmbedding(V, D)
     shapes = layer.parameters_by_name()
     if list(shapes.values()) != [(V, D)]:
@@ -744,7 +744,7 @@ def layer_with_table(student, draw, dtype=torch.float32) -> tuple:
             )
         )
     state = draw.state(shapes)
-    layer.load_state_dict(state, strict=False)  # it may save buffers of its own
+    layer.load_state_dict(state, strict=False)  # the layer may save its own buffers
     if dtype != torch.float32:
         layer.to(dtype)
     return layer, next(iter(state.values())).to(dtype)
@@ -854,7 +854,7 @@ def test_layer_again(student, draw):
 
 
 def expect_table_read_anew(student, layer, ids: Tensor, right: Callable) -> None:
-    """Fail if a layer in evaluation goes on from a table that it kept."""
+    """Fail if a layer in evaluation uses an old copy of its table."""
     old = right(ids)
     (name,) = layer.parameters_by_name()
     layer.load_state_dict({name: 3 * layer.state_dict()[name]}, strict=False)
@@ -863,7 +863,7 @@ def expect_table_read_anew(student, layer, ids: Tensor, right: Callable) -> None
 
 
 def expect_other_width(student, draw) -> None:
-    """Fail if a second layer, of another width, has the first one's factor."""
+    """Fail if a second layer, with another width, uses the factor of the first one."""
     layer = student.TokenEmbedding(V, 4 * D)
     ((name, shape),) = layer.parameters_by_name().items()
     table = draw.normal(*shape)
@@ -882,7 +882,7 @@ def expect_other_width(student, draw) -> None:
 
 
 def two_layers(student, draw) -> tuple:
-    """Make an embedding's table and a projection with drawn weights."""
+    """Make an embedding's table and a projection with random weights."""
     embedding = student.load("torch.nn.Module")()
     table = student.load("torch.nn.Embedding")(V, D)
     embedding.add_module("table", table)

@@ -21,7 +21,7 @@ from autograder.checking.generic_checks import (
 from autograder.phrases import Phrase
 
 B, T, D, LENGTH, MAX_LEN = 3, 5, 10, 7, 13
-MANY = 700  # rows: more than a table of fixed size holds, or bfloat16 can count
+MANY = 700  # rows: too many for a table of fixed size, or for bfloat16
 FIXED_LENGTH = "a table of a fixed length, whatever `max_len` says"
 BY_BATCH = "positions counted along the batch: `x.size(0)` is the number of sentences"
 UPWARDS = "a multiplication by 10000^(2i/d_model) where the formula divides"
@@ -29,7 +29,7 @@ Mistakes = dict[str, Callable[[], Tensor]]
 
 
 def rates_of(d_model: int, base: float = 10000.0, factor: float = 1.0) -> Tensor:
-    """Compute one rate a pair: base ** (-factor * 2i / d_model)."""
+    """Compute the rate of each pair: base ** (-factor * 2i / d_model)."""
     two_i = torch.arange(0, d_model, 2, dtype=torch.float64)
     return base ** (-factor * two_i / d_model)
 
@@ -37,7 +37,7 @@ def rates_of(d_model: int, base: float = 10000.0, factor: float = 1.0) -> Tensor
 def waves(
     angles: Tensor, even: Callable = torch.sin, odd: Callable = torch.cos
 ) -> Tensor:
-    """Put a function of the angles into even columns and another into odd ones."""
+    """Write one function of the angles into even columns, and another into odd ones."""
     return torch.stack([even(angles), odd(angles)], dim=-1).flatten(start_dim=-2)
 
 
@@ -107,9 +107,9 @@ def encoding_mistakes(length: int, d_model: int) -> Mistakes:
 
 
 def expect_table(table, length: int, d_model: int, tolerance: float = 1e-5) -> None:
-    """Fail unless a table is right; name what goes wrong."""
+    """Fail unless a table is right, and name the mistake."""
     if d_model > 2 and length > 1 and isinstance(table, Tensor):
-        # angles of thousands: in float32 their sines are not exact
+        # In float32, the sines of angles of several thousand are not exact.
         first, faster = table[:2].double(), encoding(2, 1 / rates_of(d_model))
         if first.shape == faster.shape and torch.allclose(first, faster, atol=0.02):
             fail(
@@ -182,7 +182,7 @@ def test_encoding_of_many_positions(student, draw):
     for length, d_model in ((3 * MANY, 6), (9, 128)):
         with blame("code that works for small tables only"):
             table = student.sinusoidal_encoding(length, d_model)
-            # float32 knows an angle of 2,000 to 1e-4
+            # float32 represents an angle of 2,000 to about 1e-4.
             expect_table(table, length, d_model, 1e-3)
 
 
@@ -254,7 +254,7 @@ def _sines_positive(k: int, rates: Tensor) -> Tensor:
 
 
 def unlike(mistakes: Mistakes) -> Mistakes:
-    """Leave out mistakes that have one result here: none of them can be named."""
+    """Leave out mistakes with equal results, because a check cannot tell them apart."""
     results = {phrase: value().float() for phrase, value in mistakes.items()}
     return {
         phrase: value
@@ -269,7 +269,7 @@ def unlike(mistakes: Mistakes) -> Mistakes:
 
 
 def expect_matrix(got, k: int, d_model: int, tolerance: float = 1e-5) -> None:
-    """Fail unless a matrix is right; name what goes wrong."""
+    """Fail unless a matrix is right, and name the mistake."""
     mistakes, want = (
         unlike(matrix_mistakes(k, d_model)),
         matrix_of(k, rates_of(d_model)),
@@ -277,7 +277,7 @@ def expect_matrix(got, k: int, d_model: int, tolerance: float = 1e-5) -> None:
     faster = matrix_of(k, 1 / rates_of(d_model))
     same_shape = isinstance(got, Tensor) and got.shape == faster.shape
     if d_model > 2 and same_shape and torch.allclose(got.double(), faster, atol=0.05):
-        # angles of thousands: in float32 their sines are not exact
+        # In float32, the sines of angles of several thousand are not exact.
         fail(
             Phrase("The matrix is not right: it equals that of {mistake}.", UPWARDS),
             UPWARDS,
@@ -286,7 +286,7 @@ def expect_matrix(got, k: int, d_model: int, tolerance: float = 1e-5) -> None:
 
 
 def offset_of(draw) -> int:
-    """Draw an offset at which no two mistakes look alike."""
+    """Draw an offset at which all mistakes have different results."""
     return draw.choice([2, 3, 4, 5, 7, 8, 9])
 
 
@@ -330,7 +330,7 @@ def test_matrix_of_other_offsets(student, draw):
     with blame("code that works for k above 0 only", ordinary):
         got = student.offset_matrix(k, D)
         mistakes = matrix_mistakes(k, D)
-        del mistakes["the identity"]  # here it has a reason, which `blame` names
+        del mistakes["the identity"]  # here `blame` names the cause
         expect_close(got, matrix_of(k, rates_of(D)), "The matrix", mistakes=mistakes)
 
 
@@ -359,7 +359,7 @@ def test_matrix_again(student, draw):
 
 
 def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
-    """Name the mistake when rows of a table are added."""
+    """Name the mistake in the sum of `x` and the table's rows."""
     x, table = x.double(), table.double()
     t, d = x.shape[1:]
     right = x + table[start : start + t]
@@ -390,7 +390,7 @@ def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
 
 
 def row_mistakes(x: Tensor, table: Tensor, start: int) -> Mistakes:
-    """Name the mistake when other rows of the table are added."""
+    """Name the mistake in the choice of the table's rows."""
     b, t = x.shape[:2]
     return {
         BY_BATCH: lambda: x + table[start : start + b, None],
@@ -415,7 +415,7 @@ def row_mistakes(x: Tensor, table: Tensor, start: int) -> Mistakes:
 def as_many_sentences_as_words(
     layer, x: Tensor, table: Tensor, start: int = 0
 ) -> Iterator[None]:
-    """Name the mistake of code that fails unless a batch of `x` is square."""
+    """Name the mistake of code that fails unless t sentences have t words."""
     try:
         yield
     except StudentError as error:
@@ -439,7 +439,7 @@ def is_right_on_a_square(layer, x: Tensor, table: Tensor, start: int) -> bool:
 
 
 def expect_sum(layer, x: Tensor, table: Tensor, start: int = 0) -> None:
-    """Fail unless a layer adds the rows of a table, from `start`."""
+    """Fail unless a layer adds the rows of a table from `start` on."""
     with as_many_sentences_as_words(layer, x, table, start):
         got = layer(x, start) if start else layer(x)
     want = x.double() + table.double()[start : start + x.size(1)]
@@ -448,7 +448,7 @@ def expect_sum(layer, x: Tensor, table: Tensor, start: int = 0) -> None:
 
 
 def expect_any_batch(student, draw, layer, table: Tensor) -> None:
-    """Fail unless a layer works for any batch, each by itself."""
+    """Fail unless a layer works for any batch, independently of other batches."""
     square = draw.normal(4, 4, D)
     expect_sum(layer, square, table)
     calls = [(draw.normal(B, T + 1, D),) for _ in range(2)]
@@ -459,7 +459,7 @@ def expect_any_batch(student, draw, layer, table: Tensor) -> None:
 
 
 def expect_start(draw, layer, table: Tensor) -> None:
-    """Fail unless a layer counts from `start`, up to the end of its table."""
+    """Fail unless a layer counts from `start` on, up to the end of its table."""
     for start, t in [
         (draw.integer(1, 6), 6),
         (draw.integer(2, 9), 3),
@@ -472,7 +472,7 @@ def expect_start(draw, layer, table: Tensor) -> None:
 
 
 def expect_shape_kept(draw, layer, table: Tensor) -> None:
-    """Fail unless a layer returns the shape that it was given."""
+    """Fail unless a layer keeps the shape of its input."""
     x = draw.normal(B, T, D)
     with as_many_sentences_as_words(layer, x, table):
         got = layer(x)
@@ -487,7 +487,7 @@ def gradients(student, layer, table: Tensor, x: Tensor, upstream: Tensor):
 
 
 def expect_pure(student, draw, layer, table: Tensor) -> None:
-    """Fail unless a layer leaves its input alone, and draws nothing."""
+    """Fail if a layer changes its input or draws random numbers."""
     x = draw.normal(T, B, D).transpose(0, 1)
     with as_many_sentences_as_words(layer, x, table):
         first = layer(x)
@@ -503,7 +503,7 @@ def expect_pure(student, draw, layer, table: Tensor) -> None:
 
 
 def expect_dtype_kept(draw, layer, table: Tensor, move: str, start: int = 0) -> None:
-    """Fail unless a layer that was moved to another dtype gives that dtype."""
+    """Fail unless a layer that was moved to another dtype returns that dtype."""
     dtype = getattr(torch, move)
     layer.to(dtype)
     x = draw.normal(B, T, D, dtype=dtype)
@@ -534,9 +534,9 @@ def expect_dtype_kept(draw, layer, table: Tensor, move: str, start: int = 0) -> 
 def sines(student, max_len: int = MAX_LEN) -> tuple:
     """Make the student's layer, and the table that it should add.
 
-    A mistake in the student's `sinusoidal_encoding` has cost its points already: a
-    layer that adds that very table, row by row, is right here. But where rows of it
-    are equal, nobody could see which of them are added.
+    Another check takes off points for a mistake in the student's `sinusoidal_encoding`.
+    A layer that adds the rows of this table is therefore right here, unless some rows
+    are equal, because then nobody could tell which row was added.
     """
     layer = student.SinusoidalPositionalEncoding(D, max_len)
     table = encoding(max_len, rates_of(D))
@@ -628,7 +628,7 @@ def test_sines_are_pure(student, draw):
 
 
 def learned(student, draw, max_len: int = MAX_LEN) -> tuple:
-    """Make the student's layer with a drawn table; return both."""
+    """Make the student's layer with a random table, and return both."""
     layer = student.LearnedPositionalEncoding(D, max_len)
     shapes = layer.parameters_by_name()
     if list(shapes.values()) != [(max_len, D)]:
@@ -643,7 +643,7 @@ def learned(student, draw, max_len: int = MAX_LEN) -> tuple:
             )
         )
     state = draw.state(shapes)
-    layer.load_state_dict(state, strict=False)  # it may save buffers of its own
+    layer.load_state_dict(state, strict=False)  # the layer may save its own buffers
     return layer, next(iter(state.values()))
 
 

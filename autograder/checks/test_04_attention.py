@@ -34,8 +34,8 @@ from autograder.phrases import Phrase
 from transformer import attention as reference
 from transformer.analysis.attention import softmax_entropy
 
-B, H, T, S, D_K, D_V = 3, 2, 6, 4, 7, 5  # none as in the visible checks
-MANY = 50  # queries, where a share of the weights is counted
+B, H, T, S, D_K, D_V = 3, 2, 6, 4, 7, 5  # no size is in the visible checks
+MANY = 50  # enough queries to measure a share of the weights
 OVERFLOWS = "an exponential that overflows; `softmax` subtracts the largest first"
 OF_ALL = "the largest of all scores subtracted, where each row needs its own"
 ONE_AXIS_IN_FRONT = (
@@ -133,7 +133,7 @@ def mask_mistakes(x: Tensor, hidden: Tensor) -> dict[str, Callable[[], Tensor]]:
 def carried(
     mistakes: dict[str, Callable[[], Tensor]], step: Callable[[Tensor], Tensor]
 ) -> dict[str, Callable[[], Tensor]]:
-    """Carry wrong values on through the next step, under the same names."""
+    """Apply the next step to wrong values, and keep their names."""
 
     def after(wrong: Callable[[], Tensor]) -> Callable[[], Tensor]:
         return lambda: step(wrong())
@@ -144,7 +144,7 @@ def carried(
 def attention_mistakes(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in the output: every mistake, seen through the values."""
+    """Name the mistake in the output, with every mistake in scores or weights."""
     v = value.double()
     right = scores_of(query, key)
     d_k = key.size(-1)
@@ -157,20 +157,20 @@ def attention_mistakes(
 
 
 def inputs(draw) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw queries, keys and values with no two sizes alike."""
+    """Draw queries, keys and values. No two sizes are equal."""
     shapes = [(B, H, T, D_K), (B, H, S, D_K), (B, H, S, D_V)]
     return tuple(draw.normal(*shape) for shape in shapes)
 
 
 def attend(student, *args) -> tuple[Tensor, Tensor]:
-    """Call the student's attention and see that it returns a pair."""
+    """Call the student's attention and fail unless it returns a pair."""
     result = student.scaled_dot_product_attention(*args)
     output, weights = expect_parts(result, 2, OUTPUT_AND_WEIGHTS)
     return output, weights
 
 
 def expect_no_nan(actual: Any, what: str) -> None:
-    """Fail if there is NaN in what belongs to a query that may attend to nothing."""
+    """Fail if a result of a query that may attend to nothing contains NaN."""
     if isinstance(actual, Tensor) and actual.isnan().any():
         fail(
             Phrase(
@@ -183,7 +183,7 @@ def expect_no_nan(actual: Any, what: str) -> None:
 
 
 def expect_gradient_without_nan(run: Any, count: int) -> None:
-    """Fail if a query that may attend to nothing sends NaN backwards."""
+    """Fail if a query that may attend to nothing has a gradient with NaN."""
     if any(x is not None and x.isnan().any() for x in run.inputs[:count]):
         fail(
             "With a query that may attend to nothing, the gradient holds NaN: "
@@ -296,9 +296,10 @@ def test_softmax_shape(student, draw):
 
 
 def draw_mask(draw, *shape: int) -> Tensor:
-    """Draw a mask in which neither the first key nor the last tells of the others.
+    """Draw a mask whose first and last keys say nothing about the other keys.
 
-    The first query sees two keys, not the first one, the second two, not the last one.
+    The first query sees two keys but not the first one, and the second query sees two
+    keys but not the last one.
     """
     mask = draw.mask(*shape)
     mask[..., 0, :3] = torch.tensor([False, True, True])
@@ -530,7 +531,7 @@ def test_attention_dropout(student, draw):
 
 
 def expect_not_of_values(used: Tensor) -> None:
-    """Fail if dropout takes away whole values."""
+    """Fail if dropout drops whole values."""
     kept = used != 0
     if not kept.all() and kept.equal(kept[..., :1, :].expand_as(kept)):
         fail(
@@ -541,8 +542,8 @@ def expect_not_of_values(used: Tensor) -> None:
 
 
 def expect_not_of_output(student, q: Tensor, k: Tensor) -> None:
-    """Fail if dropout takes numbers of the output away."""
-    ones = torch.ones(B, H, S, 1)  # the output is then the sum of the weights used
+    """Fail if dropout drops numbers of the output."""
+    ones = torch.ones(B, H, S, 1)  # the output is the sum of the weights
     sums, _ = attend(student, q, k, ones, None, 0.2)
     if all(min(abs(x), abs(x - 1.25)) < 1e-4 for x in sums.flatten().tolist()):
         fail(

@@ -1,4 +1,4 @@
-"""Hidden checks of unit 05: splitting, merging, the module, and what it costs."""
+"""Hidden checks of unit 05: splitting, merging, the module, and its parameters."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,9 +37,9 @@ from autograder.phrases import Phrase
 from transformer import multi_head as reference
 from transformer.attention import masked_softmax
 
-B, H, T, S, D_K = 3, 5, 6, 7, 9  # no head count or width of the visible checks
+B, H, T, S, D_K = 3, 5, 6, 7, 9  # head counts and widths differ from the visible checks
 D = H * D_K
-MANY = 20  # queries, where a share of the weights is counted
+MANY = 20  # enough queries to measure a share of the weights
 TIE = "lambda pair: setattr(pair[1], 'weight', pair[0].weight)"
 LINEAR = "torch.nn.Linear"
 SEQUENTIAL = "torch.nn.Sequential"
@@ -57,22 +57,22 @@ OTHERS_HEADS = "the heads left over from another module"
 
 
 def view_split(x: Tensor, n_heads: int) -> Tensor:
-    """Split as a `view` without a transpose does."""
+    """Split with a `view` and without a transpose."""
     return x.reshape(x.size(0), n_heads, x.size(1), -1)
 
 
 def view_merge(x: Tensor) -> Tensor:
-    """Merge as a `view` without a transpose does."""
+    """Merge with a `view` and without a transpose."""
     return x.reshape(x.size(0), x.size(2), -1)
 
 
 def every_hth_split(x: Tensor, n_heads: int) -> Tensor:
-    """Split so that a head takes every h-th column."""
+    """Split so that each head takes every h-th column."""
     return x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
 
 
 def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
-    """Name the mistake when vectors are split."""
+    """Name the mistake in split vectors."""
     b, t, d = x.shape
     return {
         "the result of a view straight to (b, h, t, d_k), without a transpose: a row "
@@ -93,7 +93,7 @@ def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
 
 
 def merge_mistakes(x: Tensor) -> dict[str, Run]:
-    """Name the mistake when heads are merged."""
+    """Name the mistake in merged heads."""
     b, h, t, d_k = x.shape
     return {
         "the result of a view or reshape without a transpose: the rows mix tokens": (
@@ -112,16 +112,17 @@ def merge_mistakes(x: Tensor) -> dict[str, Run]:
 
 @dataclass(frozen=True)
 class Slip:
-    """One way to compute multi-head attention; as it stands, the right one.
+    """One way to compute multi-head attention. Its defaults are right.
 
     Attributes:
         maps: the projections of queries, keys, values and output; "" = none.
-        sources: which input queries, keys and values are made from.
-        split: how heads are split.
-        merge: how they are merged.
-        width: the number whose root scales the scores; None = d_k.
-        mask: what becomes of the mask.
-        share: what becomes of the heads' weights before the values are averaged.
+        sources: the inputs from which the queries, keys and values are computed.
+        split: the function that splits heads.
+        merge: the function that merges heads.
+        width: the number whose root divides the scores; None = d_k.
+        mask: the function that is applied to the mask.
+        share: the function that is applied to the heads' weights before the average
+            over the values.
     """
 
     maps: Sequence[str] = ("w_q", "w_k", "w_v", "w_o")
@@ -134,7 +135,7 @@ class Slip:
 
 
 def first_head_only(mask: Tensor) -> Tensor:
-    """Let every head but the first attend to all keys."""
+    """Let every head except the first attend to all keys."""
     every = torch.ones(1, H, 1, 1, dtype=torch.bool)
     every[:, 0] = False
     return mask | every
@@ -204,7 +205,7 @@ def compute(
     mask: Tensor | None = None,
     slip: Slip | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Compute multi-head attention in float64 from a state dict, right or wrong."""
+    """Compute multi-head attention in float64 from a state dict, as the slip says."""
     slip = slip or Slip()
 
     def apply(name: str, x: Tensor) -> Tensor:
@@ -230,7 +231,7 @@ def slips(
     mask: Tensor | None = None,
     part: int = 0,
 ) -> dict[str, Run]:
-    """Name every slip; `part` is 0 for the output and 1 for the weights."""
+    """Name every slip. `part` is 0 for the output and 1 for the weights."""
 
     def by(slip: Slip) -> Run:
         return lambda: compute(state, inputs, mask, slip)[part]
@@ -242,7 +243,7 @@ def slips(
 
 
 def build(student, draw, dropout: float = 0.0) -> tuple[Any, dict[str, Tensor]]:
-    """Build the student's module with fresh weights; return it and the weights."""
+    """Build the student's module with new random weights, and return both."""
     names = ("w_q", "w_k", "w_v", "w_o")
     shapes: dict[str, tuple[int, ...]] = {f"{name}.weight": (D, D) for name in names}
     shapes |= {f"{name}.bias": (D,) for name in names}
@@ -255,7 +256,7 @@ def build(student, draw, dropout: float = 0.0) -> tuple[Any, dict[str, Tensor]]:
 
 
 def expect_parameters(module: Any, shapes: Mapping[str, Sequence[int]]) -> None:
-    """Fail unless the module has exactly the parameters of the given constructor."""
+    """Fail unless the module has exactly the parameters that the constructor makes."""
     found = module.parameters_by_name()
     missing = sorted(set(shapes) - set(found))
     if missing:
@@ -279,19 +280,19 @@ def expect_parameters(module: Any, shapes: Mapping[str, Sequence[int]]) -> None:
 
 
 def attend(module: Any, *args: Any) -> tuple[Tensor, Tensor]:
-    """Call the student's module and see that it returns a pair."""
+    """Call the student's module and fail unless it returns a pair."""
     what = OUTPUT_AND_WEIGHTS
     output, weights = expect_parts(module(*args), 2, what)
     return output, weights
 
 
 def inputs(draw, s: int = S) -> list[Tensor]:
-    """Draw a query (B, T, D), and keys and values (B, s, D) that differ."""
+    """Draw a query (B, T, D), and different keys and values (B, s, D)."""
     return [draw.normal(B, length, D) for length in (T, s, s)]
 
 
 def heads_of(draw) -> list[Tensor]:
-    """Draw what `attend` takes: queries, keys and values in their heads."""
+    """Draw the arguments of `attend`: queries, keys and values, split into heads."""
     return [draw.normal(B, H, length, D_K) for length in (T, S, S)]
 
 
@@ -353,7 +354,7 @@ def test_split_extremes(student, draw):
 
 
 def expect_any_number(compare: Callable[[int], None], numbers: Sequence[int]) -> None:
-    """Fail unless a comparison holds for every number of heads."""
+    """Fail unless the comparison succeeds with every number of heads."""
 
     def for_some() -> None:
         for number in numbers:
@@ -547,7 +548,7 @@ def projections(state: Mapping[str, Tensor], x: Tensor) -> dict[str, Run]:
 
 
 def projection_by(name: str, right: Tensor) -> dict[str, Run]:
-    """Name the projection by one of the four maps, split rightly and wrongly."""
+    """Name the projections with one of the four maps, split correctly or wrongly."""
     return {
         Phrase("the projection by {name}", name): lambda: right,
         Phrase("the projection by {name}, split without a transpose", name): lambda: (
@@ -657,7 +658,7 @@ def test_module_dropout(student, draw):
 
 
 def expect_weights_before_dropout(weights: Tensor, right: Tensor) -> None:
-    """Fail if what is returned as weights has lost some of them."""
+    """Fail if some of the returned weights have been dropped."""
     expect_shape(weights, tuple(right.shape), "the tensor of weights")
     lost = weights == 0
     after = right.masked_fill(lost, 0) / 0.8
@@ -667,10 +668,10 @@ def expect_weights_before_dropout(weights: Tensor, right: Tensor) -> None:
 
 
 def expect_weights_dropped(module: Any, state: dict[str, Tensor], draw) -> None:
-    """Fail unless dropout drops weights, and only them; the module is training.
+    """Fail unless dropout in training drops weights, and nothing else.
 
-    With a single key a head has one weight, so its result is 0 or a multiple of the
-    value, as a whole.
+    With a single key, a head has one weight. Its result is therefore 0 or a multiple of
+    the whole value.
     """
     module.load_state_dict(state | identity_maps("w_o"))
     query, key, value = (draw.normal(20, length, D) for length in (T, 1, 1))
@@ -691,11 +692,11 @@ def expect_weights_dropped(module: Any, state: dict[str, Tensor], draw) -> None:
 def expect_share_dropped(
     module: Any, state: dict[str, Tensor], p: float, student, draw
 ) -> None:
-    """Fail unless `attend` drops a share `p` of the weights, and scales the others."""
+    """Fail unless `attend` drops a share `p` of the weights and scales the others."""
     module.load_state_dict(state | identity_maps("w_o"))
     module.train()
     q, k = draw.normal(B, H, MANY, D_K), draw.normal(B, H, D_K, D_K)
-    given = q, k, weights_seen_through(D_K, B, H)  # the output is the weights used
+    given = q, k, weights_seen_through(D_K, B, H)  # the output is the weights
     expect_no_seed(student, method_of(student, module, "attend"), *given, part=0)
     runs = [
         expect_parts(module.attend(*given), 2, OUTPUT_AND_WEIGHTS) for _ in range(2)
@@ -842,7 +843,7 @@ def test_module_is_written_by_hand(student, draw):
 
 
 def expect_count(student, module: Any, want: int, mistakes: Mapping[str, int]) -> None:
-    """Fail unless the student counts `want` parameters in a module of their side."""
+    """Fail unless the student counts `want` parameters in a module."""
     got = student.count_parameters(module)
     expect_equal(got, want, "the count", mistakes=mistakes)
 

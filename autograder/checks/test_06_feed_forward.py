@@ -32,7 +32,7 @@ from autograder.phrases import Phrase
 from transformer import feed_forward as reference
 
 B, T, D, D_FF = 2, 3, 5, 7
-P = 0.3  # what dropout drops where it is tried
+P = 0.3  # a dropout rate near 1
 NEARLY_ALL = 1 - 2**-53
 LINEAR, CONV = "torch.nn.Linear", "torch.nn.Conv1d"
 BUILT_INS = [
@@ -59,7 +59,7 @@ State = Mapping[str, Tensor]
 
 
 def drawn_state(draw, module: Any) -> dict[str, Tensor]:
-    """Give a module of the student's fresh weights, and return them."""
+    """Give a module of the student's new random weights, and return them."""
     state = draw.state(module.parameters_by_name())
     module.load_state_dict(state)
     return state
@@ -68,7 +68,7 @@ def drawn_state(draw, module: Any) -> dict[str, Tensor]:
 def build_feed_forward(
     student, draw, dropout: float = 0.0
 ) -> tuple[Any, dict[str, Tensor]]:
-    """Build the student's feed-forward layer with fresh weights."""
+    """Build the student's feed-forward layer with new random weights."""
     module = student.PositionwiseFeedForward(D, D_FF, dropout)
     wanted = {
         "linear1.weight": (D_FF, D),
@@ -105,7 +105,7 @@ def build_convolutions(student, draw) -> tuple[Any, Any, dict[str, Tensor]]:
 
 
 def feed_forward(state: State, x: Tensor, inner=torch.relu, outer=None) -> Tensor:
-    """Compute the layer in float64; `inner` and `outer` replace what is right."""
+    """Compute the layer in float64. `inner` and `outer` replace the right functions."""
     w = {name: value.double() for name, value in state.items()}
     hidden = inner(x.double() @ w["linear1.weight"].T + w["linear1.bias"])
     output = hidden @ w["linear2.weight"].T + w["linear2.bias"]
@@ -134,7 +134,7 @@ def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
 
 
 def no_answers(x: Tensor) -> dict[str, Run]:
-    """Name what is no answer."""
+    """Name results of code that computes nothing."""
     return {
         "zeros": lambda: torch.zeros_like(x),
         "the input, unchanged": lambda: x,
@@ -171,7 +171,7 @@ def activation_mistakes(state: State, x: Tensor) -> dict[str, Run]:
 
 
 def token_mistakes(state: State, x: Tensor) -> dict[str, Run]:
-    """Name the mistake when a token's output is not made of that token alone."""
+    """Name the mistake in a layer whose output for a token depends on other tokens."""
     right = feed_forward(state, x)
     return {
         "the result with the residual x added: that comes in AddNorm": lambda: (
@@ -204,7 +204,7 @@ def token_mistakes(state: State, x: Tensor) -> dict[str, Run]:
 
 
 def expect_by_token(apply: Callable[[Tensor], Tensor], x: Tensor) -> None:
-    """Fail if the outputs of other tokens change when the last token does."""
+    """Fail if the outputs of other tokens change when the last token changes."""
     changed = x.clone()
     changed[:, -1] += 1.0
     first, second = apply(x), apply(changed)
@@ -291,7 +291,7 @@ def test_feed_forward_dropout(student, draw):
     expect_no_seed(student, module, many, draws=True)
     w["linear1.weight"].zero_()
     w["linear1.bias"].zero_()
-    w["linear2.bias"] += 1.0  # an output without any inner activation
+    w["linear2.bias"] += 1.0  # an output that does not depend on any inner activation
     module.load_state_dict(w)
     if not torch.allclose(module(torch.ones(50, T, D)).float(), torch.ones(1)):
         fail(
@@ -479,7 +479,7 @@ def test_conv_leaves_its_input(student, draw):
 def norm_by(
     x: Tensor, mean: Tensor, spread: Tensor, gamma: Tensor, beta: Tensor
 ) -> Tensor:
-    """Shift by a mean, divide by a spread, scale and shift."""
+    """Subtract a mean, divide by a spread, and apply γ and β."""
     return gamma.double() * (x.double() - mean) / spread + beta.double()
 
 
@@ -619,9 +619,9 @@ def expect_norm(
 def scaled(
     draw, *shape: int, dtype: torch.dtype = torch.float32
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw vectors x of one spread, each with its own mean; and γ and β.
+    """Draw vectors x of equal spread with different means, and draw γ and β.
 
-    The spread is wide: a small ε is seen where ε is asked about, and nowhere by chance.
+    The spread is large, so that ε matters only in the check of ε.
     """
     x = draw.normal(*shape, dtype=torch.float64) + draw.normal(shape[-1])
     mean, std = x.mean(-1, keepdim=True), x.std(-1, correction=0, keepdim=True)
@@ -795,7 +795,7 @@ def add_norm(x: Tensor, f: Any, gamma: Tensor, beta: Tensor, first: bool) -> Ten
 
 
 def watched(f: Callable[[Tensor], Tensor], seen: list[Tensor]) -> Callback:
-    """Hand over a sub-layer that keeps what it is given in `seen`."""
+    """Return a sub-layer that stores its input in `seen`."""
 
     def sublayer(y: Tensor) -> Tensor:
         seen.append(y.clone())
@@ -805,7 +805,7 @@ def watched(f: Callable[[Tensor], Tensor], seen: list[Tensor]) -> Callback:
 
 
 def expect_whole_input(before: Sequence[Tensor], training: Sequence[Tensor]) -> None:
-    """Fail if a sub-layer is given something else in training than after eval()."""
+    """Fail if the input of a sub-layer differs between training and evaluation."""
     for whole, given in zip(before, training, strict=False):
         if not torch.equal(whole, given):
             fail(
@@ -857,7 +857,7 @@ def add_norm_mistakes(
 
 
 def repetitions(x: Tensor, f: Any, norm: Callable[[Tensor], Tensor]) -> dict[str, Run]:
-    """Name a part that is left out, taken twice, or taken away instead of added."""
+    """Name a part that is missing, used twice, or subtracted instead of added."""
     return {
         "norm(x): the sub-layer is not used": lambda: norm(x),
         "norm(2 x): the sub-layer is not used": lambda: norm(2 * x),
@@ -1068,7 +1068,7 @@ def test_add_norm_leaves_x(student, draw):
         sublayer, _ = build_sublayer(student, draw)
         given = draw.normal(B, T, D), sublayer
         expect_no_traces(student, module, *given, still=True)
-        identity = student.load("torch.nn.Identity")()  # what it gives is x itself
+        identity = student.load("torch.nn.Identity")()  # it returns x itself
         expect_no_traces(student, module, given[0], identity, still=True)
         expect_same_device(student, module, *given, what="the result")
 

@@ -34,33 +34,33 @@ OTHER_PADDING = (
     3,
     4,
     5,
-)  # ids that are padding elsewhere; here they are words
+)  # possible padding ids, which are words here
 
 
 def batch(draw) -> tuple[Tensor, int]:
-    """Draw sentences with padding behind, and one of ids that are padding elsewhere."""
+    """Draw sentences with padding at the end, and one of possible padding ids."""
     pad_id = draw.integer(6, 10)
-    large = (pad_id + 2**8, pad_id + 2**16)  # in few bits they are pad_id
+    large = (pad_id + 2**8, pad_id + 2**16)  # in 8 or 16 bits they equal pad_id
     words = torch.tensor([[*OTHER_PADDING, pad_id + 1, *large]])
     ids = draw.padded_ids(3, words.size(1), pad_id, low=12)["padding behind"]
     return torch.cat([ids[:1], words, ids[1:]]), pad_id
 
 
 def turned_batch(draw) -> tuple[Tensor, int]:
-    """Draw sentences with padding in front; the mask is like that of no `batch`."""
+    """Draw sentences with padding in front. No `batch` has the same mask."""
     ids, pad_id = batch(draw)
     return ids.flip(-1), pad_id
 
 
 def expect_any_place(draw, make: Any, right: Any, named: Any, what: str) -> None:
-    """Fail unless a mask of ids is right wherever padding stands.
+    """Fail unless a mask of ids is right, wherever the padding is.
 
     Args:
         draw: the fixture.
         make: the student's function of ids and a padding id.
-        right: the trusted one.
-        named: gives its wrong results by name.
-        what: the mask, in words.
+        right: the trusted function.
+        named: returns the wrong results by name.
+        what: a name of the mask.
     """
     pad_id = draw.integer(6, 10)
     places = draw.padded_ids(3, 6, pad_id, low=12)
@@ -77,8 +77,8 @@ def expect_any_place(draw, make: Any, right: Any, named: Any, what: str) -> None
 
 
 def expect_own_ids(student, draw, make: Any, right: Any, what: str) -> None:
-    """Fail if a mask is one that was made for other ids of the same shape."""
-    pad_id = draw.integer(6, 10)  # the shape is no other check's: nothing is kept yet
+    """Fail if a mask belongs to other ids of the same shape."""
+    pad_id = draw.integer(6, 10)  # no other check uses this shape: nothing is stored
     first, second = (
         draw.padded_ids(5, 8, pad_id, low=12)["no padding"] for _ in range(2)
     )
@@ -122,7 +122,7 @@ def padding_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
             Phrase(
                 "the mask of all numbers above {fixed}, whatever `pad_id` is", fixed
             ): ((ids > fixed)[:, None, None])
-            for fixed in OTHER_PADDING[1:]  # above 0 are those that are not 0
+            for fixed in OTHER_PADDING[1:]  # "above 0" would mean all ids except 0
         },
     }
 
@@ -222,7 +222,7 @@ def test_causal_shape(student, draw):
 
 @check("causal-mask", share=3, title="Token i may attend to the tokens 0 to i")
 def test_causal_values(student, draw):
-    t = draw.integer(10, 13)  # no length that an earlier check asked for
+    t = draw.integer(10, 13)  # no earlier check used this length
     got = student.causal_mask(t)
     expect_mask(got, reference.causal_mask(t), "The causal mask", causal_mistakes(t))
 
@@ -256,7 +256,7 @@ def test_causal_is_bool(student, draw):
 def test_causal_device(student):
     make = student.causal_mask
     for again in ({"device": torch.device("cpu")}, {"device": "cpu"}):
-        make(5, **again)  # a mask that is kept is kept for this device
+        make(5, **again)  # a stored mask would be on this device
     if "cpu" in student.devices(make, 5, "meta"):
         fail(
             "The mask is made on the wrong device: pass `device` on to the function "
@@ -309,7 +309,7 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
 
 
 def fixed_padding_mistakes(ids: Tensor, past: Tensor) -> Mistakes:
-    """Name the target masks for a pad id that is written into the code."""
+    """Name the target masks of code with a fixed pad id."""
     return {
         Phrase("the mask for the pad id {fixed}, whatever `pad_id` is", fixed): (
             (ids != fixed)[:, None, None] & past
@@ -419,9 +419,9 @@ def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
 
 
 def weights_for(draw, mask: Tensor, *shape: int, share: float = 0.5) -> Tensor:
-    """Draw weights of which the open keys of each row have a share, if it has both.
+    """Draw weights whose open keys have the given share, in rows with closed keys.
 
-    So it is the same at each draw what a small number in the divisor does.
+    The effect of a small number in the divisor is therefore the same in each draw.
     """
     scores = draw.normal(*(shape or (B, H, T, S)), dtype=torch.float64)
     opened = attention.masked_softmax(scores, mask)
@@ -545,10 +545,10 @@ def test_renormalise_gradients(student, draw):
                 "does not repair its gradient",
                 mistake="NaN in the gradient",
             )
-        # In a closed row the slope is a matter of taste: the function jumps there.
+        # In a closed row, the function jumps, so any gradient is acceptable there.
         run.inputs[0] = gradient * open_rows
     kept = weights.double() * mask
-    fixed = kept.sum(dim=-1, keepdim=True) + ~open_rows  # 1 in a row without a key
+    fixed = kept.sum(dim=-1, keepdim=True) + ~open_rows  # 1 in a row without keys
     wrong = {
         "the gradient when the sum is detached, as if it were fixed": (
             upstream * mask / fixed
@@ -578,7 +578,7 @@ def test_renormalise_in_float64(student, draw):
 
 @check("mask-then-renormalise", share=1, title="New weights for each call")
 def test_renormalise_each_call(student, draw):
-    shape = (B + 1, H, T, S)  # no other check's: nothing is kept yet
+    shape = (B + 1, H, T, S)  # no other check uses this shape: nothing is stored
     masks = [draw.mask(B + 1, 1, T, S) for _ in range(3)]
     calls = [(weights_for(draw, mask, *shape), mask) for mask in masks]
     what = "the tensor of new weights"

@@ -52,14 +52,14 @@ BUILT_INS = [
     "torch.nn.functional.scaled_dot_product_attention",
 ]
 
-NEARLY_ALL = 1 - 2**-53  # what dropout drops; a configuration takes less than 1
+NEARLY_ALL = 1 - 2**-53  # a dropout rate; a configuration takes less than 1
 
 Mistakes = dict[str, Tensor]
 Trusted = TypeVar("Trusted", bound=nn.Module)
 
 
 def drawn_state(draw, module: nn.Module) -> dict[str, Tensor]:
-    """Draw weights of a sensible size, with γ and β of every LayerNorm at random."""
+    """Draw weights of a sensible size, and random γ and β of every LayerNorm."""
     shapes = {name: value.shape for name, value in module.state_dict().items()}
     state = draw.state(shapes)
     return {
@@ -94,7 +94,7 @@ def words(draw, *shape: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of a trusted layer, to be taken in another order."""
+    """The steps of a trusted layer. Other functions take them in a different order."""
 
     layer: reference.EncoderLayer
     mask: Tensor | None
@@ -102,7 +102,7 @@ class Steps:
     def attend(
         self, query: Tensor, key: Tensor | None = None, value: Tensor | None = None
     ) -> Tensor:
-        """Attend with the mask, to itself if no keys and values are given."""
+        """Attend with the mask. Without keys and values, this is self-attention."""
         key = query if key is None else key
         value = key if value is None else value
         return self.layer.self_attention(query, key, value, self.mask)[0]
@@ -127,7 +127,7 @@ class Steps:
 def layer_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor | None
 ) -> Mistakes:
-    """Name the mistake in a layer that is asked to be post-norm."""
+    """Name the mistake in a layer that should be post-norm."""
     steps = Steps(layer, mask)
     ff, n1, n2, second = steps.feed, steps.norm1, steps.norm2, steps.second
     y, pre = n1(x + steps.attend(x)), x + steps.attend(n1(x))
@@ -164,7 +164,7 @@ def layer_mistakes(
 
 
 def residual_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Name residual connections that are missing or taken twice."""
+    """Name residual connections that are missing or added twice."""
     ff, n1, n2 = steps.feed, steps.norm1, steps.norm2
     y, bare = n1(x + steps.attend(x)), n1(steps.attend(x))
     twice = n1(x + x + steps.attend(x))
@@ -180,7 +180,7 @@ def residual_mistakes(steps: Steps, x: Tensor) -> Mistakes:
 
 
 def order_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Name LayerNorms and sub-layers that stand in each other's place."""
+    """Name LayerNorms and sub-layers that are swapped."""
     ff, n1, n2, second = steps.feed, steps.norm1, steps.norm2, steps.second
     y, swapped, fed = n1(x + steps.attend(x)), n2(x + steps.attend(x)), n1(x + ff(x))
     return {
@@ -212,7 +212,7 @@ def without_gains(y: Tensor) -> Tensor:
 
 
 def gain_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Name LayerNorms of a post-norm layer that have no γ and no β."""
+    """Name LayerNorms of a post-norm layer without γ and β."""
     added = x + steps.attend(x)
     y, z = without_gains(added), steps.norm1(added)
     return {
@@ -227,7 +227,7 @@ def gain_mistakes(steps: Steps, x: Tensor) -> Mistakes:
 def pre_norm_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor
 ) -> Mistakes:
-    """Name the mistake in a layer that is asked to be pre-norm."""
+    """Name the mistake in a layer that should be pre-norm."""
     ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
     attend = Steps(layer, mask).attend
 
@@ -276,7 +276,7 @@ def test_layer_shape(student, draw):
 
 
 def deaf(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return weights with which attention adds nothing: zeros behind its heads."""
+    """Return weights with which attention adds nothing: the output projection is 0."""
     zeros = {name: 0 * value for name, value in state.items() if ".w_o." in name}
     return {**state, **zeros}
 
@@ -284,13 +284,13 @@ def deaf(state: dict[str, Tensor]) -> dict[str, Tensor]:
 def expect_tokens_apart(
     call: Callable[[Tensor], Any], x: Tensor, other: Tensor, what: str
 ) -> None:
-    """Fail if a token takes part in another's result, where attention adds nothing.
+    """Fail if a token changes another token's result although attention adds nothing.
 
     Args:
         call: the student's layer or stack, with weights that are `deaf`.
-        x: what goes in, (b, s, d_model).
-        other: the same with another token at the place [1, 2].
-        what: the result, in words.
+        x: the input, (b, s, d_model).
+        other: the same input with a different token at [1, 2].
+        what: a name of the result.
     """
     results = call(x), call(other)
     for result in results:
@@ -314,7 +314,7 @@ def expect_tokens_apart(
 
 
 def with_another_token(draw) -> tuple[Tensor, Tensor]:
-    """Draw a batch, and the same with another token at the place [1, 2]."""
+    """Draw a batch, and the same batch with a different token at [1, 2]."""
     x = words(draw)
     other = x.clone()
     other[1, 2] = 3 * words(draw, D)
@@ -322,7 +322,7 @@ def with_another_token(draw) -> tuple[Tensor, Tensor]:
 
 
 def expect_norms_of_tokens(student, draw, **changes) -> None:
-    """Fail if a LayerNorm inside the layer runs over more than one token."""
+    """Fail if a LayerNorm in the layer computes its mean over several tokens."""
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, **changes)
     layer.load_state_dict(deaf(trusted.state_dict()))
     mask = draw.mask(B, 1, 1, S)
@@ -353,7 +353,7 @@ def test_layer_pre_norm(student, draw):
     expect_norms_of_tokens(student, draw, norm_first=True)
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, norm_first=True)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
-    mask[..., :2] = True  # a key alone gets all the weight, whatever the query
+    mask[..., :2] = True  # a single visible key gets all the weight, for every query
     mistakes = partial(pre_norm_mistakes, trusted, x, mask)
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
 
@@ -377,7 +377,7 @@ def test_layer_with_every_mask(student, draw):
 def dropout_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor
 ) -> Mistakes:
-    """Name the dropout that is missing where all that is dropped out is 0."""
+    """Name missing dropout, where dropout replaces everything by 0."""
     ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
     y = n1(x + layer.self_attention(x, x, x, mask)[0])
     start = n1(x)
@@ -496,13 +496,13 @@ class HalfLayer(nn.Module):
     """The first half of an encoder layer: PARTS and FORWARD on the grader's side."""
 
     def __init__(self, config: TransformerConfig):
-        """Make it as a configuration says."""
+        """Make the parts with the settings of the configuration."""
         super().__init__()
         self.self_attention = make_attention(config)
         self.add_norm1 = make_add_norm(config)
 
     def forward(self, x: Tensor, src_mask: Tensor | None = None) -> Tensor:
-        """Map x to another (b, s, d_model)."""
+        """Compute the output (b, s, d_model) from x."""
         return self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
 
 
@@ -517,7 +517,7 @@ def foreign_layers(draw, **changes) -> list[HalfLayer]:
 
 
 def encoder_around(student, layers: Sequence[nn.Module], **changes) -> Any:
-    """Make the student's encoder and put copies of trusted layers into it."""
+    """Make the student's encoder with copies of trusted layers."""
     config = config_of(student, **changes)
     copies = student.stack_of_parts(config, PARTS, FORWARD, len(layers))
     copies.double().load_state_dict(nn.ModuleList(layers).state_dict())
@@ -528,7 +528,7 @@ def encoder_around(student, layers: Sequence[nn.Module], **changes) -> Any:
 
 
 def last_norm(draw, encoder: Any) -> nn.LayerNorm:
-    """Give the last LayerNorm of a pre-norm encoder random weights; return a copy."""
+    """Give a pre-norm encoder's last LayerNorm random weights, and return a copy."""
     norm = nn.LayerNorm(D).double()
     state = drawn_state(draw, nn.ModuleDict({"norm": norm}))
     norm.load_state_dict({name.removeprefix("norm."): v for name, v in state.items()})
@@ -537,7 +537,7 @@ def last_norm(draw, encoder: Any) -> nn.LayerNorm:
 
 
 def through(layers: Sequence[nn.Module], x: Tensor, mask: Tensor | None) -> Tensor:
-    """Pass x through trusted layers."""
+    """Apply trusted layers to x, one after the other."""
     for layer in layers:
         x = layer(x, mask)
     return x
@@ -596,7 +596,7 @@ def normed_mistakes(
 
 
 def expect_last_norm_of_tokens(student, draw, **changes) -> None:
-    """Fail if the encoder mixes tokens between or behind its layers."""
+    """Fail if the encoder mixes tokens between or after its layers."""
     layers = foreign_layers(draw, **changes)
     for layer in layers:
         layer.load_state_dict(deaf(layer.state_dict()))
@@ -647,7 +647,7 @@ def test_encoder_parameters(student, draw):
     encoder = student.Encoder(config_of(student))
     trusted = reference.Encoder(TransformerConfig(30, 31, **SIZES))
     expect_own_layers(encoder, trusted, N, Phrase("The encoder"))
-    encoder_around(student, foreign_layers(draw))(words(draw))  # is it written?
+    encoder_around(student, foreign_layers(draw))(words(draw))  # fails if unsolved
 
 
 @check("encoder", share=1, title="With your own layers: the whole encoder")
@@ -708,12 +708,12 @@ def test_encoder_gradients(student, draw):
 
 
 def states_of(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> list[Tensor]:
-    """Collect the trusted states."""
+    """Collect the states of the trusted layers."""
     return [through(layers[:count], x, mask) for count in range(len(layers) + 1)]
 
 
 def listed(states: Any) -> list[Tensor]:
-    """Return a student's states as a list; a stacked tensor will do."""
+    """Return a student's states as a list. A stacked tensor is allowed."""
     if isinstance(states, Tensor) and states.dim() == 4:
         return list(states)
     if not isinstance(states, (list, tuple)):
@@ -779,7 +779,7 @@ def test_states_values(student, draw):
 def state_mistakes(
     layers: Sequence[nn.Module], x: Tensor, mask: Tensor, number: int
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name what another state than the one with this number may be."""
+    """Name wrong states that may replace the state with this number."""
     wanted, unmasked = states_of(layers, x, mask), states_of(layers, x, None)
     return {
         "zeros": lambda: torch.zeros_like(x),
@@ -794,7 +794,7 @@ def state_mistakes(
 
 
 def expect_not_input(first: Tensor, x: Tensor) -> None:
-    """Say it if the states begin with the first layer's output."""
+    """Fail if the first state is the output of the first layer, not the input."""
     if not torch.allclose(first, x):
         phrase = "a state too few: the input or the last layer is missing"
         fail("The first state should be the encoder's input itself.", phrase)
@@ -819,7 +819,7 @@ def test_states_gradients(student, draw):
     run = student.gradients(
         student.layer_states, encoder, x, upstream=upstream, output=N
     )
-    run.inputs.pop(0)  # the encoder; x is the second argument
+    run.inputs.pop(0)  # the encoder, whose second argument is x
     expect_gradients(run, lambda x: through(layers, x, None), [x], upstream)
 
 
@@ -865,7 +865,7 @@ def test_states_leave_their_input(student, draw):
     encoder, _ = pair_of(student, draw, reference.Encoder, n_layers=2)
     given = encoder, words(draw), draw.mask(B, 1, 1, S)
     expect_no_traces(student, student.layer_states, *given, still=True)
-    encoder.train()  # without dropout nothing is drawn then either
+    encoder.train()  # without dropout, training draws nothing either
     expect_no_traces(student, student.layer_states, *given, still=True)
     expect_same_device(student, student.layer_states, *given, what="a state")
 
@@ -962,7 +962,7 @@ def test_drift_of_lengths(student, draw):
 
 
 def of_states(student) -> Any:
-    """Return the student's drift as a function of single states."""
+    """Return the student's drift as a function of the states as separate arguments."""
     source = "lambda drift: lambda *states: drift(list(states))"
     return student.load("builtins.eval")(source)(student.drift)
 
@@ -983,7 +983,7 @@ def test_drift_leaves_its_input(student, draw):
 # --- mask_words -------------------------------------------------------------------
 
 ROWS, COLUMNS, WORDS, SHARE = 200, 240, 20, 0.3
-RULE = 0.8, 0.1, 0.1  # of the chosen words: hidden, another word, as they were
+RULE = 0.8, 0.1, 0.1  # chosen words: hidden, replaced, unchanged
 OTHER_RULES = {
     "hidden words alone: no other words, and none that stay": (1.0, 0.0, 0.0),
     "no words that stay as they are": (0.8, 0.2, 0.0),
@@ -999,7 +999,7 @@ OTHER_RULES = {
 
 @dataclass(frozen=True)
 class Masked:
-    """Sentences, and what the student's code has made of them."""
+    """Sentences, and the results of the student's code."""
 
     ids: Tensor
     mask_id: int
@@ -1008,12 +1008,12 @@ class Masked:
 
     @property
     def chosen(self) -> Tensor:
-        """The places that are asked for."""
+        """The places that the model must predict."""
         return self.asked != NOT_ASKED
 
     @property
     def fates(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Of the chosen places, those hidden, those with another word, those kept."""
+        """The chosen places, split into hidden, replaced and unchanged ones."""
         hidden, kept = self.read == self.mask_id, self.read == self.ids
         return (
             self.chosen & hidden,
@@ -1023,7 +1023,7 @@ class Masked:
 
 
 def padded_sentences(draw, b: int = ROWS, t: int = COLUMNS, words: int = WORDS):
-    """Draw sentences in which special tokens stand in every place."""
+    """Draw sentences in which special tokens may be in every place."""
     ids = draw.ids(b, t, low=N_SPECIAL, high=N_SPECIAL + words)
     special = draw.ids(b, t, low=0, high=N_SPECIAL)
     return torch.where(draw.uniform(b, t) < 0.1, special, ids)
@@ -1032,7 +1032,7 @@ def padded_sentences(draw, b: int = ROWS, t: int = COLUMNS, words: int = WORDS):
 def masked(
     student, draw, share: float = SHARE, words: int = WORDS, **arguments
 ) -> Masked:
-    """Have the student's code hide words of many sentences."""
+    """Call the student's code, which hides words of many sentences."""
     ids, mask_id = padded_sentences(draw, words=words), N_SPECIAL + words
     result = student.mask_words(ids, mask_id, share, **arguments)
     if not isinstance(result, (tuple, list)) or len(result) != 2:
@@ -1069,7 +1069,7 @@ def test_masked_places(student, draw):
 
 
 def expect_asked_words(found: Masked) -> None:
-    """Fail unless some words are asked for, as they were, and no special token."""
+    """Fail unless the targets are some of the words, unchanged, and no special ones."""
     ids, chosen, special = found.ids, found.chosen, found.ids < N_SPECIAL
     if torch.equal(found.asked[~special], ids[~special]):
         fail(
@@ -1119,12 +1119,12 @@ def test_masked_share(student, draw):
 
 
 def mean(places: Tensor) -> float:
-    """Return the share of True."""
+    """Return the share of True values."""
     return float(places.double().mean())
 
 
 def expect_each_for_itself(hit: Tensor, places: Tensor, what: str) -> None:
-    """Fail if whole rows or whole columns fare alike, though not all places do."""
+    """Fail if words of a row or a column always agree, though not all words do."""
     if bool(hit[places].all()) or not bool(hit[places].any()):
         return
     for axis, name in ((1, "sentence"), (0, "column")):
@@ -1152,7 +1152,7 @@ def test_masked_fates(student, draw):
 
     def distance(rule: tuple[float, float, float]) -> float:
         apart = max(abs(s - r) for s, r in zip(shares, rule, strict=True))
-        return apart - rule[1] / WORDS  # another word may be the word that it was
+        return apart - rule[1] / WORDS  # the new word may equal the old one
 
     if distance(RULE) > bound:
         nearest = min(OTHER_RULES, key=lambda words: distance(OTHER_RULES[words]))
@@ -1196,7 +1196,7 @@ def test_masked_others(student, draw):
 
 
 def expect_hidden_share_of_few_words(found: Masked) -> None:
-    """Fail if `mask_id` is drawn for another word too: of two words, every third."""
+    """Fail if `mask_id` may be drawn as a random word: of two words, every third is."""
     expect_each_for_itself(found.fates[0], found.chosen, "hidden")
     hidden, bound = mean(found.fates[0][found.chosen]), slack(int(found.chosen.sum()))
     if abs(hidden - RULE[0]) > bound:

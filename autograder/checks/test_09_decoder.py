@@ -1,4 +1,4 @@
-"""Hidden checks of unit 09: layer, stack, what it looks at, and a decoder alone."""
+"""Hidden checks of unit 09: the layer, the stack, the weights, and a language model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ SIZES: dict[str, Any] = {"src_vocab_size": 20, "tgt_vocab_size": 21}
 SIZES |= {"d_model": D, "n_heads": H}
 SIZES |= {"n_layers": N, "d_ff": 22, "dropout": 0.0}
 CONFIG = "transformer.config.TransformerConfig"
-NEARLY_ALL = 1 - 2**-53  # what dropout drops; a configuration takes less than 1
+NEARLY_ALL = 1 - 2**-53  # a dropout rate; a configuration takes less than 1
 
 
 Trusted = TypeVar("Trusted", bound=nn.Module)
@@ -65,7 +65,7 @@ class Twins(Generic[Trusted]):
 
 @dataclass(frozen=True)
 class Inputs:
-    """What goes into a decoder: sources of length 4, 6 and 1, targets of 3, 4 and 2."""
+    """The input of a decoder: sources of length 4, 6 and 1, targets of 3, 4 and 2."""
 
     x: Tensor
     memory: Tensor
@@ -79,7 +79,7 @@ class Inputs:
 
 
 def drawn_state(draw, module: nn.Module) -> dict[str, Tensor]:
-    """Draw weights with which no layer forgets what it reads."""
+    """Draw weights that make every layer's output depend on its input."""
     shapes = {name: tuple(p.shape) for name, p in module.state_dict().items()}
     return {
         name: 1 + 0.5 * value if "norm" in name and "weight" in name else 0.4 * value
@@ -113,7 +113,7 @@ def inputs(draw) -> Inputs:
 
 
 def run_layer(layer, given: Inputs) -> tuple[Tensor, Tensor]:
-    """Call a student's layer and see that it returns a pair."""
+    """Call a student's layer and fail unless it returns a pair."""
     what = "two things, x and the weights"
     x, weights = expect_parts(layer(*given.all), 2, what)
     return x, weights
@@ -132,23 +132,23 @@ def post_norm(add_norm: AddNorm, x: Tensor, output: Tensor) -> Tensor:
     return add_norm.norm(x + output)
 
 
-Run = Callable[[], tuple[Tensor, Tensor]]  # gives the output and the weights
+Run = Callable[[], tuple[Tensor, Tensor]]  # returns the output and the weights
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The three steps of a post-norm layer, each with a mask and a norm of its own.
+    """The three steps of a post-norm layer, each with its own mask and norm.
 
     Attributes:
         layer: the trusted layer.
-        given: what goes in.
+        given: the input of the layer.
         self_mask: the mask of the first step.
-        cross_mask: the mask of the second.
-        self_attention: the attention of the first.
-        cross_attention: the attention of the second.
+        cross_mask: the mask of the second step.
+        self_attention: the attention of the first step.
+        cross_attention: the attention of the second step.
         norms: a normalisation for each step.
         skip: whether the residual connections are left out.
-        returns: whose weights come back: "cross" or "self".
+        returns: the attention whose weights the layer returns: "cross" or "self".
     """
 
     layer: reference.DecoderLayer
@@ -172,13 +172,13 @@ class Steps:
         return y, weights if self.returns == "cross" else self_weights
 
     def add(self, number: int, y: Tensor, output: Tensor) -> Tensor:
-        """Add what a step found, and normalise."""
+        """Add the output of a step, and normalise."""
         norm = self.norms[number]
         return norm.norm(output) if self.skip else post_norm(norm, y, output)
 
 
 def right_steps(layer: reference.DecoderLayer, given: Inputs) -> Steps:
-    """Return the steps as they should be."""
+    """Return the right steps."""
     attentions = layer.self_attention, layer.cross_attention
     norms = layer.add_norm1, layer.add_norm2, layer.add_norm3
     return Steps(layer, given, given.tgt_mask, given.src_mask, *attentions, norms)
@@ -214,7 +214,7 @@ def layer_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
 
 
 def mask_mistakes(but: Callable[..., Run], given: Inputs) -> dict[str, Run]:
-    """Name masks in a place that is not theirs; most fit where t = s only."""
+    """Name masks in wrong places. Most of these masks fit only where t = s."""
     tgt_mask, src_mask = given.tgt_mask, given.src_mask
     return {
         "a layer with its two masks exchanged": but(
@@ -232,7 +232,7 @@ def mask_mistakes(but: Callable[..., Run], given: Inputs) -> dict[str, Run]:
 
 
 def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Name sub-layers in another order, and what goes wrong between them."""
+    """Name sub-layers in a wrong order, and mistakes between the sub-layers."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
@@ -267,7 +267,7 @@ def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
 
 
 def source_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Name the mistake where the source is asked, and around it."""
+    """Name the mistake in and around the cross-attention."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
@@ -321,7 +321,7 @@ HANDED = "must use the vector it is handed, which in pre-norm is normalised"
 def pre_norm_mistakes(
     layer: reference.DecoderLayer, given: Inputs
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in a pre-norm layer; each gives the output."""
+    """Name the mistake in a pre-norm layer. Each function computes the output."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = (a.norm for a in (layer.add_norm1, layer.add_norm2, layer.add_norm3))
 
@@ -352,7 +352,7 @@ def pre_norm_mistakes(
 def handed_mistakes(
     by_steps: Callable[..., Tensor], norms: Sequence[nn.Module]
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name a pre-norm layer in which a sub-layer reads x as it came."""
+    """Name pre-norm layers in which a sub-layer reads x before the normalisation."""
     n1, n2, n3 = norms
     raw = nn.Identity()
     return {
@@ -430,7 +430,7 @@ def test_layer_weights(student, draw):
     early = named.pop("a layer whose cross-attention asks with the layer's input")
     del named[
         "a layer that applies cross-attention before self-attention"
-    ]  # the same weights
+    ]  # with the same weights
     named["a layer whose cross-attention runs before the self-attention"] = early
     expect_close(weights, want, "the tensor of weights", mistakes=named)
 
@@ -477,10 +477,10 @@ def test_layer_is_causal(student, draw):
 
 
 def expect_reached(gradients: dict[str, Tensor | None], of: str) -> None:
-    """Fail if one of the gradients of something is missing or 0."""
+    """Fail if a gradient is missing or 0."""
     for name, gradient in gradients.items():
         silent = gradient is None or not gradient.any()
-        if silent and "w_k.bias" not in name:  # softmax does not feel that one
+        if silent and "w_k.bias" not in name:  # softmax cancels the bias of the keys
             fail(
                 Phrase("No gradient of {of} reaches {name}.", of, name),
                 mistake="the gradient is cut off",
@@ -515,7 +515,7 @@ def test_layer_with_every_mask(student, draw):
 
 
 def output_under(layer: Any, given: Sequence[Tensor], place: str, mask: Tensor) -> Any:
-    """Call a layer with a different mask in one place; return x."""
+    """Call a layer with one mask replaced, and return x."""
     x, memory, tgt_mask, src_mask = given
     masks = {"tgt_mask": tgt_mask, "src_mask": src_mask} | {place: mask}
     result = layer(x, memory, masks["tgt_mask"], masks["src_mask"])
@@ -531,9 +531,9 @@ def test_layer_of_each_call(student, draw):
 
 
 def expect_calls_anew(student, draw, pair: Twins[Any]) -> None:
-    """Fail if a result is that of other inputs of the same shape.
+    """Fail if a result is that of different inputs of the same shape.
 
-    The batch is as large as no other check's, so that nothing is kept yet.
+    No other check uses a batch of this size, so nothing is stored from earlier calls.
     """
     first, second = (
         tuple(torch.cat([one, one[:1]]) for one in inputs(draw).all) for _ in range(2)
@@ -557,12 +557,12 @@ def expect_calls_anew(student, draw, pair: Twins[Any]) -> None:
 
 
 def listed(weights: Any) -> Sequence[Tensor]:
-    """Return weights of one layer or of several as a sequence."""
+    """Return the weights of one layer or of several layers as a sequence."""
     return weights if isinstance(weights, (list, tuple)) else [weights]
 
 
 def expect_nothing_left(student, module: Any, given: Inputs) -> None:
-    """Fail if a module changes or moves what it is given."""
+    """Fail if a module changes its arguments, or moves a result to another device."""
     expect_no_traces(student, module, *given.all, still=True)
     expect_same_device(student, module, *given.all, what="a result")
 
@@ -594,7 +594,7 @@ ADDERS = ("self-attention", "cross-attention", "the feed-forward layer")
 
 
 def expect_dropout(student, draw) -> None:
-    """Fail if what a sub-layer adds is kept in training, or dropped in eval mode."""
+    """Fail if dropout skips a sub-layer in training, or is applied in evaluation."""
     rates = {"dropout": NEARLY_ALL, "attention_dropout": 0.0, "ff_dropout": 0.0}
     pair, given = twins(student, draw, reference.DecoderLayer, **rates), inputs(draw)
     calm, _ = run_layer(pair.student, given)
@@ -634,7 +634,7 @@ def expect_dropout(student, draw) -> None:
 def left_over(
     layer: reference.DecoderLayer, given: Inputs, dropped: Sequence[bool]
 ) -> Tensor:
-    """Run a post-norm layer in which what some sub-layers add is dropped."""
+    """Run a post-norm layer in which dropout removes the output of some sub-layers."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
 
@@ -648,8 +648,8 @@ def left_over(
 
 
 # --- Decoder.forward --------------------------------------------------------------
-# Here the layers are made of the kit's parts and right, so that a mistake in
-# DecoderLayer counts only once.
+# These layers consist of the kit's right parts, so that a mistake in DecoderLayer
+# counts only once.
 
 PARTS = {"self_attention": "make_attention", "cross_attention": "make_attention"}
 PARTS |= {"feed_forward": "make_feed_forward", "add_norm1": "make_add_norm"}
@@ -670,7 +670,7 @@ lambda layer: lambda x, memory, tgt_mask=None, src_mask=None: (lambda found: (
 
 
 def stacks(student, draw, **changes) -> Twins[reference.Decoder]:
-    """Build the student's stack, around right layers, and the trusted one."""
+    """Build the student's stack, which contains right layers, and the trusted stack."""
     options = SIZES | changes
     trusted = reference.Decoder(TransformerConfig(**options))
     state = drawn_state(draw, trusted)
@@ -724,7 +724,7 @@ def stack_mistakes(
 
 
 def run_stack(decoder, given: Inputs) -> tuple[Tensor, list[Tensor]]:
-    """Call a student's stack and see that it returns x and a list."""
+    """Call a student's stack and fail unless it returns x and a list."""
     result = decoder(*given.all)
     x, weights = expect_parts(result, 2, "x and a list of weights")
     return x, list(expect_parts(weights, N, "the weights of each layer, in a list"))
@@ -761,7 +761,7 @@ def test_stack_values(student, draw):
 
 
 def expect_stack_values(pair: Twins[reference.Decoder], given: Inputs) -> None:
-    """Fail unless x passes through all layers, with the masks."""
+    """Fail unless x passes through all layers with the masks."""
     x, _ = run_stack(pair.student, given)
     want, _ = pair.trusted(*given.all)
     named = stack_mistakes(pair.trusted, given)
@@ -792,7 +792,7 @@ WEIGHTS_OF = "lambda stack: lambda *given: stack(*given)[1][{}]"
 
 
 def expect_stack_gradients(student, draw, pair: Twins[Any], given: Inputs) -> None:
-    """Fail unless gradients of both results reach the inputs, and all weights."""
+    """Fail unless gradients of both results reach the inputs and all weights."""
     decoder, upstream = pair.student, draw.normal(B, T, D)
     run = student.gradients(decoder, *given.all, upstream=upstream)
     reached = {"x": run.inputs[0], "the memory": run.inputs[1]} | run.parameters
@@ -846,7 +846,7 @@ def test_stack_leaves_its_inputs(student, draw):
 def test_stack_ignores_batch_mates(student, draw):
     decoder, given = stacks(student, draw).student, inputs(draw)
     together, _ = run_stack(decoder, given)
-    alone = Inputs(  # its 4 words, and the 6 of its source
+    alone = Inputs(  # only its 4 words, and the 6 of its source
         given.x[1:2, :4],
         given.memory[1:2, :6],
         given.tgt_mask[1:2, :, :4, :4],
@@ -870,7 +870,7 @@ OF_TENSORS = "lambda average: lambda *weights: average(list(weights))"
 
 
 def many_weights(draw) -> list[Tensor]:
-    """Draw the weights of four layers; rows sum to 1."""
+    """Draw the weights of four layers. Each row sums to 1."""
     return [draw.normal(B, H, T, S).softmax(dim=-1) for _ in range(N)]
 
 
@@ -963,7 +963,7 @@ lambda loss, *batches: (
 
 
 def sentences(draw, b: int = B, t: int = T) -> dict[str, Tensor]:
-    """Draw ids with padding in every place; 0, 1 and 3 are words here."""
+    """Draw ids with padding in every place. The ids 0, 1 and 3 are words here."""
     places = draw.padded_ids(b, t, pad_id=-1, low=0, high=VOCABULARY - 1)
     for ids in places.values():
         longest = ids[b // 2, 1:3]
@@ -975,7 +975,7 @@ def sentences(draw, b: int = B, t: int = T) -> dict[str, Tensor]:
 
 
 def padded(draw) -> Tensor:
-    """Draw sentences of 3, 4 and 2 words, with padding behind them."""
+    """Draw sentences of 3, 4 and 2 words, with padding after them."""
     lengths = torch.tensor([[3], [4], [2]])
     return sentences(draw)["no padding"].masked_fill(torch.arange(T) >= lengths, PAD)
 
@@ -986,14 +986,14 @@ def language_models(student, draw, **changes) -> Twins[LanguageModel]:
 
 
 def at_words(logits: Tensor, ids: Tensor) -> Tensor:
-    """Leave out what stands in the rows of padding, which is open."""
+    """Set the rows of padding to 0, because their values are arbitrary."""
     return logits.masked_fill((ids == PAD).unsqueeze(-1), 0.0)
 
 
 def logits_mistakes(
     model: LanguageModel, ids: Tensor
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake on the way to the logits; all give (b, t, vocab_size)."""
+    """Name the mistake in the logits. All functions return (b, t, vocab_size)."""
     words, past = (ids != PAD)[:, None, None, :], causal_mask(ids.size(1))
     x, both = model.embedding(ids), words & past
 
@@ -1034,7 +1034,7 @@ def logits_mistakes(
 
 
 def expect_logits(pair: Twins[LanguageModel], ids: Tensor, what: str) -> None:
-    """Compare the rows of words with the right ones."""
+    """Compare the logits at words with the right ones."""
     got, named = pair.student(ids), logits_mistakes(pair.trusted, ids)
     expect_rows_of_logits(got, ids, what)
     mistakes = {
@@ -1046,7 +1046,7 @@ def expect_logits(pair: Twins[LanguageModel], ids: Tensor, what: str) -> None:
 
 
 def expect_rows_of_logits(got: Any, ids: Tensor, what: str) -> None:
-    """Fail unless there are scores of all words for each place."""
+    """Fail unless each place has a score for every word."""
     named = {
         "vectors that are not projected to the words": (*ids.shape, D),
         "the last row alone": (len(ids), VOCABULARY),
@@ -1087,9 +1087,9 @@ def test_logits_with_padding(student, draw):
 
 
 def expect_own_padding(student, draw) -> None:
-    """Fail if a second model, of another pad_id, has the padding of the first."""
+    """Fail if a second model with another pad_id uses the padding of the first one."""
     other = language_models(student, draw, pad_id=PAD - 1)
-    ids = padded(draw).flip(1)  # in front, where the words behind could see it
+    ids = padded(draw).flip(1)  # in front, where the following words could attend to it
     ids = torch.where(ids == PAD, PAD - 1, ids.masked_fill(ids == PAD - 1, PAD))
     rows = (ids == PAD - 1)[..., None]
     old = other.trusted.projection(
@@ -1114,7 +1114,7 @@ def test_logits_of_another_model(student, draw):
 
 
 def loss_mistakes(logits: Tensor, ids: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake between the logits of all but the last word and the loss."""
+    """Name the mistake between the logits (without the last word's) and the loss."""
     wanted = ids[:, 1:]
     rows = logits.transpose(1, 2)
 
@@ -1147,7 +1147,7 @@ def loss_mistakes(logits: Tensor, ids: Tensor) -> dict[str, Callable[[], Tensor]
 
 
 def mean_mistakes(rows: Tensor, wanted: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name what is no mean over the words; classes are the second axis of `rows`."""
+    """Name results that are not the mean over words. In `rows`, classes are axis 1."""
     each = F.cross_entropy(rows, wanted, ignore_index=PAD, reduction="none")
     words = (wanted != PAD).sum(1).clamp(min=1)
     return {
@@ -1165,7 +1165,7 @@ def test_loss_values(student, draw):
     model = language_models(student, draw).student
     expect_loss(model, padded(draw), "For your logits, the loss")
     expect_loss(model, sentences(draw)["no padding"][:1], "The loss of one sentence")
-    model.train()  # without dropout it is the same
+    model.train()  # the result is the same without dropout
     expect_loss(model, padded(draw), "In training mode, for your logits, the loss")
     state = model.state_dict()
     model.load_state_dict({**state, PROJECTION: 90 * state[PROJECTION]})
@@ -1176,7 +1176,7 @@ PROJECTION = "projection.weight"
 
 
 def expect_loss(model: Any, ids: Tensor, what: str) -> None:
-    """Compare a loss with that of the student's own logits, right or wrong."""
+    """Compare the loss with that of the student's own logits, even of wrong ones."""
     logits = model(ids[:, :-1])
     expect_shape(logits, (len(ids), ids.size(1) - 1, VOCABULARY), "the logits")
     rows = logits.double().transpose(1, 2)
@@ -1205,7 +1205,7 @@ def test_loss_gradients(student, draw):
 
 
 def loss_of(student, model: Any) -> Any:
-    """Return a student's loss as a function of the ids."""
+    """Return a function that computes the student's loss of ids."""
     return student.load("builtins.eval")(OF_LOSS)(model)
 
 
@@ -1222,10 +1222,10 @@ def test_language_model_of_each_call(student, draw):
 
 
 def expect_each_loss_anew(student, draw) -> None:
-    """Fail if a loss is that of an earlier call: other words, or other weights.
+    """Fail if a loss belongs to an earlier call with different words or weights.
 
-    The batch is as large as no other check's. The logits are those of a model of the
-    student's that is asked for nothing else, right or wrong.
+    No other check uses a batch of this size. The logits come from a separate model of
+    the student's, even if they are wrong.
     """
     pair, twin = (language_models(student, draw) for _ in range(2))
     batches = [sentences(draw, B + 2, T + 2)["no padding"] for _ in range(3)]
@@ -1264,7 +1264,7 @@ def test_language_model_leaves_its_input(student, draw):
     ids = padded(draw)
     for function in (model, loss_of(student, model)):
         expect_no_traces(student, function, ids, still=True)
-    table = student.load("torch.nn.Embedding")(VOCABULARY, D)  # it asks no values
+    table = student.load("torch.nn.Embedding")(VOCABULARY, D)  # it returns no values
     model.add_module("embedding", table.double())
     expect_same_device(student, model, ids, what="the tensor of logits")
     loss = student.load("builtins.getattr")(model, "loss")

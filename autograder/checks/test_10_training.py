@@ -1,7 +1,7 @@
 """Hidden checks of unit 10: the whole model, the shift, the loss, the rate, the step.
 
-A training step is tried on `BagTranslator`, a model of the kit that is small enough to
-follow; it takes the student's loss and shift with it, as training does.
+The checks of a training step use `BagTranslator`, a model of the kit that is small
+enough to follow. As in real training, the step uses the student's own loss and shift.
 """
 
 import math
@@ -47,14 +47,14 @@ from transformer.training.step_settings import StepSettings
 
 Named = dict[str, Tensor | Callable[[], Tensor]]
 PAD, SOS, EOS = 1, 2, 3
-WORDS = 12  # of the loss and of the bag
+WORDS = 12  # vocabulary of the loss and of the bag
 CONFIG = "transformer.config.TransformerConfig"
 SETTINGS = "transformer.training.step_settings.StepSettings"
 BAG = "transformer.experiments.bag_translator.BagTranslator"
 
 
 def expect_every_padding(places: Iterable[str], compare: Callable[[str], None]) -> None:
-    """Compare with padding in each place; the first place is the usual one."""
+    """Compare with padding in each place. The first place is the usual one."""
     usual, *others = places
     compare(usual)
     for place in others:
@@ -81,7 +81,7 @@ class Twins:
 
 
 def twins(student, draw, **changes) -> Twins:
-    """Build both models and give both fresh weights."""
+    """Build both models with the same new weights."""
     options = SIZES | changes
     trusted = Transformer(TransformerConfig(**options))
     shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
@@ -102,7 +102,7 @@ def draw_batch(draw, pad: int = PAD) -> tuple[Tensor, Tensor]:
 
 
 def read(model: Any, src: Tensor, tgt: Tensor) -> Tensor:
-    """Call a student's model and see that it returns logits alone."""
+    """Call a student's model and fail unless it returns only logits."""
     logits = model(src, tgt)
     if isinstance(logits, (tuple, list)):
         fail(
@@ -159,7 +159,7 @@ def model_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
 
 
 def score_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
-    """Name what the model may return in place of its scores."""
+    """Name results that a model may return instead of its scores."""
     pad = model.config.pad_id
     src_mask, tgt_mask = padding_mask(src, pad), target_mask(tgt, pad)
     right = model(src, tgt)
@@ -217,7 +217,7 @@ def test_forward_of_every_padding(student, draw):
     pair = twins(student, draw)
     places = ["padding behind", "padding in front", "padding between words"]
     places.append("a row of padding")
-    sources = {  # of other lengths, so that nothing can be kept of an earlier one
+    sources = {  # of other lengths, so that nothing stored fits
         place: draw.padded_ids(B, S + n, PAD, high=SRC_WORDS)[place]
         for n, place in enumerate(places)
     }
@@ -345,14 +345,14 @@ def test_forward_is_no_built_in(student, draw):
 
 
 def draw_targets(draw, rows: int = 3, length: int = 6, pad: int = PAD) -> Tensor:
-    """Draw sentences from <sos> to <eos>, each three tokens shorter than the last."""
+    """Draw sentences from <sos> to <eos>, each shorter than the one before."""
     tgt = draw.ids(rows, length, low=4, high=WORDS)
     tgt[:, 0], tgt[0, -1] = SOS, EOS
     for row in range(1, rows):
         end = max(length - 1 - 2 * row, 1)
         tgt[row, end], tgt[row, end + 1 :] = EOS, pad
     if pad != PAD:
-        tgt[0, 2] = PAD  # a word like any other then
+        tgt[0, 2] = PAD  # an ordinary word in this case
     return tgt
 
 
@@ -394,7 +394,7 @@ def test_split_input(student, draw):
 
 
 def expect_split(student, tgt: Tensor, whose: str) -> None:
-    """Compare both parts of a split."""
+    """Compare both parts of a split with the right ones."""
     result = student.teacher_forcing_split(tgt)
     first, second = expect_parts(result, 2, "the decoder's input and the target")
     expect_equal(first, tgt[:, :-1], Phrase("the input of {whose}", whose))
@@ -441,7 +441,7 @@ def test_split_keeps_its_promises(student, draw):
         expect_parts(result, 2, "two things"), ("the input", "it"), strict=True
     ):
         expect_dtype(part, torch.int64, what)
-    other = draw_targets(draw, 5, 8)  # nothing can be kept of these
+    other = draw_targets(draw, 5, 8)  # nothing stored fits these
     expect_same_device(student, split, other, what="one of your tensors")
 
 
@@ -450,7 +450,7 @@ def test_split_keeps_its_promises(student, draw):
 
 @dataclass(frozen=True)
 class Case:
-    """Logits (b, t, V), targets (b, t) with padding, and how they are to be judged."""
+    """Logits (b, t, V), targets (b, t) with padding, and the settings of the loss."""
 
     logits: Tensor
     target: Tensor
@@ -459,7 +459,7 @@ class Case:
 
     @property
     def arguments(self) -> tuple:
-        """All four, as the function takes them."""
+        """The four arguments, in the order of the function's parameters."""
         return self.logits, self.target, self.pad, self.smoothing
 
 
@@ -477,23 +477,23 @@ def draw_case(draw, pad: int = PAD, smoothing: float = 0.0) -> Case:
 
 
 def true_loss(case: Case) -> Tensor:
-    """Compute what is asked for, in float64."""
+    """Compute the right loss, in float64."""
     return label_smoothed_loss(case.logits.double(), *case.arguments[1:])
 
 
 class Losses:
-    """What each token of a case loses, in float64, and the mean over some of them.
+    """The loss of each token of a case, in float64, and means over tokens.
 
     Attributes:
         log_p: the logarithms of the probabilities (b, t, V).
         kept: True at real tokens (b, t).
-        from_target: the loss that comes from the target alone (b, t).
+        from_target: the loss of only the target (b, t).
         from_all: the mean of the losses of all words (b, t).
-        each: the two, mixed as label smoothing asks (b, t).
+        each: both losses, mixed by label smoothing (b, t).
     """
 
     def __init__(self, case: Case) -> None:
-        """Compute them."""
+        """Compute the attributes."""
         self.target, self.smoothing = case.target, case.smoothing
         self.kept = case.target != case.pad
         self.log_p = case.logits.double().log_softmax(dim=-1)
@@ -503,15 +503,15 @@ class Losses:
         self.each = (1 - s) * self.from_target + s * self.from_all
 
     def at_target(self, values: Tensor) -> Tensor:
-        """Pick each target's value (b, t) out of those of all words (b, t, V)."""
+        """Return the targets' values (b, t), from the values of all words (b, t, V)."""
         return values.gather(-1, self.target.unsqueeze(-1)).squeeze(-1)
 
     def mean(self, values: Tensor, where: Tensor | None = None) -> Tensor:
-        """Average over the real tokens, or over those of `where`."""
+        """Average over the real tokens, or over the tokens of `where`."""
         return values[self.kept if where is None else where].mean()
 
     def spread(self, values: Tensor, others: int) -> Tensor:
-        """Share the smoothing among so many words other than the target."""
+        """Divide the smoothing among `others` words other than the target."""
         s, own = self.smoothing, self.at_target(values)
         return -((1 - s) * own + s * (values.sum(dim=-1) - own) / others)
 
@@ -554,7 +554,7 @@ def loss_mistakes(case: Case) -> Named:
 
 
 def sum_mistakes(losses: Losses) -> Named:
-    """Name the mistake when the tokens' losses are added up and divided."""
+    """Name the mistake in the sum of the tokens' losses and its division."""
     each, kept = losses.each, losses.kept
     return {
         "the loss with padding counted": lambda: losses.mean(each, kept | True),
@@ -594,7 +594,7 @@ def logarithm_mistakes(case: Case, losses: Losses) -> Named:
 
 
 def smoothed_label(smoothing: float, words: int) -> Tensor:
-    """Return the label of a position whose word is the first."""
+    """Return the smoothed label of a position whose target is the first word."""
     label = torch.full((words,), smoothing / words, dtype=torch.float64)
     label[0] += 1 - smoothing
     return label
@@ -643,7 +643,7 @@ def smoothing_mistakes(case: Case, losses: Losses) -> dict[str, Callable[[], Ten
 
 
 def expect_loss(student, case: Case, what: str = "the loss") -> None:
-    """Compare the loss of a case, and name what is wrong with it."""
+    """Compare the loss of a case with the right one, and name the mistake."""
     got = student.label_smoothed_loss(*case.arguments)
     expect_close(got, true_loss(case), what, mistakes=loss_mistakes(case))
 
@@ -704,7 +704,7 @@ def test_loss_of_every_padding(student, draw):
         expect_loss(student, case, Phrase("with {place}, the loss", place))
 
     expect_every_padding(targets, compare)
-    many = draw.ids(3, 173, low=4, high=WORDS)  # 519 words: 7 in eight bits
+    many = draw.ids(3, 173, low=4, high=WORDS)  # 519 words would be 7 in eight bits
     with blame("a loss that counts its words in too few bits"):
         expect_loss(student, Case(2 * draw.normal(3, 173, WORDS), many))
 
@@ -729,7 +729,7 @@ def test_loss_gradient(student, draw):
 
 
 def little_mistakes(case: Case) -> Named:
-    """Name the logarithm of a softmax that is kept from 0 by a small number."""
+    """Name the logarithms of a softmax to which a small number is added."""
     losses, s = Losses(case), case.smoothing
 
     def loss(epsilon: float) -> Tensor:
@@ -872,7 +872,7 @@ def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
 
 
 def true_rate(step: int, d_model: int, warmup: int) -> float:
-    """Compute the rate of a step behind 0."""
+    """Compute the rate of a step after 0."""
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
@@ -884,15 +884,15 @@ def expect_rates(
     ambiguous: tuple = (),
     before: tuple[int, int] | None = None,
 ) -> None:
-    """Compare the rates of some steps, each relative to its size: rates are small.
+    """Compare the rates of some steps, each divided by the right one: rates are small.
 
     Args:
         student: the fixture.
-        steps: their numbers.
+        steps: the numbers of the steps.
         d_model: the width.
         warmup: the length of the warm-up.
         ambiguous: mistakes that these steps cannot tell apart.
-        before: width and warm-up for which the same steps were asked for before.
+        before: width and warm-up of an earlier comparison of the same steps.
     """
     rates = [rate_of(student, step, d_model, warmup) for step in steps]
     wrong = [rate_mistakes(step, d_model, warmup) for step in steps]
@@ -915,7 +915,7 @@ def expect_rates(
 
 
 def rate_of(student, step: int, d_model: int, warmup: int) -> float:
-    """Return the student's rate as a part of the right one."""
+    """Return the student's rate divided by the right rate."""
     got = student.warmup_rate(step, d_model, warmup)
     got = got.item() if isinstance(got, Tensor) and got.dim() == 0 else got
     if not is_number(got):
@@ -923,7 +923,7 @@ def rate_of(student, step: int, d_model: int, warmup: int) -> float:
     return got / true_rate(step, d_model, warmup)
 
 
-# In one half of the schedule alone these cannot be told apart.
+# One half of the schedule cannot tell these mistakes apart.
 ANY_HALF = ("a schedule with max where min belongs",)
 RISE, FALL = "a schedule that only rises", "a schedule that only falls"
 
@@ -937,7 +937,8 @@ def test_rate_rises(student, draw):
 
 @check("warmup-rate", share=3, title="Then it falls with the square root of the step")
 def test_rate_falls(student, draw):
-    # Steps that no other check asks for: what an answer keeps of them shows elsewhere.
+    # No other check uses these steps. If an answer stores a rate, another check finds
+    # it.
     d_model, warmup = draw.integer(10, 90), draw.integer(100, 140)
     steps = [warmup + 2, draw.integer(200, 900), draw.integer(2000, 9000)]
     expect_rates(student, steps, d_model, warmup, (*ANY_HALF, RISE))
@@ -982,17 +983,17 @@ class Batch:
 
 @dataclass(frozen=True)
 class Way:
-    """How a step is taken; every default is right.
+    """A way to take a step. Each default is right.
 
     Attributes:
-        read: takes the decoder's input from the sentences.
-        asked: takes the target from the sentences.
-        clip: cuts the gradients, given the parameters and the greatest length.
+        read: returns the decoder's input, given the sentences.
+        asked: returns the target, given the sentences.
+        clip: clips the gradients, given the parameters and the greatest length.
         training: whether dropout is on.
-        clear: whether old gradients are cleared.
-        clear_late: whether gradients are cleared after the update.
+        clear: whether the step clears old gradients.
+        clear_late: whether the step clears gradients after the update.
         total: whether the loss is a sum.
-        uphill: whether the step goes the wrong way.
+        uphill: whether the step increases the loss.
     """
 
     read: Callable[[Tensor], Tensor] = lambda tgt: tgt[:, :-1]
@@ -1007,9 +1008,9 @@ class Way:
 
 @dataclass(frozen=True)
 class Start:
-    """A model with its weights, and how it is to be trained.
+    """A model with its weights, and the settings of its training.
 
-    With `old`, the gradient of this batch's scores lies on the model beforehand.
+    With `old`, the model already has the gradient of this batch's scores.
     """
 
     model: BagTranslator
@@ -1024,24 +1025,24 @@ class Start:
 
 
 def do_nothing(parameters: list, length: float) -> None:
-    """Do not cut."""
+    """Do not clip."""
 
 
 def cut_each(parameters: list, length: float) -> None:
-    """Cut each parameter's gradient by itself."""
+    """Clip the gradient of each parameter separately."""
     for parameter in parameters:
         nn.utils.clip_grad_norm_([parameter], length)
 
 
 def always_scale(parameters: list, length: float) -> None:
-    """Bring every gradient to the greatest length, shorter ones too."""
+    """Scale every gradient to the greatest length, even a shorter one."""
     norm = torch.cat([p.grad.flatten() for p in parameters]).norm()
     for parameter in parameters:
         parameter.grad *= length / norm
 
 
 def after(start: Start, batches: list[Batch], way: Way = Way()) -> tuple[float, Tensor]:
-    """Take a step on each batch; return the last loss and all the weights."""
+    """Take a step on each batch, and return the last loss and all weights."""
     model = deepcopy(start.model).double()
     if start.old is not None:
         model(start.old.src, start.old.tgt).sum().backward()
@@ -1066,7 +1067,7 @@ def after(start: Start, batches: list[Batch], way: Way = Way()) -> tuple[float, 
 
 
 def flat(state: dict[str, Tensor]) -> Tensor:
-    """Return all weights of the model in one row."""
+    """Return all weights of the model as one vector."""
     return torch.cat([state[name].detach().flatten() for name in sorted(state)])
 
 
@@ -1087,7 +1088,7 @@ def draw_pairs(draw, pad: int = PAD, rows: int = 3) -> Batch:
 
 @dataclass(frozen=True)
 class Taken:
-    """What the student's steps gave: the last result, the weights, and the model."""
+    """The results of the student's steps: the last result, the weights, the model."""
 
     loss: Any
     tokens: Any
@@ -1096,7 +1097,7 @@ class Taken:
 
 
 def step_arguments(student, start: Start, batch: Batch) -> tuple:
-    """Make a model, an optimiser and settings on the student's side: all arguments."""
+    """Return all arguments of a step, made on the student's side."""
     settings, old = start.settings, start.old
     model = student.load(BAG)(WORDS, WIDTH, start.model.dropout.p, start.model.pad_id)
     model.load_state_dict(start.model.state_dict())
@@ -1111,7 +1112,7 @@ def step_arguments(student, start: Start, batch: Batch) -> tuple:
 
 
 def take(student, start: Start, batches: list[Batch]) -> Taken:
-    """Let the student's function take a step on each batch."""
+    """Call the student's function once for each batch."""
     model, *_, sgd, settings = step_arguments(student, start, batches[0])
     for batch in batches:
         result = student.train_step(model, batch.src, batch.tgt, sgd, settings)
@@ -1127,13 +1128,13 @@ lambda model: sum(
 
 
 def is_cut_late(student, taken: Taken, start: Start) -> bool:
-    """Tell whether the gradient that a step leaves behind has the greatest length."""
+    """Tell whether the model's gradient after a step has the greatest length."""
     length = student.load("builtins.eval")(LENGTH_LEFT)(taken.model)
     return math.isclose(length, start.settings.max_norm, rel_tol=1e-3)
 
 
 def step_mistakes(start: Start, batches: list[Batch]) -> Named:
-    """Name the mistake in a step, by the weights that it leaves."""
+    """Name the mistake in a step that leads to these weights."""
 
     def weights_after(start: Start, way: Way = Way()) -> Callable[[], Tensor]:
         return lambda: after(start, batches, way)[1]
@@ -1149,7 +1150,7 @@ def step_mistakes(start: Start, batches: list[Batch]) -> Named:
 
 
 def wrong_starts(start: Start) -> dict[str, Start]:
-    """Name each wrong thing that a step may begin with."""
+    """Name the wrong settings with which a step may start."""
     return {
         "a step on a loss that counts padding": start.settled(pad_id=-1),
         "a step on a loss without label smoothing": start.settled(smoothing=0.0),
@@ -1196,12 +1197,12 @@ def wrong_ways() -> dict[str, Way]:
 
 
 def flat_of(start: Start) -> Tensor:
-    """Return the weights that a model starts with."""
+    """Return the weights with which a model starts."""
     return flat(dict(deepcopy(start.model).double().named_parameters()))
 
 
 def expect_weights(student, start: Start, batches: list[Batch]) -> None:
-    """Fail unless the student's steps leave the right weights."""
+    """Fail unless the weights after the student's steps are right."""
     taken, named = take(student, start, batches), step_mistakes(start, batches)
 
     def cut_late() -> Tensor:
@@ -1245,7 +1246,7 @@ def test_step_trains(student, draw):
 def test_step_uses_its_settings(student, draw):
     start = draw_start(draw, model_pad=5, pad_id=0, smoothing=0.4, max_norm=0.05)
     batch = draw_pairs(draw, pad=0)
-    batch.tgt[0, 1] = start.model.pad_id  # a word like any other
+    batch.tgt[0, 1] = start.model.pad_id  # an ordinary word
     expect_weights(student, start, [batch])
 
 
@@ -1289,7 +1290,7 @@ def test_step_returns_the_loss(student, draw):
 def test_step_returns_the_tokens(student, draw):
     for pad in (PAD, 0):
         start, batch = draw_start(draw, model_pad=5, pad_id=pad), draw_pairs(draw, pad)
-        batch.tgt[0, 1] = start.model.pad_id  # a word like any other
+        batch.tgt[0, 1] = start.model.pad_id  # an ordinary word
         tokens = take(student, start, [batch]).tokens
         if isinstance(tokens, Tensor):
             fail(
@@ -1300,7 +1301,7 @@ def test_step_returns_the_tokens(student, draw):
 
 
 def expect_tokens(tokens: Any, batch: Batch, pad: int) -> None:
-    """Compare how many tokens count."""
+    """Compare the number of tokens that count with the right one."""
     target, read = batch.tgt[:, 1:], batch.tgt[:, :-1]
     named = {
         "the number of positions, padding counted": target.numel(),
@@ -1336,7 +1337,7 @@ def test_step_leaves_no_traces(student, draw):
 def draw_states(draw, number: int = 4) -> list[dict[str, Tensor]]:
     """Draw checkpoints with weights, a counter and a flag.
 
-    One flag is the last checkpoint's alone to lack, one the last one's alone to have.
+    One flag is off only in the last checkpoint, and one is on only in the last.
     """
     states = [
         {
@@ -1385,7 +1386,7 @@ def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> Named:
 
 
 def averaged(student, states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """Call the student's function and see that it returns a state dict."""
+    """Call the student's function and fail unless it returns a state dict."""
     average = student.average_checkpoints(states)
     if not isinstance(average, dict):
         fail("You should return a dict of names and tensors.", mistake="no state dict")
@@ -1413,7 +1414,7 @@ def test_average_of_weights(student, draw):
 
 
 def counter_mistakes(counts: Tensor) -> Named:
-    """Name the mistake in a counter, given those of all checkpoints."""
+    """Name the mistake in a counter, given the counters of all checkpoints."""
     mean = counts.double().mean(dim=0)
     return {
         "the mean of a counter, which has none": mean,
@@ -1518,7 +1519,7 @@ def test_average_shares_nothing(student, draw):
     state_of = student.load("operator.methodcaller")("state_dict")
     held = student.load("collections.UserList")
     each = student.load("builtins.map")
-    states = held(each(state_of, [norm]))  # live tensors: they stay over there
+    states = held(each(state_of, [norm]))  # live tensors, so they stay there
     result = held(each(student.average_checkpoints, [states]))
     (before,) = result.attribute("data")
     changed = {name: value + 5 for name, value in before.items()}

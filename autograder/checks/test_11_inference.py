@@ -1,7 +1,8 @@
-"""Hidden checks of unit 11: searches, the cached step, drawing words, and BLEU.
+"""Hidden checks of unit 11: searches, the cached step, sampling words, and BLEU.
 
-The searches are given a model of the grader's: a table of scores that depends on every
-earlier word, on the source and on its padding, and that notes how it was called.
+The searches receive a model that the grader wrote. It reads its scores from tables,
+which depend on every earlier word, on the source and on the source's padding. The model
+also records how the search called it.
 """
 
 import math
@@ -46,7 +47,7 @@ from transformer.translation.sampling import sampling_probabilities
 from transformer.translation.sampling_settings import SamplingSettings
 
 UNK, PAD, SOS, EOS = 0, 1, 2, 3
-OTHER_IDS = (4, 9, 10)  # of padding, <sos> and <eos>
+OTHER_IDS = (4, 9, 10)  # the ids of padding, <sos> and <eos>
 DIVIDES = "code that divides by a temperature of 0"
 SMALL_K = "code that needs a k of at most V"
 SRC_WORDS, TGT_WORDS = 12, 11
@@ -58,13 +59,13 @@ SETTINGS = "transformer.translation.beams.SearchSettings"
 
 @dataclass
 class Rows:
-    """A cache of the words that each row of a batch has been fed so far."""
+    """A cache of the words that each row of a batch has received so far."""
 
     words: list[list[int]]
     about: Tensor
 
     def __getitem__(self, rows: Tensor) -> Callback:
-        """Return these rows, in this order, as a cache of their own."""
+        """Return these rows, in this order, as a new cache."""
         order = torch.arange(len(self.words))[rows].tolist()
         words = [list(self.words[row]) for row in order]
         return Callback(Rows(words, self.about[order]), ["__getitem__"])
@@ -75,14 +76,14 @@ class TableModel:
     """A "Transformer" that reads its scores from tables.
 
     Attributes:
-        after: scores of the next word by the last one.
-        earlier: scores by each earlier word.
-        source: scores by each word of the source.
-        ending: by how much `<eos>` gains with every word.
-        special: numbers of padding, start and end.
-        cached: whether it takes one word at a time and remembers the others.
-        calls: the shape of each `tgt` it was given.
-        encoded: how often the source was read.
+        after: scores of the next word, given the last word.
+        earlier: scores of the next word, given each earlier word.
+        source: scores of the next word, given each word of the source.
+        ending: increase of the score of `<eos>` with every word.
+        special: ids of padding, start and end.
+        cached: whether the model takes one word at a time and remembers the others.
+        calls: the shape of each `tgt` that the model received.
+        encoded: how often the model read the source.
     """
 
     after: Tensor
@@ -104,12 +105,12 @@ class TableModel:
         return Callback(Rows(empty, self.about(memory, src)), ["__getitem__"])
 
     def about(self, memory: Tensor, src: Tensor) -> Tensor:
-        """Average the scores by the words of each source."""
+        """Average the scores over the words of each source."""
         kept = (src != self.special[0]).unsqueeze(-1)
         return (memory * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
 
     def decode(self, tgt: Tensor, memory: Any, src: Tensor) -> tuple[Tensor, list]:
-        """Score the next word after each of `tgt` (b, t), or after its last."""
+        """Score the word after each word of `tgt` (b, t), or after its last word."""
         self.calls.append(tuple(tgt.shape))
         if not self.cached:
             return self.scores(tgt, self.about(memory, src)), []
@@ -131,7 +132,7 @@ class TableModel:
         return scores
 
     def handed_to(self, student) -> Any:
-        """Make an object on the student's side whose methods ask this model."""
+        """Make an object on the student's side whose methods call this model."""
         pad = self.special[0]
         config = student.load(CONFIG)(SRC_WORDS, TGT_WORDS, pad_id=pad)
         return student.load("types.SimpleNamespace")(
@@ -145,7 +146,7 @@ class TableModel:
 
 
 class OddModel(TableModel):
-    """One whose second word is padding and whose third is `<sos>`, by its scores."""
+    """A model whose scores make padding the second word and `<sos>` the third."""
 
     def scores(self, tgt: Tensor, about: Tensor) -> Tensor:
         """Compute all scores (b, t, v)."""
@@ -181,10 +182,10 @@ def draw_sources(draw, pad: int = PAD) -> Tensor:
 
 
 def sole(named: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the mistakes, with their values, whose result no other mistake has."""
+    """Return only the mistakes whose result differs from all other results."""
     values = {}
     for phrase, value in named.items():
-        with suppress(ZeroDivisionError):  # it has no result here
+        with suppress(ZeroDivisionError):  # this mistake has no result here
             values[phrase] = value() if callable(value) else value
 
     def alone(phrase: str) -> bool:
@@ -195,7 +196,7 @@ def sole(named: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Tell whether two results could be taken for each other."""
+    """Tell whether two results are equal up to rounding."""
     if isinstance(one, Tensor):
         return one.shape == other.shape and torch.allclose(
             one.double(), other.double(), rtol=1e-5, atol=1e-5
@@ -224,7 +225,7 @@ def greedy(
     stop: Callable[[Tensor], Tensor | bool] = torch.all,
     pick: Callable[[Tensor], Tensor] = lambda scores: scores.argmax(dim=-1),
 ) -> Tensor:
-    """Search greedily, rightly or with one of its parts exchanged."""
+    """Search greedily: correctly, or with one part replaced."""
     pad, start, end = model.special
     start, end = ids or (start, end)
     memory = model.encode(src)
@@ -243,7 +244,7 @@ def greedy(
 
 
 def never(_ended: Tensor) -> bool:
-    """Go on to the greatest length."""
+    """Never end the search before the greatest length."""
     return False
 
 
@@ -295,10 +296,11 @@ def draw_uneven(
     special: tuple[int, int, int] = (PAD, SOS, EOS),
     cached: bool = False,
 ) -> tuple[TableModel, Tensor]:
-    """Draw a model and sources that show what can go wrong with an end.
+    """Draw a model and sources that reveal mistakes at the end of a translation.
 
-    The translations differ in length, all end before the limit, and some word comes
-    twice in a row. This is so at the numbers 4 and 29, and at 41 with `OTHER_IDS`.
+    The translations have different lengths, all of them end before the limit, and some
+    word occurs twice in a row. This is true for the numbers 4 and 29, and for 41 with
+    `OTHER_IDS`.
     """
     draw = draw.fixed(number)
     model, src = draw_model(draw, special=special), draw_sources(draw, special[0])
@@ -306,7 +308,7 @@ def draw_uneven(
 
 
 def expect_greedy(got: Any, model: TableModel, src: Tensor, max_len: int = MAX_LEN):
-    """Compare what a student's search wrote with the right words."""
+    """Compare the words that a student's search wrote with the right words."""
     plain = replace(model, cached=False)
     right = greedy(plain, src, max_len)
     if not (isinstance(got, Tensor) and got.equal(right)):
@@ -342,7 +344,7 @@ def test_greedy_stops_at_max_len(student, draw):
 
 
 def expect_read_once(model: TableModel) -> None:
-    """Fail unless the source was encoded once."""
+    """Fail unless the search encoded the source exactly once."""
     if model.encoded != 1:
         fail(
             Phrase(
@@ -403,7 +405,7 @@ def test_greedy_leaves_no_traces(student, draw):
 
 @dataclass(frozen=True)
 class Candidates:
-    """What a cut is given: log-probabilities (b, k, V), lengths (b, k) and α."""
+    """The arguments of `prune`: log-probabilities (b, k, V), lengths (b, k) and α."""
 
     log_prob: Tensor
     length: Tensor
@@ -415,7 +417,7 @@ class Candidates:
         return self.to_the_power(self.alpha)
 
     def to_the_power(self, alpha: float) -> Tensor:
-        """Compute the length penalties for another α."""
+        """Compute the length penalties with a different α."""
         return ((5 + self.length.double()) / 6).unsqueeze(-1) ** alpha
 
     def kept(
@@ -428,7 +430,7 @@ class Candidates:
         """Keep the best by `rank` (b, k, V): parent, word, log-probability and score.
 
         Returns:
-            (4, b, k).
+            a tensor of shape (4, b, k).
         """
         count, words = self.log_prob.shape[1:]
         best = rank.flatten(1).topk(count, largest=largest).indices
@@ -438,7 +440,7 @@ class Candidates:
         return torch.stack([best // width, best % width, log_prob, value])
 
     def right(self) -> Tensor:
-        """Cut back rightly: (4, b, k)."""
+        """Return the right result of `prune`, as one tensor (4, b, k)."""
         return self.kept(self.log_prob.double() / self.divisor)
 
 
@@ -460,7 +462,7 @@ def among_all(given: Candidates) -> Tensor:
 
 
 def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
-    """Name the mistake in a cut."""
+    """Name the mistake in `prune`."""
     log_prob, divisor, right = given.log_prob.double(), given.divisor, given.right()
     return {
         **mistakes_of_results(right),
@@ -496,7 +498,7 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
 
 
 def mistakes_of_results(right: Tensor) -> dict[str, Tensor]:
-    """Name the mistake in what a right cut returns."""
+    """Name the mistake in the results of an otherwise right `prune`."""
     parent, word, kept, score = right
     return {
         "the right cut, but parent and word have changed places": torch.stack(
@@ -512,14 +514,17 @@ def mistakes_of_results(right: Tensor) -> dict[str, Tensor]:
 
 
 def candidates(draw, b: int, k: int, words: int, alpha: float) -> Candidates:
-    """Draw candidates; in the fixed draws each mistake but that of few digits shows."""
+    """Draw candidates.
+
+    The fixed draws reveal all mistakes except that of few digits.
+    """
     length = 2 + (12 * draw.uniform(b, k)).long()
     log_prob = -0.6 * length.unsqueeze(-1) - 3 * draw.uniform(b, k, words)
     return Candidates(log_prob, length, alpha)
 
 
 def run_cut(student, given: Candidates) -> Tensor:
-    """Call a student's cut, and put its four results into one tensor (4, b, k)."""
+    """Call a student's `prune`, and put its four results into one tensor (4, b, k)."""
     got = student.prune(given.log_prob, given.length, given.alpha)
     what = "four things: parent, word, log-probability and score"
     names = ("parent", "word", "the log-probability", "the score")
@@ -529,7 +534,7 @@ def run_cut(student, given: Candidates) -> Tensor:
 
 
 def expect_cut(student, given: Candidates) -> None:
-    """Compare a student's cut with the right one."""
+    """Compare the results of a student's `prune` with the right ones."""
     what = "what the cut keeps (parent, word, log-probability, score)"
     expect_close(run_cut(student, given), given.right(), what, cut_mistakes(given))
 
@@ -545,14 +550,14 @@ def test_cut_of_other_sizes(student, draw):
     with blame(SMALL_K, lambda: test_cut(student, draw)):
         expect_cut(student, candidates(draw.fixed(0), 2, 8, 5, 1.3))
         order = torch.stack([draw.uniform(20 * 9).argsort() for _ in range(2)])
-        length = torch.full((2, 20), 5)  # so that no two are nearly alike
+        length = torch.full((2, 20), 5)  # so that no two scores are almost equal
         expect_cut(student, Candidates(-1 - 0.1 * order.view(2, 20, 9), length, 0.3))
 
 
 @check("beam-cut", share=2, title="Hypotheses that are not there yet, or have ended")
 def test_cut_with_nothing(student, draw):
     log_prob = torch.full((3, 3, 7), -torch.inf)
-    log_prob[0, 0] = -60 - (1 + draw.uniform(7)).cumsum(0)  # the first step
+    log_prob[0, 0] = -60 - (1 + draw.uniform(7)).cumsum(0)  # the first step of a search
     log_prob[1, :, 1] = -70 - (1 + draw.uniform(3)).cumsum(0)  # all have ended
     log_prob[2, 1] = -80 - (1 + draw.uniform(7)).cumsum(0)
     length = torch.tensor([[1, 1, 1], [4, 9, 6], [5, 7, 3]])
@@ -571,7 +576,7 @@ def test_cut_of_one(student, draw):
 
 @check("beam-cut", share=2, title="Candidates with nearly equal scores")
 def test_cut_of_close_ones(student, draw):
-    draw = draw.fixed(0)  # one row has two of the best
+    draw = draw.fixed(0)  # one row contains two of the best candidates
     order = torch.stack([draw.uniform(24).argsort() for _ in range(2)])
     log_prob = -3 - 1e-4 * order.view(2, 4, 6)
     expect_cut(student, Candidates(log_prob, torch.full((2, 4), 3), 0.8))
@@ -610,14 +615,14 @@ K = 3
 
 
 class Hypothesis(NamedTuple):
-    """A beginning of a sentence, and its log-probability."""
+    """The prefix of a sentence, and its log-probability."""
 
     words: list[int]
     score: float
     ended: bool = False
 
 
-Found = list[list[Hypothesis]]  # of each sentence, best first
+Found = list[list[Hypothesis]]  # the hypotheses of each sentence, best first
 
 
 def all_ended(found: Found) -> bool:
@@ -631,7 +636,7 @@ def any_ended(found: Found) -> bool:
 
 
 def first_ended(found: Found) -> bool:
-    """End the search when the first sentence's hypotheses have all ended."""
+    """End the search when all hypotheses of the first sentence have ended."""
     return all(h.ended for h in found[0])
 
 
@@ -642,27 +647,32 @@ def best_ended(found: Found) -> bool:
 
 @dataclass(frozen=True)
 class Rule:
-    """How a beam search works; every default is right.
+    """The rules of a beam search. Each default is right.
 
     Attributes:
-        add: new score from the old one and the word's log-probability.
-        divisor: of the score, by length and α.
-        logits: whether plain scores stand where log-probabilities belong.
-        frozen: whether an ended hypothesis stays as it is.
-        apart: whether each hypothesis is continued by itself alone.
-        crossed: whether a word goes to the hypothesis at its own place, not its parent.
-        copies: hypotheses at the start.
-        cut_plainly: whether the length penalty counts at the very end alone.
-        mixed: whether hypotheses look at the memory of other sentences.
-        first: whether, after the first cut, all look at the memory of the first one.
-        stale: whether the memory's rows stay where they were, words in a cache too.
-        stop: when the search is over.
-        returns_score: whether the divided score is returned, not the log-probability.
-        divided: whether the divided score is kept in the place of the log-probability.
-        reverse: whether the best comes last.
-        tail: whether the greatest length is one less.
-        late: whether a length leaves the newest token out.
-        ids: `<sos>` and `<eos>`, if not those of the settings.
+        add: the new score, from the old score and the word's log-probability.
+        divisor: the divisor of the score, from the length and α.
+        logits: whether the search uses logits where log-probabilities belong.
+        frozen: whether an ended hypothesis does not change any more.
+        apart: whether each hypothesis continues without competing with the others.
+        crossed: whether the search appends a word to the hypothesis at the same place,
+            not to the word's parent.
+        copies: the number of hypotheses at the start.
+        cut_plainly: whether the search uses the length penalty only at the end.
+        mixed: whether hypotheses attend to the memory of other sentences.
+        first: whether all hypotheses attend to the memory of the first one after the
+            first step.
+        stale: whether the rows of the memory, and of a cache, are not reordered with
+            the hypotheses.
+        stop: the condition that ends the search.
+        returns_score: whether the search returns the divided score, not the
+            log-probability.
+        divided: whether the search stores the divided score in place of the
+            log-probability.
+        reverse: whether the best hypothesis comes last.
+        tail: the number of words by which the greatest length is too small.
+        late: whether the length does not count the newest token.
+        ids: `<sos>` and `<eos>`, if they differ from those of the settings.
     """
 
     add: Callable[[float, float], float] = lambda old, new: old + new
@@ -740,14 +750,14 @@ EVERY = PENALTIES | ENDS | CUT_OFF | OTHERS
 
 @dataclass(eq=False)
 class Problem:
-    """What a search is given, and what each rule finds in it, worked out once.
+    """The arguments of a search, and the results of each rule, each computed only once.
 
     Attributes:
-        model: the grader's, without a cache.
+        model: the grader's model, without a cache.
         src: ids (b, s).
-        settings: of the search.
-        asked: scores of the next word by row of the source and words so far.
-        known: what has been found by which rule.
+        settings: the settings of the search.
+        asked: scores of the next word, by row of the source and words so far.
+        known: the results found so far, by rule.
     """
 
     model: TableModel
@@ -761,7 +771,7 @@ class Problem:
         self.about = self.model.about(self.model.source[self.src], self.src)
 
     def next_scores(self, row: int, words: Sequence[int]) -> Tensor:
-        """Score each word after `words`, in float64."""
+        """Score each next word after `words`, in float64."""
         key = (row, tuple(words))
         if key not in self.asked:
             about = self.about[row : row + 1]
@@ -770,7 +780,7 @@ class Problem:
         return self.asked[key]
 
     def found(self, rule: Rule = RIGHT) -> tuple[Tensor, Tensor]:
-        """Find the hypotheses (b, k, t) and their scores (b, k)."""
+        """Return the rule's hypotheses (b, k, t) and their scores (b, k)."""
         if rule not in self.known:
             self.known[rule] = in_tensors(searched(self, rule), self.model.special[0])
         return self.known[rule]
@@ -791,7 +801,7 @@ def in_tensors(found: Found, pad: int) -> tuple[Tensor, Tensor]:
 
 
 def searched(problem: Problem, rule: Rule) -> Found:
-    """Search all sentences side by side; what comes back has divided scores."""
+    """Search all sentences in parallel, and return hypotheses with divided scores."""
     settings = problem.settings
     searches = [OneSearch(problem, row, rule) for row in range(len(problem.src))]
     for _ in range(settings.max_len - rule.tail):
@@ -802,7 +812,7 @@ def searched(problem: Problem, rule: Rule) -> Found:
 
 
 class OneSearch:
-    """The search for one sentence of a batch, rightly or as a rule says."""
+    """The search for one sentence of a batch: correct, or with a rule's mistake."""
 
     def __init__(self, problem: Problem, row: int, rule: Rule) -> None:
         """Begin with `<sos>`."""
@@ -815,7 +825,7 @@ class OneSearch:
         self.fed = [[self.start] for _ in range(self.k)]
 
     def step(self) -> list[Hypothesis]:
-        """Continue each hypothesis, and cut back."""
+        """Continue each hypothesis, and keep the best ones."""
         self.steps += 1
         beam = self.cut(self.grown())
         if self.rule.divided:
@@ -846,7 +856,7 @@ class OneSearch:
         return h.score / self.rule.divisor(length, self.alpha)
 
     def grown(self) -> list[list[Hypothesis]]:
-        """Continue each hypothesis by every word."""
+        """Append every word to each hypothesis."""
         rule, found = self.rule, []
         for place, h in enumerate(self.beam):
             if h.ended and rule.frozen:
@@ -862,7 +872,7 @@ class OneSearch:
         return found
 
     def continued(self, h: Hypothesis, scores: Tensor) -> list[Hypothesis]:
-        """Add each word to a hypothesis."""
+        """Append each word to one hypothesis."""
         rule = self.rule
         scores = scores if rule.logits else scores.log_softmax(dim=-1)
         return [
@@ -873,7 +883,7 @@ class OneSearch:
         ]
 
     def cut(self, grown: list[list[Hypothesis]]) -> list[Hypothesis]:
-        """Keep the best of what the hypotheses have grown to."""
+        """Keep the best of the continued hypotheses."""
         rule = self.rule
         by = plain_score if rule.cut_plainly else self.divided_score
         if rule.apart and len(self.beam) > 1:
@@ -891,13 +901,13 @@ def plain_score(h: Hypothesis) -> float:
 
 
 def onto(h: Hypothesis, old: Hypothesis) -> Hypothesis:
-    """Put the newest word of `h` behind the words of another hypothesis."""
+    """Append the newest word of `h` to the words of a different hypothesis."""
     longer = len(h.words) > len(old.words)
     return h._replace(words=[*old.words, h.words[-1]]) if longer else h
 
 
 def settled(tgt: Tensor, pad: int = PAD) -> Tensor:
-    """Take away columns of nothing but padding at the end."""
+    """Remove the columns at the end that contain only padding."""
     while tgt.dim() == 3 and tgt.size(2) > 1 and bool((tgt[..., -1] == pad).all()):
         tgt = tgt[..., :-1]
     return tgt
@@ -908,7 +918,7 @@ SEARCH = SearchSettings(K, 1.4, 5)
 
 @cache
 def problem_of(kind: str) -> Problem:
-    """Draw the problem of a kind, in which each mistake of that kind shows."""
+    """Draw the problem of a kind that reveals each mistake of this kind."""
     number, settings, options = KINDS[kind]
     draw = Draw("11_inference", "fixed", number)
     model = draw_model(draw, **options)
@@ -946,7 +956,7 @@ def run_beam(
 def named_searches(
     problem: Problem, rules: Mapping[str, Rule], part: int
 ) -> dict[str, Callable[[], Tensor]]:
-    """Compute what each wrong rule finds, and leave out what two of them find."""
+    """Compute the results of wrong rules, and leave out results that are not unique."""
     pad = problem.model.special[0]
     found = {
         phrase: settled(problem.found(rule)[part], pad)
@@ -989,7 +999,7 @@ def test_beam_words(student, draw):
     problem = problem_of("all")
     tgt, _ = run_beam(student, problem)
     expect_words(problem, tgt, OTHERS | PENALTIES | ENDS | CUT_OFF)
-    problem = problem_of("first")  # whose first sentence ends early
+    problem = problem_of("first")  # the first sentence ends early
     expect_words(problem, run_beam(student, problem)[0], FIRST_ENDED)
 
 
@@ -1101,7 +1111,7 @@ def test_beam_leaves_no_traces(student, draw):
     )
 
 
-# The number of a fixed draw, the search's settings, and what the model is drawn with.
+# The number of a fixed draw, the search's settings, and the options of the model.
 KINDS: dict[str, tuple[int, SearchSettings, dict[str, Any]]] = {
     "all": (233, SEARCH, {}),
     "endless": (0, replace(SEARCH, max_len=3), {"ending": -9.0}),
@@ -1124,7 +1134,7 @@ KINDS: dict[str, tuple[int, SearchSettings, dict[str, Any]]] = {
 B, H, T, S, D = 3, 2, 4, 5, 12
 SIZES: dict[str, Any] = {"src_vocab_size": 20, "tgt_vocab_size": 21, "d_model": D}
 SIZES |= {"n_heads": H, "n_layers": 2, "d_ff": 20, "dropout": 0.0}
-Run = Callable[[], tuple[Tensor, Tensor]]  # gives the newest token and the weights
+Run = Callable[[], tuple[Tensor, Tensor]]  # returns the newest token and the weights
 LAYER_CACHE = "transformer.translation.cache.LayerCache"
 STEP_OF_TENSORS = (
     "lambda step, cache: lambda layer, x, parts, tgt_mask, src_mask: "
@@ -1134,14 +1144,14 @@ STEP_OF_TENSORS = (
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a layer: the student's layer and cache, and the trusted layer.
+    """The student's layer, the trusted layer and their input, for one cached step.
 
     Attributes:
-        layer: the student's handle.
+        layer: the handle of the student's layer.
         trusted: the same layer in float64.
         x: all t tokens.
-        memory: the encoder's.
-        tgt_mask: the row of the newest token, (b, 1, 1, t).
+        memory: the output of the encoder.
+        tgt_mask: the mask's row for the newest token, (b, 1, 1, t).
         src_mask: (b, 1, 1, s).
     """
 
@@ -1153,7 +1163,7 @@ class Step:
     src_mask: Tensor
 
     def right(self, masked: bool = True) -> tuple[Tensor, Tensor]:
-        """Compute all tokens without a cache, and return the newest one's."""
+        """Compute all tokens without a cache, and return the newest token's result."""
         mask = causal_mask(self.x.size(1))
         both = self.tgt_mask & mask if masked else mask
         y, weights = self.trusted(
@@ -1165,7 +1175,7 @@ class Step:
         return y[:, -1:], weights[:, :, -1:]
 
     def projected(self, count: int) -> list[Tensor]:
-        """Compute the cache of the first `count` tokens: of the memory, of them."""
+        """Compute the cache of the memory and of the first `count` tokens."""
         x, add_norm = self.x[:, :count].double(), self.trusted.add_norm1
         x = add_norm.norm(x) if add_norm.norm_first else x
         memory = self.memory.double()
@@ -1180,17 +1190,20 @@ class Step:
         return student.load(LAYER_CACHE)(*tensors)
 
     def arguments(self) -> tuple:
-        """Return what `step_of_tensors` takes: the cache as its four tensors."""
+        """Return the arguments of `step_of_tensors`, with the cache as four tensors."""
         parts = [part.float() for part in self.projected(self.x.size(1) - 1)]
         return self.layer, self.x[:, -1:], parts, self.tgt_mask, self.src_mask
 
     def under(self, place: str, mask: Tensor) -> "Step":
-        """Put a different mask in one place, "tgt_mask" or "src_mask"."""
+        """Replace one mask: place is "tgt_mask" or "src_mask"."""
         changed: dict[str, Any] = {place: mask}
         return replace(self, **changed)
 
     def with_others(self, draw) -> "Step":
-        """Draw different tokens, source and masks, in a batch larger than any other."""
+        """Draw different tokens, source and masks.
+
+        The batch is larger than in other checks.
+        """
         return replace(
             self,
             x=draw.normal(B + 1, T, D),
@@ -1201,7 +1214,7 @@ class Step:
 
 
 def draw_step(student, draw, **changes) -> Step:
-    """Draw a layer and t tokens, of which some are padding."""
+    """Draw a layer and t tokens. Some of the tokens are padding."""
     options = SIZES | changes
     trusted = DecoderLayer(TransformerConfig(**options))
     shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
@@ -1235,20 +1248,20 @@ def run_step(student, step: Step, cache: Any, masked: bool = True):
 
 @dataclass(frozen=True)
 class Way:
-    """A way to take a cached step: with these parts, and with these deviations.
+    """A way to compute a cached step: with these parts, and with these mistakes.
 
     Attributes:
-        step: what goes in.
-        key: the cache's keys, the newest token's among them.
-        value: its values.
+        step: the input.
+        key: the keys of the cache, with that of the newest token.
+        value: the values of the cache, with that of the newest token.
         tgt_mask: the mask of the self-attention.
         src_mask: the mask of the cross-attention.
         norms: a normalisation for each sub-layer.
         projector: the attention that projects the cross-attention's query.
         skip: whether the residual connections are left out.
-        stale: whether the cross-attention asks with the layer's input.
-        self_weights: whether the self-attention's weights come back.
-        feed_forward: whether the feed-forward layer takes part.
+        stale: whether the cross-attention computes its query from the layer's input.
+        self_weights: whether the step returns the weights of the self-attention.
+        feed_forward: whether the step applies the feed-forward layer.
         pre: whether the sub-layers are pre-norm.
     """
 
@@ -1294,7 +1307,7 @@ class Way:
     def around(
         self, add_norm: AddNorm, y: Tensor, function: Callable[[Tensor], Tensor]
     ) -> Tensor:
-        """Add what a sub-layer finds, and normalise."""
+        """Add the output of a sub-layer, and normalise."""
         if self.pre:
             return y + function(add_norm.norm(y))
         return add_norm.norm(function(y) if self.skip else y + function(y))
@@ -1302,7 +1315,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Projected:
-    """Keys and values: of the earlier tokens, of the newest, and of both."""
+    """Keys and values of the earlier tokens, of the newest token, and of both."""
 
     old_key: Tensor
     old_value: Tensor
@@ -1361,7 +1374,7 @@ def step_mistakes(step: Step) -> dict[str, Run]:
 
 
 def normalised_first(step: Step, parts: Projected) -> Projected:
-    """Project the newest token as a pre-norm layer does."""
+    """Project the newest token with the normalisation of a pre-norm layer."""
     layer = step.trusted
     z = layer.add_norm1.norm(step.x[:, -1:].double())
     key, value = layer.self_attention.project_key_value(z, z)
@@ -1419,7 +1432,7 @@ def test_step_values(student, draw):
     "decode-step-cached", share=2, title="The cross-attention's weights (b, h, 1, s)"
 )
 def test_step_weights(student, draw):
-    step = draw_step(student, draw.fixed(0))  # each mistake differs clearly
+    step = draw_step(student, draw.fixed(0))  # the mistakes differ clearly
     named, want = part_of(step_mistakes(step), 1), step.right()[1]
     _, weights = run_step(student, step, step.cache(student, T - 1))
     expect_close(weights, want, "the tensor of weights", named, tolerance=5e-5)
@@ -1499,7 +1512,7 @@ def test_step_from_nothing(student, draw):
 
 
 def step_of_tensors(student) -> Any:
-    """Make a function of the student's step that fills a new cache in each call."""
+    """Return a function that calls the student's step with a new cache each time."""
     make = student.load("builtins.eval")(STEP_OF_TENSORS)
     return make(student.decode_step_cached, student.load(LAYER_CACHE))
 
@@ -1557,7 +1570,7 @@ def test_step_of_each_call(student, draw):
 
 
 def expect_each_step_anew(student, draw, step: Step) -> None:
-    """Fail if a step gives, or looks at, something of an earlier call."""
+    """Fail if a step returns or uses a tensor from an earlier call."""
     first, second = (step.with_others(draw) for _ in range(2))
     of_first_source = replace(second, memory=first.memory)
     tokens = torch.cat([first.x[:, :-1], second.x[:, -1:]], dim=1)
@@ -1619,17 +1632,17 @@ Grams = Counter[tuple[str, ...]]
 
 
 def some_words(draw, count: int) -> list[str]:
-    """Draw a sentence with words that come again."""
+    """Draw a sentence in which words are repeated."""
     return [draw.choice(WORDS) for _ in range(count)]
 
 
 def distinct_words(draw, count: int) -> list[str]:
-    """Draw a sentence in which no word comes again."""
+    """Draw a sentence in which no word is repeated."""
     return [WORDS[place] for place in draw.uniform(len(WORDS)).argsort()[:count]]
 
 
 def spoil(draw, words: Sequence[str]) -> list[str]:
-    """Change a word or two, and lose or repeat one."""
+    """Change one or two words, and remove or repeat one."""
     spoiled = list(words)
     spoiled[draw.integer(0, len(spoiled))] = draw.choice(WORDS)
     if draw.integer(0, 2):
@@ -1650,7 +1663,7 @@ def draw_corpus(draw, several: bool, shorter: int = 0) -> Corpus:
 
 
 def lists_of(references: Sequence[Any]) -> list[list[list[str]]]:
-    """Return the references of each sentence as a list of several."""
+    """Return the references of each sentence as a list, even if there is only one."""
     return [ref if isinstance(ref[0], list) else [ref] for ref in references]
 
 
@@ -1660,7 +1673,7 @@ def grams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
 
 
 def matches(corpus: Corpus, n: int, how: str = "right") -> tuple[int, int]:
-    """Count matches and n-grams, rightly or as `how` says."""
+    """Count matches and n-grams: correctly, or with the mistake `how`."""
     found = total = 0
     for words, known in zip(corpus[0], lists_of(corpus[1]), strict=True):
         written = Counter(grams(words, n))
@@ -1685,7 +1698,7 @@ def matches(corpus: Corpus, n: int, how: str = "right") -> tuple[int, int]:
 
 
 def edited(corpus: Corpus) -> dict[str, Corpus]:
-    """Return a corpus with different tokens kept or cut, and with the sides swapped."""
+    """Return corpora with tokens added or removed, and one with its sides swapped."""
     hypotheses, several = corpus[0], lists_of(corpus[1])
     ended = (
         [[*h, "<eos>"] for h in hypotheses],
@@ -1704,7 +1717,7 @@ def edited(corpus: Corpus) -> dict[str, Corpus]:
 
 
 def pooled(corpus: Corpus, n: int) -> tuple[int, int]:
-    """Count matches and n-grams, clipped over the whole corpus."""
+    """Count matches and n-grams, with clipping over the whole corpus."""
     written: Grams = Counter()
     known: Grams = Counter()
     for words, refs in zip(corpus[0], lists_of(corpus[1]), strict=True):
@@ -1717,7 +1730,7 @@ def pooled(corpus: Corpus, n: int) -> tuple[int, int]:
 
 
 def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
-    """Name the mistake when n-grams are counted."""
+    """Name the mistake in a count of n-grams."""
     found, total = matches(corpus, n)
     other = edited(corpus)
 
@@ -1763,7 +1776,7 @@ def expect_counts(got: Any, corpus: Corpus, n: int) -> None:
 
 @check("ngram-precision", share=4, title="Words, clipped to the reference")
 def test_counts_of_words(student, draw):
-    corpus = draw_corpus(draw.fixed(0), several=False)  # each mistake shows
+    corpus = draw_corpus(draw.fixed(0), several=False)  # reveals each mistake
     expect_counts(student.ngram_precision(*corpus, 1), corpus, 1)
 
 
@@ -1772,7 +1785,7 @@ GLUED = "the counts of n-grams glued into one text, so that different ones look 
 
 @check("ngram-precision", share=2, title="Longer n-grams")
 def test_counts_of_longer_ones(student, draw):
-    corpus = draw_corpus(draw.fixed(45), several=False)  # each mistake shows
+    corpus = draw_corpus(draw.fixed(45), several=False)  # reveals each mistake
     for n in (2, 3):
         expect_counts(student.ngram_precision(*corpus, n), corpus, n)
     words = distinct_words(draw, 9)
@@ -1789,10 +1802,10 @@ def test_counts_of_longer_ones(student, draw):
 
 @check("ngram-precision", share=2, title="Several references")
 def test_counts_with_several_references(student, draw):
-    corpus = draw_corpus(draw.fixed(65), several=True)  # each mistake shows
+    corpus = draw_corpus(draw.fixed(65), several=True)  # reveals each mistake
     expect_counts(student.ngram_precision(*corpus, 1), corpus, 1)
     words = distinct_words(draw, 5)
-    each = ([words], [[[word] for word in words]])  # a word in each of five references
+    each = ([words], [[[word] for word in words]])  # one word in each reference
     with blame("code that looks at the first references alone"):
         expect_counts(student.ngram_precision(*each, 1), each, 1)
 
@@ -1809,7 +1822,7 @@ TOKENS = {
 
 
 def expect_any_tokens(student) -> None:
-    """Fail if capitals, signs or the course's special tokens count otherwise."""
+    """Fail if capitals, signs or the course's special tokens do not count as words."""
     corpus = (
         [["Der", "mann", ".", "<unk>", ".", "<pad>"], ["<unk>", ".", "sie", "<pad>"]],
         [["der", "mann", ".", "<unk>", "."], ["<unk>", ".", "Sie", "<pad>", "<pad>"]],
@@ -1825,7 +1838,7 @@ def expect_any_tokens(student) -> None:
 
 
 def changed(corpus: Corpus, change: Callable[[str], str]) -> Corpus:
-    """Return a corpus of which each token is changed, or left out if it is empty."""
+    """Return a corpus with each token changed, or left out if it becomes empty."""
 
     def of(sentence: list[str]) -> list[str]:
         return [new for token in sentence if (new := change(token))]
@@ -1868,11 +1881,11 @@ GOES_FROM = "code that continues from the numbers of an earlier call"
 
 
 def two_corpora(draw) -> list[Corpus]:
-    """Draw two corpora of as many sentences and words, with other counts and scores.
+    """Draw two corpora of equal size that have different counts and scores.
 
-    They begin with the same sentence, and have more sentences than those of any other
-    check. No word comes again, so that no mistake of other checks shows at one draw and
-    not at another.
+    Both begin with the same sentence, and they have more sentences than the corpora of
+    all other checks. No word is repeated, so that whether other checks find a mistake
+    does not depend on the draw.
     """
 
     def one() -> Corpus:
@@ -1897,7 +1910,7 @@ def expect_each_corpus_anew(
     what: str,
     part: int | None = None,
 ) -> None:
-    """Fail if a call goes on from an earlier one, or gives its result."""
+    """Fail if a call continues from an earlier call, or returns its result."""
     (then, _), (again, _) = student.calls_in_turn(
         function, calls[0], deepcopy(calls[0])
     )
@@ -1935,7 +1948,7 @@ def score_with(
     add: int = 0,
     factor: float = 100.0,
 ) -> float:
-    """Compute BLEU, rightly or with one of its parts exchanged."""
+    """Compute BLEU: correctly, or with one part replaced."""
     counts = [matches(corpus, n + 1, how) for n in range(max_n)]
     counts = [(found + add, total + add) for found, total in counts]
     ratios = [found / total for found, total in counts]
@@ -1961,7 +1974,7 @@ def score_with(
     return factor * middle * penalty(c, r)
 
 
-Score = Callable[..., Callable[[], float]]  # of a corpus, with some parts changed
+Score = Callable[..., Callable[[], float]]  # with some parts replaced
 
 
 def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], float]]:
@@ -2011,7 +2024,7 @@ def shorter(corpus: Corpus) -> bool:
 def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]]:
     """Name the mistake in the brevity penalty, in a corpus that is short or not.
 
-    One that is inverted leaves a short corpus without any.
+    An inverted penalty does not change the score of a short corpus.
     """
     inverted = score(penalty=lambda c, r: min(1.0, math.exp(1 - c / r)))
     if short:
@@ -2029,7 +2042,7 @@ def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]
 
 
 def length_mistakes(score: Score) -> dict[str, Callable[[], float]]:
-    """Name the mistake when one of several references is to give its length."""
+    """Name the mistake in the choice of the reference whose length counts."""
     return {
         "BLEU with the first reference's length": score(length=lambda c, rs: rs[0]),
         "BLEU with the shortest reference's length": score(
@@ -2059,13 +2072,13 @@ def expect_bleu(got: Any, corpus: Corpus, max_n: int = 4) -> None:
 
 @check("corpus-bleu", share=4, title="A corpus that is too short for its references")
 def test_bleu_of_short_hypotheses(student, draw):
-    corpus = draw_corpus(draw.fixed(0), False, 3)  # each mistake shows
+    corpus = draw_corpus(draw.fixed(0), False, 3)  # reveals each mistake
     expect_bleu(student.corpus_bleu(*corpus), corpus)
 
 
 @check("corpus-bleu", share=2, title="A corpus that is longer than its references")
 def test_bleu_of_long_hypotheses(student, draw):
-    draw = draw.fixed(0)  # clipping shows
+    draw = draw.fixed(0)  # reveals missing clipping
     references = [some_words(draw, n) for n in (9, 7, 6)]
     hypotheses = [[*spoil(draw, r), *some_words(draw, 2)] for r in references]
     corpus = hypotheses, references
@@ -2073,7 +2086,7 @@ def test_bleu_of_long_hypotheses(student, draw):
 
 
 def several_lengths(draw) -> Corpus:
-    """Draw references of which another one is nearest in length each time."""
+    """Draw several references. Each time, a different one has the nearest length."""
     hypotheses, known = [], []
     for number, length in enumerate((12, 9, 7)):
         r = some_words(draw, length)
@@ -2088,7 +2101,7 @@ def several_lengths(draw) -> Corpus:
 
 @check("corpus-bleu", share=2, title="Of several references the nearest length counts")
 def test_bleu_with_several_references(student, draw):
-    corpus = several_lengths(draw.fixed(0))  # clipping shows
+    corpus = several_lengths(draw.fixed(0))  # reveals missing clipping
     expect_bleu(student.corpus_bleu(*corpus), corpus)
 
 
@@ -2157,7 +2170,7 @@ def test_bleu_of_nothing(student, draw):
 
 @check("corpus-bleu", share=1, title="max_n is the length of the longest n-grams")
 def test_bleu_with_another_length(student, draw):
-    corpus = draw_corpus(draw.fixed(0), False, 2)  # clipping shows
+    corpus = draw_corpus(draw.fixed(0), False, 2)  # reveals missing clipping
     words = "code that is right with max_n = 4 alone"
     with blame(words, lambda: test_bleu_of_short_hypotheses(student, draw)):
         expect_bleu(student.corpus_bleu(*corpus, 2), corpus, 2)
@@ -2182,21 +2195,21 @@ def test_bleu_of_each_call(student, draw):
 # --- sampling_probabilities -------------------------------------------------------
 
 SAMPLING = "transformer.translation.sampling_settings.SamplingSettings"
-N_WORDS, N_ROWS = 11, 40  # so many rows that some one shows each mistake
+N_WORDS, N_ROWS = 11, 40  # enough rows to reveal each mistake
 
 
 @dataclass(frozen=True)
 class Cutting:
-    """A way to cut a distribution; as it stands, the right one.
+    """A way to truncate a distribution. Its defaults are the right way.
 
     Attributes:
-        sharpened: what the temperature does to the logits.
-        late: whether the temperature acts behind the cuts.
-        p_first: whether the nucleus is cut before the k likeliest.
-        more: how many words more than k are kept.
-        lot: which words the nucleus keeps, of the probabilities before and with each.
+        sharpened: the logits after the temperature.
+        late: whether the temperature is applied after the truncation.
+        p_first: whether top-p comes before top-k.
+        more: the number of words that are kept in addition to k.
+        lot: the words that the nucleus keeps, from the sums before and with each word.
         falling: whether the likeliest words come first.
-        summed: whether what is left sums to 1 again.
+        summed: whether the remaining probabilities sum to 1 again.
     """
 
     sharpened: Callable[[Tensor, float], Tensor] = lambda logits, t: logits / t
@@ -2208,7 +2221,7 @@ class Cutting:
     summed: bool = True
 
     def left(self, logits: Tensor, settings: SamplingSettings) -> Tensor:
-        """Return what is left of the distributions (..., V)."""
+        """Return the truncated distributions (..., V)."""
         logits = logits.double()
         t = settings.temperature or 1.0
         start = logits if self.late else self.sharpened(logits, t)
@@ -2221,14 +2234,14 @@ class Cutting:
         return p
 
     def likeliest(self, p: Tensor, settings: SamplingSettings) -> Tensor:
-        """Keep the k likeliest."""
+        """Keep the k likeliest words."""
         if settings.top_k is None:
             return p
         place = p.sort(dim=-1, descending=self.falling, stable=True).indices.argsort(-1)
         return self.again(p * (place < settings.top_k + self.more))
 
     def nucleus(self, p: Tensor, settings: SamplingSettings) -> Tensor:
-        """Keep the fewest that have p together."""
+        """Keep the fewest words whose probabilities sum to p."""
         if settings.top_p >= 1:
             return p
         ranked, words = p.sort(dim=-1, descending=self.falling, stable=True)
@@ -2237,22 +2250,22 @@ class Cutting:
         return self.again(p * torch.zeros_like(keep).scatter(-1, words, keep))
 
     def again(self, p: Tensor) -> Tensor:
-        """Make what is left sum to 1."""
+        """Divide the remaining probabilities by their sum."""
         return p / p.sum(dim=-1, keepdim=True) if self.summed else p
 
 
 def right_left(logits: Tensor, settings: SamplingSettings) -> Tensor:
-    """Return what should be left, in float64."""
+    """Return the right distribution, in float64."""
     return sampling_probabilities(logits.double(), settings)
 
 
 def draw_logits(draw, *lead: int) -> Tensor:
-    """Draw logits whose probabilities are neither even nor all in one word."""
+    """Draw logits whose probabilities are neither all equal nor all on one word."""
     return 1.5 * draw.normal(*lead, N_WORDS)
 
 
 def draw_settings(draw, logits: Tensor, low: float, **other: Any) -> SamplingSettings:
-    """Choose a p above `low` that no sum of the likeliest words comes near."""
+    """Choose a p above `low` that is not near any sum of the likeliest words."""
     kept = right_left(logits, SamplingSettings(**other))
     sums = kept.sort(dim=-1, descending=True).values.cumsum(dim=-1)
 
@@ -2298,7 +2311,7 @@ CUTTINGS = {
 def sampling_mistakes(
     logits: Tensor, settings: SamplingSettings
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name what else may be left."""
+    """Name the mistake in a truncated distribution."""
     right = right_left(logits, settings)
     named: dict[str, Callable[[], Tensor]] = {
         ZEROS: lambda: torch.zeros_like(right),
@@ -2327,7 +2340,7 @@ def sampling_mistakes(
 
 
 def by_number(logits: Tensor, settings: SamplingSettings) -> Tensor:
-    """Return the nucleus of words that are added up as they are numbered."""
+    """Return a nucleus whose sum runs in the order of the words' ids."""
     p = right_left(logits, replace(settings, top_p=1.0))
     p = p * (p.cumsum(dim=-1) - p < settings.top_p)
     return p / p.sum(dim=-1, keepdim=True)
@@ -2336,7 +2349,7 @@ def by_number(logits: Tensor, settings: SamplingSettings) -> Tensor:
 def expect_left(
     student, logits: Tensor, settings: SamplingSettings, what: str, named: bool = True
 ) -> None:
-    """Compare what is left with what should be."""
+    """Compare the student's distribution with the right one."""
     got = student.sampling_probabilities(logits, settings_of(student, settings))
     mistakes = sampling_mistakes(logits, settings) if named else {}
     expect_close(got, right_left(logits, settings), what, sole(mistakes))
@@ -2447,7 +2460,7 @@ def test_sampling_at_the_ends(student, draw):
 
 
 def expect_no_cut(student, draw) -> None:
-    """Fail if p = 1 cuts words that are too rare to move a sum that is nearly 1."""
+    """Fail if p = 1 removes words too rare to change a sum that is almost 1."""
     logits = draw_logits(draw, N_ROWS)
     far = torch.cat([logits, logits - 40], dim=-1)
     got = student.sampling_probabilities(far, settings_of(student, SamplingSettings()))

@@ -29,8 +29,8 @@ from autograder.phrases import Phrase
 from transformer.experiments import complexity as reference
 
 PRIMES = (5, 7, 11, 13, 17, 19, 23)
-# Half the length at which a kind is counted: of no other kind, so that nothing that is
-# kept from there tells.
+# Half the length at which a kind's cost is counted. No other kind has this cost, so
+# stored values do not help.
 HALVES = {
     "self_attention": (29, 31),
     "restricted_attention": (37, 41),
@@ -46,7 +46,7 @@ Links = set[tuple[int, int]]
 
 
 def distinct(draw, count: int, items=PRIMES) -> list[int]:
-    """Draw sizes of which no two are alike and none divides another."""
+    """Draw different sizes, none of which divides another."""
     left, chosen = list(items), []
     for _ in range(count):
         chosen.append(draw.choice(left))
@@ -58,7 +58,7 @@ def distinct(draw, count: int, items=PRIMES) -> list[int]:
 
 
 def attention_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
-    """Name the mistake when the multiply-adds of an attention are counted."""
+    """Name the mistake in the multiply-adds of an attention."""
     attention = {
         "half of the count: the weighted sum of the values costs as much again": (
             n * n * d
@@ -84,7 +84,7 @@ def attention_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
 
 
 def other_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
-    """Name the mistake in a recurrent layer and with convolutions."""
+    """Name the mistake in the multiply-adds of a recurrent layer or a convolution."""
     recurrent = {
         "half of the count: there are two products, W x and U h": n * d * d,
         "the count of self-attention": 2 * n * n * d,
@@ -120,7 +120,7 @@ def other_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
 
 
 def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
-    """Name the mistake when the multiply-adds of a layer are counted."""
+    """Name the mistake in the multiply-adds of a layer."""
     named = {**attention_costs(n, d, w), **other_costs(n, d, w)}[kind]
     right = reference.layer_cost(kind, n, d, w)
     general = {
@@ -146,7 +146,7 @@ def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
 
 
 def telling(named: dict[str, Any], right: Any) -> dict[str, Any]:
-    """Keep the mistakes that can be told from all others, and from what is right."""
+    """Keep the mistakes whose value differs from all others, and from the right one."""
     values = [*named.values(), right]
     return {phrase: value for phrase, value in named.items() if values.count(value) < 2}
 
@@ -176,13 +176,13 @@ def expect_cost(student, kind: str, n: int, d: int, w: int) -> None:
 
 
 def as_number(got: Any) -> Any:
-    """Return the number that a tensor of one number holds, all else as it is."""
+    """Return the number in a tensor of one number, and any other value unchanged."""
     is_one = isinstance(got, torch.Tensor) and got.numel() == 1
     return got.item() if is_one else got
 
 
 def expect_whole(got: Any, want: Any, what: str, mistakes: dict[str, Any]) -> None:
-    """Compare numbers, or lists of them, exactly; a tensor of one number is one too."""
+    """Compare numbers, or lists of them, exactly. A tensor may hold the number."""
     got = as_number(got)
     if not isinstance(got, (int, float, list)) or isinstance(got, bool):
         fail(
@@ -268,14 +268,14 @@ def expect_counts_anew(
     calls: Sequence[tuple],
     what: str,
 ) -> None:
-    """Fail unless each call has the count for its own arguments, and leaves no traces.
+    """Fail unless each call counts for its own arguments, and leaves no traces.
 
     Args:
         student: the fixture.
-        function: the student's.
-        right: the trusted one.
-        calls: the arguments; from one call to the next a single one is another.
-        what: the count, in words.
+        function: the student's function.
+        right: the trusted function.
+        calls: the arguments. Each call differs from the one before in one argument.
+        what: a name of the count.
     """
     results = student.calls_in_turn(function, *calls)
     earlier: dict[str, Any] = {}
@@ -290,7 +290,7 @@ def expect_counts_anew(
 
 
 def there_and_back(steps: Sequence[tuple]) -> list[tuple]:
-    """Put every kind before arguments, those of each second kind from the last one."""
+    """Put each kind before arguments. Every second kind takes them in reverse order."""
     return [
         (kind, *sizes)
         for number, kind in enumerate(reference.LAYER_KINDS)
@@ -300,7 +300,7 @@ def there_and_back(steps: Sequence[tuple]) -> list[tuple]:
 
 @check("layer-cost", share=1, title="Each call has its own result")
 def test_cost_of_each_call(student, draw):
-    n, other_n = distinct(draw, 2, (29, 31, 37, 41))  # sizes of no other check
+    n, other_n = distinct(draw, 2, (29, 31, 37, 41))  # sizes that no other check uses
     d, other_d = distinct(draw, 2, (43, 47, 53, 59))
     steps = [(n, d, 25), (n, d, 27), (n, other_d, 27), (other_n, other_d, 27)]
     calls = there_and_back(steps)
@@ -323,7 +323,7 @@ Steps = dict[str, Callable[[int], float]]  # as functions of the length
 
 
 def path_mistakes(kind: str, w: int) -> Steps:
-    """Name the mistake when steps are counted."""
+    """Name the mistake in a number of steps."""
     named = {
         "self_attention": {
             "the number of positions between the two": lambda n: n - 1,
@@ -353,7 +353,7 @@ def path_mistakes(kind: str, w: int) -> Steps:
 
 
 def restricted_paths(w: int) -> Steps:
-    """Name the mistake in steps of restricted attention."""
+    """Name the mistake in the steps of restricted attention."""
     side = (w - 1) // 2
     return {
         "n / r, rounded up: a step leads to (r - 1) / 2 positions on one side": (
@@ -376,7 +376,7 @@ def restricted_paths(w: int) -> Steps:
 
 
 def convolution_paths(w: int) -> Steps:
-    """Name the mistake in steps of convolutions, dense or separable."""
+    """Name the mistake in the steps of convolutions, dense or separable."""
     side = (w - 1) // 2
     return {
         "n / k, rounded up: a step leads k - 1 positions back": (
@@ -399,7 +399,7 @@ def convolution_paths(w: int) -> Steps:
 
 
 def dilated_paths(w: int) -> Steps:
-    """Name the mistake in layers of dilated convolutions."""
+    """Name the mistake in the layers of dilated convolutions."""
     return {
         "the layers of a convolution that is not dilated": (
             lambda n: math.ceil((n - 1) / (w - 1))
@@ -432,7 +432,7 @@ def _doubled(n: int, k: int) -> int:
 
 
 def wrong_paths(kind: str, lengths: list[int], width: int) -> dict[str, list[float]]:
-    """Compute what each mistake makes of these lengths, where it can be told."""
+    """Compute the results of each mistake for these lengths, where they are defined."""
     want = [reference.path_length(kind, n, width) for n in lengths]
     found = {}
     for phrase, function in path_mistakes(kind, width).items():
@@ -450,7 +450,7 @@ def expect_paths(
 ) -> None:
     """Compare the student's steps at several lengths with the right ones.
 
-    `named` are mistakes that come before those of `wrong_paths`.
+    The mistakes in `named` are looked up before those of `wrong_paths`.
     """
     got = [as_number(student.path_length(kind, n, width)) for n in lengths]
     want = [reference.path_length(kind, n, width) for n in lengths]
@@ -463,12 +463,12 @@ def expect_paths(
 
 
 def telling_lengths(draw, width: int, step: int, below: int = 9) -> list[int]:
-    """Draw lengths that end a step exactly, or just before or after.
+    """Draw lengths at which a step ends exactly, just before or just after the end.
 
-    The shorter ones have fewer steps than `below`.
+    The shorter lengths need fewer steps than `below`.
     """
     whole = draw.integer(4, below) * step + 1
-    long = width * draw.integer(30, 40)  # steps of another length differ here
+    long = width * draw.integer(30, 40)  # here, steps of a wrong length differ
     return [whole - 1, whole, whole + 1, width * draw.integer(4, below) + 1, 2, long]
 
 
@@ -481,12 +481,12 @@ def test_path_of_self_attention(student, draw):
 @check("path-length", share=1, title="A recurrent layer: a step from state to state")
 def test_path_of_recurrent(student, draw):
     lengths = [2, draw.integer(5, 20), draw.integer(30, 50)]
-    expect_paths(student, "recurrent", lengths, 6)  # of no other kind
+    expect_paths(student, "recurrent", lengths, 6)  # used by no other kind
 
 
 @check("path-length", share=2, title="Restricted attention: half of r to either side")
 def test_path_of_restricted_attention(student, draw):
-    width = draw.choice([9, 11, 19])  # of no other kind
+    width = draw.choice([9, 11, 19])  # used by no other kind
     lengths = telling_lengths(draw, width, (width - 1) // 2)
     expect_paths(student, "restricted_attention", lengths, width)
 
@@ -498,10 +498,10 @@ def test_path_of_restricted_attention(student, draw):
 )
 def test_path_of_convolutions(student, draw):
     for kind in ("convolution", "separable_convolution"):
-        width = draw.choice([13, 15, 17])  # with 5, half is as with 3
+        width = draw.choice([13, 15, 17])  # with 5, half of it gives the same as with 3
         lengths = telling_lengths(draw, width, width - 1)
         expect_paths(student, kind, lengths, width)
-        lengths = telling_lengths(draw, 8, 7, below=6)  # but for 2, none of the first's
+        lengths = telling_lengths(draw, 8, 7, below=6)  # except 2, none of the first's
         words = "steps of k positions where k is even, though not where it is odd"
         as_odd: dict[str, list[float]] = {
             words: [math.ceil((n - 1) / 8) for n in lengths]
@@ -511,7 +511,7 @@ def test_path_of_convolutions(student, draw):
 
 @check("path-length", share=2, title="Dilated convolutions: the reach grows as k^l")
 def test_path_of_dilated_convolution(student, draw):
-    width = draw.choice([4, 7])  # whose powers are exact as logarithms, too
+    width = draw.choice([4, 7])  # powers with exact logarithms
     power = width ** draw.integer(2, 4)
     lengths = [power - 1, power, power + 1, 2 * power, 2, width, width + 1]
     expect_paths(student, "dilated_convolution", lengths, width)
@@ -555,8 +555,8 @@ def test_path_of_smallest_widths(student, draw):
 
 @check("path-length", share=1, title="Each call has its own result")
 def test_path_of_each_call(student):
-    # Of no other check, and such that a last step ends exactly at the last position.
-    # The longest is short enough for code that calls itself at each step.
+    # No other check uses these lengths, and a last step ends exactly at the last
+    # position. The longest is short enough for recursive code.
     calls = there_and_back([(241, 13), (241, 17), (337, 17)])
     function, right = student.path_length, reference.path_length
     expect_counts_anew(student, function, right, calls, "the path")
@@ -577,13 +577,13 @@ def band_mistakes(n: int, r: int) -> Mistakes:
 
 
 def offsets(n: int) -> torch.Tensor:
-    """Return the place of the key minus that of the query, (1, 1, n, n)."""
+    """Return the key's position minus the query's position, (1, 1, n, n)."""
     place = torch.arange(n)
     return (place[None, :] - place[:, None])[None, None]
 
 
 def width_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Name bands of another width, and their opposites."""
+    """Name bands of a wrong width, and their opposites."""
     away, side = offsets(n).abs(), (r - 1) // 2
     return {
         "a band of r positions to either side: r counts both sides and the token": (
@@ -603,7 +603,7 @@ def width_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
 
 
 def side_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Name bands that are not the same on both sides, or have no middle."""
+    """Name bands that are not symmetric, or have no middle."""
     offset, side = offsets(n), (r - 1) // 2
     band = offset.abs() <= side
     return {
@@ -624,7 +624,7 @@ def side_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
 
 
 def shape_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Report masks that are not a band, because of their ends or their shape."""
+    """Name masks that are not a band, because of their ends or their shape."""
     place, away, side = torch.arange(n), offsets(n).abs(), (r - 1) // 2
     band = away <= side
     start = (place - side).clamp(0, max(n - r, 0))[:, None]
@@ -646,7 +646,7 @@ def shape_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
 
 
 def expect_band(student, n: int, r: int) -> None:
-    """Compare the student's mask with the right one; t is far above r."""
+    """Compare the student's mask with the right one, for a t far above r."""
     got = student.restricted_mask(n, r)
     if not isinstance(got, torch.Tensor):
         fail(
@@ -676,10 +676,10 @@ def test_restricted_values(student, draw):
     "restricted-mask", share=1, title="The same length, a different r; a long sentence"
 )
 def test_restricted_each_call(student):
-    n = 37  # of no other check
+    n = 37  # used by no other check
     calls = [(n, 9), (n + 2, 9), (n + 2, 11), (n + 2, 15)]
     results = student.calls_in_turn(student.restricted_mask, *calls)
-    (first, _), (second, _), *_ = results  # of other lengths
+    (first, _), (second, _), *_ = results  # with other lengths
     earlier: dict[str, torch.Tensor] = {}
     if isinstance(first, torch.Tensor) and first.equal(second):
         earlier = {FIXED: first}
@@ -709,7 +709,7 @@ def test_restricted_extremes(student, draw):
 
 
 def expect_worked_out(mask: torch.Tensor) -> None:
-    """Fail if a mask is the same in all places; which they are, others compare."""
+    """Fail if a mask is the same in all places. Other checks compare the places."""
     if bool(mask.all()) or not bool(mask.any()):
         fail(
             "The restricted mask is the same in all places.",
@@ -738,7 +738,7 @@ def test_restricted_device(student):
         student, lambda: student.restricted_mask(5, 3, device=cpu), "The mask"
     )
     elsewhere = None
-    with suppress(StudentError):  # what needs values cannot be made there
+    with suppress(StudentError):  # this device stores no values
         function = student.restricted_mask
         elsewhere = expect_no_traces(student, function, 5, 3, "meta", still=True)
     if isinstance(elsewhere, torch.Tensor):
@@ -749,7 +749,7 @@ def test_restricted_device(student):
 
 
 def draw_links(draw, count: int, low: int = 0) -> Links:
-    """Draw distinct links of a sentence, none before the number `low`."""
+    """Draw different links of a sentence. No number is below `low`."""
     order = draw.uniform(30).argsort()[:count] + low
     return {(int(number) // 8, int(number) % 8) for number in order}
 
@@ -797,7 +797,7 @@ def rate_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
 
 
 def numerator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
-    """Name rates with other links above the line."""
+    """Name rates with wrong links in the numerator."""
     return {
         "the rate without the possible links: 2 |A ∩ S| above the line": lambda: (
             1 - 2 * len(a & s) / (len(a) + len(s))
@@ -818,7 +818,7 @@ def numerator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
 
 
 def denominator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
-    """Name rates with other links below the line."""
+    """Name rates with wrong links in the denominator."""
     both = len(a & s) + len(a & p)
     return {
         "the rate divided by the links that are in A or in S": lambda: (
@@ -839,7 +839,7 @@ def denominator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
 
 
 def rounded(right: float) -> dict[str, float]:
-    """Name the right rate with few digits."""
+    """Name right rates that are rounded."""
     return {
         "the rate rounded to three digits": round(right, 3),
         "the rate rounded to four digits": round(right, 4),
@@ -850,8 +850,8 @@ def rounded(right: float) -> dict[str, float]:
 def links_of(draw, count: int, found: int) -> tuple[Links, Links, Links]:
     """Draw `count` sure links and `found` predicted ones.
 
-    Together they are another prime number in each call, so that no two calls have the
-    same rate. The callers' fixed draws give each mistake another rate.
+    Their total is a different prime number in each call, so no two calls have the same
+    rate. The callers' fixed draws give each mistake a different rate.
     """
     sure = draw_links(draw, count)
     possible = sure | draw_links(draw, draw.integer(8, 12))
@@ -868,7 +868,7 @@ def expect_rate(student, sets: tuple[Links, Links, Links], what: str) -> None:
 def compare_rate(
     got: Any, sets: tuple[Links, Links, Links], what: str, named: dict[str, Any]
 ) -> None:
-    """Compare a rate with the right one; `named` are mistakes that come first."""
+    """Compare a rate with the right one. The mistakes in `named` come first."""
     want = reference.alignment_error_rate(*sets)
     if not isinstance(got, (int, float, torch.Tensor)):
         fail(
@@ -887,7 +887,7 @@ def compare_rate(
 
 
 def rate_of_others(student, predicted: Links, sure: Links, possible: Links) -> Any:
-    """Return the student's rate of all links right and of none, if it is the same."""
+    """Return the student's rate of right links and of no links, if both are equal."""
     others = {(i + 100, j) for i, j in predicted}
     none = student.alignment_error_rate(others, sure, possible)
     every = student.alignment_error_rate(sure, sure, possible)
@@ -933,7 +933,7 @@ def test_rate_of_nothing(student, draw):
 
 
 def blame_division(links: str) -> AbstractContextManager[None]:
-    """Report a division by 0 that comes from counting only one kind of links."""
+    """Report a division by 0 in code that counts only one kind of links."""
     mistake = Phrase("code that divides by the number of {links} links", links)
     return blame_error("ZeroDivisionError", mistake)
 
@@ -968,10 +968,11 @@ def some_of(draw, links: Links, count: int) -> Links:
 
 
 def links_in_turn(draw) -> list[tuple[Links, Links, Links]]:
-    """Draw links for calls of which each has one other set than the call before.
+    """Draw links for several calls. Each call differs from the one before in one set.
 
-    It is as large, so that numbers of links tell nothing; those of no other check. In
-    the fixed draw, the rate before is none that a known mistake makes of the new sets.
+    All sets have the same size, so sizes do not tell the calls apart, and no other
+    check uses them. In the fixed draw, no known mistake turns the new sets into the
+    earlier rate.
     """
     draw = draw.fixed(77)
     all_links = draw_links(draw, 30)

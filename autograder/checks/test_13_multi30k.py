@@ -1,7 +1,7 @@
 """Hidden checks of unit 13: losses, perplexity, BLEU, its interval, copies, merges.
 
-Nothing is trained: the Transformer is small and has random weights, and the
-translations are invented from a few words.
+The checks train nothing: the Transformer is small and has random weights, and the
+translations are made of a few words.
 """
 
 import copy
@@ -55,7 +55,7 @@ SIZES |= {
 CONFIG = "transformer.config.TransformerConfig"
 MODEL = "transformer.model.Transformer"
 BATCH = "transformer.data.batches.Batch"
-# The lengths of targets with <sos> and <eos>; the places in the corpus are mixed.
+# The lengths of targets with <sos> and <eos>. The places in the corpus are mixed.
 LENGTHS = ((6, 4, 3), (5, 7), (7, 3))
 PLACES = ((4, 0, 5), (6, 2), (1, 3))
 N = 7
@@ -67,7 +67,7 @@ Named = dict[str, Callable[[], Any]]
 
 @dataclass(frozen=True)
 class Case:
-    """The student's model and batches, and the trusted ones."""
+    """The student's model and batches, and the trusted model and batches."""
 
     model: Any
     batches: list[Any]
@@ -77,12 +77,12 @@ class Case:
 
 
 def draw_batch(draw, lengths: Sequence[int], places: Sequence[int], pad: int) -> Batch:
-    """Draw sentences of these target lengths, padded."""
+    """Draw sentences whose targets have these lengths, and pad them."""
     b = len(lengths)
     src = draw.ids(b, 5, low=5, high=13)
-    tgt = draw.ids(b, max(lengths) + 1, low=5, high=11)  # a column of padding alone
+    tgt = draw.ids(b, max(lengths) + 1, low=5, high=11)  # with a column of only padding
     tgt[:, 0] = SOS
-    tgt[0, 1], tgt[0, 2] = 0, 4 if pad == PAD else PAD  # words, not padding
+    tgt[0, 1], tgt[0, 2] = 0, 4 if pad == PAD else PAD  # words: neither is the padding
     for row, length in enumerate(lengths):
         src[row, 5 - row % 4 :] = pad
         tgt[row, length - 1] = EOS
@@ -99,10 +99,11 @@ def losses_case(
         student: the fixture.
         draw: the fixture.
         pad: id of the padding token.
-        lengths: of the targets, batch by batch.
-        places: in the corpus, batch by batch.
-        dropout: of the student's model.
-        sure: what the weights of the last layer are multiplied by.
+        lengths: lengths of the targets, batch by batch.
+        places: places in the corpus, batch by batch.
+        dropout: dropout of the student's model.
+        sure: a factor for the weights of the last layer. A large factor makes the model
+            sure.
     """
     options = SIZES | {"pad_id": pad, "dropout": dropout}
     trusted = Transformer(TransformerConfig(**options))
@@ -131,7 +132,7 @@ def losses_with(
     in_order: bool = True,
     smoothing: float = 0.0,
 ) -> Tensor:
-    """Compute the losses, rightly or with one of the parts exchanged."""
+    """Compute the losses: correctly, or with one part replaced."""
     places: list[int] = []
     losses: list[Tensor] = []
     for batch in case.given:
@@ -152,7 +153,7 @@ def losses_with(
 def counts_with(
     case: Case, extra: int = 0, padding: bool = False, in_order: bool = True
 ) -> Tensor:
-    """Count the target tokens, rightly or wrongly."""
+    """Count the target tokens: correctly, or with a mistake."""
     places: list[int] = []
     counts: list[Tensor] = []
     for batch in case.given:
@@ -164,17 +165,17 @@ def counts_with(
 
 
 def mean_of(each: Tensor, kept: Tensor) -> Tensor:
-    """Average the losses of each sentence."""
+    """Average the losses of each sentence over its tokens."""
     return each.sum(1) / kept.sum(1)
 
 
 def whole(each: Tensor, kept: Tensor) -> Tensor:
-    """Average the losses of a batch, once for each sentence."""
+    """Average the losses of a batch over its tokens, and repeat the mean."""
     return (each.sum() / kept.sum()).expand(len(each))
 
 
 def order_mistakes(case: Case, what: str, of_batches: Callable[[], Tensor]) -> Named:
-    """Name losses or counts at other places than their sentences'."""
+    """Name losses or counts that are not at the places of their sentences."""
     places = [place for batch in case.given for place in batch.indices]
     return {
         Phrase("the {what} in the batches' order, not the corpus's", what): of_batches,
@@ -227,7 +228,7 @@ def loss_mistakes(case: Case) -> Named:
 
 
 def count_mistakes(case: Case) -> Named:
-    """Name the mistake when tokens are counted."""
+    """Name the mistake in a count of tokens."""
     return {
         **order_mistakes(case, "counts", lambda: counts_with(case, in_order=False)),
         "counts with padding": lambda: counts_with(case, padding=True),
@@ -243,7 +244,7 @@ def _counts_of_1(case: Case) -> Tensor:
 
 
 def run_losses(student, case: Case) -> tuple[Any, Any]:
-    """Call the student's function and see that it returns a pair."""
+    """Call the student's function and fail unless it returns a pair."""
     got = student.sentence_losses(case.model, case.batches, case.pad)
     losses, counts = expect_parts(got, 2, "two things, the losses and the counts")
     return losses, counts
@@ -302,7 +303,7 @@ def test_losses_without_gradients(student, draw):
     kept: list[Tensor] = []
     projection = case.model.attribute("projection")
     projection.register_forward_hook(Callback(lambda *_: asked.append(True)))
-    # PyTorch hands over whatever it keeps for a backward pass, and keeps nothing else.
+    # PyTorch calls both functions only for tensors that a backward pass needs.
     watch = student.load("torch.autograd.graph.saved_tensors_hooks")
     stack = student.load("contextlib.ExitStack")()
     stack.enter_context(watch(Callback(kept.append), Callback(kept.append)))
@@ -359,7 +360,7 @@ def test_losses_with_another_padding(student, draw):
 
 
 def expect_many_sentences(student, draw) -> None:
-    """Fail on more sentences than some tables and small integers hold."""
+    """Fail on more sentences than a small table or a small integer type can hold."""
     n, size = 130, 13
     places = [tuple(range(start, n, n // size)) for start in range(n // size)]
     lengths = [tuple(3 + place % 2 for place in batch) for batch in places]
@@ -377,7 +378,8 @@ def expect_many_sentences(student, draw) -> None:
 
 @check("sentence-losses", share=1, title="A model that is sure, and wrong")
 def test_losses_of_the_sure(student, draw):
-    # What is sure may be right by chance; in this draw each known mistake still shows.
+    # A model that is sure may predict correctly by chance. This draw reveals each known
+    # mistake.
     case = losses_case(student, draw.fixed(2), sure=60.0)
     words = "a logarithm of probabilities that were rounded to 0 or had something added"
     with blame(words, lambda: test_losses_values(student, draw)):
@@ -402,7 +404,7 @@ def test_losses_of_a_generator(student, draw):
 def test_losses_leave_no_traces(student, draw):
     case = losses_case(student, draw)
     given = (case.model, case.batches, case.pad)
-    student.load("torch.set_grad_enabled")(True)  # whatever earlier calls left
+    student.load("torch.set_grad_enabled")(True)  # whatever state earlier calls left
     look = student.load("builtins.eval")(VERSIONS)
     before = look(case.batches)
     expect_no_traces(student, student.sentence_losses, *given, still=True)
@@ -433,7 +435,7 @@ def test_losses_leave_no_traces(student, draw):
 )
 def test_losses_of_each_call(student, draw):
     lengths, places = ((4, 3), (6, 5, 3), (8, 4)), ((2, 0), (1, 5, 3), (6, 4))
-    others = ((3, 4), (6, 4, 2), (5, 8))  # as long when they are padded
+    others = ((3, 4), (6, 4, 2), (5, 8))  # the same lengths after padding
     case = losses_case(student, draw, lengths=lengths, places=places)
     other = losses_case(student, draw, lengths=others, places=places)
     results = [run_losses(student, case)]
@@ -462,7 +464,7 @@ def test_losses_of_each_call(student, draw):
 
 
 def expect_tensors_apart(results: Sequence[tuple[Any, Any]]) -> None:
-    """Fail if a later call changed the tensors that an earlier one had returned."""
+    """Fail if a later call changed the tensors that an earlier call had returned."""
     for then, now in results:
         for before, after in zip(then, now, strict=True):
             if not torch.equal(torch.as_tensor(before), torch.as_tensor(after)):
@@ -474,7 +476,7 @@ def expect_tensors_apart(results: Sequence[tuple[Any, Any]]) -> None:
 
 
 def changed_in_turn(student, case: Case, other: Case) -> list[Case]:
-    """Take from the other case its weights, then its sources, targets, and places."""
+    """Replace the weights, sources, targets and places by the other's, one by one."""
     make = student.load(BATCH)
     n = sum(len(batch.indices) for batch in case.given)
     cases = []
@@ -537,9 +539,9 @@ def perplexity_of(losses: Tensor, counts: Tensor) -> float:
 
 
 def draw_losses(draw, n: int = 6) -> tuple[Tensor, Tensor]:
-    """Draw losses of long, easy and short, hard sentences.
+    """Draw losses of long, easy sentences and of short, hard ones.
 
-    In the fixed draws their perplexity is another one if it is rounded or has few bits.
+    In the fixed draws, the perplexity changes if it is rounded or has low precision.
     """
     counts = torch.arange(n) * 3 + 2
     counts = counts[torch.argsort(draw.uniform(n))]
@@ -603,7 +605,7 @@ def test_perplexity_of_the_sure(student, draw):
 
 @check("corpus-perplexity", share=1, title="Each call has its own result")
 def test_perplexity_of_each_call(student, draw):
-    losses, counts = draw_losses(draw.fixed(5), 9)  # as many as in no other check
+    losses, counts = draw_losses(draw.fixed(5), 9)  # a number that no other check uses
     others, _ = draw_losses(draw.fixed(6), 9)
     calls = [(losses, counts), (others, counts), (others, counts + 2)]
     function = student.corpus_perplexity
@@ -624,7 +626,7 @@ LIMITS = (4, 6, 9)
 
 @functools.lru_cache(4096)
 def counted(hypothesis: tuple[str, ...], reference: tuple[str, ...]) -> Tensor:
-    """Count what BLEU adds up: confirmed n-grams, all n-grams, both lengths, (10,)."""
+    """Count n-grams and words for BLEU: matches, all n-grams, both lengths, (10,)."""
     pair = [hypothesis], [reference]
     by_n = [ngram_precision(*pair, n + 1) for n in range(4)]
     confirmed, found = zip(*by_n, strict=True)
@@ -632,7 +634,7 @@ def counted(hypothesis: tuple[str, ...], reference: tuple[str, ...]) -> Tensor:
 
 
 def bleu_of(hypotheses: Sequence[Sequence[str]], references: Sentences) -> float:
-    """Score as `corpus_bleu` does, but count a pair that comes again only once."""
+    """Score as `corpus_bleu` does, but count the n-grams of equal pairs only once."""
     pairs = zip(map(tuple, hypotheses), map(tuple, references), strict=True)
     sums = torch.stack([counted(*pair) for pair in pairs]).sum(0).double()
     confirmed, found, (written, wanted) = sums[:4], sums[4:8], sums[8:]
@@ -644,7 +646,7 @@ def bleu_of(hypotheses: Sequence[Sequence[str]], references: Sentences) -> float
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sources of any length, references, and translations that partly agree."""
+    """Sources of any length, references, and translations that partly match them."""
 
     sources: Sentences
     hypotheses: Sentences
@@ -658,7 +660,7 @@ class Corpus:
         )
 
     def bleu(self, places: Sequence[int]) -> float:
-        """Score some of the sentences."""
+        """Score the sentences at these places."""
         return bleu_of(*self.part(places))
 
     def bleu_swapped(self, places: Sequence[int]) -> float:
@@ -667,7 +669,7 @@ class Corpus:
         return bleu_of(references, hypotheses)
 
     def bleu_by_words(self, places: Sequence[int]) -> float:
-        """Score some, with references looked up by the words of the translation."""
+        """Score these sentences, but look up references by the translation's words."""
         written, _ = self.part(places)
         _, references = self.part([self.hypotheses.index(words) for words in written])
         return bleu_of(written, references)
@@ -679,21 +681,24 @@ def words_of(draw, count: int) -> list[str]:
 
 
 def draw_corpus(draw, lengths: Sequence[int]) -> Corpus:
-    """Draw sentences whose sources have these lengths; of one length, the same."""
+    """Draw sentences whose sources have these lengths.
+
+    Equal lengths give equal sources.
+    """
     of_length = {length: words_of(draw, length) for length in lengths}
-    sources = [of_length[length] for length in lengths]  # some of them twice
+    sources = [of_length[length] for length in lengths]  # some sources occur twice
     references = [words_of(draw, draw.integer(7, 13)) for _ in lengths]
     hypotheses = []
     for reference_ in references:
-        # Four words at least are right in a row: BLEU is above 0. Each is shorter than
-        # its reference: to score one against the other is not the same as back.
+        # At least four words in a row are right, so BLEU is above 0. Each translation
+        # is shorter than its reference, so swapping the two sides changes the score.
         written = [draw.choice(WORDS), *reference_[1:]]
         hypotheses.append(written[: len(written) - draw.integer(1, 2)])
     return Corpus(sources, hypotheses, references)
 
 
 def expect_left(student, function: Any, *given: Any) -> None:
-    """Fail if a call changes one of the lists and tensors that it is given."""
+    """Fail if a call changes one of its arguments."""
     before = copy.deepcopy(given)
     _, after = student.call_and_return_inputs(function, *given)
     for number, (now, then) in enumerate(zip(after, before, strict=True), start=1):
@@ -715,7 +720,7 @@ MANY_LIMITS: Sequence[tuple[int, ...]] = (
     tuple(range(2, 16)),
     (),
 )
-SOURCE_LENGTHS = (4, 9, 6, 12, 3, 5, 10, 8, 6, 4, 15, 7)  # both on limits and between
+SOURCE_LENGTHS = (4, 9, 6, 12, 3, 5, 10, 8, 6, 4, 15, 7)  # both on and between limits
 
 
 def places_with(
@@ -724,7 +729,7 @@ def places_with(
     measured: str = "sources",
     below: Callable[[int, int], bool] = lambda length, limit: length <= limit,
 ) -> list[list[int]]:
-    """Put the places of sentences into groups by the length of one of the three."""
+    """Group the places of sentences by the length of one of the three texts."""
     lengths = [len(words) for words in getattr(corpus, measured)]
     groups: list[list[int]] = [[] for _ in range(len(limits) + 1)]
     for place, length in enumerate(lengths):
@@ -734,7 +739,7 @@ def places_with(
 
 
 def first_of_equals(corpus: Corpus, groups: list[list[int]]) -> list[list[int]]:
-    """Look up each sentence by the words of its source."""
+    """Look up each sentence by the words of its source, so that equal sources agree."""
     sources = corpus.sources
     return [[sources.index(sources[place]) for place in group] for group in groups]
 
@@ -756,7 +761,7 @@ def table_mistakes(corpus: Corpus, limits: Sequence[int] = LIMITS) -> Named:
 
 
 def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
-    """Name sentences that are put into other groups."""
+    """Name tables with sentences in wrong groups."""
 
     def cumulative() -> Table:
         lengths = [len(words) for words in corpus.sources]
@@ -787,7 +792,7 @@ def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
 
 
 def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
-    """Name groups that are scored differently."""
+    """Name tables with wrong scores of the groups."""
 
     def mean_of_sentences(places: Sequence[int]) -> float:
         return sum(corpus.bleu([i]) for i in places) / len(places)
@@ -819,7 +824,7 @@ def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
 
 
 def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
-    """Name the mistake when the rows are put together."""
+    """Name the mistake in the construction of the rows."""
     right = table_of(corpus, groups)
 
     def by_count_of_words() -> Table:
@@ -865,7 +870,7 @@ def rounded(table: Table, digits: int) -> Table:
 
 
 def plain(table: Any) -> Any:
-    """Round the scores and turn pairs into tuples, for a comparison of equals."""
+    """Round the scores and turn pairs into tuples, so that tables can be compared."""
     if not isinstance(table, (list, tuple)):
         return table
 
@@ -886,7 +891,7 @@ def plain(table: Any) -> Any:
 
 
 def carried(mistakes: Named, step: Callable[[Any], Any]) -> Named:
-    """Carry wrong values on through a step, under the same names."""
+    """Apply a function to wrong values, and keep their names."""
 
     def after(make: Callable[[], Any]) -> Callable[[], Any]:
         return lambda: step(make())
@@ -900,7 +905,10 @@ def expect_table(
     limits: Sequence[int] = LIMITS,
     earlier: Named | None = None,
 ) -> None:
-    """Compare a table with the right one; `earlier` are mistakes that come first."""
+    """Compare a table with the right one.
+
+    The mistakes in `earlier` are looked up first.
+    """
     want = table_of(corpus, places_with(corpus, limits))
     named = carried({**(earlier or {}), **table_mistakes(corpus, limits)}, plain)
     if isinstance(got, (list, tuple)) and len(got) == len(want):
@@ -942,7 +950,7 @@ def test_table_counts(student, draw):
 
 @check("bleu-by-length", share=4, title="The corpus BLEU of each group")
 def test_table_scores(student, draw):
-    corpus = draw_corpus(draw.fixed(0), SOURCE_LENGTHS)  # rounding shows
+    corpus = draw_corpus(draw.fixed(0), SOURCE_LENGTHS)  # reveals rounding
     expect_table(by_length(student, corpus), corpus)
 
 
@@ -957,8 +965,8 @@ def test_table_with_an_empty_group(student, draw):
 @check("bleu-by-length", share=1, title="A group without a right word has 0")
 def test_table_with_a_zero(student, draw):
     corpus = draw_corpus(draw.fixed(0), (3, 8, 5, 12, 14))
-    corpus.hypotheses[0][:] = ["nonsense"] * 5  # alone in its group
-    corpus.hypotheses[3][:] = ["nonsense"] * 5  # with another one
+    corpus.hypotheses[0][:] = ["nonsense"] * 5  # the only sentence in its group
+    corpus.hypotheses[3][:] = ["nonsense"] * 5  # one of two sentences in its group
     expect_table(by_length(student, corpus), corpus)
 
 
@@ -973,7 +981,7 @@ def test_table_changes_nothing(student, draw):
 
 @check("bleu-by-length", share=1, title="One limit, many, or none")
 def test_table_of_other_limits(student, draw):
-    corpus = draw_corpus(draw.fixed(1), SOURCE_LENGTHS)  # rounding shows
+    corpus = draw_corpus(draw.fixed(1), SOURCE_LENGTHS)  # reveals rounding
     words = "code that counts on a certain number of groups"
     with blame(words, lambda: test_table_scores(student, draw)):
         for limits in MANY_LIMITS:
@@ -990,9 +998,9 @@ def cut(sentences: Sentences) -> Sentences:
 
 
 def corpora_in_turn(draw) -> list[tuple[Corpus, Sequence[int]]]:
-    """Draw corpora and limits: from one to the next a single part is another.
+    """Draw corpora and limits. Each differs from the one before in a single part.
 
-    In the fixed draw each has another table than the one before.
+    In the fixed draw, each gives a different table from the one before.
     """
     corpus = draw_corpus(draw.fixed(0), (*SOURCE_LENGTHS, 5))
     written = replace(corpus, hypotheses=cut(corpus.hypotheses))
@@ -1021,10 +1029,10 @@ def test_table_of_each_call(student, draw):
 
 # --- bootstrap_interval -----------------------------------------------------------
 
-R, SENTENCES = 71, 8  # with 71, no way to round a percentile's place is like another
-OTHER_SIZES = (50, 68, 90, 94, 96, 99)  # of an interval, in 100 scores
+R, SENTENCES = 71, 8  # with 71, each way to round a percentile's place shows
+OTHER_SIZES = (50, 68, 90, 94, 96, 99)  # scores out of 100 in an interval
 END_DIGITS = {"one digit": 1, "two digits": 2, "three digits": 3}
-EXACT = 2e-6  # of an interval's ends: rounding to three digits shows
+EXACT = 2e-6  # tolerance of the ends: reveals rounding to three digits
 OTHER_METHODS: Sequence[Any] = ("weibull", "hazen", "median_unbiased", "midpoint")
 
 
@@ -1034,20 +1042,20 @@ def interval_with(
     ends: Sequence[float] = (0.025, 0.975),
     score: Callable[[list[int]], float] | None = None,
 ) -> Tensor:
-    """Compute the interval, rightly or with one of its parts exchanged."""
+    """Compute the interval: correctly, or with one part replaced."""
     return quantiles(scores_of(corpus, draws, score), ends)
 
 
 def scores_of(
     corpus: Corpus, draws: Tensor, score: Callable[[list[int]], float] | None = None
 ) -> Tensor:
-    """Score the test sets that are drawn, by BLEU if nothing else is said."""
+    """Score the resampled test sets with `score`, or with BLEU if it is missing."""
     score = score or corpus.bleu
     return torch.tensor([score(row) for row in draws.tolist()], dtype=torch.float64)
 
 
 def quantiles(scores: Tensor, ends: Sequence[float]) -> Tensor:
-    """Return two percentiles, interpolated."""
+    """Return two percentiles, with interpolation."""
     return scores.quantile(torch.tensor(ends, dtype=torch.float64))
 
 
@@ -1094,7 +1102,7 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
 
 
 def rounded_ends(corpus: Corpus, draws: Tensor) -> dict[str, Tensor]:
-    """Name the right interval with ends of few digits."""
+    """Name intervals whose ends are right but rounded."""
     right = interval_with(corpus, draws)
     return {
         Phrase("ends rounded to {words}", words): right.round(decimals=digits)
@@ -1103,7 +1111,7 @@ def rounded_ends(corpus: Corpus, draws: Tensor) -> dict[str, Tensor]:
 
 
 def draws_left_out(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
-    """Name intervals in which some draws do not count."""
+    """Name intervals that ignore some of the draws."""
 
     def of(rows: Sequence[tuple[int, ...]]) -> Tensor:
         return interval_with(corpus, torch.tensor(sorted(rows)))
@@ -1127,10 +1135,10 @@ def draws_left_out(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
 
 
 def end_mistakes(scores: Tensor, whole: float) -> dict[str, Tensor]:
-    """Name other ends of the scores than these percentiles, interpolated.
+    """Name wrong ends that are computed from the right scores.
 
     Args:
-        scores: of the test sets that were drawn, (r,).
+        scores: the scores of the resampled test sets, (r,).
         whole: the score of the test set itself.
     """
     rank = scores.sort().values
@@ -1169,7 +1177,7 @@ def end_mistakes(scores: Tensor, whole: float) -> dict[str, Tensor]:
 
 
 def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
-    """Name other percentiles, and these ones at other places between two scores."""
+    """Name wrong percentiles, and right percentiles with another interpolation."""
     holding = {
         n: quantiles(scores, (0.5 - n / 200, 0.5 + n / 200)) for n in OTHER_SIZES
     }
@@ -1198,13 +1206,13 @@ def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
 
 
 def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
-    """Draw a corpus and r draws of its sentences in which many come twice.
+    """Draw a corpus and r resamplings of its sentences with many repetitions.
 
-    In the fixed draws the first draw's score is another one with hypotheses and
-    references swapped, with each sentence once, and rounded.
+    In the fixed draws, the first score changes if hypotheses and references are
+    swapped, if each sentence counts once, or if the score is rounded.
     """
     corpus = draw_corpus(draw, [5] * SENTENCES)
-    corpus.hypotheses[1][:] = corpus.hypotheses[0]  # their places tell them apart
+    corpus.hypotheses[1][:] = corpus.hypotheses[0]  # only their places tell them apart
     corpus.references[3][:] = corpus.references[2]
     draws = draw.ids(r, SENTENCES, low=0, high=SENTENCES)
     draws[0, :4] = torch.tensor([1, 1, 3, 3])
@@ -1212,9 +1220,9 @@ def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
 
 
 def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
-    """Draw test sets on which no two of the mistaken ends are alike.
+    """Draw test sets on which all mistaken ends differ.
 
-    Some sets come twice, and rounded ends are others, too.
+    Some sets occur twice, and rounded ends differ, too.
     """
     corpus, draws = draw_test_sets(draw.fixed(1), R)
     draws[5:9] = draws[4]
@@ -1222,7 +1230,7 @@ def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
 
 
 def draw_longer_sets(draw) -> tuple[Corpus, Tensor]:
-    """Draw test sets longer than the corpus, on which each mistaken end shows."""
+    """Draw test sets that are longer than the corpus and reveal each mistaken end."""
     draw = draw.fixed(0)
     corpus, _ = draw_test_sets(draw)
     return corpus, draw.ids(9, SENTENCES + 3, low=1, high=SENTENCES)
@@ -1309,9 +1317,9 @@ def test_interval_of_other_sizes(student, draw):
 
 
 def draw_repeated_sets(draw) -> tuple[Corpus, Tensor]:
-    """Draw test sets of which some come twice, and some score 0.
+    """Draw test sets of which some occur twice, and some score 0.
 
-    Whichever of them are left out, the interval is another one.
+    If any of these sets is left out, the interval changes.
     """
     corpus, draws = draw_test_sets(draw.fixed(2), 17)
     corpus.hypotheses[7][:] = ["nonsense"] * 6
@@ -1322,9 +1330,9 @@ def draw_repeated_sets(draw) -> tuple[Corpus, Tensor]:
 
 
 def intervals_in_turn(draw) -> list[tuple[Corpus, Tensor]]:
-    """Draw test sets: from one to the next a single part is another, and both ends."""
+    """Draw test sets that differ in one part from those before, and in both ends."""
     draw = draw.fixed(0)
-    corpus, draws = draw_test_sets(draw, 13)  # as many as in no other check
+    corpus, draws = draw_test_sets(draw, 13)  # a number that no other check uses
     _, others = draw_test_sets(draw, 13)
     written = replace(corpus, hypotheses=cut(corpus.hypotheses))
     wanted = replace(written, references=cut(corpus.references))
@@ -1365,12 +1373,12 @@ SOURCE = [
 ]
 LAYERS, HEADS, WRITTEN = 3, 4, 24
 UNKNOWN = "<unk>"
-KNOWN = (3, 6, 7, 13, 18, 23)  # places of words that are known
+KNOWN = (3, 6, 7, 13, 18, 23)  # places of known words
 
 
 @dataclass(frozen=True)
 class Copying:
-    """A translation with unknown words, and what was looked at."""
+    """A translation with unknown words, the attention weights, and the source."""
 
     target: list[str]
     weights: Tensor
@@ -1378,15 +1386,15 @@ class Copying:
 
     @property
     def given(self) -> tuple[list[str], Tensor, list[str]]:
-        """Return what the function is called with."""
+        """Return the arguments of the student's function."""
         return self.target, self.weights, self.source
 
     def behind_the_first(self) -> "Copying":
-        """Leave out the first token."""
+        """Leave out the first token of the translation."""
         return Copying(self.target[1:], self.weights[:, :, 1:], self.source)
 
     def filled(self, places: Sequence[int], every: bool = False) -> list[str]:
-        """Put the source words of these places where a word is unknown."""
+        """Replace each unknown word by the source word at its place."""
         return [
             self.source[place] if every or word == UNKNOWN else word
             for word, place in zip(self.target, places, strict=True)
@@ -1394,9 +1402,9 @@ class Copying:
 
 
 def draw_copying(draw, known: Sequence[int] = KNOWN) -> Copying:
-    """Draw attention in which every likely mistake looks at other words.
+    """Draw attention in which every likely mistake copies different words.
 
-    Heads disagree, and each gives another share to `<sos>` and `<eos>`.
+    The heads disagree, and their shares for `<sos>` and `<eos>` differ.
     """
     target = [*words_of(draw, WRITTEN - 1), "<eos>"]
     target[3] = "trunk"
@@ -1405,11 +1413,11 @@ def draw_copying(draw, known: Sequence[int] = KNOWN) -> Copying:
         target[place] = UNKNOWN
     heads = (LAYERS, HEADS, WRITTEN)
     words = (1.5 * draw.normal(*heads, len(SOURCE))).softmax(dim=-1)
-    share = 0.1 + 0.8 * draw.uniform(*heads, 1)  # of the words
-    start = 0.2 + 0.6 * draw.uniform(*heads, 1)  # of <sos>, in what is left
+    share = 0.1 + 0.8 * draw.uniform(*heads, 1)  # share of the words
+    start = 0.2 + 0.6 * draw.uniform(*heads, 1)  # share of <sos> in the rest
     words = share * words
     order = torch.randperm(len(SOURCE), generator=draw.generator)
-    for number, row in enumerate(unknown):  # each word is looked at most in some row
+    for number, row in enumerate(unknown):  # each word is greatest in some row
         now = int(words[:, :, row].mean(dim=(0, 1)).argmax())
         turns = int(order[number % len(SOURCE)]) - now
         words[:, :, row] = words[:, :, row].roll(turns, -1)
@@ -1418,11 +1426,12 @@ def draw_copying(draw, known: Sequence[int] = KNOWN) -> Copying:
 
 
 def copying_mistakes(case: Copying) -> Named:
-    """Name the mistake in copies."""
+    """Name the mistake in the copied words."""
     return {**place_mistakes(case), **weight_mistakes(case), **word_mistakes(case)}
 
 
-# By the average weights (t, s), the places of the words that are copied, (t,).
+# Each function takes the average weights (t, s), and returns the places of the words to
+# copy, (t,).
 OTHER_PLACES: dict[str, Callable[[Tensor], Tensor]] = {
     "copies of <sos> and <eos>, moved to the nearest word": lambda average: (
         average.argmax(dim=-1).clamp(1, average.size(1) - 2) - 1
@@ -1461,7 +1470,8 @@ OTHER_PLACES: dict[str, Callable[[Tensor], Tensor]] = {
         average[:, 1:-1].sum(dim=0).argmax().expand(len(average))
     ),
 }
-# By the weights (layers, h, t, s), those by which words are copied, (t, s).
+# Each function takes the weights (layers, h, t, s), and returns the weights for
+# copying, (t, s).
 OTHER_WEIGHTS: dict[str, Callable[[Tensor], Tensor]] = {
     "the first layer alone": lambda weights: weights[0].mean(0),
     "the second layer alone": lambda weights: weights[1].mean(0),
@@ -1492,12 +1502,12 @@ OTHER_WEIGHTS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def looked_at(weights: Tensor) -> Tensor:
-    """Return the place of the greatest weight in each row, <sos> and <eos> apart."""
+    """Return the place of the greatest weight in each row, without <sos> and <eos>."""
     return weights[..., 1:-1].argmax(dim=-1)
 
 
 def place_mistakes(case: Copying) -> Named:
-    """Name copies of other words than the one looked at most."""
+    """Name copies of a word other than the one with the greatest weight."""
     average = case.weights.mean(dim=(0, 1))  # (t, s)
     framed = Copying(case.target, case.weights, ["<sos>", *case.source, "<eos>"])
 
@@ -1513,7 +1523,7 @@ def place_mistakes(case: Copying) -> Named:
 
 
 def weight_mistakes(case: Copying) -> Named:
-    """Name copies by other weights than the average over layers and heads."""
+    """Name copies that use other weights than the average over layers and heads."""
 
     def by(weights: Callable[[Tensor], Tensor]) -> Callable[[], list[str]]:
         return lambda: case.filled(looked_at(weights(case.weights)).tolist())
@@ -1530,7 +1540,7 @@ def weight_mistakes(case: Copying) -> Named:
 
 
 def each_word_once(case: Copying) -> list[str]:
-    """Copy words that were not copied before."""
+    """Copy only words that were not copied before."""
     average = case.weights.mean(dim=(0, 1)).clone()  # (t, s)
     places = []
     for row, word in enumerate(case.target):
@@ -1541,7 +1551,7 @@ def each_word_once(case: Copying) -> list[str]:
 
 
 def word_mistakes(case: Copying) -> Named:
-    """Name the mistake when the words are put together."""
+    """Name the mistake in the construction of the list of words."""
     average = case.weights.mean(dim=(0, 1))  # (t, s)
     looked = looked_at(average).tolist()
     right = case.filled(looked)
@@ -1579,7 +1589,7 @@ def word_mistakes(case: Copying) -> Named:
 
 
 def expect_copies(got: Any, case: Copying, earlier: Copying | None = None) -> None:
-    """Compare the words with the right ones, and with those of an earlier call."""
+    """Compare the words with the right ones, and with the words of an earlier call."""
     named = copying_mistakes(case)
     if earlier:
         named[KEPT] = lambda: reference.copy_unknown_words(*earlier.given)
@@ -1589,7 +1599,7 @@ def expect_copies(got: Any, case: Copying, earlier: Copying | None = None) -> No
 
 
 def expect_lists_apart(results: Sequence[tuple[Any, Any]]) -> None:
-    """Fail if a later call changed the list that an earlier one had returned."""
+    """Fail if a later call changed the list that an earlier call had returned."""
     if any(then != now for then, now in results):
         fail(
             "A later call changed what an earlier one had returned: both are the same "
@@ -1610,7 +1620,7 @@ def run_copying(student, case: Copying) -> Any:
     form=True,
 )
 def test_copies_shape(student, draw):
-    case = draw_copying(draw.fixed(1)).behind_the_first()  # each mistake shows
+    case = draw_copying(draw.fixed(1)).behind_the_first()  # reveals each mistake
     got = run_copying(student, case)
     words = expect_parts(got, len(case.target), "a list of as many words as before")
     if UNKNOWN in words:
@@ -1622,7 +1632,7 @@ def test_copies_shape(student, draw):
 @check("copy-unknown-words", share=5, title="The word looked at most, by all heads")
 def test_copies_values(student, draw):
     first, second = draw_copying(draw.fixed(3)), draw_copying(draw.fixed(6))
-    first = replace(first, source=[*SOURCE[1:], SOURCE[0]])  # of no other check
+    first = replace(first, source=[*SOURCE[1:], SOURCE[0]])  # in no other check
     other_weights = replace(first, weights=second.weights)
     other_source = replace(other_weights, source=SOURCE[::-1])
     other_target = replace(other_source, target=second.target)
@@ -1666,7 +1676,7 @@ def test_copies_of_another_size(student, draw):
 
 
 def expect_copies_of_equal_words(student) -> None:
-    """Fail if a word that comes twice in the source counts as its second place."""
+    """Fail if two places of the same source word share one weight."""
     weights = torch.tensor([0.1, 0.5, 0.3, 0.05, 0.05]).repeat(2, 3, 1, 1)
     case = Copying([UNKNOWN], weights, ["der", "hund", "der"])
     by_word = "copies by a dictionary of the words, where equal ones have one weight"
@@ -1675,7 +1685,7 @@ def expect_copies_of_equal_words(student) -> None:
 
 
 def expect_copies_of_little_weight(student) -> None:
-    """Fail if weights are too small for the code, or too much alike."""
+    """Fail if the code cannot handle very small or almost equal weights."""
     little = torch.tensor([0.9, 2e-5, 2.004e-5, 1e-5, 0.09995]).repeat(2, 3, 1, 1)
     case = Copying([UNKNOWN], little, ["park", "herrn", "ruft"])
     named = {
@@ -1691,8 +1701,8 @@ def expect_copies_of_little_weight(student) -> None:
 Pair = tuple[str, str]
 Merge = Callable[[Sequence[str], Pair], list[str]]
 START = "▁"
-# Letters are drawn for a, b, c and d, in the same order of the alphabet: whatever is
-# drawn, each mistake shows, and as another result than every other one.
+# The letters a, b, c and d are replaced by random letters in the same alphabetical
+# order. Whatever they are, each mistake has a different result.
 PIECES = "c a bc a a ab bc b a a b a a a c a c a"
 MERGES = "d_a b_a a_c a_b a_ac ab_c ac_a"
 OTHER_MERGES = "c_a b_c a_a aa_a ca_bc d_b ab_ab"
@@ -1701,7 +1711,7 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 def renamed(draw) -> Callable[[str], str]:
-    """Draw four letters, and return a function that writes them for a, b, c and d."""
+    """Draw four letters, and return a function that replaces a, b, c and d by them."""
     drawn = torch.randperm(len(LETTERS), generator=draw.generator)[:4].sort().values
     table = str.maketrans("abcd", "".join(LETTERS[i] for i in drawn))
     return lambda text: text.translate(table)
@@ -1714,13 +1724,13 @@ def pairs_of(text: str) -> list[Pair]:
 
 
 def places_of(pieces: Sequence[str], pair: Pair) -> list[int]:
-    """Return where the two stand side by side."""
+    """Return the places at which the pair occurs."""
     found = enumerate(pairwise(pieces))
     return [place for place, neighbours in found if neighbours == pair]
 
 
 def joined_at(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
-    """Join the pieces at these places with the pieces after them, using none twice."""
+    """Join the pieces at these places with the next pieces, but use no piece twice."""
     made: list[str] = []
     i = 0
     while i < len(pieces):
@@ -1731,23 +1741,23 @@ def joined_at(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
 
 
 def merged(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge one pair, rightly."""
+    """Merge one pair correctly."""
     return joined_at(pieces, places_of(pieces, pair))
 
 
 def merged_once(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge the first place alone."""
+    """Merge only the first place."""
     return joined_at(pieces, places_of(pieces, pair)[:1])
 
 
 def merged_from_the_right(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge the last place first: aaa becomes a aa."""
+    """Merge from right to left: aaa becomes a aa."""
     turned = merged([p[::-1] for p in pieces[::-1]], (pair[1][::-1], pair[0][::-1]))
     return [piece[::-1] for piece in turned[::-1]]
 
 
 def merged_twice(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge every place, those too that share a piece: aaa becomes aa aa."""
+    """Merge every place, even if two places share a piece: aaa becomes aa aa."""
     places = places_of(pieces, pair)
     return [
         "".join(pair) if i in places else piece
@@ -1757,7 +1767,7 @@ def merged_twice(pieces: Sequence[str], pair: Pair) -> list[str]:
 
 
 def merged_in_runs(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge whatever follows on: aaa becomes one piece."""
+    """Merge overlapping places into one piece: aaa becomes one piece."""
     places, made = places_of(pieces, pair), list(pieces[:1])
     for i, piece in enumerate(pieces[1:]):
         if i in places:
@@ -1768,18 +1778,18 @@ def merged_in_runs(pieces: Sequence[str], pair: Pair) -> list[str]:
 
 
 def merged_in_text(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge in a text with blanks, which finds the pair inside of longer pieces."""
+    """Merge in a text with spaces, and thereby find the pair inside longer pieces."""
     return " ".join(pieces).replace(" ".join(pair), "".join(pair)).split(" ")
 
 
 def merged_by_pattern(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge by a regular expression, in which a dot stands for any letter."""
+    """Merge with a regular expression, in which a dot matches any letter."""
     pattern = rf"(?<!\S){' '.join(pair)}(?!\S)"
     return re.sub(pattern, "".join(pair), " ".join(pieces)).split(" ")
 
 
 def merged_if(fits: Callable[[str, str, Pair], bool]) -> Merge:
-    """Make a merge of two neighbours that fit the pair in another sense."""
+    """Return a function that merges two neighbours under a wrong condition."""
 
     def merge(pieces: Sequence[str], pair: Pair) -> list[str]:
         made: list[str] = []
@@ -1794,7 +1804,7 @@ def merged_if(fits: Callable[[str, str, Pair], bool]) -> Merge:
 
 
 def merged_before_the_last(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Lose a last piece that nothing is joined to, as `range(len(pieces) - 1)` does."""
+    """Lose the last piece if it is not merged, as `range(len(pieces) - 1)` does."""
     made = merged(pieces, pair)
     return made[:-1] if made[-1:] == list(pieces[-1:]) else made
 
@@ -1806,19 +1816,19 @@ either_way = merged_if(lambda left, right, pair: {left, right} == set(pair))
 def applied(
     pieces: Sequence[str], merges: Sequence[Pair], merge: Merge = merged
 ) -> list[str]:
-    """Apply the merges in order, with the right step or a different one."""
+    """Apply the merges in order, with the right step or a wrong one."""
     for pair in merges:
         pieces = merge(pieces, pair)
     return list(pieces)
 
 
 def applied_in_one_pass(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
-    """Merge from left to right, whatever merge fits."""
+    """Merge from left to right in one pass, with any merge that matches."""
     return merged_if(lambda left, right, _: (left, right) in merges)(pieces, ("", ""))
 
 
 def applied_from_the_left(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
-    """Merge the first place at which any merge fits, until none does."""
+    """Apply any merge at the first place where one matches, until none matches."""
     pieces = list(pieces)
     while places := [place for pair in merges for place in places_of(pieces, pair)]:
         pieces = joined_at(pieces, [min(places)])
@@ -1826,7 +1836,7 @@ def applied_from_the_left(pieces: Sequence[str], merges: Sequence[Pair]) -> list
 
 
 def longest_pieces(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
-    """Cut the longest piece that a merge makes from the text, again and again."""
+    """Repeatedly cut out the longest piece that a merge makes."""
     text, known = "".join(pieces), set(map("".join, merges))
     made: list[str] = []
     while text:
@@ -1837,7 +1847,7 @@ def longest_pieces(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
 
 
 def applied_mistakes(pieces: Sequence[str], merges: Sequence[Pair]) -> Named:
-    """Name the mistake when merges are applied."""
+    """Name the mistake in the application of merges."""
 
     def by(merge: Merge) -> Callable[[], list[str]]:
         return lambda: applied(pieces, merges, merge)
@@ -1879,7 +1889,7 @@ def applied_mistakes(pieces: Sequence[str], merges: Sequence[Pair]) -> Named:
 
 
 def unknown_mistakes(right: Sequence[str], merges: Sequence[Pair]) -> Named:
-    """Name the mistake in pieces that no merge knows, and with the list."""
+    """Name the mistake in pieces that no merge contains, and in the list."""
     known = {*map("".join, merges), *(piece for pair in merges for piece in pair)}
     return {
         "the pieces joined to a text": lambda: " ".join(right),
@@ -1893,7 +1903,7 @@ def unknown_mistakes(right: Sequence[str], merges: Sequence[Pair]) -> Named:
 
 
 def overlap_mistakes(by: Callable[[Merge], Callable[[], Any]]) -> Named:
-    """Name other merges of places that share a piece."""
+    """Name wrong merges of places that share a piece."""
     return {
         "merges from right to left": by(merged_from_the_right),
         "merges that use one piece twice: aaa as aa aa": by(merged_twice),
@@ -1904,7 +1914,7 @@ def overlap_mistakes(by: Callable[[Merge], Callable[[], Any]]) -> Named:
 def expect_pieces(
     got: Any, pieces: Sequence[str], merges: Sequence[Pair], earlier: Any = None
 ) -> None:
-    """Compare pieces with the right ones, and with those of an earlier call."""
+    """Compare pieces with the right ones, and with the pieces of an earlier call."""
     named = applied_mistakes(pieces, merges)
     if earlier is not None:
         named = {KEPT: earlier, **named}
@@ -1964,8 +1974,8 @@ def test_applied_changes_nothing(student, draw):
 
 Seen = Counter[Pair]
 Words = dict[str, int]
-# As above: whichever four letters are drawn, no two mistakes have the same result.
-# How often each word occurs in two corpora: without equals among the most frequent.
+# As above, no two mistakes have the same result, whichever four letters are drawn. How
+# often each word occurs in two corpora. The most frequent pairs have different counts.
 TWO_CORPORA = {
     "dacbd": (13, 3),
     "acdcb": (14, 15),
@@ -1986,7 +1996,7 @@ SIGNS = {"Ei.": 2, "ei": 7, "e.": 10, "Eier": 3, "ex": 6, "ex.": 12, "über": 3}
 
 @dataclass(frozen=True)
 class Way:
-    """One way to learn merges: the right one, or with a part exchanged."""
+    """One way to learn merges: the right way, or one with a part replaced."""
 
     spell: Callable[[str], list[str]] = lambda word: [START, *word]
     pairs: Callable[[list[str]], Sequence[Pair]] = lambda pieces: list(pairwise(pieces))
@@ -2016,17 +2026,17 @@ class Way:
 
 
 def learned(words: Words, n: int, **changes: Any) -> list[Pair]:
-    """Learn n merges, rightly or with a part exchanged."""
+    """Learn n merges: correctly, or with one part replaced."""
     return Way(**changes).learn(words, n)
 
 
 def learned_by(words: Words, n: int) -> Callable[..., Callable[[], list[Pair]]]:
-    """Return a maker of functions that learn from these words differently."""
+    """Return a function that makes wrong learners for these words."""
     return lambda **changes: lambda: learned(words, n, **changes)
 
 
 def learn_mistakes(words: Words, n: int) -> Named:
-    """Name the mistake when merges are learned."""
+    """Name the mistake in learned merges."""
     return {
         **spelling_mistakes(words, n),
         **counting_mistakes(words, n),
@@ -2036,7 +2046,7 @@ def learn_mistakes(words: Words, n: int) -> Named:
 
 
 def spelling_mistakes(words: Words, n: int) -> Named:
-    """Name merges of words that are spelled or merged differently."""
+    """Name merges of words that are split or merged wrongly."""
     of = learned_by(words, n)
     text = "".join((START + word) * count for word, count in words.items())
     return {
@@ -2068,7 +2078,7 @@ def spelling_mistakes(words: Words, n: int) -> Named:
 
 
 def counting_mistakes(words: Words, n: int) -> Named:
-    """Name pairs that are counted differently."""
+    """Name merges of pairs that are counted wrongly."""
     of = learned_by(words, n)
     first = Counter[Pair]()
     for word, count in words.items():
@@ -2096,7 +2106,7 @@ def counting_mistakes(words: Words, n: int) -> Named:
 
 
 def choosing_mistakes(words: Words, n: int) -> Named:
-    """Name pairs that are chosen by another rule."""
+    """Name merges of pairs that are chosen by a wrong rule."""
     of = learned_by(words, n)
 
     def first_by(key: Callable[..., float]) -> Callable[[Seen, Counter[str]], Pair]:
@@ -2132,7 +2142,7 @@ def choosing_mistakes(words: Words, n: int) -> Named:
 
 
 def list_mistakes(words: Words, n: int) -> Named:
-    """Name lists that are put together wrongly."""
+    """Name wrongly constructed lists."""
     right = learned(words, n)
     return {
         "one pair again and again: counted, but not merged": lambda: right[:1] * n,
@@ -2156,7 +2166,7 @@ def list_mistakes(words: Words, n: int) -> Named:
 
 
 def equals_mistakes(words: Words, n: int) -> Named:
-    """Name what else is chosen of pairs that are seen equally often."""
+    """Name wrong choices between pairs that occur equally often."""
 
     def by(
         key: Callable[[Pair], Any] = lambda pair: 0, last: bool = False
@@ -2199,13 +2209,13 @@ def equals_mistakes(words: Words, n: int) -> Named:
 
 
 def apart(pieces: list[str]) -> list[Pair]:
-    """Return the pairs of a word, of places that share a piece the first alone."""
+    """Return a word's pairs, and only the first of two pairs that share a piece."""
     found = dict.fromkeys(pairwise(pieces))
     return [p for p in found for _ in range(len(pieces) - len(merged(pieces, p)))]
 
 
 def run_mistakes(words: Words, n: int) -> Named:
-    """Name the mistake where places share a piece."""
+    """Name the mistake where two pairs share a piece."""
     of = learned_by(words, n)
     return {
         ONCE: counting_mistakes(words, n)[ONCE],
@@ -2215,7 +2225,7 @@ def run_mistakes(words: Words, n: int) -> Named:
 
 
 def sign_mistakes(words: Words, n: int) -> Named:
-    """Name the mistake in capitals and signs."""
+    """Name the mistake in the handling of capitals and signs."""
     of = learned_by(words, n)
     return {
         "merges of words in lower case": of(spell=lambda word: [START, *word.lower()]),
@@ -2231,7 +2241,7 @@ def sign_mistakes(words: Words, n: int) -> Named:
 def expect_learned(
     got: Any, words: Words, n: int, named: Named, earlier: Any = None
 ) -> None:
-    """Compare merges with the right ones, and with those of an earlier call."""
+    """Compare merges with the right ones, and with the merges of an earlier call."""
     right = learned(words, n)
     if earlier is not None:
         of_all = "merges that an earlier call has left in the list"
@@ -2281,7 +2291,7 @@ def test_learned_of_runs(student, draw):
 def test_learned_to_the_end(student, draw):
     name = renamed(draw)
     words = {name(word): count for word, count in BY_AND_BY.items()}
-    n = 9  # four more than there are; few, should the pieces grow from call to call
+    n = 9  # four more than exist, and few, in case pieces accumulate from call to call
     seen_twice = learned(words, n, least=2)
     named: Named = {
         "merges of only those pairs that are seen twice": lambda: seen_twice

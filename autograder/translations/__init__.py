@@ -1,13 +1,14 @@
-"""Keep the Korean edition in step with the English text, its only source.
+"""Keep the Korean edition up to date with the English text, its only source.
 
 Every sentence in the course is a message in a catalogue under `book/locale/ko/`:
 
-- `LC_MESSAGES/PAGE.po`: a page of the book, found by Sphinx (`book.py`);
-- `notebooks/NN_topic.po`: a notebook, found in the released one (`notebooks.py`);
-- `notebooks/errors.po`: the explanations above errors in notebooks (`sources.py`);
-- `feedback/…`: the comments of hidden checks and the grader on a submission;
+- `LC_MESSAGES/PAGE.po`: a page of the book, found by Sphinx (`book.py`).
+- `notebooks/NN_topic.po`: a notebook, found in the released one (`notebooks.py`).
+- `notebooks/errors.po`: the explanations above errors in notebooks (`sources.py`).
+- `feedback/…`: the comments of hidden checks and the grader on a submission.
 - `README.po`: the README (`markdown.py`).
 
-`sources.py` gathers them, `catalogue.py` reads and writes them, `faults.py` reports
-what is wrong with a translation. Text without a current translation shows in English.
+`sources.py` gathers the messages, `catalogue.py` reads and writes the catalogues, and
+`faults.py` reports the faults of a translation. Text without a current translation
+appears in English.
 """

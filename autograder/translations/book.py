@@ -1,4 +1,4 @@
-"""The messages of the book's pages, as Sphinx's gettext builder finds them."""
+"""The messages of the book's pages, from Sphinx's gettext builder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.course import Course
 from autograder.translations.catalogue import Message
 from autograder.translations.markdown import has_words
 
-THEME = "sphinx"  # words of templates; their catalogue is kept by hand
+THEME = "sphinx"  # words of templates, in a catalogue kept by hand
 ROLE = re.compile(r"\{[a-z:-]+\}`([^`<]*)(<[^`]*>)?`")
 
 
@@ -23,9 +23,9 @@ class ExtractionError(RuntimeError):
 
 
 def messages(course: Course) -> dict[str, list[Message]]:
-    """Return the messages of every page: its name to what it says.
+    """Return the messages of every page, by the page's name.
 
-    Chapters that are not in the cache are executed for it.
+    If a chapter is not in the cache, Sphinx executes it.
 
     Raises:
         ExtractionError: if the book does not build.
@@ -43,9 +43,9 @@ def messages(course: Course) -> dict[str, list[Message]]:
 
 
 def page_messages(path: Path) -> list[Message]:
-    """Return the messages of a page's template that have a word to translate.
+    """Return the messages of a page's template that contain words to translate.
 
-    A formula that stands alone is none: MyST-Parser would lose it.
+    A paragraph with only a formula is not a message, because MyST-Parser would lose it.
     """
     with path.open("rb") as file:
         texts = [str(entry.id) for entry in read_po(file) if entry.id]
@@ -53,6 +53,6 @@ def page_messages(path: Path) -> list[Message]:
 
 
 def is_translated(text: str) -> bool:
-    """Return whether a message has words of its own."""
+    """Return whether a message contains words to translate."""
     own = ROLE.sub(lambda role: role[1] if role[2] or "term" in role[0] else "", text)
     return not text.startswith("\n") and has_words(own)

@@ -1,7 +1,8 @@
 """Read and write catalogues: English sentence to Korean, one `.po` file for each part.
 
-A stale translation, of a sentence that has changed since, is marked `fuzzy`; a comment
-above it holds the English that it was made from. Nothing shows it.
+If an English sentence has changed since its translation, the translation is stale. The
+catalogue marks it `fuzzy`, and a comment above it contains the old English. No page
+shows a stale translation.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Message:
-    """An English text to translate, and a word about where it stands."""
+    """An English text to translate, and a note about its place."""
 
     text: str
     comment: str = ""
 
 
 def read(path: Path) -> Catalog:
-    """Return a catalogue; an empty one where there is no file."""
+    """Return a catalogue, or an empty one if the file does not exist."""
     if not path.is_file():
         return Catalog(locale=LANGUAGE)
     with path.open("rb") as file:
@@ -47,7 +48,7 @@ def entries(catalog: Catalog) -> list[Entry]:
 
 
 def translations(path: Path) -> dict[str, str]:
-    """Return what is translated and not stale: English to Korean."""
+    """Return the translations that are not stale: English to Korean."""
     return {
         str(entry.id): str(entry.string)
         for entry in entries(read(path))
@@ -58,8 +59,8 @@ def translations(path: Path) -> dict[str, str]:
 def updated(catalog: Catalog, messages: Iterable[Message]) -> str:
     """Return the catalogue's file with exactly these messages, in this order.
 
-    A translation stays with its sentence. Where a sentence has changed a little, its
-    translation becomes stale; where it has gone, it goes.
+    A translation stays with its sentence. If a sentence has changed a little, its
+    translation becomes stale. If a sentence is gone, its translation is removed.
     """
     template = Catalog(locale=LANGUAGE)
     for one in messages:
@@ -75,7 +76,7 @@ def updated(catalog: Catalog, messages: Iterable[Message]) -> str:
 
 
 def _made_from(entry: Entry) -> str:
-    """Return the English that a translation was made from, in one line."""
+    """Return the English source of a translation, in one line."""
     noted = [one for one in entry.user_comments if one.startswith(BEFORE)]
     if entry.fuzzy and noted:
         return noted[0].removeprefix(BEFORE)
@@ -83,7 +84,7 @@ def _made_from(entry: Entry) -> str:
 
 
 def written(catalog: Catalog) -> str:
-    """Return a catalogue's file: no dates, no places, one line a sentence."""
+    """Return a catalogue's file without dates and places, one line per sentence."""
     return HEADER + "\n\n".join(map(_entry, entries(catalog))) + "\n"
 
 

@@ -1,8 +1,8 @@
-"""Take the words out of Python that its reader sees, and put translated ones in.
+"""Extract the words of Python code that its reader sees, and insert translations.
 
-They are the messages of `assert` and `raise`, what is printed, the values of a dict,
-which messages look up, and docstrings. A field of an f-string stands in its message as
-in the source: `{tuple(scores.shape)}`.
+These words are the messages of `assert` and `raise`, printed texts, the values of a
+dict that messages use, and docstrings. A message contains the fields of its f-string as
+they are in the source: `{tuple(scores.shape)}`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Words:
     """A string of a program that its reader sees.
 
     Attributes:
-        node: where it stands.
+        node: the node of the string in the syntax tree.
         text: the message.
         kind: "message" or "docstring of NAME".
     """
@@ -38,7 +38,10 @@ class Words:
 
 
 def template(node: ast.expr) -> str | None:
-    """Return a string's text, an f-string's with its fields; None of anything else."""
+    """Return the text of a string, or of an f-string with its fields.
+
+    Otherwise, return None.
+    """
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if not isinstance(node, ast.JoinedStr):
@@ -109,14 +112,15 @@ def translated(
     translate: Callable[[str], str | None],
     wanted: Callable[[str], bool] = lambda kind: True,
 ) -> str:
-    """Return a cell with the words that `translate` knows in its new ones.
+    """Return a cell in which the words that `translate` knows are translated.
 
-    A translation with other fields, or one that cannot be written down, is left out.
+    The function leaves out a translation whose fields differ, or that Python cannot
+    express.
 
     Args:
         source: the cell.
         translate: English to Korean, or None.
-        wanted: says of which kinds of words.
+        wanted: returns whether to translate a kind of words.
     """
     lines = source.splitlines(keepends=True)
     starts = [0]
@@ -141,7 +145,7 @@ def _place(one: Words) -> tuple[int, int]:
 
 
 def _written(one: Words, new: str) -> str | None:
-    """Write a translated string as Python of the same value and fields; or None."""
+    """Write a translated string as Python with its value and fields, or return None."""
     if one.kind != "message":
         return _docstring_written(one, new)
     is_template = isinstance(one.node, ast.JoinedStr)

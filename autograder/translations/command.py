@@ -37,7 +37,7 @@ def extract(
         typer.Option("--check", help="Change nothing; fail if something is outdated."),
     ] = False,
 ) -> None:
-    """Bring the catalogues up to the English text; translations stay."""
+    """Update the catalogues to the English text, and keep the translations."""
     from autograder.course import load_course
     from autograder.translations.book import ExtractionError
     from autograder.translations.sources import all_messages, quick_messages
@@ -66,7 +66,7 @@ def extract(
 
 @GROUP.command()
 def record() -> None:
-    """Write down what is done: from then on, less is a fault."""
+    """Record the translated share of each catalogue. Less is then a fault."""
     from autograder.course import load_course
     from autograder.translations import report
 
@@ -80,7 +80,7 @@ def check(
         list[Path] | None, typer.Argument(help="Catalogues; default: all.")
     ] = None,
 ) -> None:
-    """Look for lost formulas, code, roles, links, fields, and asterisks that show."""
+    """Find lost formulas, code, roles, links and fields, and visible asterisks."""
     from autograder.course import load_course
     from autograder.translations.report import (
         catalogues,

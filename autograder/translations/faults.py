@@ -1,4 +1,4 @@
-"""Say what is wrong with a translation: what it has lost, or has that was not there."""
+"""Report the faults of a translation: parts that it has lost or added."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PARTS = {
     "mark": re.compile(r"@\w+@"),
     "placeholder": re.compile(r"(?<!\{)\{[^{}`]*\}(?!\})"),
 }
-OWN_WORDS = re.compile(r".*<(.*)>$", re.DOTALL)  # a role's target behind words shown
+OWN_WORDS = re.compile(r".*<(.*)>$", re.DOTALL)  # the target of a role, after its words
 HANGUL = "가-힣"
-# CommonMark: ** behind a punctuation mark and before a letter closes nothing.
+# CommonMark: ** after a punctuation mark and before a letter does not end bold text.
 BOLD = re.compile(
     rf"(?:(?<!\w)\*\*(?=\S)|\*\*(?=\w))(.+?)(?<=\S)\*\*(?=[{HANGUL}\w])", re.DOTALL
 )
@@ -33,7 +33,7 @@ ENDS_IN_A_MARK = re.compile(rf"[^\w\s{HANGUL}]$")
 def pieces(text: str, with_fields: bool) -> dict[str, Counter[str]]:
     """Count the parts of a text that no translation may lose or add.
 
-    Of a role its target counts, not the words that are shown.
+    For a role, the function counts the target and not the words that the page shows.
     """
     found = {}
     for name, pattern in PARTS.items():
@@ -49,11 +49,11 @@ def pieces(text: str, with_fields: bool) -> dict[str, Counter[str]]:
 
 
 def faults(english: str, korean: str, with_fields: bool = False) -> Iterator[str]:
-    """Yield what is wrong with a translation, in words for its translator.
+    """Yield the faults of a translation, in words for its translator.
 
     Args:
         english: the sentence.
-        korean: its translation; "" does not count as a fault.
+        korean: its translation. An empty one, "", is not a fault.
         with_fields: whether `{name}` is a placeholder.
     """
     if not korean:
@@ -82,7 +82,7 @@ def faults(english: str, korean: str, with_fields: bool = False) -> Iterator[str
 
 
 def faults_of(entry: Entry, with_fields: bool) -> list[str]:
-    """Return what is wrong with an entry of a catalogue; a stale one is not judged."""
+    """Return the faults of an entry of a catalogue, or none if the entry is stale."""
     if entry.fuzzy:
         return []
     return list(faults(str(entry.id), str(entry.string or ""), with_fields))

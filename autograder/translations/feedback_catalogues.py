@@ -1,4 +1,4 @@
-"""The catalogues with all that the grader says of a submission."""
+"""The catalogues of all comments that the grader makes on a submission."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Take the paragraphs out of Markdown, and put translated ones in their places.
+"""Extract the paragraphs of Markdown, and insert their translations.
 
 A message is a paragraph, a heading, an item of a list or a row of a table, in one line.
-Code, comments, formulas that stand alone and lines without a word stay as they are.
+Code, comments, paragraphs with only a formula, and lines without words are not
+messages.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-# What a message leaves out at its front: marks of headings, lists and quotations.
+# The front of a line that is not in the message: marks of headings, lists and
+# quotations.
 FRONT = re.compile(
     r"(\s*(?:#{1,6} |[-*+] (?:\[[ x]\] )?|\d+[.)] |> ?)*)(.*)", re.DOTALL
 )
@@ -24,8 +26,8 @@ NO_WORDS = re.compile(
 )
 
 
-# A picture that is written in HTML, which no translator of Markdown sees; its words.
-# The text alternative of a drawing is the option of a directive.
+# The words of a picture in HTML, because translators of Markdown skip HTML. The text
+# alternative of a drawing is the option of a directive.
 PICTURE = re.compile(r"^<figure\b.*?^</figure>", re.DOTALL | re.MULTILINE)
 OF_DRAWING = re.compile(r"^```\{drawing\}.*\n(?::.*\n)*?:alt: (.*)$", re.MULTILINE)
 OF_PICTURE = re.compile(r'(<figcaption>|\balt=")(.*?)(</figcaption>|")', re.DOTALL)
@@ -40,7 +42,7 @@ def picture_words(text: str) -> Iterator[str]:
 
 
 def with_picture_words(text: str, translate: Callable[[str], str]) -> str:
-    """Return a text with the words of its pictures in HTML translated."""
+    """Return a text in which the words of its HTML pictures are translated."""
 
     def put(match: re.Match[str]) -> str:
         old = " ".join(match[2].split())
@@ -51,12 +53,12 @@ def with_picture_words(text: str, translate: Callable[[str], str]) -> str:
 
 
 def has_words(text: str) -> bool:
-    """Return whether there is anything to translate beside code, formulas and links."""
+    """Return whether a text contains more than code, formulas and links."""
     return bool(WORD.search(NO_WORDS.sub(" ", text)))
 
 
 def blocks(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield pieces of a text, which together are the text; True: it is a message."""
+    """Yield the pieces of a text, in order, with True if the piece is a message."""
     held: list[str] = []
     fence = ""
 
@@ -101,7 +103,7 @@ def messages(text: str) -> Iterator[str]:
 
 
 def translated(text: str, translate: Callable[[str], str | None]) -> str:
-    """Return the text with every message that `translate` knows in its new words."""
+    """Return the text with a translation of every message that `translate` knows."""
     made = []
     for piece, is_message in blocks(text):
         if is_message:

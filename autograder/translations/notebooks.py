@@ -1,6 +1,7 @@
 """The messages in a released notebook, and the same notebook in different wording.
 
-Cells, ids, points and checks stay; so a submission made from either is graded alike.
+Cells, ids, points and checks do not change, so the grader treats a submission made from
+either notebook in the same way.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from autograder.translations.catalogue import LANGUAGE, Message
 from autograder.unit import CHECK_SUFFIX, is_graded_code
 
 SHARED = ("setup", "hand-in")  # the grade ids of cells that all notebooks share
-UNIT = "@unit@"  # stands for the unit's slug in their messages
+UNIT = "@unit@"  # placeholder for the unit's slug in their messages
 FACTS = re.compile(r"about \d+ minutes · [\d.]+ points")
 EXPLAINED_IN = 'explain_errors("{}")'  # in the set-up cell
 COMMENT = re.compile(r"# (.+)")
-# The facts that every notebook holds, each with the pattern of its values.
+# The facts in every notebook, each with the pattern of its values.
 PATTERNS = {
     "Unit {number} of {last}": re.compile(r"Unit 0?(?P<number>\d+) of (?P<last>\d+)"),
     "about {minutes} minutes": re.compile(r"about (?P<minutes>\d+) minutes"),
@@ -43,12 +44,12 @@ def grade_id(cell: NotebookNode) -> str:
 
 
 def exercise_name(grade_id: str) -> str:
-    """Return an exercise's name as a contents list shows it."""
+    """Return an exercise's name as in a list of contents."""
     return grade_id.removesuffix(CHECK_SUFFIX).replace("-", " ").capitalize()
 
 
 def messages(notebook: NotebookNode) -> Iterator[Message]:
-    """Yield what a unit's catalogue holds: paragraphs, checks, docstrings."""
+    """Yield the messages of a unit's catalogue: paragraphs, checks, docstrings."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for text in markdown.messages(cell.source):
@@ -61,7 +62,7 @@ def messages(notebook: NotebookNode) -> Iterator[Message]:
 
 
 def shared_messages(notebook: NotebookNode, slug: str) -> Iterator[Message]:
-    """Yield what all notebooks share: set-up, hand-in, lines of facts."""
+    """Yield the messages that all notebooks share: set-up, hand-in, lines of facts."""
     yield from (Message(text, "facts") for text in PATTERNS)
     for cell in notebook.cells:
         if grade_id(cell) in SHARED:
@@ -73,12 +74,12 @@ def shared_messages(notebook: NotebookNode, slug: str) -> Iterator[Message]:
 
 
 def _is_ours(cell: NotebookNode, kind: str) -> bool:
-    """Return whether words are for the student: no demonstration's output."""
+    """Return whether words are for the student, and not output of a demonstration."""
     return kind.startswith("docstring") or is_graded_code(cell) or _is_read_only(cell)
 
 
 def _is_read_only(cell: NotebookNode) -> bool:
-    """Return whether a cell is of the course's own code, which may complain."""
+    """Return whether a cell contains the course's own code, which may raise errors."""
     details = cell.metadata.get("nbgrader", {})
     return bool(details.get("locked")) and not details.get("solution")
 
@@ -86,13 +87,13 @@ def _is_read_only(cell: NotebookNode) -> bool:
 def translated(
     notebook: NotebookNode, slug: str, own: dict[str, str], shared: dict[str, str]
 ) -> NotebookNode:
-    """Return a released notebook in the words of two catalogues.
+    """Return a released notebook with the translations of two catalogues.
 
     Args:
-        notebook: the English one; it is left as it is.
-        slug: the unit's.
+        notebook: the English notebook, which does not change.
+        slug: the unit's slug.
         own: the unit's translations.
-        shared: those of what all notebooks share.
+        shared: the translations of messages that all notebooks share.
     """
     made = copy.deepcopy(notebook)
     made.metadata[LANGUAGE_KEY] = LANGUAGE
@@ -132,7 +133,7 @@ def _fact(text: str, shared: Mapping[str, str]) -> str:
 
 
 def _to_itself(source: str, slug: str) -> str:
-    """Let links open the notebook on Colab, and the chapter, in its own language."""
+    """Change the links to Colab and to the chapter to this language's files."""
     source = source.replace(f"/assignments/{slug}/", f"/assignments/{LANGUAGE}/{slug}/")
     return source.replace(f"/{slug}.html", f"/{LANGUAGE}/{slug}.html")
 

@@ -1,7 +1,7 @@
-"""Replace every word of the messages, to see which texts no translation reaches.
+"""Replace every word of the messages, to find the texts that no translation reaches.
 
-Every word of a message becomes a Korean one; what must stay stays. English that shows
-then is in no catalogue.
+Every word of a message becomes a Korean one, except for the parts that must not change.
+If a page still shows English, this text is in no catalogue.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TAGS = re.compile(r"<[^>]+>|&\w+;")
 
 
 def word_for(english: str) -> str:
-    """Return a Korean word for an English one: another for each."""
+    """Return a Korean word for an English one, different for each English word."""
     number = zlib.crc32(english.encode())
     letters = (number % LETTERS, number // LETTERS % LETTERS)
     return "".join(chr(FIRST + letter) for letter in letters)
@@ -49,13 +49,13 @@ def pseudolocalized(english: str, with_fields: bool) -> str:
 
 
 def _shown(role: re.Match[str]) -> str:
-    """Give a role words of its own."""
+    """Give a role its own words."""
     target = role[2] or role[3]
     return f"{role[1]}`{word_for(target)} <{target}>`"
 
 
 def pseudolocalize(locale: Path, target: Path) -> None:
-    """Write the catalogues of a language to another folder, all of it translated."""
+    """Write the catalogues of a language to another folder, with all words replaced."""
     shutil.copytree(locale, target)
     for name, path in catalogues_in(target):
         catalog = read(path)

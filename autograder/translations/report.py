@@ -22,13 +22,13 @@ ONE_WORD = re.compile(r"\$[^$]*\$|`[^`]*`")
 
 @dataclass(frozen=True)
 class State:
-    """How far a catalogue is, counted in English words.
+    """The progress of a catalogue, counted in English words.
 
     Attributes:
-        name: such as `notebooks/04_attention.po`.
-        done: translated.
-        stale: translated before the English changed.
-        missing: not translated.
+        name: a name such as `notebooks/04_attention.po`.
+        done: translated words.
+        stale: words that were translated before the English changed.
+        missing: words without a translation.
     """
 
     name: str
@@ -43,7 +43,7 @@ class State:
 
     @property
     def share(self) -> float:
-        """Return the share that is done."""
+        """Return the share of translated words."""
         return self.done / self.words if self.words else 1.0
 
 
@@ -78,7 +78,7 @@ def states(course: Course) -> list[State]:
 
 
 def faults_in(name: str, path: Path) -> Iterator[str]:
-    """Yield what is wrong with a catalogue's translations, each with its English."""
+    """Yield the faults of a catalogue's translations, each with its English."""
     found = entries(read(path))
     if name.endswith("/glossary.po"):
         yield from _same_terms(name, found)
@@ -89,7 +89,7 @@ def faults_in(name: str, path: Path) -> Iterator[str]:
 
 
 def _same_terms(name: str, found: list[Entry]) -> Iterator[str]:
-    """Yield the words that stand for two terms: Sphinx takes a term once."""
+    """Yield translations that two terms share: Sphinx accepts each term only once."""
     words = Counter(str(entry.string) for entry in found if not entry.fuzzy)
     for word, number in words.items():
         if word and number > 1:
@@ -97,7 +97,7 @@ def _same_terms(name: str, found: list[Entry]) -> Iterator[str]:
 
 
 def table(found: list[State]) -> Iterator[str]:
-    """Yield the lines of a table of states, and of their sum."""
+    """Yield the lines of a table of states, and of their total."""
     total = State(
         "all",
         sum(one.done for one in found),
@@ -117,14 +117,14 @@ def recorded(course: Course) -> dict[str, float]:
 
 
 def record(course: Course, found: list[State]) -> None:
-    """Record the shares; if a share has fallen, the record shows the lower one."""
+    """Record the shares, even if a share has fallen."""
     shares = {one.name: round(one.share, 4) for one in found if one.done}
     path = locale_dir(course) / RECORD
     path.write_text(json.dumps(shares, indent=1) + "\n", encoding="utf-8")
 
 
 def fallen(found: list[State], shares: Mapping[str, float]) -> Iterator[str]:
-    """Yield which catalogues are below their recorded share."""
+    """Yield the catalogues that are below their recorded share."""
     for one in found:
         before = shares.get(one.name, 0.0)
         if one.share < before - 0.0001:

@@ -1,7 +1,7 @@
-"""Take the words out of JavaScript that its reader sees, and put translated ones in.
+"""Extract the words of JavaScript that its reader sees, and insert translations.
 
-A message is a string, or strings joined by `+`; what a template puts in stands in it as
-`{file.name}`.
+A message is a string, or several strings joined by `+`. It contains the fields of a
+template in the form `{file.name}`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LITERAL = re.compile(rf"{TEMPLATE}|{STRING}(?:\s*\+\s*{STRING})*")
 COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
 PUT_IN = re.compile(r"\$\{([^{}]*)\}")
 WORDS = re.compile(r"[A-Za-z]{2,} |[A-Z][a-z]+| [a-z]{2,}")
-ALONE = ("on", "read", "predicts", "positions")  # words that stand alone
+ALONE = ("on", "read", "predicts", "positions")  # single words that are messages
 # Names for the browser and for the page's style, paths of drawings, programs.
 NO_WORDS = re.compile(
     r"live-|viewBox|[a-z]+[A-Z]|DOMContent|M\{|python |[A-Za-z0-9+/]{30}"
@@ -42,7 +42,10 @@ def messages(script: str) -> Iterator[str]:
 
 
 def translated(script: str, translate: Callable[[str], str]) -> str:
-    """Return a script with its messages in other words; of other fields, unchanged."""
+    """Return a script with translated messages.
+
+    Keep messages whose fields would differ.
+    """
     for begin, end, text in reversed(list(literals(script))):
         new = translate(text)
         if new != text and fields(new) == fields(text):

@@ -1,4 +1,4 @@
-"""All messages of the course, by the catalogue that holds them."""
+"""All messages of the course, by catalogue."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from autograder.translations.unit_table import PAGES, PUBLISHED, README, locale_
 
 NOTEBOOKS = "notebooks"
 SHARED = f"{NOTEBOOKS}/shared.po"
-ERRORS = f"{NOTEBOOKS}/errors.po"  # what a notebook says above an error
+ERRORS = f"{NOTEBOOKS}/errors.po"  # the notebook's sentence above an error
 EXPLAINED_ERRORS = "assemble/explained_errors.py"
-BOOK = "book.po"  # what the book's own code writes
+BOOK = "book.po"  # texts of the book's own code
 FEEDBACK_WORDS = "nbgrader_steps/feedback*.py"
 UNIT_TABLE = "translations/unit_table.py"
 REPORT = f"{FEEDBACK}/report.po"  # of a class
@@ -35,9 +35,9 @@ REPORT_WORDS = ("pages/class_report/*.j2", "class_report/*.py")
 UNITS = re.compile(
     r"<!-- units:.*?<!-- end of units -->", re.DOTALL
 )  # a table of facts
-# Their texts come from a student's process, where there are no phrases.
+# Their texts come from a student's process, which has no phrases.
 STUDENT_SIDE = "sandbox/student_side/side_effects.py"
-# Calls whose first argument is a text to translate: of the grader, of its pages.
+# Calls of the grader and of its pages whose first argument is a text to translate.
 PHRASES, TOLD = ("Phrase", "joined"), ("said", "told")
 EXPLAINED = ("Sentence", "Cause")
 NO_TEXT = re.compile(r"^lambda |\\[dwsS(]|\(\?|^\w+ \| \w+$|^<\w+ \w+=")
@@ -65,7 +65,7 @@ def unit_catalogue(room: str, unit: Unit) -> str:
 
 
 def all_messages(course: Course) -> dict[str, list[Message]]:
-    """Return the messages of every catalogue; the book's pages take a minute.
+    """Return the messages of every catalogue. The book's pages take a minute.
 
     Raises:
         ExtractionError: if the book does not build.
@@ -76,7 +76,7 @@ def all_messages(course: Course) -> dict[str, list[Message]]:
 
 
 def quick_messages(course: Course) -> dict[str, list[Message]]:
-    """Return the messages of every catalogue but those of the book's pages."""
+    """Return the messages of every catalogue except those of the book's pages."""
     found: dict[str, list[Message]] = {SHARED: []}
     for unit in course.units:
         released = course.release_notebook(unit)
@@ -127,14 +127,14 @@ def quick_messages(course: Course) -> dict[str, list[Message]]:
 
 
 def shown_by(source: str) -> Iterator[str]:
-    """Yield the texts of a module of checks: strings of two words, and all phrases."""
+    """Yield the texts of a module of checks: all phrases, and strings of two words."""
     tree = ast.parse(source)
     phrases = {id(node) for node in _first_arguments(PHRASES, tree)}
     skipped = set()
     for node in ast.walk(tree):
         if isinstance(node, (*code.DOCUMENTED, ast.Module)) and ast.get_docstring(node):
             skipped.add(id(node.body[0].value))  # type: ignore[attr-defined]
-        if isinstance(node, ast.JoinedStr):  # no text of the student's
+        if isinstance(node, ast.JoinedStr):  # not a text of the student's
             skipped.update(map(id, ast.walk(node)))
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     for node in sorted(texts, key=lambda one: (one.lineno, one.col_offset)):
@@ -151,7 +151,7 @@ def _has_two_words(text: str) -> bool:
 
 
 def handed_to(names: Sequence[str], source: str) -> Iterator[str]:
-    """Yield the texts with words that a module hands to functions of some names."""
+    """Yield the texts that a module passes to functions with these names."""
     found = _first_arguments(names, ast.parse(source))
     for node in sorted(found, key=lambda one: (one.lineno, one.col_offset)):
         text = code.template(node)
@@ -167,7 +167,7 @@ def _first_arguments(names: Sequence[str], tree: ast.Module) -> Iterator[ast.exp
 
 
 def told_in(script: str) -> Iterator[str]:
-    """Yield the texts that a script or a template hands to `told`."""
+    """Yield the texts that a script or a template passes to `told`."""
     for match in TOLD_IN_TEMPLATE.finditer(script):
         yield "".join(map(json.loads, STRING.findall(match[1])))
 
@@ -175,14 +175,14 @@ def told_in(script: str) -> Iterator[str]:
 def _messages(
     find: Callable[[str], Iterable[str]], paths: Iterable[Path], named: bool = False
 ) -> Iterator[Message]:
-    """Yield what is found in files, each with its file's name if it is `named`."""
+    """Yield the messages found in files, with the file's name if it is `named`."""
     for path in sorted(paths):
         for text in find(path.read_text("utf-8")):
             yield Message(text, path.stem if named else "")
 
 
 def _names(course: Course, unit: Unit) -> Iterator[Message]:
-    """Yield the names of a unit's exercises, as its feedback page shows them."""
+    """Yield the names of a unit's exercises, as on its feedback page."""
     released = course.release_notebook(unit)
     if released.is_file():
         for cell in nbformat.read(released, as_version=4).cells:

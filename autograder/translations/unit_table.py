@@ -20,7 +20,7 @@ def locale_of(course: Course, language: str) -> Path:
 
 
 def told_in_readme(course: Course, language: str) -> Callable[[str], str]:
-    """Return what puts a README's sentences into a language."""
+    """Return a function that translates the sentences of a README into a language."""
     locale, table = locale_of(course, language), dict[str, str]()
     if language != ENGLISH:
         table = translations(locale / README) | translations(locale / PUBLISHED)
@@ -37,10 +37,10 @@ def unit_table(
 
     Args:
         course: the course.
-        units: its rows.
-        language: of the words, and of the notebooks that are led to.
-        published: whether it is for the students' repository, which has one notebook
-            a unit, whatever its language.
+        units: the units in the rows.
+        language: the language of the words and of the linked notebooks.
+        published: whether the table is for the students' repository, which has one
+            notebook for each unit, whatever its language.
     """
     told = told_in_readme(course, language)
     rows = [told("| unit | chapter | notebook | Colab |"), RULE]
@@ -60,7 +60,7 @@ def unit_table(
 
 
 def title_of(course: Course, unit: Unit, language: str) -> str:
-    """Return a unit's title as its chapter's heading has it."""
+    """Return a unit's title from the heading of its chapter."""
     if language == ENGLISH:
         return unit.title
     path = locale_of(course, language) / PAGES / f"{unit.slug}.po"

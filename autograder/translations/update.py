@@ -1,4 +1,4 @@
-"""Bring the catalogues up to the English text, and say which are not."""
+"""Update the catalogues to the English text, and report outdated ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ THEME = f"{PAGES}/sphinx.po"  # words of Sphinx and its theme, kept by hand
 def outdated(
     course: Course, messages: Mapping[str, Sequence[Message]]
 ) -> Iterator[tuple[Path, str | None]]:
-    """Yield each catalogue that is outdated, and its new text; None: remove it."""
+    """Yield each outdated catalogue with its new text, or with None to remove it."""
     folder = locale_dir(course)
     for name, texts in messages.items():
         path = folder / name
@@ -31,7 +31,7 @@ def outdated(
 
 
 def update(course: Course, messages: Mapping[str, Sequence[Message]]) -> list[Path]:
-    """Write the catalogues that are not up to date; return them."""
+    """Write the catalogues that are outdated, and return them."""
     changed = []
     for path, text in outdated(course, messages):
         if text is None:
