@@ -133,6 +133,12 @@ def test_a_tensor_that_is_written_into_is_named_though_its_values_return():
         require_no_traces(lambda x: x.add_(1).sub_(1), torch.ones(2))
 
 
+def test_a_function_of_tensors_that_keeps_its_first_result_is_named():
+    KEPT.clear()
+    with pytest.raises(AssertionError, match="new inputs give the old result"):
+        require_no_traces(keeps, torch.randn(3, 4), torch.randn(3, 4))
+
+
 def test_a_function_that_draws_random_numbers_leaves_no_traces():
     require_no_traces(lambda words: torch.rand(3), ["b", "a"])
     assert torch.get_default_dtype() == torch.float32
