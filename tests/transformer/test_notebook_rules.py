@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer.analysis.notebook_rules import require_rules
+from transformer.analysis.notebook_rules import require_no_traces, require_rules
 
 KEPT: dict[str, torch.Tensor] = {}
 
@@ -88,6 +88,60 @@ def test_a_broken_rule_is_named(function, named):
     KEPT.clear()
     with pytest.raises(AssertionError, match=named):
         require_rules(function, torch.randn(3, 4), torch.randn(3, 4))
+
+
+def sorts(words):
+    words.sort()
+
+
+def switches_gradients_on(words):
+    torch.set_grad_enabled(True)
+
+
+def moves_to_meta(words):
+    torch.set_default_device("meta")
+
+
+def makes_doubles(words):
+    torch.set_default_dtype(torch.float64)
+
+
+def seeds_without_tensors(words):
+    torch.manual_seed(0)
+
+
+@pytest.mark.parametrize(
+    ("function", "named"),
+    [
+        (sorts, "writes into one of its inputs"),
+        (switches_gradients_on, "switches gradients on"),
+        (moves_to_meta, "default device"),
+        (makes_doubles, "default dtype"),
+        (seeds_without_tensors, "sets a seed"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_trace_of_any_function_is_named_and_removed(function, named):
+    with pytest.raises(AssertionError, match=named):
+        require_no_traces(function, ["b", "a"])
+    new = torch.zeros(1, requires_grad=True) * 1
+    assert new.dtype == torch.float32 and new.device.type == "cpu" and new.requires_grad
+
+
+def test_a_tensor_that_is_written_into_is_named_though_its_values_return():
+    with pytest.raises(AssertionError, match="writes into one of its inputs"):
+        require_no_traces(lambda x: x.add_(1).sub_(1), torch.ones(2))
+
+
+def test_a_function_of_tensors_that_keeps_its_first_result_is_named():
+    KEPT.clear()
+    with pytest.raises(AssertionError, match="new inputs give the old result"):
+        require_no_traces(keeps, torch.randn(3, 4), torch.randn(3, 4))
+
+
+def test_a_function_that_draws_random_numbers_leaves_no_traces():
+    require_no_traces(lambda words: torch.rand(3), ["b", "a"])
+    assert torch.get_default_dtype() == torch.float32
 
 
 def test_a_right_function_passes_and_changes_no_random_state():
