@@ -44,6 +44,9 @@ def require_module_rules(module: nn.Module, *inputs: Tensor) -> None:
 def _require_every_weight(module: nn.Module, result: Tensor) -> None:
     """Require that a result depends on every weight of the module."""
     weights = {name: x for name, x in module.named_parameters() if x.requires_grad}
+    assert result.requires_grad, (
+        "no gradient flows back to the weights: use no detach, numpy or torch.no_grad"
+    )
     found = torch.autograd.grad(result.sum(), [*weights.values()], allow_unused=True)
     idle = [name for name, x in zip(weights, found, strict=True) if x is None]
     assert not idle, f"the result does not depend on these weights: {', '.join(idle)}"

@@ -1,14 +1,34 @@
 """Check the rules that every function of the notebooks keeps.
 
-The visible checks call `require_rules`, so each of them tests only its own exercise.
+The visible checks call `require_rules` for a function of tensors, and
+`require_no_traces` for any other function, so each check tests only its own exercise.
 """
 
+import copy
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 Function = Callable[..., Tensor]
+
+
+def require_no_traces(function: Callable[..., object], *inputs: object) -> None:
+    """Check that a call changes neither its inputs nor PyTorch's settings.
+
+    Args:
+        function: any function. It is called several times, also without gradients.
+        inputs: its arguments: tensors, or values that `==` compares.
+
+    Raises:
+        AssertionError: if the call changes something. The message says which one.
+    """
+    try:
+        _require_settings(function, copy.deepcopy(inputs))
+        _require_no_side_effects(function, inputs)
+        _require_no_seed(function, inputs)
+    except AssertionError as broken:  # the notebook then shows few lines of this file
+        raise AssertionError(*broken.args) from broken.__cause__
 
 
 def require_rules(function: Function, *inputs: Tensor) -> None:
@@ -31,6 +51,7 @@ def require_rules(function: Function, *inputs: Tensor) -> None:
         _require_no_seed(function, inputs)
         _require_nothing_kept(function, inputs, others)
         _require_leading_axes(function, inputs, others)
+        _require_settings(function, inputs)
         _require_dtype(function, inputs)
         _require_device(function, inputs)
         _require_gradients(function, inputs)
@@ -38,11 +59,15 @@ def require_rules(function: Function, *inputs: Tensor) -> None:
         raise AssertionError(*broken.args) from broken.__cause__
 
 
-def _require_no_side_effects(function: Function, inputs: tuple[Tensor, ...]) -> None:
+def _require_no_side_effects(
+    function: Callable[..., object], inputs: tuple[object, ...]
+) -> None:
     """Call a function, which must not write into its inputs."""
-    versions = [x._version for x in inputs]
+    values = [x._version if isinstance(x, Tensor) else x for x in inputs]
+    before = copy.deepcopy(values)
     function(*inputs)
-    assert [x._version for x in inputs] == versions, (
+    values = [x._version if isinstance(x, Tensor) else x for x in inputs]
+    assert values == before, (
         "your function writes into one of its inputs: compute a new tensor instead"
     )
 
@@ -65,7 +90,9 @@ def _require_nothing_kept(
     )
 
 
-def _require_no_seed(function: Function, inputs: tuple[Tensor, ...]) -> None:
+def _require_no_seed(
+    function: Callable[..., object], inputs: tuple[object, ...]
+) -> None:
     """Call a function in two random states; only a seed makes them equal."""
     states = []
     with torch.random.fork_rng(devices=[]):
@@ -76,6 +103,32 @@ def _require_no_seed(function: Function, inputs: tuple[Tensor, ...]) -> None:
     assert not torch.equal(*states), (
         "your function sets a seed: leave the random numbers to its caller"
     )
+
+
+def _require_settings(
+    function: Callable[..., object], inputs: tuple[object, ...]
+) -> None:
+    """Call a function with each default dtype; it keeps this and other settings."""
+    default, device = torch.get_default_dtype(), torch.zeros(0).device
+    try:
+        for chosen in (torch.float64, torch.float32):
+            torch.set_default_dtype(chosen)
+            with torch.no_grad():
+                function(*inputs)
+                assert not torch.is_grad_enabled(), (
+                    "your function switches gradients on for later code: use "
+                    "`with torch.no_grad():`"
+                )
+            assert torch.get_default_dtype() == chosen, (
+                "your function changes PyTorch's default dtype"
+            )
+            assert torch.zeros(0).device == device, (
+                "your function changes PyTorch's default device"
+            )
+    finally:
+        torch.set_default_dtype(default)
+        if torch.zeros(0).device != device:
+            torch.set_default_device(device)
 
 
 def _require_leading_axes(
@@ -107,15 +160,6 @@ def _require_leading_axes(
 def _require_dtype(function: Function, inputs: tuple[Tensor, ...]) -> None:
     """Call a function with float64 inputs; the result has that dtype and precision."""
     doubles = [x.double() / 3 if x.is_floating_point() else x for x in inputs]
-    default = torch.get_default_dtype()
-    for chosen in (torch.float64, torch.float32):
-        torch.set_default_dtype(chosen)
-        try:
-            function(*inputs)
-            found = torch.get_default_dtype()
-        finally:
-            torch.set_default_dtype(default)
-        assert found == chosen, "your function changes PyTorch's default dtype"
     result = function(*doubles)
     assert result.dtype == torch.float64, (
         f"float64 inputs give a {result.dtype} result: let a new tensor have the dtype "
