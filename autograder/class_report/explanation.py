@@ -7,6 +7,7 @@ the gradebook and the late rule.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from nbgrader.api import Grade, SubmittedAssignment
@@ -56,6 +57,8 @@ def _about_file(
 ) -> Iterator[str]:
     """Yield the status, the file that counts, the other files and the hand-in time."""
     yield f"Status: {row.status}{f': {row.reason}' if row.reason else ''}"
+    if row.status == "not graded":
+        yield f"  Grade it: course grade {slug[:2]} --student {row.student}"
     submitted = folder.root / folder.coursedir.submitted_directory
     store = SubmissionStore(folder.root, submitted, row.student, slug)
     path = next(
@@ -114,9 +117,12 @@ def _about_points(
         shown = "?" if score is None else number(score)
         is_by_hand = name in report.by_hand
         yield f"{name}: {shown} of {number(most)}, {_origin(grades[name], is_by_hand)}"
+        said: set[str] = set()
         for result in results:
             if result.exercise == name:
-                yield from _about_check(result)
+                is_new = result.hint not in said
+                yield from _about_check(result if is_new else replace(result, hint=""))
+                said.add(result.hint)
 
 
 def _origin(grade: Grade, is_by_hand: bool) -> str:
@@ -148,9 +154,11 @@ def _about_lateness(folder: ClassFolder, found: SubmittedAssignment) -> Iterator
     if due is None:
         yield "Late rule: no due date is set, so no points are lost"
         return
-    extension = found.extension or timedelta()
-    more = f" + {number(extension / timedelta(days=1))} days of extension"
-    yield f"Due: {_moment(due)}{more if extension else ''}"
+    more, days = "", (found.extension or timedelta()) / timedelta(days=1)
+    if days:
+        unit = "day" if days == 1 else "days"
+        more = f" + {number(days)} {unit} of extension = {_moment(found.duedate)}"
+    yield f"Due: {_moment(due)}{more}"
     late = found.total_seconds_late
     if late <= 0:
         yield "Late rule: on time, so no points are lost"

@@ -39,7 +39,8 @@ def viva(
     because the program runs the changed code in the sandbox.
 
     Print the first page, which has one sheet for each student. The second page has the
-    answers, and the CSV file has the questions as a quiz.
+    answers, and the CSV file has the questions as a quiz. With --student, the file
+    names contain the ids, so the pages of the whole class stay as they are.
     """
     require_fork()
     if not unprotected:
@@ -76,9 +77,9 @@ def viva(
         except (NoParent, CourseError) as error:
             complain(f"{error}. Nothing was written.")
             raise typer.Exit(2) from None
-    paths = write_sheets(
-        folder.root, graded, sheets, to or course_root.resolve() / "report"
-    )
+    place = to or course_root.resolve() / "report"
+    ids = [one.student for one in chosen] if student else []
+    paths = write_sheets(folder.root, graded, sheets, place, ids)
     number = sum(bool(one.questions) for one in sheets)
     show(console, f"{slug}: {number} of {len(sheets)} sheets have questions.")
     if rows := [(one.submission.student, one.reason) for one in sheets if one.reason]:

@@ -11,6 +11,7 @@ from autograder.sandbox.error_words import clean
 
 Result = str | tuple[Tensor, ...]  # the class name of an error, or the tensors
 MOST_NUMBERS, SHOWN_NUMBERS, BY_HAND_NUMBERS = 1_000, 24, 12
+LARGE = 1e6  # from here on, numbers are written with an exponent
 UNITS = {"": 1.0, "√2": math.sqrt(2), "√3": math.sqrt(3)} | {
     f"ln {n}": math.log(n) for n in (2, 3, 5)
 }
@@ -71,6 +72,13 @@ def agree(one: Result, other: Result, tolerance: float = 1e-4) -> bool:
     return torch.allclose(*numbers, tolerance, tolerance / 10, equal_nan=True)
 
 
+def largest_difference(one: Result, other: Result) -> float:
+    """Return the largest difference between the numbers of results of equal shapes."""
+    if isinstance(one, str) or isinstance(other, str):
+        return 0.0
+    return (_numbers(one) - _numbers(other)).abs().nan_to_num(0.0).max().item()
+
+
 def factor_of(old: Result, new: Result) -> float | None:
     """Return the factor by which all numbers change, or None if there is none."""
     if isinstance(old, str) or isinstance(new, str) or shapes_of(old) != shapes_of(new):
@@ -111,7 +119,7 @@ def _nested(value: Any) -> str:
         return f"[{', '.join(map(_nested, value))}]"
     if isinstance(value, bool):
         return str(value)
-    return exact(value) or f"{value:.4g}"
+    return (abs(value) < LARGE and exact(value)) or f"{value:.4g}"
 
 
 def is_by_hand(result: Result) -> bool:

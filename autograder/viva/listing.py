@@ -77,10 +77,10 @@ def _as_text(tree: ast.Module) -> str:
         if isinstance(node, DEFINITIONS) and ast.get_docstring(node, clean=False):
             node.body = node.body[1:] or [ast.Pass()]
     lines = ast.unparse(copy).splitlines()
-    return "\n".join(_shortened(line) for line in lines if line.strip())
+    return "\n".join(shortened(line) for line in lines if line.strip())
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
     """Write long numbers as people do: -1e9 for -1000000000.0."""
     short = LONG_NUMBER.sub(lambda match: f"{match[1]}e{len(match[2])}", text)
     return SHORT_EXPONENT.sub("", short)
@@ -116,7 +116,7 @@ def changed_lines(listing: str, given: Collection[str]) -> list[ChangedLine]:
 
 def instructive_changes(node: ast.AST) -> Iterator[ast.AST]:
     """Yield changes of a node whose effect a student should be able to predict."""
-    text = _shortened(ast.unparse(node)) if isinstance(node, ast.expr) else ""
+    text = shortened(ast.unparse(node)) if isinstance(node, ast.expr) else ""
     if MASK_CONSTANT.fullmatch(text):
         yield ast.Constant(0.0)
         if "inf" not in text:

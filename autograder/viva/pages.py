@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import hashlib
 import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -21,12 +22,25 @@ from autograder.viva.sheets import Sheet
 TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "viva"
 WRONG = [f"wrong choice {number + 1}" for number in range(WRONG_CHOICES)]
 COLUMNS = ["student", "number", "question", "right answer", *WRONG]
+LONGEST_IDS = 100  # bytes in a file name
 
 
 def write_sheets(
-    root: Path, unit: GradedUnit, sheets: Sequence[Sheet], folder: Path
+    root: Path,
+    unit: GradedUnit,
+    sheets: Sequence[Sheet],
+    folder: Path,
+    students: Sequence[str] = (),
 ) -> list[Path]:
-    """Write the sheets, the answers and the quiz; return the paths."""
+    """Write the sheets, the answers and the quiz; return the paths.
+
+    Args:
+        root: the class's folder.
+        unit: the unit.
+        sheets: the sheets.
+        folder: the folder to write into.
+        students: the ids for the file names; by default, the sheets of the whole class.
+    """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
@@ -42,16 +56,17 @@ def write_sheets(
 
     words = {
         **{"slug": unit.slug, "sheets": sheets, "said": said},
+        "uses_identity": _uses_identity,
         "returned": {
             name: returned(unit, name) for one in sheets for name in one.listings
         },
     }
-    made = []
+    made, stem = [], "-".join([unit.slug, *_short(students)])
     for ending in ("viva", "viva-answers"):
-        made.append(folder / f"{unit.slug}-{ending}.html")
+        made.append(folder / f"{stem}-{ending}.html")
         page = environment.get_template(f"{ending}.html.j2").render(words)
         atomic_write(made[-1], page.encode("utf-8", "replace"))
-    made.append(folder / f"{unit.slug}-viva-quiz.csv")
+    made.append(folder / f"{stem}-viva-quiz.csv")
     table = io.StringIO(newline="")
     for row in (COLUMNS, *_quiz_rows(sheets, said)):
         texts = [safe_text(cell) for cell in row]
@@ -60,6 +75,20 @@ def write_sheets(
         )
     atomic_write(made[-1], table.getvalue().encode("utf-8-sig", "replace"))
     return made
+
+
+def _uses_identity(sheet: Sheet) -> bool:
+    calls = [call for _, calls in sheet.listings.values() for call in calls]
+    return any("identity(" in call for call in calls)
+
+
+def _short(students: Sequence[str]) -> list[str]:
+    """Return ids for a file name, or the first id and a hash if they are long."""
+    names = "-".join(students).encode()
+    if len(names) <= LONGEST_IDS:
+        return list(students)
+    first = students[0].encode()[: LONGEST_IDS // 2].decode(errors="ignore")
+    return [first, "and-more", hashlib.sha256(names).hexdigest()[:8]]
 
 
 def _quiz_rows(

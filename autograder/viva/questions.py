@@ -42,6 +42,7 @@ class Question:
         text: the question.
         right: the answer, in the form of a choice.
         answer: the answer with the results, in English for the examiner.
+        cause: why the answer is true, in English for the examiner.
         wrong: wrong choices for a quiz.
         is_weak: whether a better question should take its place.
     """
@@ -55,6 +56,7 @@ class Question:
     answer: str
     wrong: tuple[str, ...]
     is_weak: bool = False
+    cause: str = ""
 
 
 def shuffled(texts: Collection[str], salt: str) -> tuple[str, ...]:
@@ -63,9 +65,19 @@ def shuffled(texts: Collection[str], salt: str) -> tuple[str, ...]:
 
 
 def own_result_question(
-    name: str, own: Sequence[Result], right: Sequence[Result]
+    name: str,
+    own: Sequence[Result],
+    right: Sequence[Result],
+    runs: Mapping[ChangedLine, Sequence[Result]],
 ) -> Question:
-    """Return a question about the first wrong result of a function."""
+    """Return a question about the first wrong result of a function.
+
+    Args:
+        name: the function.
+        own: its results, in the order of the letters.
+        right: the correct results.
+        runs: the results with each changed line, of which one may be correct.
+    """
     pairs = zip(LETTERS, own, right, strict=False)
     letter, mine, correct = next(one for one in pairs if not agree(*one[1:]))
     text = Phrase(
@@ -78,7 +90,28 @@ def own_result_question(
         Phrase("Your function: {own}. Correct: {right}.", *pair)
         for pair in ((a, b), (b, a), (a, a), (b, b))
     )
-    return Question(name, "own", None, letter, text, answer, answer, tuple(wrong))
+    cause = _difference(mine, correct)
+    repairs = [line for line, new in runs.items() if all(map(agree, new, right))]
+    if repairs:
+        cause += (
+            f" If line {repairs[0].number} were `{repairs[0].new}`, the results for "
+            "all inputs of the sheet would be correct."
+        )
+    choices = answer, answer, tuple(wrong)
+    return Question(name, "own", None, letter, text, *choices, cause=cause)
+
+
+def _difference(mine: Result, correct: Result) -> str:
+    """Say how a wrong result differs from the correct one."""
+    if isinstance(mine, str):
+        return f"The function ends with {mine}."
+    if shapes_of(mine) != shapes_of(correct):
+        return f"Its shape is {shown_shapes(mine)} instead of {shown_shapes(correct)}."
+    factor = factor_of(correct, mine)
+    if factor is not None:
+        shown_factor = exact(factor) or f"{factor:.4g}"
+        return f"Each number is {shown_factor} times the correct one."
+    return "The shape is correct, and some numbers are wrong."
 
 
 def questions_about(
@@ -166,11 +199,7 @@ def _about_input(
         wrong = [before, *(shown_shapes(one) for one in others if shapes_of(one))]
         wrong += map(str, near if len(new) == 1 else ())
     elif kind == "factor" and factor not in (None, "0", "-1"):
-        text = Phrase(
-            "{suppose} For input {letter}, your function returns {old}. By what "
-            "factor would each number change, and where does that factor come from?",
-            *(*where, shown(old)),
-        )
+        text = _factor_text(*where, shown(old), _has_zero(old))
         right, value = str(factor), factor_of(old, new) or 1.0
         answer = f"{right}: {_instead(old, new)}"
         near_values = (1 / value, value**2, 2 * value, value / 2)
@@ -187,6 +216,26 @@ def _about_input(
         wrong = [shown(one) for one in (old, *same_shape)]
     wrong = [one for one in dict.fromkeys(wrong) if one != right]
     return kind, text, right, answer, tuple(wrong[:WRONG_CHOICES])
+
+
+def _has_zero(result: Result) -> bool:
+    return any(not isinstance(one, str) and not one.all() for one in result)
+
+
+def _factor_text(suppose: str, letter: str, old: str, has_zero: bool) -> Phrase:
+    """Ask for a factor, which a result's zeros do not show."""
+    if has_zero:
+        return Phrase(
+            "{suppose} For input {letter}, your function returns {old}. By what "
+            "factor would each number except 0 change, and where does that factor "
+            "come from?",
+            *(suppose, letter, old),
+        )
+    return Phrase(
+        "{suppose} For input {letter}, your function returns {old}. By what "
+        "factor would each number change, and where does that factor come from?",
+        *(suppose, letter, old),
+    )
 
 
 def _instead(old: Result, new: Result) -> str:

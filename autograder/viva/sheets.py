@@ -1,8 +1,8 @@
 """Make the sheets of a class: run each student's code in the sandbox, ask about it."""
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,9 +20,16 @@ from autograder.sandbox.kit import folder_files
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import GradedUnit, Submission, cells_to_run
+from autograder.viva.causes import cause_of, part_of
 from autograder.viva.effects import Result, agree, read_results
-from autograder.viva.listing import changed_lines, given_lines, listing_of
+from autograder.viva.listing import (
+    ChangedLine,
+    changed_lines,
+    given_lines,
+    listing_of,
+)
 from autograder.viva.questions import (
+    LETTERS,
     Question,
     choose,
     own_result_question,
@@ -37,6 +44,7 @@ CALLS: dict[str, dict[str, list[str]]] = tomllib.loads(
 )  # unit, function, calls
 SECONDS, ALL_SECONDS = 4.0, 60.0  # for a function, for a submission
 NO_NOTEBOOK = Phrase("The student's folder has no notebook.")
+NO_ANSWER = Phrase("The student has written no answer.")
 NO_QUESTION = Phrase("The program found no question with a certain answer.")
 
 # Function to its calls and the sources to run; None is what the notebook defines.
@@ -103,7 +111,8 @@ def solution_of(unit: GradedUnit) -> dict[str, Result]:
     cells = cells_to_run(unit.released)
     calls = CALLS[unit.slug]
     functions = {name: (texts, [None]) for name, texts in calls.items()}
-    found = _run(unit, [*cells, *unit.answers.values()], functions, Limits())
+    with _started(unit, [*cells, *unit.answers.values()], Limits()) as runner:
+        found = _results(runner, functions)
     if missing := [name for name, results in found.items() if results == [None]]:
         raise CourseError(
             f"{unit.slug}: expected results of the course's solution, found none of "
@@ -141,6 +150,13 @@ def _sheet(
 ) -> Sheet:
     outcome = read_and_repair(unit, submission)
     assert outcome.notebook is not None
+    asked = {
+        exercise
+        for exercise, source in unit.answers.items()
+        if any(listing_of(source, name) for name in CALLS[unit.slug])
+    }
+    if asked <= outcome.unwritten:
+        return Sheet(submission, NO_ANSWER, language=language_of(outcome.notebook))
     written = [
         cell.source
         for cell in outcome.notebook.cells
@@ -161,42 +177,86 @@ def _sheet(
         name: (calls[name], [None, text, *(line.source for line in lines[name])])
         for name, text in found.items()
     }
-    results = _run(unit, cells_to_run(outcome.notebook), functions, limits)
+    with _started(unit, cells_to_run(outcome.notebook), limits) as runner:
+        results = _results(runner, functions)
+        questions = _questions(results, calls, lines, solution, salt)
+        chosen = [
+            replace(one, cause=_cause(runner, one, found[one.function], calls))
+            if one.changed
+            else one
+            for one in choose(questions, salt)
+        ]
+    used = {one.function: (found[one.function], calls[one.function]) for one in chosen}
+    reason = "" if chosen else NO_QUESTION
+    language = language_of(outcome.notebook)
+    return Sheet(submission, reason, tuple(chosen), used, language)
+
+
+def _questions(
+    results: Mapping[str, Sequence[list[Result] | None]],
+    calls: Mapping[str, Sequence[str]],
+    lines: Mapping[str, Sequence[ChangedLine]],
+    solution: Mapping[str, Result],
+    salt: str,
+) -> list[Question]:
+    """Return the questions about all functions."""
     questions: list[Question] = []
     for name, (own, again, *changed) in results.items():
         right = [solution[call] for call in calls[name]]
         if not own or not again or not all(map(agree, own, again)):
             continue  # a later cell changes the function, or its results vary
+        pairs = zip(lines[name], changed, strict=True)
+        runs = {line: one for line, one in pairs if one}
         if all(map(agree, own, right)):
-            runs = {
-                line: one for line, one in zip(lines[name], changed, strict=True) if one
-            }
             questions += questions_about(name, again, runs, salt)
         elif all(one.form != "own" for one in questions):  # later ones may follow
-            questions.append(own_result_question(name, own, right))
-    chosen = choose(questions, salt)
-    used = {one.function: (found[one.function], calls[one.function]) for one in chosen}
-    reason = "" if chosen else NO_QUESTION
-    return Sheet(submission, reason, chosen, used, language_of(outcome.notebook))
+            questions.append(own_result_question(name, own, right, runs))
+    return questions
 
 
-def _run(
-    unit: GradedUnit, cells: Sequence[str], functions: Functions, limits: Limits
+def _cause(
+    runner: SubmissionRunner,
+    question: Question,
+    listing: str,
+    calls: Mapping[str, Sequence[str]],
+) -> str:
+    """Return why the answer to a question about a changed line is true."""
+    name, line = question.function, question.changed
+    assert line is not None
+    part = part_of(listing, line)
+    functions = {name: (calls[name], part.sources if part else ())}
+    values = _results(runner, functions, is_recording=True)[name]
+    letters = LETTERS[: len(calls[name])]
+    asked = "".join(one if question.letter in ("", one) else " " for one in letters)
+    return cause_of(line, part, values, asked, question.letter or question.right)
+
+
+@contextmanager
+def _started(
+    unit: GradedUnit, cells: Sequence[str], limits: Limits
+) -> Iterator[SubmissionRunner]:
+    """Yield a runner of some cells, after which `run_calls` can run."""
+    parent, files = shared_parent(), folder_files(unit.kit)
+    warm_up(unit, files, parent)
+    with SubmissionRunner(parent, [*cells, RUN_INSIDE], files, limits) as runner:
+        yield runner
+
+
+def _results(
+    runner: SubmissionRunner, functions: Functions, is_recording: bool = False
 ) -> dict[str, list[list[Result] | None]]:
     """Return each function's results for each source, or None if it has none.
 
     The first source of a function that does not end is the last one to run.
     """
-    parent, files = shared_parent(), folder_files(unit.kit)
-    warm_up(unit, files, parent)
     found: dict[str, list[list[Result] | None]] = {}
-    with SubmissionRunner(parent, [*cells, RUN_INSIDE], files, limits) as runner:
-        for name, (calls, sources) in functions.items():
-            found[name] = [None] * len(sources)
-            with suppress(StudentGone), runner.fresh(name) as student:
-                student.begin(0)
-                for number, source in enumerate(sources):
-                    with suppress(StudentError):
-                        reply = student["run_calls"](source, name, list(calls))
-                        found[name][number] = read_results(reply, len(calls))
+    for name, (calls, sources) in functions.items():
+        found[name] = [None] * len(sources)
+        with suppress(StudentGone), runner.fresh(name) as student:
+            student.begin(0)
+            for number, source in enumerate(sources):
+                with suppress(StudentError):
+                    words = source, name, list(calls), is_recording
+                    reply = student["run_calls"](*words)
+                    found[name][number] = read_results(reply, len(calls))
     return found

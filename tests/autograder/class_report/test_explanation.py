@@ -72,7 +72,7 @@ def test_each_number_comes_from_the_gradebook_and_the_files(graded: Path) -> Non
     said = course(graded, "explain", "perfect-one", "1")
     assert "double: 15 of 20, by hand in place of 20" in said
     assert "why: 30 of 30, by hand" in said
-    assert "Due: 2026-11-01 00:00:00 UTC + 1 days of extension" in said
+    assert "UTC + 1 day of extension = 2026-11-02 00:00:00 UTC\n" in said
     assert "Score: 95 − 9.5 for lateness = 85.5 of 100" in said
     course(graded, "report", "1")
     for platform in ("canvas", "moodle"):
@@ -97,6 +97,11 @@ def test_mistakes_caps_and_unknown_students(graded: Path) -> None:
     capped = replace(row, checks=({**wrong[0], "status": "passed"},))
     assert any(CAPPED in line for line in explain(folder, report, capped))
     assert not any(CAPPED in line for line in explain(folder, report, row))
+    hinted = {**wrong[0], "hint": "Look again."}
+    twice = "\n".join(explain(folder, report, replace(row, checks=(hinted, hinted))))
+    assert twice.count(wrong[0]["title"]) == 2 and twice.count("Look again.") == 1
+    waiting = list(explain(folder, report, replace(row, status="not graded")))
+    assert waiting[1] == "  Grade it: course grade 01 --student mistake-1"
     with Gradebook(f"sqlite:///{graded}/gradebook.db") as gradebook:
         gradebook.add_student("absent")
         gradebook.add_submission(UNIT, "absent")

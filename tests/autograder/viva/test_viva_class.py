@@ -9,7 +9,7 @@ from viva_students import UNIT_04, hand_in, proof, styled
 
 from autograder.commands.app import app
 from autograder.sandbox.limits import Limits
-from autograder.viva.pages import returned
+from autograder.viva.pages import returned, write_sheets
 from autograder.viva.sheets import CALLS, make_sheet
 
 pytestmark = pytest.mark.integration
@@ -55,6 +55,9 @@ def test_the_command_writes_both_pages_and_the_quiz(tmp_path):
     assert page.count("<article>") == answers.count("<article>") == 3
     assert "<script>" not in page and "&lt;script&gt;" in page
     assert "instead of" in answers and "instead of" not in page
+    assert answers.count("Cause: The change turns") == 3 and "Cause:" not in page
+    assert "identity(layer)" not in page  # no input of this unit uses it
+    assert answers.count("The student has written no answer.") == 1
     rows = list(csv.DictReader(quiz.splitlines(keepends=True)))
     assert [row["student"] for row in rows] == ["'=ann"] * 3
     for row in rows:
@@ -65,9 +68,25 @@ def test_the_command_writes_both_pages_and_the_quiz(tmp_path):
 def test_only_the_chosen_students_get_a_sheet(tmp_path):
     hand_in(tmp_path, "ann", {})
     hand_in(tmp_path, "bo", {})
+    kept = tmp_path / f"{UNIT_04}-viva.html"
+    kept.write_text("the whole class")
     said = course("04", "--student", "bo", "--course-root", tmp_path, "--to", tmp_path)
     assert said.startswith("0 ") and "0 of 1 sheets have questions" in said
-    assert "ann" not in (tmp_path / f"{UNIT_04}-viva.html").read_text("utf-8")
+    assert kept.read_text() == "the whole class"
+    page = (tmp_path / f"{UNIT_04}-bo-viva.html").read_text("utf-8")
+    assert "The student has written no answer." in page
+    assert "ann" not in page
+
+
+def test_long_ids_give_a_short_name_that_depends_on_all_of_them(tmp_path):
+    students = [f"student-with-a-long-id-{number}" for number in range(8)]
+    unit = proof(UNIT_04).graded
+    one, other = (
+        write_sheets(tmp_path, unit, [], tmp_path, ids)[0].name
+        for ids in (students, students[:7])
+    )
+    assert one != other and max(map(len, (one, other))) < 120
+    assert one.startswith(f"{UNIT_04}-student-with-a-long-id-0-and-more-")
 
 
 @pytest.mark.parametrize(

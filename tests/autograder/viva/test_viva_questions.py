@@ -11,7 +11,12 @@ from viva_students import UNIT_04, answer_cells, hand_in, proof, runner_of, styl
 from autograder.sandbox.limits import Limits
 from autograder.viva.effects import exact, kind_of_change, read_results, shown
 from autograder.viva.listing import changed_lines, given_lines, listing_of
-from autograder.viva.questions import EASY, LETTERS, WRONG_CHOICES
+from autograder.viva.questions import (
+    EASY,
+    LETTERS,
+    WRONG_CHOICES,
+    questions_about,
+)
 from autograder.viva.sheets import Sheet, make_sheet
 
 pytestmark = pytest.mark.integration
@@ -132,6 +137,34 @@ def test_a_wrong_function_gets_a_question_about_its_own_result(sheet_of):
     )
     assert mine != correct
     assert own.right == f"Your function: {mine}. Correct: {correct}."
+    assert own.cause == "Each number is 2 times the correct one."
+
+
+def test_the_cause_of_a_wrong_result_is_one_of_its_lines(sheet_of):
+    answers = styled(0)
+    answers["masked-softmax"] = (
+        "def masked_softmax(scores, mask=None):\n"
+        "    if mask is not None:\n"
+        "        scores = scores.masked_fill(~mask, float('-inf'))\n"
+        "    return scores.softmax(dim=-2).nan_to_num(0.0)\n"
+    )
+    sheet = sheet_of(answers)
+    own = next(one for one in sheet.questions if one.form == "own")
+    assert own.cause.endswith(
+        "If line 4 were `return scores.softmax(dim=-1).nan_to_num(0.0)`, the results "
+        "for all inputs of the sheet would be correct."
+    )
+
+
+def test_a_factor_leaves_0_as_it_is():
+    runs = {
+        one: [(torch.tensor([0.0, 4.0]),), (torch.tensor([2.0, 4.0]),)]
+        for one in changed_lines("def f(x):\n    return x / 2", given=())[:1]
+    }
+    own = [(torch.tensor([0.0, 2.0]),), (torch.tensor([1.0, 2.0]),)]
+    a, b = (one.text for one in questions_about("f", own, runs, ""))
+    assert "would each number except 0 change" in a
+    assert "would each number change" in b
 
 
 def test_given_code_is_never_changed():
