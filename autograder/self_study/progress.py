@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from nbformat import NotebookNode
 from autograder.course import Course, Unit
 from autograder.phrases import Phrase
 from autograder.self_study.waiting import NotRun
-from autograder.unit import headings, points_of, written_points
+from autograder.unit import headings, points_of
 
 FILE = "progress.json"
 PASSED, FAILED, NOTHING = "✓", "✗", "–"  # at the start of a line
@@ -57,6 +58,30 @@ def record(folder: Path, unit: Unit, facts: Mapping[str, Mapping[str, Any]]) -> 
         raise NotRun(words) from None
 
 
+@dataclass(frozen=True)
+class Step:
+    """Hold an exercise or written question as the map shows it.
+
+    `points` are those that checks can give, so a written question has none.
+    """
+
+    name: str
+    title: str
+    minutes: int
+    points: float
+
+
+def steps_of(course: Course, unit: Unit, language: str) -> list[Step]:
+    """Return a unit's exercises and written questions, in the notebook's order."""
+    released = _read(course.release_notebook(unit))
+    titles = headings(_read(notebook_in(course, unit, language)))
+    points = points_of(released)
+    return [
+        Step(name, titles.get(name, name), minutes, points.get(name, 0))
+        for name, minutes in minutes_of(released).items()
+    ]
+
+
 def course_map(
     course: Course, folder: Path, language: str, told: Callable[[str], str]
 ) -> str:
@@ -66,31 +91,28 @@ def course_map(
     lines, unfinished = [], {}
     for unit in units:
         own = progress.get(unit.slug, {})
-        released = _read(course.release_notebook(unit))
-        points, minutes = points_of(released), minutes_of(released)
-        names = [*points, *written_points(released)]
-        left = [name for name in minutes if not own.get(name, {}).get("passed")]
-        earned = sum(own.get(name, {}).get("points", 0) for name in points)
+        steps = steps_of(course, unit, language)
+        left = [step for step in steps if not own.get(step.name, {}).get("passed")]
+        graded = [step for step in steps if step.points]
+        earned = sum(own.get(step.name, {}).get("points", 0) for step in graded)
+        total = sum(step.points for step in graded)
         line = Phrase(
             "{title}: {done} of {count} exercises, {points} of {total} points",
-            *(_title(course, unit, language), len(names) - len(left), len(names)),
-            *(f"{earned:g}", f"{sum(points.values()):g}"),
+            *(title_in(course, unit, language), len(steps) - len(left), len(steps)),
+            *(f"{earned:g}", f"{total:g}"),
         )
         if left:
             unfinished[unit] = left
             line = Phrase(
                 "{line}, about {minutes} minutes left",
-                *(line, sum(minutes[name] for name in left)),
+                *(line, sum(step.minutes for step in left)),
             )
         lines.append(f"{NOTHING if left else PASSED} {unit.number:02} {told(line)}")
-    return "\n".join([*lines, "", told(_next(course, progress, unfinished, language))])
+    return "\n".join([*lines, "", told(_next(course, progress, unfinished))])
 
 
 def _next(
-    course: Course,
-    progress: Progress,
-    unfinished: Mapping[Unit, list[str]],
-    language: str,
+    course: Course, progress: Progress, unfinished: Mapping[Unit, list[Step]]
 ) -> Phrase:
     """Name the next exercise, in the last unit that was begun if one is left there."""
     begun = max((u.number for u in course.units if u.slug in progress), default=0)
@@ -98,12 +120,10 @@ def _next(
     unit = next(iter(later or unfinished), None)
     if unit is None:
         return Phrase("All exercises are done.")
-    exercise = unfinished[unit][0]
-    minutes = minutes_of(_read(course.release_notebook(unit)))[exercise]
-    titles = headings(_read(notebook_in(course, unit, language)))
+    step = unfinished[unit][0]
     return Phrase(
         "Next: unit {unit}, exercise {title}, about {minutes} minutes",
-        *(f"{unit.number:02}", titles.get(exercise, exercise), minutes),
+        *(f"{unit.number:02}", step.title, step.minutes),
     )
 
 
@@ -125,7 +145,8 @@ def minutes_of(notebook: NotebookNode) -> dict[str, int]:
     return found
 
 
-def _title(course: Course, unit: Unit, language: str) -> str:
+def title_in(course: Course, unit: Unit, language: str) -> str:
+    """Return a unit's title in a language, from the first line of its notebook."""
     first = _read(notebook_in(course, unit, language)).cells[0].source
     return first.splitlines()[0].lstrip("# ") if first else unit.title
 

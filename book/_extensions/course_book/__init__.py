@@ -24,6 +24,7 @@ from .live import LiveTranslator, add_to_page, write_live_files
 from .mathjax import MathJaxError, copy_mathjax
 from .narrow_figures import show_narrow_figures
 from .numbering import number_by_unit
+from .own_progress import OwnProgress
 from .side_by_side import execute_chapters
 from .translated import SOURCE
 from .way import WayThrough
@@ -96,6 +97,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_node(gloss, html=(show_gloss, None))
     app.add_directive("gloss", Gloss)
     app.add_directive("way-through", WayThrough)
+    app.add_directive("own-progress", OwnProgress)
     app.add_directive("live-translator", LiveTranslator)
     app.connect("config-inited", apply_facts, priority=100)
     app.connect("config-inited", provide_mathjax)
