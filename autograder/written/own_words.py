@@ -100,7 +100,7 @@ class HandedOut:
             ]
 
     def own_words(self, answer: str) -> list[str]:
-        """Return the words that the start of an answer does not copy from these texts."""
+        """Return the words that an answer's start does not copy from these texts."""
         sentences = list(sentences_of(answer[:MOST_READ]))
         flat = [word for sentence in sentences for word in sentence]
         copied = {
