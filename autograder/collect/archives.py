@@ -8,7 +8,7 @@ import re
 import stat
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from autograder.collect.incoming import (
@@ -21,6 +21,7 @@ from autograder.collect.incoming import (
     take_or_leave,
     too_large,
 )
+from autograder.collect.platform_names import match_platform
 from autograder.repair.reading import BROKEN_ARCHIVE, MAX_BYTES, count_of_entries
 
 MAX_FILES = 20_000  # possible notebooks in one archive
@@ -113,6 +114,29 @@ def read_archive(
         raise
     except BROKEN_ARCHIVE as error:
         raise CollectError(f"is a broken archive: {error}") from error
+
+
+def read_inner_archive(
+    file: IncomingNotebook,
+    reading: IncomingFiles,
+    allowance: Allowance | None = None,
+    depth: int = 1,
+) -> None:
+    """Read an archive that is a file in a folder or in another archive.
+
+    In a student's archive, every notebook has the time of the archive, because the
+    student chose the times inside.
+
+    Raises:
+        CollectError: as `read_archive` does.
+    """
+    before = len(reading.notebooks)
+    read_archive(file.content, file.parts, file.when, reading, allowance, depth)
+    if any(map(match_platform, file.parts)):
+        reading.notebooks[before:] = [
+            replace(one, when=file.when, is_timed=file.is_timed)
+            for one in reading.notebooks[before:]
+        ]
 
 
 def of_a_student() -> Allowance:
@@ -209,13 +233,11 @@ def _read_entry(
     own = _entry_time(info)
     when = own or otherwise
     try:
-        content = archive.read(info)
+        file = IncomingNotebook(parts, when, archive.read(info), own is not None)
         if is_archive(parts[-1]):
-            read_archive(content, parts, when, reading, allowance, depth + 1)
+            read_inner_archive(file, reading, allowance, depth + 1)
         else:
-            take_or_leave(
-                IncomingNotebook(parts, when, content, own is not None), reading
-            )
+            take_or_leave(file, reading)
     except CollectError as error:
         reading.refuse(parts, error)
     except BROKEN_ARCHIVE as error:

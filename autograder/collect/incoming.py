@@ -178,7 +178,8 @@ class IncomingFiles:
             one.parts[:n] for one in self.notebooks for n in range(1, len(one.parts))
         }
         for folder in folders:
-            if when := time_of_brightspace(folder[-1]):
+            is_outermost = not any(map(match_platform, folder[:-1]))
+            if is_outermost and (when := time_of_brightspace(folder[-1])):
                 self.times.setdefault(folder, when)
         self.notebooks = [self._at_its_time(one) for one in self.notebooks]
         of_brightspace = {

@@ -8,7 +8,12 @@ import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.collect.archives import MAX_OF_A_STUDENT, MAX_TOTAL, read_archive
+from autograder.collect.archives import (
+    MAX_OF_A_STUDENT,
+    MAX_TOTAL,
+    read_archive,
+    read_inner_archive,
+)
 from autograder.collect.gradescope import read_gradescope
 from autograder.collect.incoming import (
     CLONE,
@@ -112,7 +117,9 @@ def _read_archive(
     try:
         if size > MAX_TOTAL:
             raise CollectError(too_large(size, MAX_OF_A_STUDENT))
-        read_archive(path.read_bytes(), parts, _time(path), reading)
+        read_inner_archive(
+            IncomingNotebook(parts, _time(path), path.read_bytes()), reading
+        )
     except CollectError as error:
         reading.refuse(parts, error)
 

@@ -15,6 +15,7 @@ from autograder.grading.feedback_table import MARKS, number, words_of
 from autograder.grading.outcome import Outcome
 from autograder.platforms.alone import grade_alone, protection, what_to_see_to
 from autograder.sandbox.bubblewrap import kind_in_a_container
+from autograder.sandbox.safe_cells import safe_cell
 from autograder.unit import Submission, graded_unit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,13 +63,7 @@ def add_to_table(outcome: Outcome, path: Path) -> None:
         one = outcome.submission
         score = (outcome.score, outcome.max_score) if outcome.results else ("", "")
         row = (one.student, one.slug, outcome.status, *score, outcome.reason)
-        writer.writerow(_harmless(cell) for cell in row)
-
-
-def _harmless(cell: object) -> object:
-    """Mark a text so that no spreadsheet reads it as a formula."""
-    is_formula = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@"))
-    return f"'{cell}" if is_formula else cell
+        writer.writerow(safe_cell(cell) for cell in row)
 
 
 def main() -> int:

@@ -21,12 +21,13 @@ from autograder.written import hangul
 RUN = 6  # words in a row that count as copied if they match ours
 NEARLY = 0.7  # agreement from which a sentence counts as ours
 SHORTEST = 5  # words in a sentence that is compared
+MOST_READ = 20_000  # characters of an answer, because each sentence takes time
 FIRST_CODE = 0x100
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 TARGET = re.compile(r"(?<=\])\([^()]*\)")  # target of a link or picture
 COMMAND = re.compile(r"\\[A-Za-z]+")  # TeX command
-END_OF_SENTENCE = re.compile(r"[.!?;:。！？]+(?=\s|$)|\n\s*\n|\n\s*(?:[-*]|\d+\.)\s")
+END_OF_SENTENCE = re.compile(r"[.!?;:。！？](?=\s|$)|\n\s*\n|\n\s*(?:[-*]|\d+\.)\s")
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 WITHOUT_BLANKS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0e7f]")
 OF_ONE_SCRIPT = re.compile("[가-힣]+|[^가-힣]+")
@@ -99,8 +100,8 @@ class HandedOut:
             ]
 
     def own_words(self, answer: str) -> list[str]:
-        """Return the words of an answer that are not copied from these texts."""
-        sentences = list(sentences_of(answer))
+        """Return the words that an answer's start does not copy from these texts."""
+        sentences = list(sentences_of(answer[:MOST_READ]))
         flat = [word for sentence in sentences for word in sentence]
         copied = {
             place + step

@@ -278,7 +278,15 @@ def test_what_a_student_wrote_is_no_markup() -> None:
 
 def test_what_a_student_wrote_is_no_formula(tmp_path: Path) -> None:
     submission = Submission("=HYPERLINK(1)", "01_tiny", Path("x"))
-    add_to_table(Outcome(submission, "refused", "@SUM(1)"), tmp_path / "t.csv")
+    reasons = {
+        "@SUM(1)": "'@SUM(1)",
+        "＝SUM(1)": "'＝SUM(1)",
+        "2 notebooks (a;=SUM(1).ipynb)": "2 notebooks (a;'=SUM(1).ipynb)",
+        "a notebook (a\n=SUM(1).ipynb)": "a notebook (a =SUM(1).ipynb)",
+    }
+    for reason in reasons:
+        add_to_table(Outcome(submission, "refused", reason), tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(newline="") as file:
-        _, row = csv.reader(file)
-    assert row[0] == "'=HYPERLINK(1)" and row[-1] == "'@SUM(1)"
+        _, *rows = csv.reader(file)
+    assert {row[0] for row in rows} == {"'=HYPERLINK(1)"}
+    assert [row[-1] for row in rows] == list(reasons.values())

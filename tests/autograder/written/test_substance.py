@@ -1,5 +1,7 @@
 """What has substance, and what tries to look as if it had."""
 
+import time
+
 import pytest
 
 from autograder.unit import course_of, graded_unit
@@ -148,3 +150,11 @@ def test_every_model_answer_of_the_course_has_substance():
         answer = text.split("<!-- BEGIN SOLUTION -->")[-1].split("<!-- END")[0]
         found = judge({"a": Answer(answer)}, POINTS, handed_out_in(course, unit))
         assert found["a"].has_substance, (slug, found["a"])
+
+
+@pytest.mark.parametrize("text", ["." * 300_000 + "x", "ab cd ab cd ab. " * 20_000])
+def test_no_answer_keeps_the_grader_busy(text):
+    book = HandedOut([". ".join(f"ab word{n} word{n + 1} ab cd" for n in range(5_000))])
+    started = time.process_time()
+    assert not verdict(text, book).has_substance
+    assert time.process_time() - started < 5

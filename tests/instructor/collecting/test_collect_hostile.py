@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from collected import problems, taken
+from collected import problems, stamp, taken, utc
 from lms_archives import NOON, UNIT, archive, zipped
 from typer.testing import CliRunner
 
@@ -107,6 +107,37 @@ def test_a_known_students_folder_is_not_anothers(
     assert taken(root) == {}
     why = "lies in the folder of na, but is named as en's"
     assert problems(done) == [(f"Niels Abel/{name}", why)]
+
+
+OLD = "1-1 - Niels Abel - Jan 1, 2020 0800 AM"  # as Brightspace names a folder
+FOLDER = "Niels Abel_1_assignsubmission_file_"
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner"),
+    [
+        (f"{FOLDER}/w.zip", f"{UNIT}.ipynb"),
+        (f"{FOLDER}w.zip", f"{UNIT}.ipynb"),
+        (f"{FOLDER}/w.zip", f"{OLD}/{UNIT}.ipynb"),
+        (f"{FOLDER}/{OLD}/{UNIT}.ipynb", ""),
+    ],
+)
+@pytest.mark.parametrize("is_unpacked", [False, True])
+def test_nobody_chooses_the_time_of_handing_in(
+    folder, root, numbered, tmp_path, outer, inner, is_unpacked
+):
+    content = numbered(1)
+    if inner:
+        made = archive(tmp_path / "w.zip", (inner, content, (2020, 1, 1, 8, 0, 0)))
+        content = made.read_bytes()
+    path = archive(tmp_path / "a.zip", (outer, content))
+    if is_unpacked:
+        path, noon = tmp_path / "a", datetime(*NOON).timestamp()
+        (path / outer).parent.mkdir(parents=True)
+        (path / outer).write_bytes(content)
+        os.utime(path / outer, (noon, noon))
+    collect(path, folder)
+    assert stamp(root, "niels-abel") == utc(*NOON)
 
 
 def deflated(name: str) -> bytes:
