@@ -30,6 +30,7 @@ from autograder.checking.kinds_of_inputs import (
     masks_of_every_kind,
     rows_far_apart,
 )
+from autograder.checking.varied_inputs import expect_every_size, varied_inputs
 from autograder.phrases import Phrase
 from transformer import attention as reference
 from transformer.analysis.attention import softmax_entropy
@@ -219,7 +220,7 @@ def test_scores_values(student, draw):
     expect_close(got, scores_of(q, k), "the tensor of scores", mistakes=mistakes)
 
 
-@check("attention-scores", share=1, title="Any number of axes in front of the last two")
+@check("attention-scores", share=1, title="Any sizes, and any number of axes in front")
 def test_scores_leading_axes(student, draw):
     expect_leading_axes(
         student.attention_scores,
@@ -228,6 +229,14 @@ def test_scores_leading_axes(student, draw):
         draw,
         "the tensor of scores",
         score_mistakes,
+    )
+    expect_every_size(
+        student,
+        student.attention_scores,
+        reference.attention_scores,
+        varied_inputs(draw, ["b,h,t,d_k", "b,h,s,d_k"]),
+        "the tensor of scores",
+        mistakes=score_mistakes,
     )
 
 
@@ -391,7 +400,7 @@ def test_softmax_of_large_scores(student, draw):
             expect_close(got, want, what, tolerance=last_place(large))
 
 
-@check("masked-softmax", share=1, title="Any axes in front, and float64")
+@check("masked-softmax", share=1, title="Any sizes, any axes in front, and float64")
 def test_softmax_leading_axes(student, draw):
     mask = draw.mask(T, S)
     expect_leading_axes(
@@ -401,6 +410,14 @@ def test_softmax_leading_axes(student, draw):
         draw,
         "the tensor of weights",
         lambda scores: softmax_mistakes(scores, mask),
+    )
+    expect_every_size(
+        student,
+        student.masked_softmax,
+        reference.masked_softmax,
+        varied_inputs(draw, ["b,h,t,s"], masks=["b,1,t,s"], large=9.0),
+        "the tensor of weights",
+        mistakes=softmax_mistakes,
     )
     for given in ([draw.normal(T, S), mask], [draw.normal(T, S)]):
         expect_double(
@@ -594,7 +611,11 @@ def test_attention_is_written_by_hand(student, draw):
     )
 
 
-@check("scaled-dot-product-attention", share=1, title="Any number of axes in front")
+@check(
+    "scaled-dot-product-attention",
+    share=1,
+    title="Any sizes, and any number of axes in front",
+)
 def test_attention_leading_axes(student, draw):
     mask = draw.mask(T, S)
     expect_leading_axes(
@@ -604,6 +625,16 @@ def test_attention_leading_axes(student, draw):
         draw,
         "the output",
         lambda q, k, v: attention_mistakes(q, k, v, mask),
+    )
+    shapes = ["b,h,t,d_k", "b,h,s,d_k", "b,h,s,d_v"]
+    expect_every_size(
+        student,
+        student.scaled_dot_product_attention,
+        lambda *given: reference.scaled_dot_product_attention(*given)[0],
+        varied_inputs(draw, shapes, masks=["b,1,t,s"]),
+        "the output",
+        part=0,
+        mistakes=attention_mistakes,
     )
 
 
@@ -725,7 +756,7 @@ def test_entropy_of_large_scores(student, draw):
             expect_close(got, want, "entropy of scores near 1000", tolerance=1e-3)
 
 
-@check("softmax-entropy", share=1, title="Any axes in front, and float64")
+@check("softmax-entropy", share=1, title="Any sizes, any axes in front, and float64")
 def test_entropy_leading_axes(student, draw):
     expect_leading_axes(
         student.softmax_entropy,
@@ -734,6 +765,13 @@ def test_entropy_leading_axes(student, draw):
         draw,
         "the entropy",
         leads=[(B, T), (), (T,), (B, H, T), (2, B, H, T), (B, 1), (1,)],
+    )
+    expect_every_size(
+        student,
+        student.softmax_entropy,
+        softmax_entropy,
+        varied_inputs(draw, ["b,t,s"], large=9.0),
+        "the entropy",
     )
     given = [draw.normal(B, T, S)]
     expect_double(student.softmax_entropy, softmax_entropy, given, "the entropy", 2e-8)

@@ -28,6 +28,11 @@ from autograder.checking.generic_checks import (
     expect_same_device,
 )
 from autograder.checking.kinds_of_inputs import expect_double, expect_leading_axes
+from autograder.checking.varied_inputs import (
+    expect_every_size,
+    expect_modules_of_every_size,
+    varied_inputs,
+)
 from autograder.phrases import Phrase
 from transformer import feed_forward as reference
 
@@ -91,9 +96,12 @@ def build_feed_forward(
     return module, state
 
 
-def build_convolutions(student, draw) -> tuple[Any, Any, dict[str, Tensor]]:
+def build_convolutions(
+    student, draw, d_model: int = D
+) -> tuple[Any, Any, dict[str, Tensor]]:
     """Build two convolutions of width 1 on the student's side."""
-    convolutions = [student.load(CONV)(D, D_FF, 1), student.load(CONV)(D_FF, D, 1)]
+    sizes = (d_model, D_FF), (D_FF, d_model)
+    convolutions = [student.load(CONV)(*size, 1) for size in sizes]
     state = {}
     for number, convolution in enumerate(convolutions, start=1):
         for name, value in drawn_state(draw, convolution).items():
@@ -340,7 +348,7 @@ def test_feed_forward_leaves_its_input(student, draw):
     expect_same_device(student, module, x, what="the output")
 
 
-@check("positionwise-feed-forward", share=1, title="float64, one token, any strides")
+@check("positionwise-feed-forward", share=1, title="float64, any sizes and strides")
 def test_feed_forward_double(student, draw):
     module, state = build_feed_forward(student, draw)
     plain = draw.normal(B, T, D)
@@ -358,6 +366,14 @@ def test_feed_forward_double(student, draw):
             mistakes = feed_forward_mistakes(state, x)
             expect_close(got, feed_forward(state, x), "the output", mistakes)
         expect_dtype(got, torch.float64, "the output")
+    expect_modules_of_every_size(
+        student,
+        lambda n: student.PositionwiseFeedForward(n["d_model"], n["d_ff"]),
+        lambda n: reference.PositionwiseFeedForward(n["d_model"], n["d_ff"]),
+        varied_inputs(draw, ["b,t,d_model"], others=["d_ff"]),
+        draw,
+        "the output",
+    )
 
 
 # --- conv_feed_forward ------------------------------------------------------------
@@ -420,7 +436,7 @@ def test_conv_gradients(student, draw):
     expect_gradients(run, lambda x: feed_forward(state, x), [x], upstream)
 
 
-@check("conv-feed-forward", share=1, title="float64, one token, any strides")
+@check("conv-feed-forward", share=1, title="float64, any sizes and strides")
 def test_conv_double(student, draw):
     conv1, conv2, state = build_convolutions(student, draw)
     plain = draw.normal(B, T, D)
@@ -441,6 +457,17 @@ def test_conv_double(student, draw):
             mistakes = feed_forward_mistakes(state, x)
             expect_close(got, feed_forward(state, x), "the output", mistakes)
         expect_dtype(got, torch.float64, "the output")
+    for case in varied_inputs(draw, ["b,t,d_model"]):
+        conv1, conv2, state = build_convolutions(student, draw, case.sizes["d_model"])
+        expect_every_size(
+            student,
+            student.conv_feed_forward,
+            partial(feed_forward, state),
+            [case],
+            "the output",
+            tolerance=1e-4,
+            rest=[conv1, conv2],
+        )
 
 
 @check("conv-feed-forward", share=1, title="Each call has its own result")
@@ -664,7 +691,7 @@ def test_norm_of_a_constant(student, draw):
     expect_close(got, want, "the result", named, tolerance=1e-4)  # 1/√ε is large
 
 
-@check("layer-norm", share=1, title="Any number of axes, also a single vector")
+@check("layer-norm", share=1, title="Any sizes and axes, also a single vector")
 def test_norm_axes(student, draw):
     gamma, beta = draw.normal(D), draw.normal(D)
     expect_leading_axes(
@@ -673,6 +700,14 @@ def test_norm_axes(student, draw):
         [(D,)],
         draw,
         "the result",
+    )
+    expect_every_size(
+        student,
+        student.layer_norm,
+        reference.layer_norm,
+        varied_inputs(draw, ["b,t,d_model", "d_model", "d_model"], least=2),
+        "the result",
+        tolerance=1e-4,
     )
 
 
@@ -1073,7 +1108,7 @@ def test_add_norm_leaves_x(student, draw):
         expect_same_device(student, module, *given, what="the result")
 
 
-@check("add-norm", share=1, title="float64; a batch of one")
+@check("add-norm", share=1, title="float64; any sizes")
 def test_add_norm_double(student, draw):
     for norm_first in (False, True):
         module, gamma, beta = build_add_norm(student, draw, norm_first)
@@ -1088,3 +1123,13 @@ def test_add_norm_double(student, draw):
             mistakes = add_norm_mistakes(x, f, gamma, beta, norm_first)
             expect_close(got, want, "the result", mistakes)
         expect_dtype(got, torch.float64, "the result")
+        tanh = student.load("torch.nn.Tanh")()
+        expect_modules_of_every_size(
+            student,
+            lambda n, first=norm_first: student.AddNorm(n["d_model"], 0.0, first),
+            lambda n, first=norm_first: reference.AddNorm(n["d_model"], 0.0, first),
+            varied_inputs(draw, ["b,t,d_model"]),
+            draw,
+            "the result",
+            rest=[(tanh, torch.tanh)],
+        )
