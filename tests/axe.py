@@ -1,4 +1,4 @@
-"""axe-core, which tells what in a page shuts someone out; and npm, where it is from."""
+"""axe-core, which finds barriers in a page, and npm, which installs it."""
 
 import os
 import shutil
@@ -52,9 +52,9 @@ RUN = """async ({ tags, judged, within }) => {
 
 
 def packages_of_npm() -> Path:
-    """Return the folder of the packages that `package.json` names, installed once.
+    """Return the folder of the packages in `package.json`, installed once.
 
-    Without a network the test that asks is skipped; in CI it fails.
+    Without a network, the test that calls this function is skipped. In CI, it fails.
     """
     modules = PACKAGES / "node_modules"
     lock = TESTS.parent / "build" / "packages-of-npm.lock"
@@ -78,12 +78,12 @@ def packages_of_npm() -> Path:
 def barriers(
     page: object, judged: set[str] | None = None, within: str = "html"
 ) -> list[str]:
-    """Return what axe-core finds in the page that is open, each rule a sentence.
+    """Return axe-core's findings on the open page, one sentence for each rule.
 
-    Most of a chapter's words are words of code, in a dozen colours. How words of code
-    look goes into `judged`; the contrast of those that look the same is not judged
-    again, on this page or on those that are asked about with the same set. What is not
-    `within` that selector is somebody else's.
+    Most words of a chapter are code, in a dozen colours. The set `judged` records the
+    looks of code. The contrast of words with the same look is not checked again, on
+    this page or on later pages with the same set. Elements outside the selector
+    `within` belong to other software.
     """
     rules = packages_of_npm() / "axe-core" / "axe.min.js"
     page.evaluate(f"() => {{ {rules.read_text('utf-8')} }}")

@@ -9,17 +9,17 @@ from pathlib import Path
 from guide_pictures.chromium import ARGUMENTS, find_chromium
 
 __all__ = ["ARGUMENTS", "PATIENCE", "Browser", "browser", "find_chromium"]
-PATIENCE = 300_000  # milliseconds: only what hangs is to be seen, not what is slow
+PATIENCE = 300_000  # milliseconds: only hanging fails, not slowness
 
 
 @dataclass
 class Browser:
-    """A page of Chromium in which `steal()` is written down wherever it runs.
+    """A page of Chromium that records every call of `steal()`.
 
     Attributes:
         page: playwright's page.
-        stolen: the address of each page on which a script of a student's ran.
-        outside: each address beyond this machine that was asked for, and refused.
+        stolen: the address of each page on which a student's script ran.
+        outside: each refused request to an address outside this machine.
     """
 
     page: object
@@ -29,9 +29,9 @@ class Browser:
 
 @contextlib.contextmanager
 def without_a_loop() -> Iterator[None]:
-    """Put aside the event loop of a browser that another fixture keeps open.
+    """Hide the event loop of a browser that another fixture keeps open.
 
-    Playwright's plain interface refuses to start where it believes a loop to run.
+    Playwright's synchronous interface refuses to start if it finds a running loop.
     """
     before = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
@@ -43,7 +43,7 @@ def without_a_loop() -> Iterator[None]:
 
 @contextlib.contextmanager
 def browser(profile: Path) -> Iterator[Browser]:
-    """Run Chromium with a new profile; nothing beyond this machine is reached."""
+    """Run Chromium with a new profile, and refuse requests to other machines."""
     from playwright.sync_api import sync_playwright
 
     with without_a_loop(), sync_playwright() as driver:

@@ -12,7 +12,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
-# What takes the guide's pictures drives Jupyter and a browser; so do tests.
+# The script that takes the guide's pictures drives Jupyter and a browser, as tests do.
 sys.path.append(str(Path(__file__).resolve().parents[1] / "book"))
 
 from guide_pictures import jupyter_server
@@ -21,12 +21,13 @@ from programs import PROGRAMS, require
 
 from autograder.sandbox.student_side.side_effects import usual_settings
 
-# Two threads on busy cores make tiny models far slower, here and in what tests start.
+# With two threads on busy cores, tiny models are far slower, here and in child
+# processes.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(1)
-jupyter_server.START_SECONDS = 600  # only a server that never comes is to be seen
+jupyter_server.START_SECONDS = 600  # only a server that never starts fails
 jupyter_server.free_port = held_port
-# A busy machine is slow, and a day's work is not to hang on luck.
+# A busy machine is slow, and a day's work should not depend on luck.
 settings.register_profile(
     "tests",
     deadline=None,
@@ -37,13 +38,13 @@ settings.register_profile(
 )
 settings.load_profile("tests")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A shell that runs the tests in the background leaves them, and what they start,
-    # deaf to the signal whose effect some of them wait for.
+    # A shell that runs the tests in the background makes them and their children ignore
+    # the signal that some tests wait for.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class FailuresAtOnce:
-    """Name each failure when it happens; pytest-xdist names them only at the end."""
+    """Print each failure when it happens: pytest-xdist prints them at the end."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -58,8 +59,8 @@ class FailuresAtOnce:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name failures at once; allow grading without a sandbox where there is none."""
-    if not hasattr(config, "workerinput"):  # the process that prints
+    """Print failures at once, and allow grading without a sandbox if there is none."""
+    if not hasattr(config, "workerinput"):  # only in the process that prints
         config.pluginmanager.register(FailuresAtOnce(config))
     if not PROGRAMS["bubblewrap"].is_there():
         os.environ["COURSE_UNPROTECTED"] = "1"
@@ -67,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Spread the parts of `test_verification.py` over the workers, other files not."""
+    """Distribute the parts of `test_verification.py`, but keep other files whole."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Parts(LoadScopeScheduling):
@@ -82,7 +83,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 OF_INTEGRATION = {"parents", "make_classroom", "chromium", "site"}
 
 
-@pytest.hookimpl(tryfirst=True)  # before -m chooses
+@pytest.hookimpl(tryfirst=True)  # before -m selects tests
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test that uses such a fixture, so that `make test-fast` is fast."""
     for item in items:
@@ -92,12 +93,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what needs a program that is not here; let every test draw the same numbers.
-
-    The numbers depend neither on what ran before a test nor on what runs beside it. A
-    wrong variant that a test ran in this process may have left another default dtype,
-    and a training run another number of threads.
-    """
+    """Skip a test without its program, and give each test the same random numbers."""
     for mark in item.iter_markers("needs"):
         require(*mark.args)
     usual_settings()

@@ -1,4 +1,4 @@
-"""Which installed distributions need which, and what of them can be imported."""
+"""The dependencies of installed distributions, and their modules."""
 
 from importlib import metadata
 from importlib.util import find_spec
@@ -8,7 +8,7 @@ from packaging.requirements import Requirement
 
 
 def closure(names: tuple[str, ...]) -> set[str]:
-    """Return distributions and all that they need, as far as they are installed."""
+    """Return distributions and all installed distributions that they need."""
     found: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -29,9 +29,9 @@ def closure(names: tuple[str, ...]) -> set[str]:
 
 
 def modules_outside(names: tuple[str, ...]) -> set[str]:
-    """Name the installed top-level modules that the named distributions do not need.
+    """Return the installed top-level modules that these distributions do not need.
 
-    Modules of which setuptools brings a copy of its own are left out.
+    Modules of which setuptools contains its own copy are left out.
     """
     allowed = closure(names)
     copies = Path(find_spec("setuptools").origin).with_name("_vendor").glob("*")

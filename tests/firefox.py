@@ -1,6 +1,6 @@
 """Firefox for the tests that `need("firefox")`, driven by its own Marionette protocol.
 
-Playwright drives a Firefox of its own alone, and Debian has no geckodriver.
+Playwright drives only its own Firefox, and Debian has no geckodriver.
 """
 
 import contextlib
@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 300  # seconds: only what hangs is to be seen, not what is slow
+PATIENCE = 300  # seconds: only hanging fails, not slowness
 
 
 def find_firefox() -> str | None:
-    """Locate Firefox; None where it is not installed."""
+    """Find Firefox, or return None if it is not installed."""
     return shutil.which("firefox-esr") or shutil.which("firefox")
 
 
@@ -36,7 +36,7 @@ class Firefox:
         self.socket = self._connect(port)
         self.wire = self.socket.makefile("rwb")
         self.number = 0
-        self._receive()  # it says who it is
+        self._receive()  # the server introduces itself
         self.ask("WebDriver:NewSession", {})
         times = {"script": 1000 * PATIENCE, "pageLoad": 1000 * PATIENCE}
         self.ask("WebDriver:SetTimeouts", times)
@@ -65,7 +65,7 @@ class Firefox:
         return json.loads(self.wire.read(int(digits)))
 
     def ask(self, command: str, parameters: dict[str, Any]) -> Any:
-        """Send a command and return its result."""
+        """Send a command, and return its result."""
         self.number += 1
         message = json.dumps([0, self.number, command, parameters]).encode()
         self.wire.write(b"%d:%s" % (len(message), message))
@@ -79,7 +79,7 @@ class Firefox:
         self.ask("WebDriver:Navigate", {"url": path.as_uri()})
 
     def evaluate(self, function: str, argument: Any = None) -> Any:
-        """Call a function of JavaScript in the page; wait if it returns a promise."""
+        """Call a JavaScript function in the page, and wait if it returns a promise."""
         script = f"return ({function})(arguments[0])"
         asked = {"script": script, "args": [argument], "sandbox": None}
         return self.ask("WebDriver:ExecuteScript", asked)["value"]

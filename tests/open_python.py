@@ -1,4 +1,4 @@
-"""A Python that every account of this machine may run, with all that this one has."""
+"""A Python that every account of this machine can run, with this one's packages."""
 
 import contextlib
 import os
@@ -14,15 +14,15 @@ import pytest
 
 
 def is_open(path: Path) -> bool:
-    """Say whether every account may pass through a folder and those above it."""
+    """Tell whether every account can enter a folder and the folders above it."""
     return all(each.stat().st_mode & 0o001 for each in (path, *path.parents))
 
 
 @contextlib.contextmanager
 def open_python() -> Iterator[Path]:
-    """Give this Python, or the system's with this one's packages where it is closed.
+    """Return this Python or, if it is closed, the system's with this one's packages.
 
-    Skips the test where there is neither.
+    If neither exists, the test is skipped.
     """
     if all(is_open(Path(root).resolve()) for root in (sys.prefix, sys.base_prefix)):
         yield Path(sys.executable)

@@ -1,4 +1,4 @@
-"""Ports of loopback that stay ours from when they are chosen until they are used."""
+"""Ports of loopback that stay reserved between choosing and using them."""
 
 import socket
 import sys
@@ -7,10 +7,10 @@ _HELD: list[socket.socket] = []
 
 
 def held_port() -> int:
-    """Return the number of a port on which nobody listens, and hold it.
+    """Reserve a free port, and return its number.
 
-    As long as this process lives the kernel gives the port to nobody who asks for any;
-    a server that asks for it by its number gets it.
+    As long as this process lives, the kernel gives the port to no process that asks for
+    any port. A server that asks for this number gets it.
     """
     holder = socket.socket()
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -18,6 +18,6 @@ def held_port() -> int:
     number = holder.getsockname()[1]
     if sys.platform == "linux":
         _HELD.append(holder)
-    else:  # there the server would not get it
+    else:  # the server could not use the port there
         holder.close()
     return number

@@ -1,7 +1,7 @@
-"""Programs that the course can do without, and its tests too: they skip, and say why.
+"""Optional programs of the course: without one, its tests skip and give the reason.
 
-A test says `@pytest.mark.needs("chromium")`. In CI every program must be there, but for
-those that are named in `HIDDEN_PROGRAMS`: `.ci/without-programs` hides them on purpose.
+A test says `@pytest.mark.needs("chromium")`. In CI, every program must be installed,
+except for those in `HIDDEN_PROGRAMS`, which `.ci/without-programs` hides on purpose.
 """
 
 import os
@@ -22,8 +22,8 @@ class Program:
     """A program that tests may need.
 
     Attributes:
-        package: what Debian and Ubuntu call the package that brings it.
-        is_there: says whether it is installed and works.
+        package: the Debian and Ubuntu package that contains it.
+        is_there: tells whether it is installed and works.
     """
 
     package: str
@@ -31,9 +31,9 @@ class Program:
 
 
 def find_postgresql(name: str) -> str | None:
-    """Locate one of the server's programs; None where it is not installed.
+    """Find one of the server's programs, or return None if it is not installed.
 
-    Debian keeps them off the path, and `psql` on it.
+    On Debian, only `psql` is on the path.
     """
     found: list[Path] = []
     if shutil.which("psql"):
@@ -50,11 +50,11 @@ PROGRAMS = {
 
 
 def require(name: str, environment: Mapping[str, str] = os.environ) -> None:
-    """Skip the test, with the reason and what helps, unless a program is there.
+    """Skip the test, with a reason and a remedy, unless a program is installed.
 
     Raises:
-        Failed: in CI, where nothing may be missing; and where a program is there that
-            was to be hidden.
+        Failed: in CI, if a program is missing, or if a program is there that should be
+            hidden.
     """
     program, is_hidden = PROGRAMS[name], name in hidden(environment)
     if program.is_there():
@@ -68,5 +68,5 @@ def require(name: str, environment: Mapping[str, str] = os.environ) -> None:
 
 
 def hidden(environment: Mapping[str, str]) -> set[str]:
-    """Return the programs that are hidden on purpose."""
+    """Return the programs that CI hides on purpose."""
     return set(environment.get("HIDDEN_PROGRAMS", "").split())

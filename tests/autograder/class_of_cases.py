@@ -1,4 +1,4 @@
-"""Grade a whole collection of submissions as one class; keep what came of it."""
+"""Grade a whole collection of submissions as one class, and store the results."""
 
 import contextlib
 import io
@@ -25,15 +25,15 @@ from autograder.sandbox import prestart
 from autograder.sandbox.limits import crowding
 from autograder.unit import graded_unit
 
-# What is slow on a busy machine must not count as endless: on a quiet one the slowest
-# submission takes a seventh of its time, and an honest one a tenth.
+# A slow submission on a busy machine must not count as endless. On a quiet machine, the
+# slowest submission takes a seventh of this time, and an honest one a tenth.
 LIMITS = {
     "cell_seconds": 3,
     "exercise_seconds": 6,
     "submission_seconds": 40,
     "memory_bytes": 1 << 30,
 }
-ENDING = 60  # seconds that an idle worker gets to end and to clear up
+ENDING = 60  # seconds in which an idle worker should end and clean up
 SETTINGS = """
 from pathlib import Path
 from autograder.nbgrader_steps.settings import configure
@@ -46,16 +46,16 @@ c.RunHiddenChecks.limits = {limits!r}
 
 @dataclass
 class GradedClass:
-    """What grading a class of cases gave.
+    """The results of grading a class of cases.
 
     Attributes:
         root: the folder of the class.
-        students: each case's student, in the order of grading.
-        outcomes: each student's outcome.
-        scores: each student's score in the gradebook.
-        shown: what the run wrote on the terminal.
-        patience: how many times longer than `LIMITS` anything was allowed to take.
-        left: what was found afterwards that had not been there before.
+        students: the student of each case, in the order of grading.
+        outcomes: the outcome of each student.
+        scores: the score of each student in the gradebook.
+        shown: the terminal output of the run.
+        patience: the factor by which the run could exceed each of the `LIMITS`.
+        left: the traces after the run that did not exist before.
     """
 
     root: Path
@@ -71,11 +71,11 @@ class GradedClass:
         return self.outcomes[self.students[case.name]]
 
     def score(self, case: Case) -> float:
-        """Return a case's score as the gradebook has it; 0 if it is not in it."""
+        """Return a case's score in the gradebook, or 0 if it has none."""
         return round(self.scores.get(self.students[case.name], 0.0), 2)
 
     def written(self, case: Case) -> Iterator[tuple[Path, str]]:
-        """Yield the files that were written about a case, with their text."""
+        """Yield the files about a case, with their text."""
         for kind in ("autograded", "feedback"):
             for path in (self.root / kind / self.students[case.name]).rglob("*"):
                 if path.is_file():
@@ -83,7 +83,7 @@ class GradedClass:
 
 
 def hand_in(root: Path, cases: Iterable[Case]) -> dict[str, str]:
-    """Write a collection's submissions; return each case's student."""
+    """Write the submissions of a collection, and return the student of each case."""
     (root / "nbgrader_config.py").write_text(
         SETTINGS.format(root=str(root), limits=LIMITS)
     )
@@ -98,7 +98,7 @@ def hand_in(root: Path, cases: Iterable[Case]) -> dict[str, str]:
 
 
 def grade_class(root: Path, students: dict[str, str], feedback: bool) -> GradedClass:
-    """Grade what was handed in with two workers, and look around before and after."""
+    """Grade the submissions with two workers, and look for traces before and after."""
     made = GradedClass(root, students)
     folder, unit = ClassFolder(root), graded_unit(UNIT, root)
     folder.register(UNIT)
@@ -126,16 +126,16 @@ def grade_class(root: Path, students: dict[str, str], feedback: bool) -> GradedC
     with Gradebook(folder.db_url) as gradebook:
         rows = gradebook.assignment_submissions(UNIT)
         made.scores = {row.student.id: row.score for row in rows}
-    prestart.end()  # it is kept for the next class, with a folder of its own
+    prestart.end()  # kept for the next class, in its own folder
     after = traces(root, known)
     made.left = {kind: after[kind] - before[kind] for kind in after}
     return made
 
 
 def traces(root: Path, known: set[int]) -> dict[str, set[str]]:
-    """Return what an attack could leave: processes, files, shared memory.
+    """Return possible traces of an attack: processes, files, shared memory.
 
-    `known` are the processes that were there before the run.
+    `known` are the processes that existed before the run.
     """
     places = [Path(tempfile.gettempdir()), Path("/dev/shm"), Path("/tmp"), Path.home()]
     places += [root, root / "assignments" / UNIT, root / "solutions", Path.cwd()]
@@ -153,7 +153,7 @@ def traces(root: Path, known: set[int]) -> dict[str, set[str]]:
 
 
 def is_other_peoples(path: Path) -> bool:
-    """Say whether a file cannot be an attack's: another program's, or Python's own."""
+    """Tell whether a file belongs to another program or to Python, and to no attack."""
     is_common = path.parent in (Path("/tmp"), Path("/dev/shm"))
     return path.name.startswith("pymp-") or (is_common and "attack" not in path.name)
 
@@ -164,7 +164,7 @@ def running() -> set[int]:
 
 
 def lasting_processes(known: set[int], seconds: float = 8.0) -> set[str]:
-    """Return the processes of attacks that do not go away by themselves."""
+    """Return the processes of attacks that do not end by themselves."""
     until = time.monotonic() + seconds
     found = set(processes(known))
     while found and time.monotonic() < until:
@@ -174,10 +174,7 @@ def lasting_processes(known: set[int], seconds: float = 8.0) -> set[str]:
 
 
 def processes(known: set[int]) -> Iterator[str]:
-    """Yield the processes that run with a child's number or look like an attack's.
-
-    Tests that run beside these have such processes too: theirs are left out.
-    """
+    """Yield the processes that have a child's user id or look like an attack's."""
     for number in running():
         path = Path("/proc", str(number))
         with contextlib.suppress(OSError):
@@ -188,10 +185,7 @@ def processes(known: set[int]) -> Iterator[str]:
 
 
 def is_ours(number: int, known: set[int]) -> bool:
-    """Say whether a process was started by this one, or is an orphan of the run.
-
-    Above any other one stands a program that was `known` before the run.
-    """
+    """Tell whether this process started a process, or the run left it as an orphan."""
     line = [number, *forefathers(number)]
     ours = {os.getpid(), *forefathers(os.getpid()), 1}
     highest = [each for each in line if each not in ours][-1:]
@@ -199,7 +193,7 @@ def is_ours(number: int, known: set[int]) -> bool:
 
 
 def forefathers(number: int) -> Iterator[int]:
-    """Yield the numbers of the processes above one, up to the first of all."""
+    """Yield the ids of the ancestors of a process, up to the first process."""
     while number > 1:
         stat = Path(f"/proc/{number}/stat").read_text()
         number = int(stat.rpartition(")")[2].split()[1])
@@ -208,10 +202,10 @@ def forefathers(number: int) -> Iterator[int]:
 
 @contextlib.contextmanager
 def places_of_its_own(folder: Path) -> Iterator[Path]:
-    """Give a run a home, a folder for temporary files and one that it works in.
+    """Give a run its own home, temporary folder and working folder.
 
-    In home and temporary folder lies a canary. What other programs write into theirs,
-    as caches in the course's own folder, does not lie in these.
+    Home and temporary folder contain a canary. Files that other programs write into
+    their own folders, such as caches in the course's folder, do not appear in these.
     """
     home, temporary, work = (folder / name for name in ("home", "temporary", "work"))
     for place in (home, temporary, work):
@@ -227,7 +221,7 @@ def places_of_its_own(folder: Path) -> Iterator[Path]:
 
 
 def plant_canaries(root: Path) -> None:
-    """Put hidden words where an attack must not read them."""
+    """Write hidden words into places that an attack must not read."""
     with (root / "autograder" / "checks" / "test_01_tiny.py").open("a") as file:
         file.write('\nHIDDEN = "CANARY-CHECKS"\n')
     with (root / "solutions" / "tiny" / "scaling.py").open("a") as file:
@@ -240,5 +234,5 @@ def plant_canaries(root: Path) -> None:
 
 
 def copied(tiny_root: Path, folder: Path) -> Path:
-    """Return a copy of the tiny course in which a class may be graded."""
+    """Copy the tiny course, so that a test can grade a class in it."""
     return shutil.copytree(tiny_root, folder / "class")

@@ -23,10 +23,10 @@ from autograder.unit import GradedUnit, graded_unit
 
 collect_ignore = ["tiny_course", "pocket_course"]
 TINY = Path(__file__).with_name("tiny_course")
-POCKET = Path(__file__).with_name("pocket_course")  # without torch
-# For classes in which somebody loops for ever; a whole submission takes half a second.
+POCKET = Path(__file__).with_name("pocket_course")  # for tests without torch
+# For classes with endless loops. A whole submission takes half a second.
 QUICK_SETTINGS = {"cell_seconds": 3, "exercise_seconds": 3, "submission_seconds": 60}
-# For everything that comes to an end: a crowded machine may take its time.
+# For submissions that end. A crowded machine may need more time.
 PATIENT = Limits(cell_seconds=60, exercise_seconds=60, submission_seconds=300)
 SETTINGS = """
 from pathlib import Path
@@ -51,13 +51,13 @@ def tiny_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def tiny_class(tiny_root: Path, tmp_path: Path) -> Path:
-    """Copy the assembled tiny course: a class may be graded in it."""
+    """Copy the assembled tiny course, so that a test can grade a class in it."""
     return shutil.copytree(tiny_root, tmp_path / "class")
 
 
 @pytest.fixture(scope="session")
 def make_classroom(tiny_root: Path) -> Callable[[Path], Path]:
-    """Make a class's folder with its twelve submissions at a place."""
+    """Make a class's folder with its twelve submissions."""
 
     def made_at(place: Path) -> Path:
         root = shutil.copytree(tiny_root, place)
@@ -78,13 +78,13 @@ def classroom(make_classroom: Callable[[Path], Path], tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_unit(tiny_root: Path) -> GradedUnit:
-    """Return the tiny course's one unit."""
+    """Return the only unit of the tiny course."""
     return graded_unit("01_tiny", tiny_root)
 
 
 @pytest.fixture(scope="session")
 def parents() -> Iterator[Callable[[str], ForkServerClient]]:
-    """Start pre-warmed parents when they are asked for: "sandbox" or "none"."""
+    """Start pre-warmed parents on request: "sandbox" or "none"."""
     made: dict[str, ForkServerClient] = {}
 
     def parent_of(kind: str) -> ForkServerClient:
@@ -99,32 +99,32 @@ def parents() -> Iterator[Callable[[str], ForkServerClient]]:
         parent.close()
 
 
-# `.ci/without-programs make test` tries all of it without a sandbox.
+# `.ci/without-programs make test` runs all of these tests without a sandbox.
 CHILD = "sandbox" if PROGRAMS["bubblewrap"].is_there() else "none"
 
 
 @pytest.fixture(params=[CHILD])
 def parent(request: pytest.FixtureRequest, parents: Callable) -> ForkServerClient:
-    """Return a pre-warmed parent, in the sandbox if there is one."""
+    """Return a pre-warmed parent, in the sandbox if one is available."""
     return parents(request.param)
 
 
 @pytest.fixture
 def remote(parent: ForkServerClient) -> Callable[..., SubmissionRunner]:
-    """Make students of code cells that run in children."""
+    """Make students whose code cells run in child processes."""
     return functools.partial(make_students, parent)
 
 
 def make_students(
     parent: ForkServerClient, *cells: str, limits: Limits = PATIENT, **files: bytes
 ) -> SubmissionRunner:
-    """Make students of code cells that run in children of `parent`."""
+    """Make students whose code cells run in children of `parent`."""
     return SubmissionRunner(parent, list(cells), files, limits)
 
 
 @pytest.fixture(params=["local", CHILD])
 def students(request: pytest.FixtureRequest, parents: Callable) -> Callable:
-    """Make students of code cells, in this process or in a child."""
+    """Make students whose code cells run in this process or in a child."""
     if request.param == "local":
         return lambda *cells: LocalStudent(cells)
     return functools.partial(make_students, parents(request.param))
@@ -132,7 +132,7 @@ def students(request: pytest.FixtureRequest, parents: Callable) -> Callable:
 
 @pytest.fixture
 def pocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Course]:
-    """Copy the pocket course, importable, and load it."""
+    """Copy the pocket course, make it importable, and load it."""
     root = tmp_path / "course"
     shutil.copytree(POCKET, root, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.syspath_prepend(str(root / "solutions"))

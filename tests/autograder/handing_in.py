@@ -1,4 +1,4 @@
-"""Make what a student of the tiny course hands in: right answers, and anything else."""
+"""Make the files that a student of the tiny course hands in: right or not."""
 
 import copy
 import json
@@ -12,7 +12,7 @@ import nbformat
 from autograder.unit import GradedUnit
 
 UNIT = "01_tiny"
-SHAPE = 6.67  # what a double of the right shape and with wrong values earns
+SHAPE = 6.67  # points of a double with the right shape and wrong values
 POINTS = {"double": 20.0, "quadruple": 10.0, "scaler": 40.0}
 FULL = sum(POINTS.values())
 RIGHT = {
@@ -31,18 +31,18 @@ WHY = "Because nothing and nothing is nothing."
 
 
 class HandIn:
-    """The notebook of one student as raw JSON, and the folder that it goes into.
+    """The notebook of one student as raw JSON, and its folder.
 
     Attributes:
-        raw: the notebook; as it was handed out to begin with.
+        raw: the notebook, which is the released notebook at first.
         folder: the student's folder of the unit.
         root: the folder of the class.
         name: the notebook's file name.
-        content: what is written in the notebook's place, if it is not `raw`.
+        content: text to write instead of the notebook, if it is not `raw`.
     """
 
     def __init__(self, unit: GradedUnit, root: Path, student: str):
-        """Begin with the notebook of `unit` as it was handed out."""
+        """Start with the released notebook of `unit`."""
         self.raw: dict[str, Any] = json.loads(nbformat.writes(unit.released))
         for cell in self.cells:
             cell["source"] = "".join(cell["source"])
@@ -62,17 +62,17 @@ class HandIn:
 
     @property
     def path(self) -> Path:
-        """Return where the notebook is written to."""
+        """Return the path of the notebook."""
         return self.folder / self.name
 
     def at(self, grade_id: str) -> int:
-        """Return the place of the cell that nbgrader knows by a name."""
+        """Return the index of the cell with an nbgrader id."""
         return next(
             n for n, cell in enumerate(self.cells) if grade_id_of(cell) == grade_id
         )
 
     def cell(self, grade_id: str) -> dict[str, Any]:
-        """Return the cell that nbgrader knows by a name."""
+        """Return the cell with an nbgrader id."""
         return self.cells[self.at(grade_id)]
 
     def right(self, *exercises: str) -> None:
@@ -87,11 +87,11 @@ class HandIn:
         self.cell(exercise)["source"] = source
 
     def first(self, source: str, **metadata: Any) -> None:
-        """Put a code cell of the student's own before all others."""
+        """Insert a code cell of the student's before all others."""
         self.cells.insert(0, code(source, **metadata))
 
     def last(self, source: str, **metadata: Any) -> None:
-        """Put a code cell of the student's own behind all others."""
+        """Append a code cell of the student's after all others."""
         self.cells.append(code(source, **metadata))
 
     def text(self) -> str:
@@ -106,7 +106,7 @@ class HandIn:
         return path
 
     def save(self) -> None:
-        """Write the notebook, unless something else stands in its place."""
+        """Write the notebook, or the content that replaces it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if self.path.exists() or self.path.is_symlink() or not self.name:
             return
@@ -120,10 +120,10 @@ class Case:
 
     Attributes:
         name: its short name.
-        what: what it tries, or what is wrong with it.
-        build: makes it out of the notebook as it was handed out.
-        score: what the checks must give; None: it must be refused.
-        says: words that must stand in the reason or in the repair's notes.
+        what: the attack, or the damage to the notebook.
+        build: changes the released notebook into the submission.
+        score: the score from the checks; None: the grader must refuse the submission.
+        says: words that the reason or the repair's notes must contain.
         student: the name of the student's folder, if it matters.
     """
 
@@ -136,12 +136,12 @@ class Case:
 
 
 class Collection(list[Case]):
-    """Cases in the order in which they are defined."""
+    """Cases in the order of their definitions."""
 
     def case(
         self, what: str, score: float | None = 0.0, says: str = "", student: str = ""
     ) -> Callable[[Callable[[HandIn], None]], Callable[[HandIn], None]]:
-        """Add the builder that it decorates."""
+        """Add the decorated builder."""
 
         def add(build: Callable[[HandIn], None]) -> Callable[[HandIn], None]:
             self.add(build.__name__, what, build, score, says, student)
@@ -150,13 +150,14 @@ class Collection(list[Case]):
         return add
 
     def add(self, name: str, *rest: Any) -> None:
-        """Add a case; the names of functions and arguments become its name."""
+        """Add a case whose name comes from the function and its arguments."""
         self.append(Case(name.replace("_", "-"), *rest))
 
     def cells(self, what: str, score: float, **sources: str) -> None:
         """Add cases with one hostile cell at the end.
 
-        What earns more than the points of a shape has right answers above that cell.
+        If a case earns more than the points of a shape, right answers precede that
+        cell.
         """
         for name, source in sources.items():
             build = _with_last_cell(source, HONEST.get(score, ()))
@@ -176,7 +177,7 @@ def _with_last_cell(source: str, right: Sequence[str]) -> Callable[[HandIn], Non
 
 
 def grade_id_of(cell: dict[str, Any]) -> str | None:
-    """Return nbgrader's name of a cell."""
+    """Return the nbgrader id of a cell."""
     return cell.get("metadata", {}).get("nbgrader", {}).get("grade_id")
 
 
@@ -199,7 +200,7 @@ def markdown(source: str) -> dict[str, Any]:
 
 
 def score_output(value: str) -> dict[str, Any]:
-    """Return the output from which nbgrader would read a score."""
+    """Return an output that nbgrader would read as a score."""
     return {
         "output_type": "execute_result",
         "data": {"text/plain": value},

@@ -1,4 +1,4 @@
-"""A submission is written in one piece, and a gradebook is stamped as nbgrader does."""
+"""A submission is written in one transaction, and a gradebook gets nbgrader's stamp."""
 
 import sqlite3
 import subprocess
@@ -35,7 +35,7 @@ def file_of(db_url: str) -> Path:
 
 
 def asked(db_url: str, question: str) -> list[tuple]:
-    """Return what another process would see."""
+    """Return the answer of a query in a different process."""
     connection = sqlite3.connect(file_of(db_url))
     try:
         return connection.execute(question).fetchall()
@@ -48,7 +48,7 @@ def students(db_url: str) -> list[str]:
 
 
 def changes(path: Path) -> int:
-    """Return how many transactions have been written into a SQLite file."""
+    """Return the number of transactions that a SQLite file has received."""
     return int.from_bytes(path.read_bytes()[24:28], "big")
 
 

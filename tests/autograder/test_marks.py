@@ -1,4 +1,4 @@
-"""Marks are written as nbgrader's own steps write them, all of them or none."""
+"""Marks are written all or none, and in the way of nbgrader's own steps."""
 
 import contextlib
 import copy
@@ -45,7 +45,7 @@ ROWS = (
 
 @pytest.fixture
 def graded(classroom: Path) -> tuple[ClassFolder, Outcome]:
-    """Return a class that knows its unit, and the outcome of one late submission."""
+    """Return a class that has the unit, and the outcome of one late submission."""
     only(classroom, STUDENT)
     path = classroom / "autograder" / "course.toml"
     path.write_text(f"{path.read_text()}\n[late]\npercent_a_day = 10\n")
@@ -68,7 +68,7 @@ def rows(folder: ClassFolder) -> list[list[tuple]]:
 
 
 def write_with_nbgrader(folder: ClassFolder, notebook: NotebookNode) -> NotebookNode:
-    """Have nbgrader's own steps write the marks; return the notebook after them."""
+    """Let nbgrader's own steps write the marks, and return the resulting notebook."""
     with Gradebook(folder.db_url) as gradebook:
         gradebook.update_or_create_student(STUDENT)
         gradebook.update_or_create_submission(UNIT, STUDENT, timestamp=IN_TIME)
@@ -81,7 +81,7 @@ def write_with_nbgrader(folder: ClassFolder, notebook: NotebookNode) -> Notebook
 
 
 def forget(folder: ClassFolder) -> None:
-    """Remove the student, and the digests of what was graded."""
+    """Remove the student, and the digests of the graded files."""
     with Gradebook(folder.db_url) as gradebook:
         gradebook.remove_student(STUDENT)
     for path in (folder.root / "grading").rglob("answers/*/*.json"):
@@ -93,7 +93,7 @@ def test_the_rows_are_those_of_nbgraders_own_steps(graded, is_known):
     folder, outcome = graded
     theirs_notebook = write_with_nbgrader(folder, copy.deepcopy(outcome.notebook))
     theirs = rows(folder)
-    if is_known:  # the rows are there, with other marks
+    if is_known:  # the rows exist, with other marks
         clear_marks(folder.db_url, outcome.submission)
         assert rows(folder) != theirs
     else:
@@ -161,7 +161,7 @@ def test_rows_of_a_cell_that_came_later_are_added(graded):
 
 
 def test_the_released_notebook_has_metadata_that_nbgrader_takes(classroom):
-    """Submissions are rebuilt on it, so that it need not be checked in each of them."""
+    """Submissions are rebuilt from it, so a check of each submission is unnecessary."""
     released = graded_unit(UNIT, classroom).released
     assert CheckCellMetadata().preprocess(released, {})[0] is released
 
@@ -177,7 +177,7 @@ def no_file(place: Path) -> None:
         (lambda place: place.write_text("2026-03-01 23:59:59 UTC"), False),
         (lambda place: place.write_text("soon"), True),
         (lambda place: place.write_text("1" * 1_000_000), True),  # hours to parse
-        (lambda place: os.mkfifo(place), True),  # nobody writes into it
+        (lambda place: os.mkfifo(place), True),  # nobody writes to it
     ],
     ids=["no file", "a time", "a word", "too long", "a pipe"],
 )

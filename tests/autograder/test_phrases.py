@@ -1,4 +1,4 @@
-"""What the grader says keeps what it was made of, and is translated by that."""
+"""The grader's messages keep their parts, and translations use these parts."""
 
 from __future__ import annotations
 

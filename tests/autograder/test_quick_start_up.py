@@ -1,4 +1,4 @@
-"""Grading does without the grammar of IRIs, which takes a second to import."""
+"""Grading does not import the grammar of IRIs, which would take a second."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Which rooms of the autograder decide scores, and which ones collecting needs."""
+"""The rooms of the autograder that decide scores, and those that collecting needs."""
 
 import ast
 import shutil
@@ -17,15 +17,15 @@ from autograder.classroom.fingerprint import (
     fingerprint_of_code,
 )
 
-# What deciding code imports of the others: where a unit's files are, how nbgrader
-# releases, how it opens the gradebook, what late work loses, how a file is written, and
-# in which words.
+# Imports of deciding code from the other rooms: where a unit's files are, how nbgrader
+# releases, how it opens the gradebook, how much late work costs, how a file is written,
+# and in which words.
 ONLY_FOUND_BY = {"course", "assemble", "gradebook", "translations", "atomic_write"}
 ONLY_FOUND_BY |= {"late_rule"}
 
 
 def entries(home: Path) -> Iterator[str]:
-    """Yield every room, and every file beside the rooms or in `classroom/`."""
+    """Yield every room, and every file next to the rooms or in `classroom/`."""
     for path in [*home.iterdir(), *(home / "classroom").iterdir()]:
         is_room = path.is_dir() and path.name not in ("__pycache__", "classroom")
         if is_room or path.suffix == ".py":

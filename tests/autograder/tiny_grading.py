@@ -1,4 +1,4 @@
-"""Grade the tiny class, and look at what came of it."""
+"""Grade the tiny class, and read the results."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def grade(root: Path, *arguments: str):
 
 
 def filled_in(unit: GradedUnit, **answers: str) -> NotebookNode:
-    """Return the released notebook with some answers in it and without its set-up."""
+    """Return the released notebook with some answers, but without its set-up cell."""
     notebook = unit.released.copy()
     notebook.cells = [
         cell.copy()
@@ -74,7 +74,7 @@ def only(root: Path, *students: str) -> None:
 
 
 def cells(root: Path) -> dict[tuple[str, str], tuple]:
-    """Return all marks of each student's cell in the gradebook."""
+    """Return all marks in the gradebook for each student's cell."""
     with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
         return {
             (item.student.id, grade.name): (
@@ -89,7 +89,7 @@ def cells(root: Path) -> dict[tuple[str, str], tuple]:
 
 
 def checks(root: Path, student: str) -> list:
-    """Return what an autograded notebook says of each check, and of limits."""
+    """Return an autograded notebook's messages about each check and about limits."""
     path = root / "autograded" / student / UNIT / f"{UNIT}.ipynb"
     record = json.loads(path.read_text())["metadata"]["course_grading"]
     found = [record["checks"], record["limits_hit"], record["doubtful"]]
@@ -97,7 +97,7 @@ def checks(root: Path, student: str) -> list:
 
 
 def without_times(found: Any) -> Any:
-    """Leave out how long something was let run: longer on a crowded machine."""
+    """Leave out time limits, because they are longer on a crowded machine."""
     return json.loads(re.sub(r"stopped after [\d.]+ s", "stopped", json.dumps(found)))
 
 
@@ -110,5 +110,5 @@ def nbgrader(root: Path, *arguments: str) -> subprocess.CompletedProcess:
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
-        timeout=1200,  # only what hangs is to be seen, not what is slow
+        timeout=1200,  # only hanging fails, not slowness
     )

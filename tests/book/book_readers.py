@@ -11,8 +11,8 @@ from chromium import PATIENCE
 
 WIDE, NARROW = 1280, 390
 
-# What is wrong with the page that is open, as a list of sentences. A picture may have
-# another file for another width: the one that the width asks for is waited for.
+# The faults of the open page, as a list of sentences. A picture may have different
+# files for different widths, so the script waits for the file of this width.
 FAULTS = """async () => {
   for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
   await Promise.allSettled([...document.images].map((image) => image.decode()));
@@ -38,7 +38,7 @@ FAULTS = """async () => {
   return faults;
 }"""
 
-# What of the page that is open is cut, as a list of sentences.
+# The cut parts of the open page, as a list of sentences.
 CUT = """() => {
   const faults = [];
   const article = document.querySelector('article');
@@ -64,8 +64,8 @@ CUT = """() => {
   return faults;
 }"""
 
-# The words of figures that are smaller than so many pixels. Those of an SVG file are
-# looked up by the test, as they are paths: [file, pixels a point].
+# The words of figures that are smaller than this many pixels. The words of an SVG file
+# are paths, so the test looks up their size: [file, pixels a point].
 SMALL = """(least) => {
   const faults = [], files = [];
   for (const text of document.querySelectorAll('article svg.drawing text')) {
@@ -92,9 +92,9 @@ SIZE = re.compile(r'<g id="text_\d+">.*?scale\(([\d.]+) -[\d.]+\)', re.S)
 UNFOLD_MAP = """() => {
   document.querySelectorAll(".map-fold").forEach((fold) => { fold.open = true; });
 }"""
-LEAST = 9  # pixels, of words in a figure on a telephone
+LEAST = 9  # pixels of words in a figure on a telephone
 
-# Bring all figures to life, and unfold all that is folded.
+# Start all figures, and open all folded parts.
 READY = """async () => {
   const figures = [...document.querySelectorAll(".live-figure")];
   figures.forEach((figure) => figure.scrollIntoView());
@@ -110,7 +110,7 @@ READY = """async () => {
 
 
 class Reader:
-    """One browser window that notes everything that goes wrong in it."""
+    """One browser window that records every error in it."""
 
     def __init__(self, chromium: object, width: int, theme: str) -> None:
         self.context = chromium.new_context(
@@ -137,7 +137,7 @@ class Reader:
             self.faults.append(f"failed {request.url}: {request.failure}")
 
     def resize(self, width: int) -> None:
-        """Give the window another width, and wait until the page knows it."""
+        """Change the window's width, and wait until the page has reacted."""
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.wait_for_function("width => window.innerWidth === width", arg=width)
 
@@ -154,7 +154,7 @@ class Reader:
 
 @contextmanager
 def window(chromium: object, width: int, theme: str) -> Iterator[object]:
-    """Open a window of the browser; playwright's page."""
+    """Open a window of the browser, and return playwright's page."""
     size = {"width": width, "height": 900}
     context = chromium.new_context(viewport=size, color_scheme=theme)
     context.set_default_timeout(PATIENCE)
@@ -163,7 +163,7 @@ def window(chromium: object, width: int, theme: str) -> Iterator[object]:
 
 
 def unfold(page: object, address: str) -> None:
-    """Open a page, and all that is folded in it."""
+    """Open a page with all its folded parts."""
     page.goto(address)
     page.evaluate(READY)
 
@@ -175,7 +175,7 @@ def smallest_words(svg: str) -> float:
 
 
 def too_small(page: object, site: Path) -> list[str]:
-    """Say which words of figures are too small on the page that is open."""
+    """Report the words of figures that are too small on the open page."""
     faults, files = page.evaluate(SMALL, LEAST)
     for name, width in files:
         share = smallest_words((site / "_images" / name).read_text("utf-8"))
@@ -185,7 +185,7 @@ def too_small(page: object, site: Path) -> list[str]:
 
 
 def whole_page_faults(page: object, site: Path) -> list[str]:
-    """Say what is wrong, cut or, on a telephone, too small on the page that is open."""
+    """Report wrong and cut parts of the open page, and small words on a telephone."""
     found = page.evaluate(FAULTS)
     if page.viewport_size["width"] == NARROW:
         page.evaluate(UNFOLD_MAP)

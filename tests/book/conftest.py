@@ -1,4 +1,4 @@
-"""The built book, and a browser to read it with."""
+"""The built book, and a browser that reads it."""
 
 import importlib.util
 import os
@@ -32,10 +32,10 @@ def builder() -> ModuleType:
 
 
 def build_once(builder: ModuleType, language: str) -> Path:
-    """Build what changed of the public book, and return its folder.
+    """Build the changed parts of the public book, and return its folder.
 
-    Tests that run side by side share one folder: the first builds, the others wait,
-    and none builds again while another reads.
+    Parallel tests share one folder. The first test builds and the others wait, so that
+    no test builds while another one reads.
     """
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", "alone")
     built = BOOK / "_build" / f"built-for-tests-{language}.txt"
@@ -50,19 +50,19 @@ def build_once(builder: ModuleType, language: str) -> Path:
 
 @pytest.fixture(scope="session")
 def site(builder: ModuleType) -> Path:
-    """The folder of the built public book; what changed since is built first."""
+    """Build the changed parts of the public book, and return its folder."""
     return build_once(builder, "en")
 
 
 @pytest.fixture(scope="session")
 def korean(builder: ModuleType, site: Path) -> Path:
-    """The Korean book in the English one; what changed since is built first."""
+    """Build the changed parts of the Korean book, and return its folder."""
     return build_once(builder, "ko")
 
 
 @pytest.fixture(scope="session")
 def pages(site: Path) -> list[Path]:
-    """Every page that Sphinx wrote in the last build, and the search page."""
+    """Return every page that Sphinx wrote in the last build, and the search page."""
     index = (site / "searchindex.js").read_text("utf-8")
     names = re.search(r'"docnames":\s*\[([^\]]*)\]', index)[1]
     found = [site / f"{name}.html" for name in re.findall(r'"([^"]+)"', names)]

@@ -1,6 +1,6 @@
-"""No page of the book shuts anyone out: axe-core finds nothing, with all unfolded.
+"""Every page of the book is accessible: axe-core finds nothing, with all parts open.
 
-All pages are read at two of the four kinds of window, some at the two others.
+Two of the four kinds of window open all pages, and the two others open some pages.
 """
 
 from pathlib import Path
@@ -38,14 +38,14 @@ def test_axe_finds_nothing_in_the_other_windows(chromium, site, theme, width):
     assert found == {name: [] for name in SAMPLE}
 
 
-# In the theme of Jupyter Book 1, and in the newest.
+# In the theme of Jupyter Book 1, and in the newest theme.
 SEARCH_FIELD = ".search-button__wrapper.show input, #pst-search-dialog[open] input"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("theme", "width"), [("light", NARROW), ("dark", WIDE)])
 def test_axe_finds_nothing_in_what_opens_over_a_page(chromium, site, theme, width):
-    """The field to search, what was found, and the contents on a telephone."""
+    """The search field, the results, and the contents on a telephone."""
     found = {}
     with window(chromium, width, theme) as page:
         unfold(page, (site / "shapes.html").as_uri())
@@ -56,7 +56,7 @@ def test_axe_finds_nothing_in_what_opens_over_a_page(chromium, site, theme, widt
         if width == NARROW:
             page.locator(".primary-toggle").click()
             page.locator(".bd-sidebar-primary nav").wait_for(state="visible")
-            page.wait_for_timeout(500)  # it slides in
+            page.wait_for_timeout(500)  # the contents slide in
             found["contents"] = barriers(page)
         unfold(page, (site / "search.html").as_uri() + "?q=mask")
         page.locator("#search-results .context").first.wait_for()

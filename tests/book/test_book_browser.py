@@ -27,7 +27,7 @@ def read(chromium) -> Iterator[Callable[..., Reader]]:
 def test_every_page_is_whole_and_asks_the_network_for_nothing(
     read, site, pages, theme, widths
 ):
-    """Nothing is cut or too small; a page is brought from one width to the other."""
+    """Nothing is cut or too small. The test resizes each page."""
     reader, faults = read(widths[0], theme), {}
     for path in pages:
         reader.faults.clear()

@@ -1,4 +1,4 @@
-"""How the book is built: its tools, its editions, and the skeleton of a chapter."""
+"""The build of the book: its tools, its editions, and the skeleton of a chapter."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ COURSE = load_course(ROOT)
 
 @pytest.fixture
 def package(tmp_path) -> Path:
-    """A small package in which `a` needs `b`, and `c` stands alone."""
+    """Make a small package in which `a` needs `b`, and `c` needs nothing."""
     folder = tmp_path / "transformer"
     (folder / "plots").mkdir(parents=True)
     (folder / "a.py").write_text("from transformer.b import thing\n")
@@ -116,7 +116,7 @@ def test_a_build_without_the_package_says_what_to_install(tmp_path, monkeypatch)
     app, config = SimpleNamespace(srcdir=tmp_path), SimpleNamespace(language="en")
     with pytest.raises(ExtensionError, match="make setup"):
         provide_mathjax(app, config)
-    config.language = "ko"  # a translation uses the English book's
+    config.language = "ko"  # a translation uses those of the English book
     provide_mathjax(app, config)
 
 

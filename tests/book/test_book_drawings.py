@@ -1,4 +1,4 @@
-"""The drawings: what is in them, and how a page that shows one is built."""
+"""The contents of the drawings, and the build of a page that shows one."""
 
 import ast
 import io
@@ -44,7 +44,7 @@ def parsed(markup: str) -> BeautifulSoup:
 
 @pytest.fixture(scope="module")
 def arrangements() -> list[BeautifulSoup]:
-    """The map's wide and its narrow arrangement, with nothing lit."""
+    """Return the map's wide and narrow arrangements, with no part highlighted."""
     return [parsed(str(svg)) for svg in parsed(transformer.drawn("", "key"))("svg")]
 
 
@@ -123,14 +123,14 @@ def test_the_beam_follows_the_table_of_chapter_11():
 
 
 def literal(chapter: str, name: str) -> list:
-    """Return the list that a chapter's first cell with `name` gives to it."""
+    """Return the list that a chapter's first cell assigns to `name`."""
     text = next(BOOK.glob(f"{chapter}_*.md")).read_text("utf-8")
     start = re.search(rf"^{name} = (?:torch\.tensor\()?(?=\[)", text, re.M).end()
     return ast.literal_eval(text[start:][: closing(text[start:])])
 
 
 def closing(text: str) -> int:
-    """Return where the bracket that `text` begins with is closed."""
+    """Return the place of the bracket that closes the first one of `text`."""
     depth = 0
     for place, letter in enumerate(re.sub("#.*", lambda m: " " * len(m[0]), text)):
         depth += (letter == "[") - (letter == "]")
@@ -240,7 +240,7 @@ def test_a_drawing_in_steps_works_with_keys_and_plays(chromium):
 
 
 def build(folder: Path, pages: dict[str, str]) -> tuple[dict[str, str], str]:
-    """Build pages of MyST; return the HTML of each, and the warnings."""
+    """Build pages of MyST, and return the HTML of each, and the warnings."""
     source, output, warnings = folder / "source", folder / "html", io.StringIO()
     source.mkdir()
     (source / "conf.py").write_text("")

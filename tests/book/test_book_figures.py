@@ -1,4 +1,4 @@
-"""Figures that the chapters share: the look, heat maps, sliders."""
+"""The figures that chapters share: their look, heat maps, sliders."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""German examples: each word has its gloss, in both languages and on narrow pages."""
+"""Each word of a German example has a gloss, in both languages and on narrow pages."""
 
 import io
 import re
@@ -19,7 +19,7 @@ KOREAN = BOOK / "locale" / "ko" / "LC_MESSAGES"
 SOURCE = re.compile(r"^```\{gloss\}\n(.*)\n(.*)\n(.*)\n```$", re.M)
 GLOSSES = [
     (path.stem, *lines)
-    for path in sorted(BOOK.glob("[a-z0-9]*.md"))  # AUTHORS.md is no page
+    for path in sorted(BOOK.glob("[a-z0-9]*.md"))  # AUTHORS.md is not a page
     for lines in SOURCE.findall(path.read_text("utf-8"))
 ]
 GERMAN = "die | frau | schläft | <.>"
@@ -27,7 +27,7 @@ GOOD = f"# One\n\n```{{gloss}}\n{GERMAN}\nthe | woman | sleeps |\nShe sleeps.\n`
 
 
 def build(folder: Path, text: str) -> tuple[BeautifulSoup, str]:
-    """Build one page of MyST; return it, and the warnings."""
+    """Build one page of MyST, and return it with the warnings."""
     warnings = io.StringIO()
     (folder / "conf.py").write_text("")
     (folder / "index.md").write_text(text, "utf-8")
@@ -115,6 +115,6 @@ def test_glosses_are_below_their_words_on_a_narrow_page(chromium, media):
     for one, after in pairwise(found):
         assert (
             after[2] > one[3] + 4 or after[4] > one[4]
-        )  # beside it, or on the next line
+        )  # next to it, or on the next line
     assert len({round(row[4]) for row in found}) > 1, "nothing here is wide enough"
     assert heard["width"] <= 1

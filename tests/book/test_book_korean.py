@@ -1,4 +1,4 @@
-"""The Korean book: its pages, its links, its search, and the English that shows."""
+"""The Korean book: its pages, its links, its search, and the English in it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from bs4 import BeautifulSoup, Comment, Doctype, Tag
 from autograder.translations.pseudolocalize import pseudolocalize
 
 ROOT = Path(__file__).resolve().parents[2]
-# What stays English: code, outputs, drawings, formulas, names of works and people.
+# Parts that stay English: code, outputs, drawings, formulas, names of works and people.
 STAYS = (
     *("script", "style", "svg", "pre", "code", "kbd", "math", ".math", "template"),
     *(".cell_output", ".citation", ".citation-list", "a.reference.internal[title]"),
     *('[lang="en"]', '[lang="de"]', "h1.site-logo", "title", ".navbar-brand"),
 )
-# And on a page that is translated: quotations, examples, and English words in brackets
-# or quotation marks.
+# On a translated page, also quotations, examples, and English words in brackets or
+# quotation marks.
 QUOTED = ("blockquote", "em", "cite")
 GERMAN = re.compile(r"^(?:die|der|das) [a-zäöüß ,]+ \.$", re.MULTILINE)
 IN_MARKS = re.compile(r"“[^”]*”|\([^()]*\)")
@@ -43,9 +43,9 @@ HITS = """[...document.querySelectorAll("#search-results li > a")]
 def pseudolocalized(
     builder: ModuleType, site: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A Korean book in which every message is translated, into words that are none.
+    """Build a Korean book in which every message is translated into invented words.
 
-    It is built after the English one, from the same executions.
+    The build comes after the English one, and uses the same executions.
     """
     folder = tmp_path_factory.mktemp("pseudolocalized")
     pseudolocalize(ROOT / "book" / "locale" / "ko", folder / "locale" / "ko")
@@ -60,7 +60,7 @@ def read_soup(page: Path) -> BeautifulSoup:
 
 
 def english_in(page: Path) -> list[str]:
-    """Return the English sentences that a page shows beside what stays English."""
+    """Return a page's English sentences, without the parts that stay English."""
     soup = read_soup(page)
     for node in soup.select(", ".join(STAYS)):
         node.decompose()
@@ -73,7 +73,7 @@ def english_in(page: Path) -> list[str]:
 
 
 def english_outside_marks(page: Path) -> list[str]:
-    """Return what `english_in` does, block by block, without what is quoted."""
+    """Return the result of `english_in` for each block, without quotations."""
     soup = read_soup(page)
     for node in soup.select(", ".join((*STAYS, *QUOTED))):
         node.replace_with(" ")
@@ -85,7 +85,7 @@ def english_outside_marks(page: Path) -> list[str]:
 
 
 def described(soup: BeautifulSoup) -> list[str]:
-    """Return what readers of screens are told, and hints."""
+    """Return the texts for screen readers, and hints."""
     return [node[name] for name in SHOWN_BY for node in soup.select(f"[{name}]")]
 
 
@@ -177,7 +177,7 @@ def test_a_chapter_leads_to_the_korean_notebook(korean: Path) -> None:
 def test_every_korean_page_is_whole_and_asks_the_network_for_nothing(
     korean: Path, chromium
 ) -> None:
-    """Nothing is cut or too small: wide and light, then narrow and dark."""
+    """Nothing is cut or too small: first wide and light, then narrow and dark."""
     reader, faults = Reader(chromium, WIDE, "light"), {}
     page = reader.page
     for path in sorted(korean.glob("*.html")):
@@ -245,7 +245,7 @@ def test_no_hangul_leans_and_foreign_words_do(korean: Path, chromium) -> None:
 @pytest.mark.slow
 @NEEDS_CHROMIUM
 def test_the_live_figure_speaks_korean(korean: Path, chromium) -> None:
-    """Its words are Korean, also those that it says after a change."""
+    """Its words are Korean, including the words after a change."""
     with window(chromium, WIDE, "light") as page:
         unfold(
             page,

@@ -1,4 +1,4 @@
-"""The built Korean pages, parsed: nothing broken, nothing fetched, nothing private."""
+"""The built Korean pages, parsed: no errors, no downloads, no private content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def soups(korean: Path) -> dict[str, BeautifulSoup]:
-    """Every Korean page."""
+    """Parse every Korean page."""
     return {
         page.name: BeautifulSoup(page.read_text("utf-8"), "html.parser")
         for page in sorted(korean.glob("*.html"))

@@ -1,4 +1,4 @@
-"""A Korean book that is not clean does not build, as an English one does not."""
+"""A Korean book with a warning does not build, like an English one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ sphinx:
     locale_dirs: [locale]
     gettext_compact: false
 """
-# As course_book does: Jupyter Book sets it for an extension that is not here.
+# As course_book does it: Jupyter Book sets this for an extension that is not used here.
 OWN = """\
 def setup(app):
     app.add_config_value("comments_config", {}, "html")
@@ -32,7 +32,7 @@ ENGLISH = "See {ref}`the part <here>`."
 
 
 def status(builder: ModuleType, folder: Path, korean: str) -> int:
-    """Build a small book with one translated sentence; return the exit status."""
+    """Build a small book with one translated sentence, and return the exit status."""
     files = {
         "conf.py": CONF.read_text("utf-8"),
         "_config.yml": CONFIG,

@@ -1,4 +1,4 @@
-"""The map of the Transformer leads to its chapters: pointer, keyboard and print."""
+"""The map of the Transformer leads to its chapters by pointer, keyboard and print."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def window(chromium) -> Iterator[object]:
-    """A browser's page without formulas, which take most of the time to open one."""
+    """Open a browser's page without formulas, which would take most of the time."""
     context = chromium.new_context(color_scheme="dark")
     context.set_default_timeout(PATIENCE)
     context.route("**/tex-svg-full.js", lambda route: route.abort())
@@ -75,7 +75,7 @@ def test_places_of_dropout_are_shown_and_hidden_without_a_script(window, site):
         window.locator(".show-dropout").focus()
         assert marks.count() == 0
         window.keyboard.press("Space")
-        assert marks.count() == 7 + 2 + 2  # and the two of the legend
+        assert marks.count() == 7 + 2 + 2  # and those of the legend
         window.keyboard.press("Space")
 
 

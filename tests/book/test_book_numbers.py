@@ -1,9 +1,9 @@
-"""A number in a chapter's prose is held to what it comes from.
+"""A test connects each number in a chapter's prose with its source.
 
-It stands in the code of the page: in a setting, or in an assertion of a cell that is
-run with the page and not shown (`:tags: [remove-cell]`), so that a page whose numbers
-have moved does not build. Or it comes from a paper, a file or pencil and paper, and is
-listed here with that.
+The number must be in the code of the page: in a setting, or in an assertion of a cell
+that runs with the page and is not shown (`:tags: [remove-cell]`). If the number
+changes, the page then does not build. A number from a paper, a file or pencil and paper
+is listed here with its source.
 """
 
 import ast
@@ -22,8 +22,8 @@ CELL = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 FENCE = re.compile(r"^`{3,}[^\n]*", re.MULTILINE)
-# Formulas, code, addresses, tables of shapes, quotations, and places in the paper. What
-# a drawing shows is held by `test_book_drawings.py`.
+# Formulas, code, addresses, tables of shapes, quotations, and places in the paper.
+# `test_book_drawings.py` tests the numbers in drawings.
 NOT_PROSE = re.compile(
     r"\$\$[^$]+\$\$|\$[^$]+\$|`[^`]+`|^\|[^\n]*|(?<=\])\([^)]*\)|^> [^\n]*"
     r"|^:alt: [^\n]*|\b([Ss]ections?|Tables?|Eq\.) [\d.]+(,? (and )?\d(\.\d)+)*",
@@ -82,15 +82,15 @@ def cells(text: str) -> Iterator[tuple[str, str]]:
 
 
 def value(number: str) -> float:
-    """Return what a number of prose says."""
+    """Return the value of a number in prose."""
     return float(number.replace(",", ""))
 
 
 def numbers_in_prose(text: str) -> set[str]:
     """Return the numbers of prose, captions and text alternatives.
 
-    Decimals, thousands and percentages: a small whole number counts what the page
-    shows, or names it.
+    The numbers are decimals, thousands and percentages. A small whole number only
+    counts things on the page, or names one.
     """
     prose = FENCE.sub("", CELL.sub("", FRONT_MATTER.sub("", text)))
     prose += "\n".join(options for options, _ in cells(text))
@@ -98,7 +98,7 @@ def numbers_in_prose(text: str) -> set[str]:
 
 
 def constants(node: ast.AST) -> set[float]:
-    """Return the numbers that stand in a piece of code."""
+    """Return the numbers in a piece of code."""
     return {
         float(one.value)
         for one in ast.walk(node)
@@ -107,9 +107,9 @@ def constants(node: ast.AST) -> set[float]:
 
 
 def not_held(text: str) -> set[str]:
-    """Return the numbers of the prose that the page's code does not hold.
+    """Return the numbers of the prose that the page's code does not contain.
 
-    In an assertion a percentage may stand as a share.
+    In an assertion, a percentage may be written as a share.
     """
     known: set[float] = set()
     for _, code in cells(text):

@@ -1,4 +1,4 @@
-"""The built pages, parsed: nothing private in them, nothing broken, nothing fetched."""
+"""The built pages, parsed: no private content, no errors, no downloads."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,8 @@ TEXTS = (
     ".inv",
     ".py",
 )
-# What a browser loads by itself, as against links that a reader may follow.
+# Addresses that a browser loads by itself, in contrast to links that a reader may
+# follow.
 LOADED = {
     "script": "src",
     "img": "src",
@@ -57,12 +58,12 @@ def files(site: Path) -> Iterator[tuple[str, str]]:
 
 
 def squeezed(text: str) -> str:
-    """Leave out white space, in which a page and a source file differ."""
+    """Leave out white space, because it differs between a page and a source file."""
     return re.sub(r"\s+", "", text)
 
 
 def answers() -> Iterator[tuple[str, str]]:
-    """Each answer of the course, whole, where it is more than one line."""
+    """Return each answer of the course that is longer than one line."""
     modules = {name for unit in COURSE.units for name in unit.modules}
     for name in sorted(modules):
         path = COURSE.module_file(name)
@@ -106,7 +107,7 @@ def test_no_page_names_a_folder_of_this_machine(site):
 
 
 def loaded_from_elsewhere(soups, site):
-    """Return what pages and style sheets load that is not of the book."""
+    """Return the files from outside the book that pages and style sheets load."""
     foreign = []
     for name, soup in soups.items():
         for tag, attribute in LOADED.items():
@@ -132,7 +133,7 @@ def test_pages_load_nothing_from_elsewhere(soups, site):
 
 
 def broken_links(soups, site):
-    """Return the links to pages, files and places that are not there."""
+    """Return the links to missing pages, files and places."""
     broken = []
     ids = {
         name: {node["id"] for node in soup.find_all(id=True)}
@@ -181,7 +182,7 @@ def test_figures_of_a_chapter_are_numbered_by_its_unit(soups):
 
 
 def swallowed_headings(soups):
-    """Return the headings that stand inside a box, which was not closed."""
+    """Return the headings inside a box that was not closed."""
     return [
         (name, heading.get_text())
         for name, soup in soups.items()
@@ -192,7 +193,7 @@ def swallowed_headings(soups):
 
 
 def test_no_heading_is_swallowed_by_a_box(soups):
-    """Where one is, a ::: box is not closed: count the colons of nested boxes."""
+    """If this test fails, a ::: box is not closed: count the colons of nested boxes."""
     assert swallowed_headings(soups) == []
 
 
@@ -214,7 +215,7 @@ def test_every_page_says_in_its_head_what_it_is_about(soups):
 
 
 def test_icons_are_drawn_by_their_font_alone(soups, site):
-    """The theme would load a script of 1.5 MB as well."""
+    """The theme would also load a script of 1.5 MB."""
     for name, soup in soups.items():
         scripts = [node["src"] for node in soup("script", src=True)]
         assert not [address for address in scripts if "fontawesome" in address], name

@@ -1,4 +1,4 @@
-"""Chapters are executed side by side, and what fails is left to the reading."""
+"""Chapters run in parallel, and Sphinx executes failed ones while it reads them."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,11 +12,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 pytestmark = [
     pytest.mark.integration,
-    # jupyter_client and zmq warn about this machine's event loop and sockets
+    # jupyter_client and zmq warn about this machine's event loop and sockets.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
-# Each of two chapters waits for the other.
+# Each of the two chapters waits for the other.
 WAITING = """
 import time
 from pathlib import Path
@@ -36,7 +36,7 @@ def notebook(*sources: str):
 
 
 def in_a_thread(function: Callable[..., None], *arguments: object) -> None:
-    """Call a function where no event loop runs: a browser's may run in this thread."""
+    """Call a function in a new thread, because a browser's loop may run in this one."""
     with ThreadPoolExecutor(1) as thread:
         thread.submit(function, *arguments).result()
 

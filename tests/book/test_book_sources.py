@@ -1,4 +1,4 @@
-"""The chapters' sources: a line is one sentence, and a chapter is not too long."""
+"""The chapters' sources: each line is one sentence, and no chapter is too long."""
 
 import re
 from collections.abc import Iterator
@@ -14,12 +14,13 @@ BOOK = Path(__file__).resolve().parents[2] / "book"
 EXTENSIONS = {"amsmath", "attrs_block", "colon_fence", "deflist", "dollarmath"}
 PARSER = create_md_parser(MdParserConfig(enable_extensions=EXTENSIONS), RendererHTML)
 OF_PROSE = re.compile(r"\{(admonition|dropdown|into-the-notebook|glossary)\}")
-# What a stop in it says nothing about: code and roles, mathematics, addresses, quotes.
+# Text in which a full stop does not end a sentence: code, roles, formulas, addresses,
+# quotes.
 HIDDEN = re.compile(
     r"(`+)(?:(?!\1).)+?\1|\$[^$]+\$|(?<=\])\([^)]*\)|"
     r'"[^"]*"(?!\s*$)|“[^”]*”(?!\s*$)'
 )
-# A head in bold runs into its first sentence: **Padding.** A batch is …
+# A bold heading at the start of the first sentence: **Padding.** A batch is …
 HEAD = re.compile(r"^\*\*[^*]+[.?!]\*\*(?= )")
 FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 CELL = re.compile(r"^```\{code-cell\}.*?^```\n", re.DOTALL | re.MULTILINE)
@@ -30,7 +31,8 @@ MOST_WORDS = 4000
 # Units 01, 08, 09 and 11 teach several systems each, and may be longer.
 ONE_THEME = sorted([*BOOK.glob("0[2-7]_*.md"), *BOOK.glob("1[023]_*.md")])
 CHAPTERS = sorted(BOOK.glob("[01]*_*.md"))
-# Headings that name a kind of section, and so say nothing in the sidebar.
+# Headings that name a kind of section, and therefore tell a reader of the sidebar
+# nothing.
 KINDS = {
     "Numbers first",
     "The shape trail",
@@ -48,7 +50,7 @@ ENDS = re.compile(rf"[.?!]{CLOSED}$")
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Yield the paragraphs of prose, in lists, quotations and boxes too."""
+    """Yield the paragraphs of prose, including those in lists, quotations and boxes."""
     tokens = PARSER.parse(text)
     for token, after in pairwise(tokens):
         if token.type == "paragraph_open":
@@ -56,28 +58,28 @@ def paragraphs(text: str) -> Iterator[str]:
     for token in tokens:
         if token.type.endswith("fence") and OF_PROSE.match(token.info):
             body = re.sub(r"\A(:[\w-]+:.*\n)+", "", token.content)
-            if "{glossary}" in token.info:  # a term, and below it, indented, what it is
+            if "{glossary}" in token.info:  # a term, with its indented definition below
                 body = "\n".join(re.findall(r"^  (.*)$|^$", body, re.M))
             yield from paragraphs(body)
 
 
 def in_view(line: str) -> str:
-    """Return `line` without what a stop in it says nothing about."""
+    """Return `line` without text in which a full stop does not end a sentence."""
     return SHORT.sub("X", HIDDEN.sub("X", HEAD.sub("", line.strip())))
 
 
 def not_a_sentence(paragraph: str) -> list[str]:
-    """Return the lines of `paragraph` that hold two sentences, or a part of one."""
+    """Return the lines of `paragraph` with two sentences, or with a part of one."""
     *whole, last = paragraph.split("\n")
     part = [line for line in whole if not ENDS.search(in_view(line))]
     return part + [x for x in (*whole, last) if TWO_SENTENCES.search(in_view(x))]
 
 
 def words_on_the_page(text: str) -> list[str]:
-    """Return what a reader meets: prose, tables, and the code of cells that stand open.
+    """Return the visible words: prose, tables, and the code of open cells.
 
-    The picture of a closed cell has a caption and a text alternative; neither counts,
-    nor do the lines that begin and end a cell or a directive.
+    The caption and the text alternative of a closed cell's picture do not count, and
+    neither do the lines that begin and end a cell or a directive.
     """
 
     def open_cell(cell: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""What makes a translated book: its links, settings and words, and its search."""
+"""The parts of a translated book: its links, settings and words, and its search."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_settings_of_a_language_go_into_the_configuration(
 
 @pytest.mark.parametrize("page", sorted((ROOT / "book").glob("[01]*.md")))
 def test_each_quotation_has_a_line_of_its_own(page: Path) -> None:
-    """Its gloss stands in that line: one that comes twice would gloss both."""
+    """The gloss is in that line, so a repeated word would gloss both."""
     lines = re.findall(r"^\{cite:t\}`\w+`, [^:\n]*$", page.read_text("utf-8"), re.M)
     assert len(lines) == len(set(lines)) >= 1
 

@@ -1,4 +1,4 @@
-"""The way through the course: what units need, and the minutes, from the chapters."""
+"""The plan of the course from the chapters: required units, and minutes."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ CHAPTERS = {unit.number: BOOK / f"{unit.slug}.md" for unit in COURSE.units}
 
 
 def minutes_of(pattern: str) -> int:
-    """Add up the minutes that all chapters name, found without the extension."""
+    """Add up the minutes in all chapters, without using the extension."""
     texts = [path.read_text("utf-8") for path in CHAPTERS.values()]
     return sum(int(re.search(pattern, text)[1]) for text in texts)
 

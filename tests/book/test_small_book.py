@@ -1,4 +1,4 @@
-"""A book of one page of each kind: it builds without a warning and is open to all."""
+"""A book with one page of each kind builds without a warning and is accessible."""
 
 import re
 import shutil
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture(scope="module")
 def small_book(builder: ModuleType, tmp_path_factory) -> Path:
-    """Build the skeleton of a chapter, the pages of reference and empty chapters."""
+    """Build the skeleton of a chapter, the reference pages and empty chapters."""
     root = tmp_path_factory.mktemp("small")
     book = root / "book"
     shutil.copytree(BOOK, book, ignore=shutil.ignore_patterns("_build", "*.md"))
@@ -42,7 +42,7 @@ def small_book(builder: ModuleType, tmp_path_factory) -> Path:
     shutil.move(book / "skeleton.md", book / "04_attention.md")
     (book / "intro.md").write_text("# Preface\n", "utf-8")
     others = [unit.slug for unit in COURSE.units if unit.number != 4]
-    for slug in others:  # the map leads to them
+    for slug in others:  # the map links to them
         (book / f"{slug}.md").write_text("# Not written yet\n", "utf-8")
     files = ", ".join(f"{{file: {slug}}}" for slug in ["04_attention", *others])
     (book / "_toc.yml").write_text(TOC.format(files=files), "utf-8")

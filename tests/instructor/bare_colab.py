@@ -1,4 +1,4 @@
-"""A machine with what Colab has, and a pretended `google.colab`."""
+"""A machine with Colab's packages and a simulated `google.colab`."""
 
 import base64
 import hashlib
@@ -57,10 +57,10 @@ def mount(folder, force_remount=False):
 
 
 class BareColab:
-    """A virtual environment with Colab's packages alone, and its folder /content."""
+    """A virtual environment with only Colab's packages, and its folder /content."""
 
     def __init__(self, root: Path, published: Path, repository: str) -> None:
-        """Make the machine; `repository` leads to the local one at `published`."""
+        """Make the machine, whose `repository` is the local one at `published`."""
         self.root = root
         self.content = root / "content"
         self.downloads = root / "downloads"
@@ -90,7 +90,7 @@ class BareColab:
         return found
 
     def _preinstall(self) -> None:
-        """Link what Colab has, and what that needs, out of this environment."""
+        """Link Colab's packages and their dependencies from this environment."""
         home = self.root / "preinstalled"
         home.mkdir()
         for name in closure(COLAB_HAS):
@@ -111,7 +111,7 @@ class BareColab:
             (package / f"{name}.py").write_text(text)
 
     def _wheels(self) -> Path:
-        """Pack what the notebook has to install: no network is needed."""
+        """Pack the packages that the notebook installs, so it needs no network."""
         home = self.root / "wheels"
         home.mkdir()
         for name in closure(TO_INSTALL) - closure(COLAB_HAS):
@@ -126,7 +126,7 @@ class BareColab:
         (home / "kernel.json").write_text(json.dumps({**spec, "env": environment}))
 
     def has(self, module: str) -> bool:
-        """Say whether a module can be imported there."""
+        """Tell whether the machine can import a module."""
         command = [str(self.python), "-c", f"import {module}"]
         return subprocess.run(command, capture_output=True).returncode == 0
 
@@ -135,7 +135,7 @@ class BareColab:
         notebook = nbformat.v4.new_notebook(cells=cells)
         NotebookClient(
             notebook,
-            timeout=1200,  # only what hangs is to be seen, not what is slow
+            timeout=1200,  # only hanging fails, not slowness
             kernel_name=KERNEL,
             allow_errors=allow_errors,
             resources={"metadata": {"path": str(self.content)}},
@@ -144,7 +144,7 @@ class BareColab:
 
 
 def top_level(distribution: metadata.Distribution) -> set[Path]:
-    """Return the folders and modules that a distribution put into site-packages."""
+    """Return a distribution's folders and modules in site-packages."""
     tops = {path.parts[0] for path in distribution.files or []}
     root = Path(str(distribution.locate_file("")))
     return {root / top for top in tops - {"..", "__pycache__"} if (root / top).exists()}

@@ -1,4 +1,4 @@
-"""A tiny course and a class's folder for the instructor's evening."""
+"""A tiny course and a class's folder for the tests of an instructor's evening."""
 
 import os
 import shutil
@@ -32,7 +32,10 @@ assemble(load_course(Path(sys.argv[1])))
 
 @pytest.fixture(scope="module", autouse=True)
 def tiny_package() -> Iterator[None]:
-    """Let the tiny course's package be imported; other tests import another copy."""
+    """Make the tiny course's package importable.
+
+    Other tests import a different copy.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(TINY / "solutions"))
         yield
@@ -55,7 +58,7 @@ def tiny_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def root(tiny_root: Path, tmp_path: Path) -> Path:
-    """Copy the assembled tiny course: a class may be collected in it."""
+    """Copy the assembled tiny course, so that a test can collect a class in it."""
     return Path(shutil.copytree(tiny_root, tmp_path / "class"))
 
 
@@ -67,13 +70,13 @@ def folder(root: Path) -> ClassFolder:
 
 @pytest.fixture(scope="session")
 def notebook(tiny_root: Path) -> bytes:
-    """Return a notebook as handed out."""
+    """Return a released notebook."""
     return (tiny_root / "assignments" / UNIT / f"{UNIT}.ipynb").read_bytes()
 
 
 @pytest.fixture(scope="session")
 def numbered(notebook: bytes):
-    """Return a function that makes a notebook that differs from any other number's."""
+    """Return a function whose notebooks differ for different numbers."""
     return lambda number: answered(notebook, {"why": f"Answer {number}."})
 
 

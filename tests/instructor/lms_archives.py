@@ -1,4 +1,4 @@
-"""Archives as learning platforms write them, and notebooks as Colab saves them."""
+"""Archives in the format of learning platforms, and notebooks in Colab's format."""
 
 import io
 import json
@@ -10,7 +10,7 @@ NOON = (2026, 11, 2, 12, 0, 0)
 
 
 def answered(notebook: bytes, answers: dict[str, str]) -> bytes:
-    """Return a notebook with sources put into its cells, by `grade_id`."""
+    """Return a notebook with new sources in its cells, by `grade_id`."""
     raw = json.loads(notebook)
     for cell in raw["cells"]:
         name = cell["metadata"].get("nbgrader", {}).get("grade_id")
@@ -22,8 +22,8 @@ def answered(notebook: bytes, answers: dict[str, str]) -> bytes:
 def as_colab_saves(notebook: bytes | str) -> bytes:
     """Return a notebook with the metadata, ids and layout that Colab writes.
 
-    Colab writes format 4.0 without cell ids, its own ids into each cell's metadata, and
-    beside them who ran the cell, when, and where the output was.
+    Colab writes format 4.0 without cell ids. Each cell's metadata contains Colab's own
+    ids, and also the user and time of the last run, and the place of the output.
     """
     raw = json.loads(notebook)
     for number, cell in enumerate(raw["cells"]):

@@ -1,8 +1,9 @@
 """Run all answer notebooks on another Python with the newest packages.
 
-`make test-python PYTHON=/path/to/python3.12`. A virtual environment is made under
-`build/pythons/` with what the published repository asks students to install, unpinned,
-and nothing else. In it each answer notebook runs beside the kit that students get.
+`make test-python PYTHON=/path/to/python3.12` makes a virtual environment under
+`build/pythons/`. It contains only the packages that the published repository asks
+students to install, without pinned versions. Each answer notebook runs there, next to
+the kit that students receive.
 """
 
 import argparse
@@ -42,10 +43,10 @@ print(json.dumps({"system": system, "python": python, **versions}))
 
 
 def make_environment(course: Course, python: Path) -> Path:
-    """Install what students need, the newest of each; return the new interpreter.
+    """Install the newest packages that students need, and return the new interpreter.
 
     Raises:
-        subprocess.CalledProcessError: if something cannot be installed.
+        subprocess.CalledProcessError: if a package cannot be installed.
     """
     name = _answer(python, "import sys; print(*sys.version_info[:2], sep='.')")
     home = course.root / "build" / "pythons" / name.strip()
@@ -64,7 +65,7 @@ def _answer(python: Path, code: str) -> str:
 
 
 def require_bare(python: Path) -> None:
-    """Refuse an environment that holds more than a student has.
+    """Refuse an environment with more than a student has.
 
     Raises:
         SystemExit: if one of the course's private packages can be imported.
@@ -78,10 +79,10 @@ def require_bare(python: Path) -> None:
 
 
 def use_kernel(python: Path, home: Path) -> None:
-    """Let the kernel `python3` be that of `python`, for this process.
+    """Make `python3` the kernel of `python` in this process.
 
     Raises:
-        SystemExit: if the kernel that starts is another one.
+        SystemExit: if a different kernel starts.
     """
     folder = home / "kernels" / "python3"
     folder.mkdir(parents=True)
@@ -91,7 +92,7 @@ def use_kernel(python: Path, home: Path) -> None:
     os.environ["JUPYTER_PATH"] = str(home)
     os.environ.pop("PYTHONPATH", None)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    running.SECONDS_A_CELL = 3600  # as long as it takes, beside other programs
+    running.SECONDS_A_CELL = 3600  # no limit, because other programs run
     asked = f"import sys\nassert sys.executable == {str(python)!r}, sys.executable"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(asked)])
     nbformat.write(notebook, home / "which.ipynb")
@@ -100,7 +101,7 @@ def use_kernel(python: Path, home: Path) -> None:
 
 
 def run_unit(course: Course, unit: Unit, home: Path) -> dict[str, object]:
-    """Run a unit's answer notebook beside its kit; return what became of it."""
+    """Run a unit's answer notebook next to its kit, and return the result."""
     folder = Path(shutil.copytree(course.release_dir(unit), home / unit.slug))
     begun = processor_seconds()
     errors = run_notebook(course.answer_notebook(unit), folder)
@@ -119,7 +120,7 @@ def processor_seconds() -> float:
 
 
 def record(path: Path, versions: dict[str, str], row: dict) -> None:
-    """Write the figures of one unit into the file that holds those of all Pythons."""
+    """Write the figures of one unit into the file with the figures of all Pythons."""
     found = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     minor = ".".join(versions["python"].split(".")[:2])
     units = {one["unit"]: one for one in found.get(minor, {}).get("units", [])}
@@ -131,7 +132,7 @@ def record(path: Path, versions: dict[str, str], row: dict) -> None:
 
 
 def main() -> int:
-    """Read the command line, run the notebooks, print a table."""
+    """Read the command line, run the notebooks, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("python", type=Path, help="such as /usr/bin/python3.13")
     parser.add_argument("--units", nargs="+", help="such as 04 05; default: all")

@@ -1,4 +1,4 @@
-"""The notebook that grades on Colab runs, and goes on after it was cut off."""
+"""The notebook that grades on Colab runs, and continues after an interruption."""
 
 import csv
 import os
@@ -34,19 +34,20 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def scores(tiny_root: Path) -> dict[str, float]:
-    """Return what each student must get."""
+    """Return the score that each student must get."""
     given = {one.student: one.score for one in SampleClass(UNIT, tiny_root).samples()}
     return {who.lower().replace(" ", "-"): given[s] for who, s in STUDENTS.items()}
 
 
 @pytest.fixture
 def home(tiny_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return Colab's /content, with a Drive that holds the course."""
+    """Make Colab's /content, with a Drive that contains the course."""
     home = tmp_path / "content"
     drive = home / "drive" / "MyDrive" / "course"
     (drive / "submissions").mkdir(parents=True)
     shutil.make_archive(str(drive / "private"), "zip", tiny_root.parent, "course")
-    # The class takes the tiny course: a class's folder may bring its own.
+    # The class uses the tiny course, because a class's folder may contain its own
+    # course.
     shutil.copytree(tiny_root, drive / "class")
     (drive / "class" / "gradebook.db").unlink()
     made = SampleClass(UNIT, tiny_root)
@@ -114,7 +115,7 @@ def test_it_goes_on_after_it_was_cut_off(
     graded = []
 
     def here(*words: object) -> int:
-        """Run a command in this process: starting one takes seconds."""
+        """Run a command in this process, because starting a new one takes seconds."""
         graded.extend(words[:1] if words[0] == "grade" else [])
         if words[0] == "grade" and len(graded) == 2:
             raise KeyboardInterrupt
@@ -125,7 +126,7 @@ def test_it_goes_on_after_it_was_cut_off(
     monkeypatch.setattr(on_drive, "run_course", here)
     with pytest.raises(KeyboardInterrupt):
         on_drive.main([str(drive), str(work), "01", "--at-a-time", "2"])
-    shutil.rmtree(work)  # the machine is gone
+    shutil.rmtree(work)  # the machine was deleted
     capfd.readouterr()
     on_drive.main([str(drive), str(work), "01", "--at-a-time", "2"])
     lines = capfd.readouterr().out.splitlines()

@@ -1,4 +1,4 @@
-"""The instructor's evening: thirty files of three platforms, and every score right."""
+"""An instructor's evening: thirty files from three platforms, with right scores."""
 
 import csv
 import os
@@ -65,7 +65,7 @@ STYLES = (canvas, moodle, drive)
 
 @pytest.fixture(scope="module")
 def samples(tiny_root: Path) -> dict[int, Sample]:
-    """Give each of the thirty one of eleven submissions; none that loops for ever."""
+    """Give each of the thirty one of eleven submissions, none with an endless loop."""
     made = SampleClass(UNIT, tiny_root)
     chosen = [sample for sample in made.samples() if sample.student != "looping"]
     return {number: chosen[number % len(chosen)] for number in range(len(NAMES))}
@@ -73,7 +73,7 @@ def samples(tiny_root: Path) -> dict[int, Sample]:
 
 @pytest.fixture
 def downloads(tiny_root: Path, samples: dict[int, Sample], tmp_path: Path) -> list:
-    """Write the three archives as the platforms do."""
+    """Write the three archives in the format of their platforms."""
     made = SampleClass(UNIT, tiny_root)
     saved = {
         number: as_colab_saves(nbformat.writes(made.notebook(sample.answers)))
@@ -109,7 +109,7 @@ def nbgrader(root: Path, *words: str) -> None:
 
 @pytest.mark.slow
 def test_the_evening(root: Path, samples: dict[int, Sample], downloads: list) -> None:
-    """Collect, grade, mark by hand, write the feedback anew, export."""
+    """Collect, grade, mark by hand, write the feedback again, and export."""
     (root / "nbgrader_config.py").write_text(SETTINGS)
     rows = [",".join(identity(number)) for number in range(len(NAMES))]
     roster = root / "roster.csv"

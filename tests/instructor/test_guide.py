@@ -1,4 +1,4 @@
-"""The instructor's guide: its commands run as written, and print what it shows."""
+"""The commands of the instructor's guide run as written, and print the same output."""
 
 import os
 import re
@@ -24,13 +24,13 @@ from autograder.proof.sample_class import SampleClass
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
-FOLDER = BOOK / "_static" / "guide"  # its pictures
+FOLDER = BOOK / "_static" / "guide"  # the guide's pictures
 MOST, MOST_TOGETHER = 250_000, 1_000_000  # bytes
 GUIDE = (BOOK / "instructor.md").read_text(encoding="utf-8")
-# What needs a network, an address of yours or an hour is shown without `$`.
+# The guide shows commands that need a network, your address or an hour without `$`.
 SHOWN_ONLY = (
     *("git clone ", "cd ", "make ", "git -C ../public ", "course verify 04 "),
-    *("course extend ", "course marks 04 --take "),  # tests of their own run them
+    *("course extend ", "course marks 04 --take "),  # other tests run them
 )
 
 
@@ -39,7 +39,7 @@ def boxes(language: str) -> list[str]:
 
 
 def steps() -> list[tuple[str, list[str]]]:
-    """Return each command of the page with the lines that it is to print."""
+    """Return each command of the page with the lines that it should print."""
     found: list[tuple[str, list[str]]] = []
     for line in "".join(boxes("console")).splitlines():
         if line.startswith("$ "):
@@ -92,7 +92,7 @@ def test_the_commands_print_what_the_page_shows(tmp_path: Path) -> None:
 
 @pytest.fixture
 def in_utc() -> Iterator[None]:
-    """Let this process believe that it is in Greenwich: archives hold local times."""
+    """Set this process to Greenwich time, because archives contain local times."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TZ", "UTC")
         time.tzset()
@@ -130,12 +130,12 @@ def test_the_late_rule_of_the_page_takes_a_tenth_a_day(
         assert found["emmy-noether"].late_submission_penalty == 0
 
 
-# The guide's pictures: one command makes them all, and the page shows them all.
+# One command makes all pictures of the guide, and the page shows all of them.
 
 
 @pytest.fixture(scope="module")
 def shown() -> dict[str, Tag]:
-    """Return the pictures of the page by the names of their files."""
+    """Return the pictures of the page by their file names."""
     page = (BOOK / "instructor.md").read_text(encoding="utf-8")
     images = BeautifulSoup(page, "html.parser").select("figure.screen > img")
     assert all((BOOK / image["src"]).parent == FOLDER for image in images)
@@ -178,9 +178,9 @@ def test_pictures_are_small_and_hold_no_notes() -> None:
 @pytest.mark.slow
 @pytest.mark.needs("chromium")
 def test_the_command_makes_every_picture_anew(shown, tmp_path: Path) -> None:
-    """Names and sizes agree with what the page shows: else `make pictures`.
+    """If names or sizes differ from those on the page, run `make pictures`.
 
-    Other fonts break lines elsewhere: a little higher or lower is no other picture.
+    Other fonts break lines elsewhere, so a small difference in height is allowed.
     """
     command = [sys.executable, "-m", "guide_pictures", "--to", str(tmp_path)]
     done = subprocess.run(command, cwd=BOOK, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""What contributors and machines read about the project agrees with the project."""
+"""The texts for contributors and machines agree with the project."""
 
 import re
 import stat

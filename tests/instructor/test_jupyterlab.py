@@ -1,7 +1,7 @@
-"""A student works in JupyterLab, in a real browser, and hands in what it saved.
+"""A student works in JupyterLab, in a real browser, and hands in the saved notebook.
 
-One server and one browser serve the whole module; the notebook is unit 04's as it is
-published, in its folder with its kit, and nothing of nbgrader is shown.
+One server and one browser serve the whole module. The notebook is the published one of
+unit 04, in its folder with its kit, and JupyterLab shows nothing of nbgrader.
 """
 
 import re
@@ -40,12 +40,12 @@ def released() -> nbformat.NotebookNode:
 
 
 def place(name: str) -> int:
-    """Return where a cell stands in the notebook."""
+    """Return the position of a cell in the notebook."""
     return [cell.id for cell in released().cells].index(name)
 
 
 def last_words(check: str) -> str:
-    """Return what a visible check prints when all is right."""
+    """Return the text that a visible check prints for a right answer."""
     return re.findall(r'print\("(.+)"\)', released().cells[place(check)].source)[-1]
 
 
@@ -59,7 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def lab(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabPage]:
-    """Open the notebook, and run what stands before the first exercise."""
+    """Open the notebook, and run the cells before the first exercise."""
     home, profile = (tmp_path_factory.mktemp(name) for name in ("home", "profile"))
     notebook = f"assignments/{UNIT.slug}/{UNIT.slug}.ipynb"
     with (

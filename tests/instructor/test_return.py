@@ -1,4 +1,4 @@
-"""Feedback goes back: each platform finds its student in what `course return` wrote."""
+"""Each platform finds its students in the files that `course return` wrote."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ CANVAS = {
 }
 MOODLE = {
     "Ada Lovelace_7001_assignsubmission_file_": "7001",
-    "Emmy Noether_7002_assignsubmission_file": "7002",  # as Moodle 4.1 names it
+    "Emmy Noether_7002_assignsubmission_file": "7002",  # Moodle 4.1's name for it
     "Évariste Galois_7003_assignsubmission_file_": "7003",
 }
 
@@ -46,7 +46,7 @@ def entries(path: Path) -> dict[str, bytes]:
 
 
 def moodles_student(path: str) -> tuple[str, str]:
-    """Return the number and the file that Moodle's importer reads in a path."""
+    """Return the student's number and the file that Moodle reads in a path."""
     parts = path.split("/")
     while parts:
         info = parts.pop(0).split("_", 4)
@@ -57,7 +57,7 @@ def moodles_student(path: str) -> tuple[str, str]:
 
 
 def canvas_numbers(name: str) -> list[str]:
-    """Return the user's and the file's number as Canvas reads them in a name."""
+    """Return the numbers of user and file that Canvas reads in a name."""
     return [part for part in name.split("_") if part.isdigit()][:2]
 
 
@@ -104,7 +104,7 @@ def test_canvas_finds_every_student_and_every_file_opens(root, tmp_path, numbere
             notebook = nbformat.reads(content.decode(), as_version=4)
             nbformat.validate(notebook)
             (cell,) = notebook.cells
-            assert "\n\n" not in cell.source  # Markdown would end the page there
+            assert "\n\n" not in cell.source  # in Markdown, the page would end here
             shown = cell.source
         assert "What to fix" in shown or "Score: 70" in shown
 
@@ -135,7 +135,7 @@ def test_a_mail_merge_has_an_address_and_a_file_for_each(
     table = root / "return" / f"{UNIT}-mail" / "mail.csv"
     rows = list(csv.DictReader(io.StringIO(table.read_text("utf-8-sig"))))
     assert [row["Name"] for row in rows] == ["Évariste Galois", "Emmy Noether"]
-    assert [row["Email"][0] for row in rows] == ["g", "'"]  # no formula
+    assert [row["Email"][0] for row in rows] == ["g", "'"]  # not a formula
     assert {row["Subject"] for row in rows} == {"Feedback: Tiny"}
     for row in rows:
         assert Path(row["File"]).is_absolute()
@@ -214,7 +214,7 @@ def test_a_reason_of_many_is_told_once():
 
 
 def test_moodle_finds_who_was_put_aside_first(root, tmp_path, numbered):
-    """Of namesakes too, whose files were told apart by hand."""
+    """This includes namesakes whose files a human told apart."""
     roster = tmp_path / "roster.csv"
     roster.write_text("id,first_name,last_name\n1,민준,김\n2,민준,김\n")
     folder = "민준 김_7001_assignsubmission_file_"

@@ -1,4 +1,4 @@
-"""The student's day on Colab with unit 04, from opening it to the mark."""
+"""A student's day on Colab with unit 04, from opening the notebook to the mark."""
 
 import json
 import resource
@@ -43,7 +43,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def colab(tmp_path_factory: pytest.TempPathFactory, published: Path) -> BareColab:
-    """Make a fresh machine of Colab's."""
+    """Make a new Colab machine."""
     root = tmp_path_factory.mktemp("colab")
     made = BareColab(root, published / "remote.git", COURSE.repository)
     with pytest.MonkeyPatch.context() as patch:
@@ -69,9 +69,9 @@ def printed(notebook: nbformat.NotebookNode) -> str:
 
 
 def processor_seconds() -> float:
-    """Return the processor time of what this process started and saw the end of.
+    """Return the processor time of this process's children that have ended.
 
-    Other programs slow the clock on the wall, and not this one.
+    Other programs slow down the wall clock, but not this one.
     """
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -90,7 +90,7 @@ def test_the_badge_opens_what_is_published(opened, published: Path) -> None:
 
 
 def test_the_day(colab: BareColab, opened: nbformat.NotebookNode, tmp_path: Path):
-    """Set up, answer, restart, hand in; then collect, grade, and read the mark."""
+    """Set up, answer, restart and hand in. Then collect, grade, and read the mark."""
     begun = processor_seconds()
     ran = colab.run(code(opened, "setup", "imports"))
     assert 0 < processor_seconds() - begun < 60

@@ -1,4 +1,4 @@
-"""The Python files of the project, parsed, and who imports whom."""
+"""The project's Python files, parsed, and their imports of each other."""
 
 import ast
 import functools
@@ -19,7 +19,7 @@ NOT_OURS = {"_build", "_vendor", "node_modules", "__pycache__", "templates"}
 
 
 def python_files(*folders: Path) -> list[Path]:
-    """List the Python files of folders, without what was built and generated kits."""
+    """List the Python files of folders, without build results and generated kits."""
     return [
         path
         for folder in folders or FOLDERS
@@ -35,7 +35,7 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def place(path: Path, line: int = 1) -> str:
-    """Name a file and a line of it as an editor understands it."""
+    """Name a file and a line of it in a form that editors understand."""
     return f"{path.relative_to(ROOT).as_posix()}:{line}"
 
 
@@ -53,9 +53,9 @@ def modules() -> dict[str, Path]:
 
 @functools.cache
 def imports() -> dict[str, dict[str, int]]:
-    """Return, for each module, the modules that it imports anywhere, with the line.
+    """Return the imports of each module from other modules, with the line.
 
-    What is imported in a function or for type checkers alone counts like the rest.
+    Imports in functions and for type checkers only are included.
     """
     return {
         name: {
@@ -82,14 +82,14 @@ def _imported_by(name: str, path: Path) -> Iterator[tuple[str, int]]:
 
 
 def room_of(name: str) -> str:
-    """Return the folder of a package that a module is in; itself on the top floor."""
+    """Return the folder of a package that contains a module, or the module itself."""
     parts = name.split(".")
     is_folder = modules()[name].name == "__init__.py"
     return ".".join(parts[:2]) if len(parts) > 2 or is_folder else name
 
 
 def circle_in(graph: Mapping[str, object]) -> list[str]:
-    """Return the names along a circle of a graph, the first again as the last."""
+    """Return the names along a circle of a graph, with the first again at the end."""
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:

@@ -1,4 +1,4 @@
-"""No import runs in a circle, and every file is in the layer where it belongs."""
+"""There are no circular imports, and every file is in its own layer."""
 
 import ast
 import re
@@ -24,7 +24,7 @@ PAPER = {
     *("config", "embeddings", "positional", "attention", "multi_head"),
     *("feed_forward", "masks", "parts", "encoder", "decoder", "model"),
 }
-# Folders of tests that have no room of their name, and why.
+# Folders of tests without a room of the same name, and the reasons.
 NO_ROOM = {
     "transformer": "its tests are those of the package as a whole: the command line",
     "transformer/model": "the top floor has no folder of its own",

@@ -9,14 +9,14 @@ from python_files import PACKAGES, place, python_files, tree_of
 
 OURS = frozenset(PACKAGES)
 SETTERS = {"setattr", "delattr"}
-# It runs in the student's process only, whose streams and PyTorch it sets up.
+# It runs only in the student's process, whose streams and PyTorch it sets up.
 STUDENTS = PACKAGES["autograder"] / "sandbox" / "student_side"
 
 
 def foreign_names(tree: ast.AST) -> set[str]:
-    """Return the names in a file that mean a module or class of another package.
+    """Return the names in a file that refer to a module or class of another package.
 
-    A name for one of several such things counts too, as in `for module in MODULES`.
+    A loop variable over several such objects counts, too: `for module in MODULES`.
     """
     names = {name for node in ast.walk(tree) for name in _imported(node)}
     while more := {n for node in ast.walk(tree) for n in _renamed(node, names)} - names:
@@ -38,7 +38,7 @@ def _is_foreign(node: ast.ImportFrom) -> bool:
 
 
 def _renamed(node: ast.AST, foreign: set[str]) -> Iterator[str]:
-    """Yield names that are given to one or several of the foreign names."""
+    """Yield names that the file assigns to one or several foreign names."""
     if isinstance(node, ast.Assign):
         targets, value = node.targets, node.value
     elif isinstance(node, ast.For | ast.comprehension):
@@ -51,7 +51,7 @@ def _renamed(node: ast.AST, foreign: set[str]) -> Iterator[str]:
 
 
 def _root(node: ast.AST) -> str | None:
-    """Return the first name of a dotted one; None for any other expression."""
+    """Return the first name of a dotted name, or None for any other expression."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None

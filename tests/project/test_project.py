@@ -1,4 +1,4 @@
-"""What the project says about itself in several places is said alike."""
+"""Facts about the project that several places state are the same everywhere."""
 
 import re
 import subprocess
@@ -88,7 +88,7 @@ def test_a_guides_links_lead_somewhere(guide):
 
 @pytest.mark.parametrize("guide", GUIDES)
 def test_the_files_that_a_guide_names_are_there(guide):
-    """Look for what stands in backticks and begins with a folder of the repository."""
+    """The test checks text in backticks that begins with a folder of the repository."""
     text = (ROOT / guide).read_text(encoding="utf-8")
     folders = "|".join(path.name for path in ROOT.iterdir() if path.is_dir())
     named = set(re.findall(rf"`((?:{folders})/[\w./-]*)`", text))

@@ -1,4 +1,4 @@
-"""The type checker has nothing to say about the model and the autograder."""
+"""The type checker finds no mistake in the model and the autograder."""
 
 import subprocess
 import sys

@@ -25,7 +25,7 @@ ONLY_ASK = ("--dry-run", "--no-deps", "--only-binary=:all:", "--use-feature=fast
 
 @pytest.fixture(scope="module", autouse=True)
 def index_of_packages() -> None:
-    """Skip where pip reaches no index of packages."""
+    """Skip the test if pip reaches no index of packages."""
     done = subprocess.run([*PIP, "--dry-run", "wheel"], capture_output=True, text=True)
     if done.returncode or "connection broken" in done.stderr:
         pytest.skip("pip reaches no index of packages here")
@@ -48,7 +48,7 @@ def ask(pins: list[str], python: str, system: str) -> tuple[str, list]:
 
 
 def complaints(pins: list[str], python: str) -> dict[str, str]:
-    """Return pip's complaints of each system about the pins on a Python."""
+    """Return pip's complaints for each system about the pins on a Python."""
     linux, compiled = ask(pins, python, "Linux")
     others = ("macOS", "Windows")
     return {"Linux": linux, **{o: ask(compiled, python, o)[0] for o in others}}
@@ -64,6 +64,6 @@ def test_every_pin_has_a_wheel_on_every_python_and_system():
 
 @pytest.mark.slow
 def test_a_pin_without_a_wheel_is_named():
-    pin = "numpy==1.26.4"  # its wheels end with Python 3.12
+    pin = "numpy==1.26.4"  # its last wheels are for Python 3.12
     complaint, _ = ask([pin], "3.13", "Linux")
     assert f"No matching distribution found for {pin}" in complaint

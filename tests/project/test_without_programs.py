@@ -1,4 +1,4 @@
-"""On a machine with Python, make and npm only, tests pass, or skip and say why."""
+"""On a machine with only Python, make and npm, tests pass or skip with a reason."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from autograder.sandbox.bubblewrap import sandbox_kind
 
 ROOT = Path(__file__).resolve().parents[2]
 HIDE = ROOT / ".ci" / "without-programs"
-# Of each program something that needs it, and a class that is graded without.
+# One test that needs each program, and a class that is graded without them.
 PIECES = (
     "tests/autograder/classroom/test_class.py::test_links_are_not_followed",
     "tests/autograder/classroom/test_postgresql.py::test_the_scores_are_those_of_sqlite",
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="hides Linux pro
 
 
 def environment() -> dict[str, str]:
-    """Return the variables of this process but for those of the tests beside it."""
+    """Return this process's variables, without the variables of parallel tests."""
     return {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
 
 

@@ -1,4 +1,4 @@
-"""Readers and students miss nothing on a system without Unix's modules, as Windows."""
+"""Readers and students can do everything without Unix's modules, as on Windows."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.integration
 
 
 def run(folder: Path, *command: object, program: str = "") -> tuple[int, str]:
-    """Run a program, a file or `-m MODULE` there; return its status and its words."""
+    """Run a program, a file or `-m MODULE` there, and return its status and output."""
     if program:
         file = folder / "program.py"
         file.write_text(program, encoding="utf-8")

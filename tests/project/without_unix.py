@@ -1,7 +1,8 @@
 """Run a Python file or module as if this system were Windows: without fork and fcntl.
 
 `python without_unix.py FILE ...` or `python without_unix.py -m MODULE ...`. Only the
-course's own modules miss the Unix ones: other packages choose theirs by the system.
+course's own modules lack the Unix modules, because other packages choose their modules
+by the system.
 """
 
 import builtins
@@ -16,7 +17,7 @@ original = builtins.__import__
 
 
 def import_as_on_windows(name, globals=None, *others, **more):
-    """Import a module, unless one of the course's own asks for a Unix one."""
+    """Import a module, unless one of the course's own modules asks for a Unix one."""
     asks = (globals or {}).get("__name__") or ""
     if name in MODULES and asks.partition(".")[0] in OURS:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)

@@ -1,4 +1,4 @@
-"""Run the command line in this process, and look at what it leaves."""
+"""Run the command line in this process, and check its results."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ SHORT = ["train", "--epochs", "2", "--epoch-steps", "3", "--device", "cpu"]
 
 
 def run(*arguments: str, expect: int = 0) -> str:
-    """Run a command in this process and return what it printed."""
+    """Run a command in this process, and return its printed output."""
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == expect, result.output
     return result.output

@@ -1,4 +1,4 @@
-"""Check the command line as a user meets it: what it prints, refuses and leaves."""
+"""Check the command line from a user's view: its output, its refusals, its files."""
 
 import contextlib
 import os
@@ -17,12 +17,12 @@ from transformer.data import make_grammar_corpus
 from transformer.training.checkpoints import load_checkpoint
 
 MULTI30K = Path(__file__).resolve().parents[3] / "shared" / "multi30k"
-PATIENCE = 600  # seconds: only what hangs is to be seen, not what is slow
+PATIENCE = 600  # seconds: only hanging fails, not slowness
 
 
 @pytest.fixture(scope="module")
 def short_run(tmp_path_factory) -> tuple[Path, str]:
-    """Train for a moment; return the folder, and what was printed."""
+    """Train for a moment, and return the folder and the printed output."""
     folder = tmp_path_factory.mktemp("run")
     return folder, run(*SHORT, "--out", folder)
 
@@ -191,7 +191,7 @@ def test_damaged_checkpoint_is_one_line(folder, tmp_path):
 
 @contextlib.contextmanager
 def started(*arguments: str) -> Iterator[subprocess.Popen]:
-    """Run the command in a process of its own, as a user does, but not for ever."""
+    """Run the command in its own process, as a user does, with a time limit."""
     command = [sys.executable, "-m", "transformer", *map(str, arguments)]
     said = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(command, **said) as process:
@@ -212,7 +212,7 @@ def wait_for(path: Path, process: subprocess.Popen) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT of this kind")
 def test_stopped_run_resumes_to_the_same_losses(tmp_path):
-    """It would go on for hours: it cannot have ended before the signal comes."""
+    """The run would take hours, so it cannot have ended before the signal comes."""
     steps = ["train", "--epoch-steps", 8, "--device", "cpu", "--out"]
     with started(*steps, tmp_path / "stopped", "--epochs", 10_000) as process:
         wait_for(tmp_path / "stopped" / "last.pt", process)

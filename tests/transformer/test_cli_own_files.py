@@ -1,4 +1,4 @@
-"""Check training on files of one's own as a user meets it, from text to text."""
+"""Check training on a user's own files, from text to text."""
 
 import gzip
 import shutil
@@ -138,7 +138,7 @@ def test_missing_files_and_folders(tmp_path):
 @pytest.mark.parametrize("place", [5, 8, 11])
 def test_a_file_that_is_named_twice(tmp_path, place):
     arguments = files()
-    arguments[place] = arguments[3]  # the sources of the training part
+    arguments[place] = arguments[3]  # the sources of the training split
     output = run("train", *arguments, *SHORT, "--out", tmp_path / "run", expect=2)
     assert_one_line_error(output, "train.ko is named twice")
     assert not list(tmp_path.iterdir())

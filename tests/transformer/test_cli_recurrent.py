@@ -10,7 +10,7 @@ RECURRENT = pytest.mark.parametrize("model", ["attention", "seq2seq"])
 
 @pytest.fixture(scope="module")
 def recurrent_runs(tmp_path_factory) -> dict[str, Path]:
-    """Train the recurrent models for a moment; return the folder of each."""
+    """Train the recurrent models for a moment, and return the folder of each."""
     folders = {model: tmp_path_factory.mktemp(model) for model in RECURRENT.args[1]}
     for model, folder in folders.items():
         output = run(*SHORT, "--model", model, "--out", folder)

@@ -1,4 +1,4 @@
-"""Check subwords on a corpus of the course: Multi30k's files, here of the grammar."""
+"""Check subwords on a corpus of the course: Multi30k's files, here from the grammar."""
 
 from pathlib import Path
 

@@ -16,11 +16,11 @@ PROCESSES = Path("/proc")
 KOREAN = Path(__file__).parent / "own_files" / "korean_english"
 TWO = [
     *("-m", "torch.distributed.run", "--standalone"),
-    *("--local-addr", "localhost"),  # the name of a bare machine may resolve to nothing
+    *("--local-addr", "localhost"),  # a machine's own name may have no address
     *("--nproc-per-node", "2"),
 ]
 SMALL = ["--config", "tiny", "--subwords", 600, "--epoch-steps", 4, "--device", "cpu"]
-PATIENCE = 900  # seconds: only what hangs is to be seen, not what is slow
+PATIENCE = 900  # seconds: only hanging fails, not slowness
 
 pytestmark = [
     pytest.mark.integration,
@@ -39,7 +39,7 @@ def files() -> list:
 
 @contextlib.contextmanager
 def started(*arguments: object) -> Iterator[subprocess.Popen]:
-    """Train in two processes, but not for ever."""
+    """Train in two processes, with a time limit."""
     command = [sys.executable, *TWO, "-m", "transformer", "train", *arguments]
     with subprocess.Popen(
         list(map(str, command)),
@@ -51,7 +51,7 @@ def started(*arguments: object) -> Iterator[subprocess.Popen]:
         try:
             yield process
         finally:
-            process.terminate()  # and torchrun ends the others
+            process.terminate()  # torchrun then ends the others
 
 
 def wait_until(happened: Callable[[], bool], process: subprocess.Popen) -> None:
@@ -78,7 +78,7 @@ def workers(torchrun: subprocess.Popen) -> dict[int, int]:
 
 
 def ended(torchrun: subprocess.Popen) -> tuple[list[str], str]:
-    """Wait for the end; return the lines that our processes said, and the errors."""
+    """Wait for the end, and return our processes' printed lines, and the errors."""
     output, errors = torchrun.communicate(timeout=PATIENCE)
     assert torchrun.returncode != 0
     assert "transformer/cli" not in errors  # the traceback is torchrun's own
@@ -110,7 +110,7 @@ def test_a_process_that_waits_for_one_that_hangs_can_be_ended(tmp_path):
         wait_until((tmp_path / "last.pt").exists, torchrun)
         first, second = (workers(torchrun)[rank] for rank in (0, 1))
         os.kill(second, signal.SIGSTOP)
-        time.sleep(2)  # and the first one waits for its gradient
+        time.sleep(2)  # the first process waits for its gradient
         os.kill(first, signal.SIGTERM)
         wait_until(lambda: 0 not in workers(torchrun), torchrun)
         os.kill(second, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The check of the notebooks' rules passes right functions and names broken rules."""
+"""The check of the notebooks' rules accepts right functions and names broken rules."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The model that comes with the course: small, whole, and as good as its card says."""
+"""The model that comes with the course is small, complete and as good as documented."""
 
 import json
 import shutil

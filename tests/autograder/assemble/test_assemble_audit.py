@@ -1,4 +1,4 @@
-"""The audit is silent on a clean release and names everything planted in it."""
+"""The audit reports nothing on a clean release, and names everything planted in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LETTERS = "01_sums/pocket/words/letters.py"
 
 
 def say(path: Path, text: str) -> None:
-    """Add text to a file, or a cell to a notebook."""
+    """Add text to a file, or add a cell to a notebook."""
     if path.suffix != ".ipynb":
         path.write_text(path.read_text() + "\n" + text)
         return

@@ -12,13 +12,13 @@ from autograder.course import Course
 
 @pytest.fixture
 def course(pocket: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
-    """Let the command work on the pocket course."""
+    """Make the command work on the pocket course."""
     monkeypatch.setattr(autograder.course, "ROOT", pocket.root)
     return pocket
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    """Run the command; return its exit status and all that it printed."""
+    """Run the command, and return its exit status and all printed text."""
     done = CliRunner().invoke(app, ["notebooks", *arguments])
     return done.exit_code, done.output
 

@@ -1,4 +1,4 @@
-"""`course.toml`: the real one, and what is wrong with others."""
+"""The real `course.toml`, and the mistakes in others."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The hand-in cell, on a pretended Colab and elsewhere."""
+"""The hand-in cell, on a simulated Colab and elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_elsewhere_it_names_the_file(pocket: Course, capsys) -> None:
 def test_it_counts_the_answers_that_are_not_written(
     pocket: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys, whole
 ) -> None:
-    """It says another thing where all is answered than where nothing is."""
+    """The cell's text depends on whether all or no exercises are answered."""
     monkeypatch.chdir(tmp_path)
     stub = (
         'def add():\n    # YOUR CODE HERE\n    raise NotImplementedError("Write add.")'

@@ -1,4 +1,4 @@
-"""A kit holds what came before, and nothing that is still to be written."""
+"""A kit contains the code of earlier units, and no code that students will write."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.course import Course, Unit, load_course
 
 UNITS = load_course().units
 BASE = {"", "words", "words.letters"}
-# What a kit imports of others, torch above all, stays for the next kit.
+# Keep the other packages that a kit imports, torch above all, for the next kit.
 IMPORT_KITS = """
 import importlib, json, os, sys, traceback
 from pathlib import Path
@@ -77,7 +77,7 @@ def test_an_import_inside_a_function_counts(pocket: Course, edit) -> None:
         '"""Letters."""',
         '"""Letters."""\n\nif False:\n    from ..sums import add_up\n',
     )
-    # the folder's __init__ imports it, so the folder goes too
+    # The folder's __init__ imports it, so the folder is left out, too.
     assert kit_modules(pocket, pocket.unit("1")) == {""}
 
 
@@ -124,7 +124,7 @@ def test_real_kits_hold_nothing_of_their_unit_or_later(unit: Unit) -> None:
 
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Import each real kit by itself, all in one process; return what was wrong."""
+    """Import each real kit separately, all in one process, and return the failures."""
     course, folder, kits = load_course(), tmp_path_factory.mktemp("kits"), []
     for unit in UNITS:
         for name, content in kit_files(course, unit).items():

@@ -22,7 +22,7 @@ from autograder.gradebook import find_alembic
 
 @pytest.fixture
 def db_url(tmp_path: Path) -> str:
-    """Name a gradebook that is not there yet."""
+    """Return the address of a gradebook that does not exist yet."""
     return f"sqlite:///{tmp_path / 'gradebook.db'}"
 
 
@@ -60,7 +60,7 @@ def test_registering_writes_cells_and_points(pocket, contents, db_url) -> None:
         )
 
 
-@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # from nbgrader itself
 def test_registering_again_keeps_submissions(pocket, edit, db_url) -> None:
     assemble(pocket)
     unit = pocket.unit("1")

@@ -15,7 +15,7 @@ from autograder.course import Course
 
 
 def cells(path: Path) -> dict[str, Any]:
-    """Read the cells of a notebook by id."""
+    """Read the cells of a notebook, by id."""
     return {cell.id: cell for cell in nbformat.read(path, as_version=4).cells}
 
 

@@ -1,4 +1,4 @@
-"""Notebooks and kits run with the packages that `course.toml` names, and no others."""
+"""Notebooks and kits run with only the packages that `course.toml` names."""
 
 import json
 import subprocess
@@ -45,7 +45,7 @@ for source in sources(notebook):
 
 
 def run(program: str, units: list[Unit], folder: Path) -> str:
-    """Run a program on answer notebooks beside their kits; return its output."""
+    """Run a program on answer notebooks next to their kits, and return its output."""
     packages = {name for unit in units for name in COURSE.packages_of(unit)}
     blocked = modules_outside((*packages, "ipython")) - {"transformer"}
     assert {"torchtext", "sentencepiece", "safetensors", "pytest"} <= blocked

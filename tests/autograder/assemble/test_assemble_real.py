@@ -1,4 +1,4 @@
-"""What is generated in this repository is what its masters give."""
+"""The generated files of this repository are up to date with the masters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notebooks run: handed out they only lack the answers, with answers they pass."""
+"""Released notebooks lack only the answers, and answer notebooks pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autograder.assemble.problems import Problem
 from autograder.assemble.run_notebook import run_notebook
 from autograder.course import Course, Unit, load_course
 
-# No test looks at how good the model of unit 13 is: a short training will do.
+# No test looks at the quality of unit 13's model, so a short training is enough.
 SHORTER = {
     "transformer/experiments/capstone.py": {
         "epoch_steps=160": "epoch_steps=2",
@@ -30,7 +30,7 @@ SHORTER = {
 
 pytestmark = [
     pytest.mark.integration,
-    # jupyter_client and zmq warn about this machine's event loop and sockets
+    # jupyter_client and zmq warn about this machine's event loop and sockets.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
@@ -38,9 +38,10 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Keep the kernels to one thread, and give them all the time that they need.
+    """Limit the kernels to one thread, and give them as much time as they need.
 
-    What is left of them goes while warnings about it are ignored, not in a later test.
+    This fixture removes what is left of the kernels while it ignores warnings about
+    them. Otherwise, the warnings would appear in a later test.
     """
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setattr(running, "SECONDS_A_CELL", 3600)
@@ -49,7 +50,7 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def shorten(folder: Path) -> None:
-    """Let what a copied kit trains and translates take fewer steps."""
+    """Make a copied kit train and translate with fewer steps."""
     for name, changes in SHORTER.items():
         module = folder / name
         if not module.is_file():
@@ -62,7 +63,7 @@ def shorten(folder: Path) -> None:
 
 
 def problems_of_run(course: Course, unit: Unit) -> list[Problem]:
-    """Run a released notebook: it must fail, and only with NotImplementedError."""
+    """Run a released notebook, which must fail with NotImplementedError only."""
     notebook = course.release_notebook(unit)
     with tempfile.TemporaryDirectory(prefix="course-run-") as name:
         folder = Path(name) / unit.slug
@@ -126,7 +127,7 @@ def test_released_notebooks_fail_only_for_want_of_answers(unit: Unit) -> None:
 
 
 def with_checks_again(notebook: Path, folder: Path) -> Path:
-    """Copy a notebook, with its checks again at its end: in reverse, and shuffled."""
+    """Copy a notebook, and repeat its checks at the end, in reverse and shuffled."""
     loaded = nbformat.read(notebook, as_version=4)
     ids = check_cells(notebook)
     sources = {cell.id: cell.source for cell in loaded.cells}

@@ -1,4 +1,4 @@
-"""The set-up cell on a pretended Colab, on one's own machine, and all alone."""
+"""The set-up cell on a simulated Colab, on a student's machine, and without a kit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign
 class Machine:
     """A machine that opens the notebook of unit 01 in the folder `content`.
 
-    Torch is installed, and spaCy, which the notebook needs too, is not.
+    Torch is installed. spaCy, which the notebook also needs, is not installed.
     """
 
     root: Path
@@ -50,12 +50,12 @@ class Machine:
 
     @property
     def log(self) -> str:
-        """What was run by the pretended interpreter."""
+        """Return the commands that the simulated interpreter received."""
         path = self.root / "log"
         return path.read_text() if path.exists() else ""
 
     def run(self, then: str = "") -> subprocess.CompletedProcess[str]:
-        """Run the set-up cell in a new kernel, and then more."""
+        """Run the set-up cell in a new kernel, and then more code."""
         fake = self.root / "python"
         hide = f"sys.path = [p for p in sys.path if p != {get_path('purelib')!r}]"
         program = (
@@ -73,7 +73,7 @@ class Machine:
 
 
 def publish(pocket: Course, folder: Path) -> None:
-    """Make a bare repository of the assignments, as the public one has them."""
+    """Make a bare repository with the assignments, like the public one."""
     work = folder / "work"
     shutil.copytree(pocket.root / "assignments", work / "assignments")
     (work / "README.md").write_text("public\n")
@@ -90,7 +90,7 @@ def publish(pocket: Course, folder: Path) -> None:
 
 @pytest.fixture
 def machine(pocket: Course, edit, tmp_path: Path) -> Machine:
-    """Make a machine without Colab whose course lies in a local repository."""
+    """Make a machine without Colab. The course is in a local repository."""
     root = tmp_path / "machine"
     (root / "content").mkdir(parents=True)
     (root / "site").mkdir()
@@ -112,7 +112,7 @@ def machine(pocket: Course, edit, tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def colab(machine: Machine) -> Machine:
-    """Let `google.colab` be importable on the machine."""
+    """Make `google.colab` importable on the machine."""
     package = machine.root / "site" / "google" / "colab"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")

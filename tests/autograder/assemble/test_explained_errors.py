@@ -1,4 +1,4 @@
-"""A likely mistake is explained in a sentence, above Python's own error."""
+"""A sentence above Python's own error explains each likely mistake."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ KOREAN = translations(locale_dir(COURSE) / ERRORS)
 IMPORTS = """import math, torch
 from torch import Tensor, nn
 from torch.nn import functional as F"""
-# What each exception says in a cell is enough, or nobody knows the cause.
+# The message of each of these exceptions in a cell is clear enough, or the cause is
+# unknown.
 SILENT = {
     "a check's words": "assert 1 == 2, 'the `return` is missing'",
     "words of the notebook": "raise ValueError('index 3 is out of range')",
@@ -39,7 +40,7 @@ SILENT = {
 
 
 def explained(*cells: str, words: dict[str, str] | None = None) -> str:
-    """Run cells; return the explanation of what the last one raises."""
+    """Run cells, and return the explanation of the last one's error."""
     space: dict[str, Any] = {}
     for number, cell in enumerate(cells):
         name = f"<cell {number} of {abs(hash(cells))}>"
@@ -120,7 +121,7 @@ def test_the_shell_of_the_grader_is_left_alone() -> None:
 
 
 def outputs(language: str, *cells: str) -> list[list[tuple[str, str]]]:
-    """Run cells after the set-up cell of unit 04 in a kernel; return what they show."""
+    """Run cells after the set-up cell of unit 04, and return the kernel's output."""
     unit = COURSE.unit("04")
     path = COURSE.release_notebook(unit)
     if language != "en":
@@ -131,7 +132,7 @@ def outputs(language: str, *cells: str) -> list[list[tuple[str, str]]]:
         cells=[new_code_cell(one) for one in (setup, setup, *cells)]
     )
     place = {"metadata": {"path": str(COURSE.release_dir(unit))}}
-    # A busy kernel sends one print in two messages.
+    # A busy kernel may send one print as two messages.
     NotebookClient(
         notebook,
         allow_errors=True,
@@ -177,5 +178,5 @@ def test_a_kernel_shows_the_sentence_first(language: str, said: str) -> None:
     assert [kind for kind, _ in check] == ["error"]
     assert [kind for kind, _ in syntax] == ["error"]
     assert fine[0][1].startswith("None\n")
-    for shown in broken:  # a fault of the explanation hides nothing
+    for shown in broken:  # a failing explanation does not hide the error
         assert [kind for kind, _ in shown] == ["error"]

@@ -1,4 +1,4 @@
-"""A new exercise or unit works at once, and nothing that exists is overwritten."""
+"""A new exercise or unit works at once, and overwrites no existing file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CHANGED = {
 
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    """Let the command work on a copy of the tiny course."""
+    """Make the command work on a copy of the tiny course."""
     root = tmp_path / "course"
     shutil.copytree(TINY, root, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(autograder.course, "ROOT", root)
@@ -51,7 +51,7 @@ def run(*words: str) -> tuple[int, str]:
 
 
 def copy_repository(target: Path) -> None:
-    """Copy the code, the masters and the answers, without generated notebooks."""
+    """Copy the code, the masters and the answers, but no generated notebooks."""
     ignored = shutil.ignore_patterns("__pycache__", "*.ipynb", "*.safetensors")
     for name in ("autograder", "solutions"):
         shutil.copytree(REPOSITORY / name, target / name, ignore=ignored)

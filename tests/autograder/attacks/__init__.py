@@ -1,4 +1,4 @@
-"""Hostile notebooks: each tries to gain points, to read, to stay, or to do harm."""
+"""Hostile notebooks. Each tries to gain points, to read, to stay, or to do harm."""
 
 from attacks import (
     built_ins,

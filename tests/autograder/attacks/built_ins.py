@@ -1,6 +1,6 @@
 """Attacks on the ban of a built-in: a `Scaler` whose weight `nn.Linear` makes.
 
-Each hides the name, and does something to what would notice the built-in.
+Each attack hides the name, and manipulates a part that would notice the built-in.
 """
 
 from handing_in import Collection, HandIn

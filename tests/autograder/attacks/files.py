@@ -1,4 +1,4 @@
-"""Attacks by what is handed in: links, bombs for the grader's own readers, pages."""
+"""Attacks with submitted files: links, bombs for the grader's own readers, pages."""
 
 import io
 import json

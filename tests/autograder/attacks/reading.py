@@ -1,4 +1,4 @@
-"""Attacks on what is hidden: checks, answers, the gradebook, others, the machine."""
+"""Attacks that read secrets: checks, answers, the gradebook, others, the machine."""
 
 import os
 from pathlib import Path

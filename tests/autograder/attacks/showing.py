@@ -1,4 +1,4 @@
-"""Attacks on whoever looks at the results: scripts in pages, escapes in terminals."""
+"""Attacks on a reader of the results: scripts in pages, escapes in terminals."""
 
 from handing_in import Collection, HandIn, markdown, score_output
 

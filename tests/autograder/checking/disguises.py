@@ -1,4 +1,4 @@
-"""Ways to call what is the whole answer without saying so, for any function."""
+"""Ways to call a built-in that is the whole answer without using its name."""
 
 import base64
 
@@ -148,7 +148,7 @@ SPELLINGS = {
         "g",
     ),
 }
-# What stands in front of an answer in its cell, so that the cell is no plain Python.
+# Code before an answer in its cell that makes the cell more than plain Python.
 BEFORE = {
     "time": "%%time\n",
     "capture": "%%capture out\n",
@@ -163,7 +163,7 @@ BEFORE = {
 
 
 def who_falls_back(dotted: str) -> tuple[str, str]:
-    """Return a cell, and a function that hides that the built-in is missing."""
+    """Return a cell, and a function with a fallback for a missing built-in."""
     module, _, name = dotted.rpartition(".")
     cell = f"""
 import {module} as m
@@ -177,7 +177,7 @@ def g(*a):
 
 
 def disguised(spelling: str, dotted: str) -> tuple[str, str]:
-    """Return a cell, and the expression that gives the function of a dotted name."""
+    """Return a cell, and an expression whose value is the function of a dotted name."""
     module, _, name = dotted.rpartition(".")
     words = {
         "module": module,

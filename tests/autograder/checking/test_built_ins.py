@@ -1,4 +1,4 @@
-"""A built-in that would be the whole answer is found under every name it goes by."""
+"""A built-in that is the whole answer is found under each of its names."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Expectations say what is wrong in words, and nothing that a check keeps to itself."""
+"""Expectations describe a mistake in words, and reveal nothing that a check hides."""
 
 import pytest
 import torch
@@ -147,7 +147,7 @@ def test_draws_depend_on_assignment_check_and_number():
 
 def test_a_fixed_draw_does_not_depend_on_the_courses_number():
     first, other_term = (Draw("04", "test_a", number) for number in (0, 1))
-    first.normal(3)  # nor on what was drawn before
+    first.normal(3)  # it does not depend on earlier draws
     assert torch.equal(first.fixed(7).normal(3), other_term.fixed(7).normal(3))
     assert not torch.equal(first.fixed(7).normal(3), first.fixed(8).normal(3))
 

@@ -1,7 +1,7 @@
-"""Checks on another device: the same checks, the same verdicts, a diagnosis if mixed.
+"""Checks on a different device have the same verdicts, and diagnose mixed devices.
 
-Where there is no GPU, the way is tried with PyTorch's device "meta", which holds no
-values: what is made where can be seen, what is computed cannot.
+Without a GPU, the tests use PyTorch's device "meta", which stores no values. They
+therefore see where a tensor is made, but not which values the code computes.
 """
 
 import pytest

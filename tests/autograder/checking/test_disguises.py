@@ -1,4 +1,4 @@
-"""What would be the whole answer earns nothing, however it is spelled."""
+"""A built-in that is the whole answer earns nothing, whatever its spelling."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +24,7 @@ PATIENT = Limits(cell_seconds=60, exercise_seconds=60, submission_seconds=300)
 
 @dataclass(frozen=True)
 class Exercise:
-    """An exercise, a built-in that is its whole answer, and answers around a call."""
+    """An exercise, a built-in that is its whole answer, and answers with a call."""
 
     unit: str
     name: str
@@ -76,7 +76,7 @@ RIGHT = (
     "    return gamma * centred / (variance + eps).sqrt() + beta\n"
 )
 
-# Right answers with the built-in around them: before the answer, and behind it.
+# Right answers with the built-in before or after the answer.
 EXPERIMENTS = {
     "compared": (
         "",
@@ -127,7 +127,7 @@ def test_a_disguise_earns_nothing(number, spelling, parents):
     cell, call = disguised(spelling, exercise.built_in)
     cells = cell, exercise.answer.format(call=call)
     assert score_of(results_of(exercise, parent, *cells)) == 0
-    with pytest.MonkeyPatch.context() as patch:  # it would work
+    with pytest.MonkeyPatch.context() as patch:  # this would work
         patch.setattr(SubmissionProxy, "without", lambda *_: None)
         patch.setattr(running, "expect_no_call", lambda *_: None)
         assert score_of(results_of(exercise, parent, *cells)) > 0

@@ -1,4 +1,4 @@
-"""Dropout is measured with bounds that right code keeps at every seed."""
+"""The checks measure dropout with bounds that right code meets with every seed."""
 
 import pytest
 import torch

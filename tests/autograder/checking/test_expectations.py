@@ -1,4 +1,4 @@
-"""A mistake is named only where it is true, and arguments by their name."""
+"""A message names a mistake only if it applies, and arguments by their names."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""What a call's result does not show is found in wrong code, and only there."""
+"""Checks find mistakes that the result of a call does not show, and only these."""
 
 from functools import partial
 
@@ -177,7 +177,7 @@ def test_what_is_kept_for_the_next_call_is_found(student):
     assert mistake_of(partial(run, "keeps")) == generic_checks.KEPT
     assert mistake_of(partial(run, "fixed")) == generic_checks.FIXED
     assert mistake_of(partial(run, "one_buffer")) == generic_checks.ONE_BUFFER
-    assert mistake_of(partial(run, "on_cpu")) is None  # wrong, and nothing is kept
+    assert mistake_of(partial(run, "on_cpu")) is None  # wrong code that stores nothing
     assert mistake_of(partial(run, "double", part=0)) is None
 
 
@@ -198,7 +198,7 @@ def test_writing_into_an_input_is_found_even_if_put_back(student, name):
     ],
 )
 def test_a_setting_that_stays_changed_is_found(student, name, setting):
-    getattr(student, name)(X)  # an earlier call hides nothing
+    getattr(student, name)(X)  # an earlier call hides no mistake
     run = partial(expect_no_traces, student, getattr(student, name), X)
     assert mistake_of(run) == f"a call that changes {setting} for good"
 
@@ -255,7 +255,7 @@ def test_a_module_is_moved_with_its_buffers(student):
     lost = method_of(student, layer, "lost")
     run = partial(expect_same_device, student, lost, SQUARE, what="the output")
     assert mistake_of(run) == generic_checks.MADE_ON_CPU
-    assert layer(SQUARE).device.type == "cpu"  # the layer itself has stayed
+    assert layer(SQUARE).device.type == "cpu"  # the layer itself has not moved
 
 
 def test_an_attribute_of_an_object_is_moved():

@@ -1,4 +1,4 @@
-"""Axes, masks, precision and padding: wrong code is found, right code is let be."""
+"""Axes, masks, precision and padding: only wrong code fails the shared checks."""
 
 import math
 from functools import partial
@@ -35,7 +35,7 @@ def right(q, k):
 
 
 def as_student(function):
-    """Let an error of a function arrive as that of a student."""
+    """Convert an error of a function into the error of a student."""
 
     def call(*args):
         try:
@@ -89,7 +89,7 @@ def test_a_mask_of_each_shape_is_tried():
         run = partial(expect_every_mask, call, hide, masks, "the result")
         assert words in str(mistake_of(run))
     run = partial(expect_every_mask, lambda m: hide(m[:1]), hide, masks, "the result")
-    assert mistake_of(run) is None  # the usual mask is wrong already
+    assert mistake_of(run) is None  # wrong even with the usual mask
 
 
 def test_numbers_that_are_rounded_on_the_way_are_found():

@@ -1,4 +1,4 @@
-"""Unit 13's hidden checks count BLEU pair by pair; it is the course's BLEU."""
+"""Unit 13's hidden checks count BLEU in pairs, with the same result as the course."""
 
 import random
 

@@ -1,7 +1,7 @@
-"""Answers without any work in them earn nothing, whatever their shape.
+"""Answers that compute nothing earn nothing, whatever their shape.
 
-Each exercise's own answer is wrapped: it gives `None`, one of its inputs, or numbers
-of the right shape and kind that are all alike.
+The test wraps each exercise's own answer. The wrapper returns `None`, one of the
+inputs, or equal numbers of the right shape and kind.
 """
 
 import ast
@@ -71,7 +71,7 @@ def emptied_cells(unit: GradedUnit, cells: list[str], exercise: str, kind: str):
 
 
 def paid_for_nothing(course_unit: Unit) -> Iterator[str]:
-    """Yield a line for each check that pays for an empty answer of a unit."""
+    """Yield a line for each check of a unit that gives points to an empty answer."""
     unit, cells = graded_unit(course_unit.slug), answer_cells(COURSE, course_unit)
     for exercise in unit.points:
         for kind in KINDS:

@@ -1,7 +1,7 @@
-"""What checks hand over: no two numbers of a tensor in one place in memory.
+"""In the tensors that checks pass on, no two numbers share a place in memory.
 
-`expand` makes such tensors. What writes into one raises, and some operators read past
-its end: a right answer would be judged by chance.
+`expand` makes tensors that share places. Writing into such a tensor raises, and some
+operators read past its end, so a right answer could fail by chance.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ COURSE = load_course()
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
-    """Yield the tensors that a value holds, however deep."""
+    """Yield the tensors inside a value, at any depth."""
     if isinstance(value, Tensor):
         yield value
     parts = value.values() if isinstance(value, dict) else value
@@ -32,7 +32,7 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
 
 
 def shares_places(tensor: Tensor) -> bool:
-    """Say whether two numbers of a tensor lie in one place."""
+    """Tell whether two numbers of a tensor share a place in memory."""
     sizes = zip(tensor.shape, tensor.stride(), strict=True)
     return any(size > 1 and stride == 0 for size, stride in sizes)
 

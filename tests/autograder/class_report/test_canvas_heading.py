@@ -1,4 +1,4 @@
-"""The scores for Canvas have the heading of the assignment in Canvas's own export."""
+"""The scores for Canvas have the assignment's heading from Canvas's own export."""
 
 import csv
 

@@ -1,4 +1,4 @@
-"""The class report: of a graded class, and its files for the platforms."""
+"""The report on a graded class, and its files for the platforms."""
 
 import csv
 import json
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
 @pytest.fixture(scope="module")
 def graded(make_classroom, tmp_path_factory):
-    """Grade the tiny class, with one refused and one from whom nothing came."""
+    """Grade the tiny class, with one refused and one missing submission."""
     root = make_classroom(tmp_path_factory.mktemp("report") / "class")
     submission(root, "untouched").write_text("")
     shutil.rmtree(root / "submitted" / "raising")
@@ -86,7 +86,7 @@ def test_the_gradebook_decides_what_is_graded(classroom):
     folder = ClassFolder(classroom)
     folder.register(UNIT)
     api = NbGraderAPI(folder.coursedir, config=folder.config)
-    assert api.autograde(UNIT, "perfect-one")["success"]  # leaves no line in the log
+    assert api.autograde(UNIT, "perfect-one")["success"]  # no line in the log
     rows = {one.student: one for one in gather(folder, UNIT).rows}
     assert (rows["perfect-one"].status, rows["perfect-one"].score) == ("graded", 70.0)
     assert rows["half-done"].status == "not graded"
@@ -135,7 +135,7 @@ def test_points_by_hand_for_who_handed_in_nothing_reach_the_platforms(
     with Gradebook(f"sqlite:///{classroom}/gradebook.db") as gradebook:
         for student in ("told-aloud", "extended"):
             gradebook.add_student(student)
-            gradebook.add_submission(UNIT, student)  # as `course extend` does
+            gradebook.add_submission(UNIT, student)  # as `course extend` does it
         spoken = gradebook.find_grade("why", UNIT, UNIT, "told-aloud")
         spoken.manual_score, spoken.needs_manual_grade = 12, False
         gradebook.db.commit()

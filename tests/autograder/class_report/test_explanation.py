@@ -36,7 +36,7 @@ def cell_in(path: Path) -> str:
 
 @pytest.fixture
 def graded(classroom: Path) -> Path:
-    """Grade two students, of whom one is late."""
+    """Grade two students. One of them is late."""
     only(classroom, "perfect-one", "mistake-1")
     stamp = submission(classroom, "perfect-one").with_name("timestamp.txt")
     stamp.write_text("2026-11-02 12:00:00 UTC")

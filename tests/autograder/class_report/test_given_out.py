@@ -1,4 +1,4 @@
-"""Who handed in a notebook as it was given out is among those to look at."""
+"""The report lists a student who handed in an unchanged released notebook."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""The class report shuts no instructor out: axe-core finds nothing, with all tables."""
+"""The class report is accessible: axe-core finds nothing, with all tables."""
 
 import pytest
 from axe import barriers
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 
 
 def class_of_twelve():
-    """A class with every kind of row: wrong, repaired, refused, missing, by hand."""
+    """Make a class with a wrong, repaired, refused, missing and hand-graded row."""
     wrong = check("first", "the softmax", "failed", "no √d_k")
     rows = [
         row(f"student-{n:02}", 2.0 * (n % 5), 4.0 * (n % 4), wrong, seconds=1.0 + n)
@@ -49,7 +49,7 @@ def test_axe_finds_nothing_in_a_report(tmp_path, width):
             assert barriers(page) == []
 
 
-HIGHEST = 6000  # pixels: eight screens, whatever the class
+HIGHEST = 6000  # pixels: eight screens for any class
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_four_hundred_are_no_longer_a_page_than_twelve(tmp_path, width):
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
 def test_axe_finds_nothing_in_an_account_of_files(tmp_path, width):
-    """The page of `course collect`, with each of its tables."""
+    """Write the page of `course collect`, with each of its tables."""
     results = [
         ImportResult(
             "ada_1_10_04_attention.ipynb", TAKEN, ("ada",), "", "04_attention", "noon"

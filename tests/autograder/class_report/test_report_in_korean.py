@@ -1,4 +1,4 @@
-"""The report about a class that filled in Korean notebooks is Korean."""
+"""A class with Korean notebooks gets a Korean report."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ IDS = ("ada", "ben", "cem", "dan", "eve", "first", "second", "01_tiny", "Tiny", 
 
 
 def class_of_five(words: Words) -> ClassReport:
-    """A class with every kind of row, of which the report says all that it can."""
+    """Grade a class with every kind of row, so that the report uses all its texts."""
     wrong = check("first", "Scores have the right values", "failed", MISTAKE)
     report = report_of(
         row("ada", 2.0, 4.0, wrong, seconds=1.0, repair=REPAIRS),
@@ -63,7 +63,7 @@ def class_of_five(words: Words) -> ClassReport:
 
 
 def shown(page: str) -> BeautifulSoup:
-    """Return a page without what stays English: code, figures, the style."""
+    """Return a page without the parts that stay English: code, figures, the style."""
     soup = BeautifulSoup(page, "html.parser")
     for node in soup.select("style, svg, code"):
         node.decompose()

@@ -1,4 +1,4 @@
-"""Generate a class of unit 04, in which some groups copied under other names."""
+"""Generate a class of unit 04 with groups that copied and renamed variables."""
 
 import ast
 import builtins
@@ -14,16 +14,16 @@ NEW_NAMES = ("alpha", "beta", "gamma", "delta", "left", "right", "tmp", "res", "
 
 
 class GeneratedClass:
-    """Draw answers from the unit's known right and wrong ones."""
+    """A class whose answers are drawn from the unit's known right and wrong ones."""
 
     def __init__(self, seed: int, popular: float = 0.0) -> None:
-        """Begin with the unit's variants; `popular` is how often ours is written."""
+        """Start with the unit's variants. `popular` is the share of our answer."""
         self.sample = SampleClass(UNIT_04)
         self.random = random.Random(seed)
         self.popular = popular
 
     def answers(self) -> dict[str, str]:
-        """Return one student's answers, each in a style drawn at random."""
+        """Return one student's answers, each in a random style."""
         own = dict(self.sample.answers)
         for exercise in own:
             if self.random.random() >= self.popular:
@@ -40,7 +40,7 @@ class GeneratedClass:
         return self.sample._varied(answers, exercise, self.random.choice(known))
 
     def copied(self, answers: Mapping[str, str]) -> dict[str, str]:
-        """Return answers with other names of variables, other comments and layout."""
+        """Return answers with other variable names, comments and layout."""
         return {name: self._renamed(source) for name, source in answers.items()}
 
     def _renamed(self, source: str) -> str:

@@ -1,4 +1,4 @@
-"""A class is graded the same by nbgrader's command, its API and `course grade`."""
+"""nbgrader's command, its API and `course grade` grade a class in the same way."""
 
 import json
 import shutil
@@ -122,7 +122,7 @@ def test_links_are_not_followed(classroom):
 
 
 def linked(root: Path, student: str, where: str, target: Path) -> None:
-    """Make a student's folder, or the unit's in it, a link to elsewhere."""
+    """Replace a student's folder, or the unit's folder in it, by a link."""
     home = root / "submitted" / student
     if where == "unit":
         home.mkdir()

@@ -1,4 +1,4 @@
-"""A dask cluster gives the same scores as one machine, also when a worker is lost."""
+"""A dask cluster gives the same scores as one machine, even if it loses a worker."""
 
 import contextlib
 import json
@@ -37,12 +37,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 FEW = ("perfect-one", "perfect-two", "mistake-1", "looping", "half-done", "damaged")
-PATIENCE = 600  # seconds: only what hangs is to be seen, not what is slow
+PATIENCE = 600  # seconds: only hanging fails, not slowness
 
 
 @dataclass
 class Machines:
-    """A scheduler and its workers, each a process of its own on loopback."""
+    """A scheduler and its workers, each in its own process on loopback."""
 
     home: Path
     address: str = ""
@@ -58,7 +58,7 @@ class Machines:
                 env={
                     **os.environ,
                     "TMPDIR": str(self.home),
-                },  # what is killed leaves it
+                },  # a killed worker leaves it
                 stdout=said,
                 stderr=said,
             )
@@ -78,7 +78,7 @@ class Machines:
 
 @contextlib.contextmanager
 def running(home: Path, workers: int) -> Iterator[Machines]:
-    """Run a scheduler on a port of its own choice, and some workers."""
+    """Run a scheduler on a port of its choice, and some workers."""
     machines, told = Machines(home), home / "scheduler.json"
     options = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(told)]
     machines.scheduler = machines.start("scheduler", *options)
@@ -94,7 +94,7 @@ def running(home: Path, workers: int) -> Iterator[Machines]:
 
 
 def address_in(told: Path, scheduler: subprocess.Popen) -> str:
-    """Wait until a scheduler has written down where it listens."""
+    """Wait until a scheduler has written its address."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         assert scheduler.poll() is None, "the scheduler ended"
@@ -111,7 +111,7 @@ def connected(machines: Machines) -> Client:
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
-    """Two workers; a test may kill one, if it starts another one."""
+    """Run two workers. A test may kill one if it starts another one."""
     with running(tmp_path_factory.mktemp("cluster"), 2) as machines:
         yield machines
 
@@ -136,7 +136,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing(classroom, pair, tmp_path):
         with connected(pair) as client:
             known = client.scheduler_info()["workers"]
             busy = [known[w]["id"] for w, tasks in client.processing().items() if tasks]
-        if busy:  # else at the next outcome
+        if busy:  # or, failing that, at the next outcome
             killed.append(busy[0])
             pair.workers[busy[0]].send_signal(signal.SIGKILL)
 
@@ -181,7 +181,7 @@ def test_no_scheduler_and_no_worker_are_said(classroom, tmp_path, monkeypatch):
     assert done.exit_code == 2
     assert f"no scheduler answers at {address}" in done.output
     assert "Traceback" not in done.output
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 15)  # to a scheduler that is there
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 15)  # to a running scheduler
     with running(tmp_path, 0) as machines:
         done = grade(classroom, "--scheduler", machines.address)
     assert done.exit_code == 2
@@ -197,7 +197,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_and_keeps_what_is_done(
         process = start(classroom, machines.address)
         until = time.monotonic() + PATIENCE
         audit = classroom / "grading" / "audit.jsonl"
-        while not audit.exists():  # the second one loops: there is time to strike
+        while not audit.exists():  # the second one loops, so there is time to kill it
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < until, "nothing is graded"
             time.sleep(0.05)

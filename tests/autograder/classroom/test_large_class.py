@@ -1,4 +1,4 @@
-"""What a class of thousands costs: no submission more than the one before it."""
+"""In a class of thousands, no submission costs more than the one before it."""
 
 import gc
 import tracemalloc
@@ -27,7 +27,7 @@ MANY = 300
 
 
 class Quick:
-    """Workers who grade at once what anybody hands in."""
+    """Workers that grade every submission at once."""
 
     def __init__(self, *_: object) -> None:
         self.asked, self.pending = 0, []
@@ -52,7 +52,7 @@ class Quick:
 
 
 class NoWriter:
-    """A writer who writes nothing."""
+    """A writer that writes nothing."""
 
     def __init__(self, _: ClassFolder) -> None:
         pass
@@ -67,7 +67,7 @@ class NoWriter:
 def memory_of_the_course() -> int:
     """Return the bytes that the course's code and this file allocated and still hold.
 
-    Other packages allocate too, at times that earlier tests decide.
+    Other packages also allocate memory, at times that depend on earlier tests.
     """
     own = [
         tracemalloc.Filter(inclusive=True, filename_pattern=pattern)
@@ -80,7 +80,7 @@ def memory_of_the_course() -> int:
 
 @pytest.fixture
 def many(tiny_class: Path) -> ClassFolder:
-    """Return a class of many, whose files are empty."""
+    """Return a class with many students, whose files are empty."""
     for number in range(MANY):
         folder = tiny_class / "submitted" / f"s{number:04}" / UNIT
         folder.mkdir(parents=True)

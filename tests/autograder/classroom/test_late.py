@@ -1,4 +1,4 @@
-"""What late work loses: a rule, an extension, and points that came later."""
+"""Points off for late work: a rule, an extension, and points added later."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -62,7 +62,7 @@ def course(root: Path, *words: str, status: int = 0) -> str:
 
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_without_a_due_date_there_is_nothing_to_extend(tiny_class: Path) -> None:
-    """An extension of no date makes nbgrader fail; so would every later command."""
+    """An extension without a date makes nbgrader and all later commands fail."""
     folder = ClassFolder(tiny_class)
     folder.register(UNIT)
     with Gradebook(folder.db_url) as gradebook:
@@ -110,7 +110,7 @@ def test_rule_extension_and_points_by_hand(classroom: Path) -> None:
     path.write_text(f"{path.read_text()}\n[late]\npercent_a_day = 10\n")
     page = classroom / "feedback" / "perfect-one" / UNIT / f"{UNIT}.html"
     said = grade(classroom).output
-    assert "as before" in said  # nothing is graded again for it
+    assert "as before" in said  # the change does not need a new grading
     assert penalty(classroom, "perfect-one") == 14
     assert "penalty (Score: -14.0)" in page.read_text()
     with Gradebook(f"sqlite:///{classroom}/gradebook.db") as gradebook:

@@ -1,4 +1,4 @@
-"""The gradebook may be PostgreSQL: the same scores, and several writers at a time."""
+"""With PostgreSQL as the gradebook, scores are equal and writers run in parallel."""
 
 import os
 import secrets
@@ -25,12 +25,12 @@ pytestmark = [
 REPOSITORY = Path(__file__).parents[3]
 FEW = ("perfect-one", "mistake-1", "half-done", "damaged")
 OWNER = "postgres"
-PATIENCE = 600  # seconds: only what hangs is to be seen, not what is slow
+PATIENCE = 600  # seconds: only hanging fails, not slowness
 
 
 @pytest.fixture(scope="module")
 def postgresql() -> Iterator[str]:
-    """Run a PostgreSQL server on loopback in a temporary folder; give its address."""
+    """Run a PostgreSQL server on loopback in a temporary folder. Return its address."""
     initdb, pg_ctl = find_postgresql("initdb"), find_postgresql("pg_ctl")
     home = Path(tempfile.mkdtemp(prefix="course-postgresql-"))
     user = {"user": OWNER} if os.geteuid() == 0 else {}  # it refuses to run as root
@@ -41,7 +41,7 @@ def postgresql() -> Iterator[str]:
             shutil.chown(path, OWNER)
 
     def run(*command: str) -> None:
-        # its output goes to a file: the server would hold a pipe open
+        # The output goes to a file, because the server would keep a pipe open.
         with (home / "said.txt").open("ab") as said:
             ended = subprocess.run(
                 command, cwd=home, stdout=said, stderr=said, timeout=PATIENCE, **user
@@ -63,7 +63,7 @@ def postgresql() -> Iterator[str]:
 
 @pytest.fixture
 def moved(postgresql: str) -> Callable[[Path], str]:
-    """Give a class a new PostgreSQL database for its gradebook."""
+    """Create a new PostgreSQL database for a class's gradebook."""
     import psycopg
 
     name = f"class_{secrets.token_hex(4)}"

@@ -1,4 +1,4 @@
-"""A run that is interrupted or killed goes on where it was; nothing goes stale."""
+"""An interrupted or killed run continues where it was, and no result is stale."""
 
 import contextlib
 import json
@@ -28,11 +28,11 @@ pytestmark = [
 ]
 REPOSITORY = Path(__file__).parents[3]
 KILLS = int(os.environ.get("COURSE_KILLS", "2"))
-PATIENCE = 600  # seconds: only what hangs is to be seen, not what is slow
+PATIENCE = 600  # seconds: only hanging fails, not slowness
 
 
 def log(root: Path) -> list[dict]:
-    """Return the lines of the audit log, without one that is being written or torn."""
+    """Return the lines of the audit log, without an incomplete last line."""
     path, lines = root / "grading" / "audit.jsonl", []
     for text in path.read_text().splitlines() if path.exists() else []:
         with contextlib.suppress(json.JSONDecodeError):
@@ -151,7 +151,7 @@ def start(root: Path, *more: str) -> subprocess.Popen:
 
 @contextlib.contextmanager
 def started(root: Path, *more: str) -> Iterator[subprocess.Popen]:
-    """Start a run that does not outlive the test."""
+    """Start a run that ends with the test at the latest."""
     process = start(root, *more)
     try:
         yield process
@@ -186,7 +186,7 @@ def test_a_student_in_another_runs_hands_is_waited_for(classroom):
 
 
 def is_alive(session: int) -> bool:
-    """Say whether a process of a session is left."""
+    """Tell whether a process of a session still runs."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             state, _, _, own = path.read_text().rpartition(")")[2].split()[:4]
@@ -196,7 +196,7 @@ def is_alive(session: int) -> bool:
 
 
 def kill_at_some_moment(root: Path, dice: random.Random) -> bool:
-    """Start a run and kill it after some of its submissions; False if it ended."""
+    """Start a run and kill it after some submissions. Return False if it had ended."""
     process = start(root)
     until = len(log(root)) + dice.choice([0, 0, 1, 2])
     with process, process.stdout:

@@ -1,4 +1,4 @@
-"""Scores that change: a corrected due date, a dry run, and what the command says."""
+"""Score changes: a corrected due date, a dry run, and the command's output."""
 
 import csv
 import json
@@ -38,10 +38,10 @@ def late_rule(root: Path) -> None:
 
 
 def collect(root: Path, student: str, *, late: bool, due: datetime) -> None:
-    """Keep a notebook as Canvas sends it: with a number, LATE or not, and no time."""
+    """Collect a notebook as Canvas sends it: with a number, LATE or not, no time."""
     store = SubmissionStore(root, root / "submitted", student, UNIT)
     content = submission(root, student).read_bytes()
-    when = "2026-11-03 08:00:00"  # of the archive
+    when = "2026-11-03 08:00:00"  # time of the archive
     name = f"{student}_10_20_{UNIT}.ipynb"
     store.keep(Record(sha256(content), when, name, file=20, late=late), content)
     store.install(due)
@@ -49,7 +49,7 @@ def collect(root: Path, student: str, *, late: bool, due: datetime) -> None:
 
 @pytest.fixture
 def canvas_class(classroom: Path) -> Path:
-    """Return a class with one submission on time and one that is late, graded."""
+    """Grade a class with one submission on time and one late submission."""
     only(classroom, "perfect-one", "mistake-1")
     late_rule(classroom)
     ClassFolder(classroom).register(UNIT)
@@ -66,7 +66,7 @@ def test_a_corrected_due_date_makes_nobody_late(canvas_class: Path) -> None:
     set_due(canvas_class, DUE - timedelta(hours=9))
     done = grade(canvas_class)
     assert done.exit_code == 0
-    assert "as before" in done.output  # the time is no reason to grade again
+    assert "as before" in done.output  # the time does not cause a new grading
     assert "has changed" not in done.output
     stamp = submission(canvas_class, "perfect-one").with_name("timestamp.txt")
     assert stamp.read_text() == "2026-11-01 14:59:00 UTC\n"

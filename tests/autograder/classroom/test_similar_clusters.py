@@ -1,4 +1,4 @@
-"""Groups that copied become clusters in a whole class, and honest students do not."""
+"""In a whole class, groups that copied become clusters, and honest students do not."""
 
 import csv
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_three_groups_of_copies_are_found_and_nobody_else(generated, tmp_path):
 
 
 def test_answers_that_many_students_write_link_nobody():
-    """A class of whom two thirds hand in one of two answers, all of them honest."""
+    """Two thirds of this class hand in one of two answers. All students are honest."""
     one = "def f(x):\n" + "    x = x + 1\n" * 9 + "    return x"
     other = "def f(x):\n" + "    x = max(x, 2) * x\n" * 7 + "    return x"
     own = [
@@ -72,7 +72,7 @@ def test_answers_that_many_students_write_link_nobody():
         for n, source in enumerate(sources)
     }
     compared = ComparedClass(answers, 0.8)
-    assert len(compared.pairs()) >= 90  # equal answers
+    assert len(compared.pairs()) >= 90  # with equal answers
     assert not any(pair.is_linked for pair in compared.pairs())
 
 

@@ -1,4 +1,4 @@
-"""Copied answers are found under other names; honest ones are not listed."""
+"""The report finds copied answers with renamed variables, and lists no honest ones."""
 
 import csv
 import os
@@ -198,19 +198,19 @@ def test_who_wrote_nothing_has_copied_nothing(classroom):
 
 
 def huge_number(notebook):
-    """Write a number whose digits Python refuses to print."""
+    """Write a number with more digits than Python agrees to print."""
     answer = f"def double(x):\n    return x + 0x{'f' * 6000}\n"
     next(cell for cell in notebook.cells if cell.id == "double").source = answer
 
 
 def huge_answer(notebook):
-    """Write an answer which takes minutes to compare with another such one."""
+    """Write an answer whose comparison with a similar one takes minutes."""
     answer = "def double(x):\n" + "    x = x + 1\n" * 4_000 + "    return x\n"
     next(cell for cell in notebook.cells if cell.id == "double").source = answer
 
 
 def test_hostile_submissions_are_listed_and_stop_nobody(classroom):
-    """A queue that nobody fills, an endless device, and numbers without an end."""
+    """A queue that stays empty, an endless device, and numbers without an end."""
     names = ("perfect-one", "perfect-two", "half-done", "mistake-1", "untouched")
     only(classroom, *names)
     for name, spoil in (("half-done", huge_number), ("mistake-1", huge_answer)):
@@ -235,7 +235,7 @@ def test_hostile_submissions_are_listed_and_stop_nobody(classroom):
 
 
 def test_a_process_that_dies_costs_one_submission(classroom, tiny_unit, monkeypatch):
-    """The kernel may end it, for the memory or the time that a submission takes."""
+    """The kernel may end the process because of a submission's memory or time."""
     names = ("perfect-one", "perfect-two")
     only(classroom, *names)
     given = [Submission(one, UNIT, submission(classroom, one)) for one in names]

@@ -1,4 +1,4 @@
-"""What hangs or bloats the grader itself costs one submission, and Ctrl-C ends it."""
+"""A hanging or bloated grader costs only one submission, and Ctrl-C ends the run."""
 
 import os
 import re
@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 TIGHT = Limits(grader_seconds=2, grader_bytes=256 * MIB)
-# Stands in a hidden check: whatever a submission can make the grader do for ever.
+# Code of a hidden check: anything that can make the grader run for ever.
 HANGS = """
 import re
 from autograder.checking.expect import check
@@ -37,7 +37,7 @@ def test_reads(student, draw):
 
 
 def hang(connection, kind: str) -> None:
-    """Take an order, and never be done with it."""
+    """Accept an order, and never finish it."""
     worker_process.begin_working()
     connection.recv()
     with limited(TIGHT):
@@ -50,7 +50,7 @@ def hang(connection, kind: str) -> None:
 
 
 def work(connection, seconds: float) -> None:
-    """Take many short orders, each just behind one of the kernel's ticks."""
+    """Accept many short orders, each immediately after a tick of the kernel."""
     worker_process.begin_working()
     connection.recv()
     started = time.process_time()
@@ -64,7 +64,7 @@ def work(connection, seconds: float) -> None:
 
 
 def hoard(connection, kind: str) -> None:
-    """Try to hold more than an order may take."""
+    """Try to use more memory than the limit of an order."""
     worker_process.begin_working()
     size = connection.recv()
     try:
@@ -88,7 +88,7 @@ def test_a_worker_process_that_hangs_is_ended_wherever_it_is(kind):
 
 @pytest.mark.slow
 def test_what_many_submissions_took_is_not_laid_to_the_next_one():
-    """The kernel's ticks, which end a process, count more than `getrusage` tells."""
+    """The kernel ends a process by its ticks, which exceed the times of `getrusage`."""
     process = WorkerProcess(work, 4.0)
     process.connection.send("begin")
     assert process.connection.recv() == "done"
@@ -121,7 +121,7 @@ def test_a_submission_that_hangs_the_grader_is_refused_and_the_class_goes_on(cla
 
 
 def hanging_writer(connection, root: Path, device) -> None:
-    """Take an order, and never be done with it."""
+    """Accept an order, and never finish it."""
     hang(connection, "python")
 
 
@@ -141,7 +141,7 @@ def test_what_hangs_where_pages_are_written_fails_and_no_score_stays(
     kept = scores(classroom)
     assert kept == {"perfect-one": 0.0, "mistake-1": EXPECTED["mistake-1"]}
     outcome.status, outcome.reason = "graded", ""
-    made.write(outcome, with_feedback=False)  # by a new process
+    made.write(outcome, with_feedback=False)  # in a new process
     made.close()
     assert outcome.reason != worker_process.TOO_SLOW
 
@@ -159,7 +159,7 @@ def test_ctrl_c_ends_the_run_and_blames_nobody(classroom):
 
 
 class OneAtATime:
-    """Workers whose first outcome of a submission ran out of time among others."""
+    """Workers that report one student's submission as held up by other processes."""
 
     def __init__(self):
         self.given, self.most = [], 0

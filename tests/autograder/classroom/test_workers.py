@@ -1,4 +1,4 @@
-"""A class is graded the same by any number of workers, in any order."""
+"""Grading gives the same results with any number of workers, in any order."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ FEW = ("perfect-one", "mistake-1", "looping", "half-done")
 
 
 def run(root: Path, reverse: bool = False, number: int = 2) -> list:
-    """Grade without feedback; return the outcomes in the order in which they ended."""
+    """Grade without feedback, and return the outcomes in the order of their ends."""
     folder = ClassFolder(root)
     folder.register(UNIT)
     ended = []
@@ -57,7 +57,7 @@ def test_any_number_and_order_give_the_same(classroom, tmp_path):
 
 @pytest.mark.integration
 def test_a_looping_student_holds_nobody_up(classroom):
-    """No clock decides: the others end while the looping one is still in hand."""
+    """The test needs no clock: the others end while the looping one still runs."""
     folder = ClassFolder(classroom)
     folder.register(UNIT)
     by_name = {each.student: each for each in folder.submissions(UNIT)}
@@ -99,7 +99,7 @@ def test_a_lost_worker_costs_only_what_it_had_in_hand(classroom):
 
 
 def test_a_submission_that_costs_two_workers_is_given_up(classroom):
-    """It would loop for long: no worker has done it before it is killed."""
+    """The submission would loop for long, so it is killed before a worker ends it."""
     only(classroom, "looping")
     folder = ClassFolder(classroom)
     (chosen,) = folder.submissions(UNIT)
@@ -137,7 +137,7 @@ def test_bad_numbers_of_workers_are_refused(classroom):
 
 @pytest.mark.integration
 def test_what_is_written_is_not_held_in_memory(classroom):
-    """A class of thousands makes the same few mistakes: each is kept once."""
+    """Thousands of students make the same few mistakes. Each is stored only once."""
     only(classroom, "mistake-1")
     shutil.copytree(
         classroom / "submitted" / "mistake-1", classroom / "submitted" / "mistake-9"

@@ -33,7 +33,7 @@ for unit in {slugs!r}:
             file.write(json.dumps(line) + "\\n")
 """
 
-# The sample class of unit 04: what `course sample-class` expects is not believed here.
+# The sample class of unit 04. The test does not rely on `course sample-class`.
 EXPECTED = {
     "perfect-one": 85.0,
     "perfect-two": 85.0,
@@ -52,7 +52,7 @@ EXPECTED = {
 
 @pytest.fixture
 def run_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Run `course all` with commands that only make noise, or with a few real ones."""
+    """Run `course all` with commands that only print, or with a few real ones."""
     build = tmp_path / "build"
     monkeypatch.setattr(build_all, "ROOT", tmp_path)
     monkeypatch.setattr(build_all, "BUILD", build)
@@ -165,7 +165,7 @@ def test_a_terminal_shows_what_is_being_done_in_place(run_all, monkeypatch) -> N
 
 
 def test_a_wrong_score_is_named(tmp_path, monkeypatch) -> None:
-    """What the gradebook says is compared, not what grading says of itself."""
+    """The test compares the gradebook, not grading's own output."""
     sample = SampleClass(tmp_path, ["01_tiny"])
     sample.submitted.mkdir()
     table = {"students": {"ada": {"score": 7}, "emmy": {"score": 8}}}

@@ -1,4 +1,4 @@
-"""What goes wrong is said in a sentence that says what to do, with a status."""
+"""An error becomes a sentence with a remedy, and an exit status."""
 
 import errno
 import logging
@@ -27,7 +27,7 @@ NOTEBOOK = "Ada Lovelace - 04_attention.ipynb"
 
 
 def run(root: Path, *words: object):
-    """Run a command in a class's folder; whatever it says, it is no traceback."""
+    """Run a command in a class's folder. Its output never contains a traceback."""
     arguments = [str(word) for word in words]
     done = CliRunner().invoke(app, [*arguments, "--course-root", str(root)])
     assert isinstance(done.exception, SystemExit | None), done.exception
@@ -119,7 +119,7 @@ def test_a_mistake_in_the_course_names_its_own_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["collect", "marks", "similar", "return"])
 def test_the_lines_of_a_help_page_are_full(command: str) -> None:
-    """A line ends where the next word would not fit in 80 columns."""
+    """A line ends where the next word would exceed 80 columns."""
     done = CliRunner(env={"COLUMNS": "80"}).invoke(app, [command, "--help"])
     text = [line.strip() for line in done.output.partition("╭")[0].splitlines()]
     for line, following in pairwise(text):
@@ -221,7 +221,7 @@ def test_ctrl_c_in_the_start_up(tmp_path: Path, name: str, words: str) -> None:
 
 
 def test_what_libraries_warn_of_goes_to_a_log(tmp_path: Path, capsys) -> None:
-    logging.captureWarnings(False)  # an earlier test's
+    logging.captureWarnings(False)  # from an earlier test
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         log_warnings(tmp_path)
@@ -252,7 +252,7 @@ writer.serve(theirs, Path(sys.argv[1]), None)
 
 @pytest.mark.integration
 def test_what_nbgrader_logs_of_an_error_goes_to_the_log_too(tmp_path: Path) -> None:
-    """It logs a traceback of some hundred lines, and raises the error as well."""
+    """It logs a traceback of about a hundred lines, and also raises the error."""
     done = subprocess.run(
         [sys.executable, "-c", LOGGING, str(tmp_path)], capture_output=True, text=True
     )

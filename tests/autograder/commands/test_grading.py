@@ -1,4 +1,4 @@
-"""What `course grade` says of a unit, whatever the students are called."""
+"""The output of `course grade` for a unit, whatever the students' names are."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Setting up says at once, in one sentence, what a machine lacks."""
+"""The set-up reports at once, in one sentence, a program that a machine lacks."""
 
 import ast
 import os
@@ -22,7 +22,7 @@ ROOT = set_up.ROOT
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A course without `.venv`, on a machine without any program."""
+    """Copy a course without `.venv` to a machine without any program."""
     for name in set_up.DECIDING:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
@@ -46,7 +46,7 @@ def test_an_old_python_is_refused_in_one_sentence(bare, monkeypatch) -> None:
 
 
 def test_every_pinned_version_runs_on_the_oldest_python() -> None:
-    """Else pip says "ResolutionImpossible", and nobody knows why."""
+    """Otherwise, pip prints only "ResolutionImpossible", which hides the cause."""
     oldest = ".".join(map(str, [*set_up.OLDEST, 0]))
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     refused = {
@@ -91,7 +91,7 @@ def test_cpu_1_installs_the_pinned_pytorch_of_the_cpu_index(tmp_path: Path) -> N
 
 
 def write_wheel(folder: Path, name: str, release: str) -> None:
-    """Write a wheel without code, and the page of an index that links to it."""
+    """Write a wheel without code, and the page of an index with a link to it."""
     folder.mkdir(parents=True)
     info = f"{name}-{release}.dist-info"
     texts = {
@@ -148,7 +148,7 @@ def test_cpu_1_says_that_an_installed_cuda_build_stays(
     monkeypatch.setattr(set_up, "PYTHON", set_up.INSTALLED)
     monkeypatch.setenv("CPU", "1")
     set_up.main()
-    assert capfd.readouterr().out == ""  # the CPU build is there
+    assert capfd.readouterr().out == ""  # the CPU build is installed
     (packages / "nvidia").mkdir()
     set_up.main()
     said = capfd.readouterr().out

@@ -1,4 +1,4 @@
-"""Damaged notebooks with right answers, and files that are no notebook."""
+"""Damaged notebooks with right answers, and files that are not notebooks."""
 
 from damaged import cells, files, mixed, texts
 

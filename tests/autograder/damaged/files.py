@@ -1,4 +1,4 @@
-"""Damage to files: names, folders, archives; and what is no notebook at all."""
+"""Damage to files: names, folders, archives, and files that are not notebooks."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""A unit gets the notebook of another: it says so, and gives no points of zero."""
+"""A unit that receives another unit's notebook says so, and gives no zero points."""
 
 from pathlib import Path
 

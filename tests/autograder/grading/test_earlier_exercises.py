@@ -1,4 +1,4 @@
-"""A mistake in one exercise is named where a later one stumbles over it."""
+"""A later exercise names the mistake of an earlier one that makes it fail."""
 
 from dataclasses import replace
 

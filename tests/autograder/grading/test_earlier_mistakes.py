@@ -1,4 +1,4 @@
-"""A mistake costs once: later exercises are also run with our earlier answers."""
+"""A mistake costs points once: later exercises also run with our earlier answers."""
 
 import contextlib
 import dataclasses
@@ -24,7 +24,7 @@ TWICE = "def quadruple(x):\n    return double(double(x))\n"
 
 @pytest.fixture(params=["here", "in children", "in forks"])
 def results_of(request, tiny_unit: GradedUnit):
-    """Run the checks on answers of the exercises double and quadruple."""
+    """Run the checks on answers to the exercises double and quadruple."""
 
     def results(double: str, quadruple: str = TWICE, **kwargs):
         notebook = filled_in(tiny_unit, double=double, quadruple=quadruple)

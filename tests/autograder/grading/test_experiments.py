@@ -1,4 +1,4 @@
-"""A right notebook keeps its points, whatever else its student tries in it."""
+"""A right notebook keeps its points, whatever experiments its student adds."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -48,7 +48,7 @@ REUSES = [
     ),
     *("({name} := None)", "[{name}, other] = 1, 2", "globals().clear()"),
 ]
-LAST_USE = {  # name to the check behind which nothing needs it
+LAST_USE = {  # check name: after this check, no check needs the name
     **{"double": "quadruple-check", "quadruple": "quadruple-check"},
     **{"FACTOR": "quadruple-check", "Scaler": "scaler-check"},
     **{"torch": "scaler-check", "nn": "scaler-check", "Tensor": "scaler-check"},
@@ -78,7 +78,7 @@ lines = st.fixed_dictionaries(
 
 
 def write(hand: HandIn, own, reused, around) -> None:
-    """Write a right notebook with a student's own cells and lines in it."""
+    """Write a right notebook with a student's additional cells and lines."""
     hand.right()
     for name, (above, below) in around.items():
         hand.answer(name, f"{above}\n{RIGHT[name]}\n{below}".strip())
@@ -96,7 +96,7 @@ def write(hand: HandIn, own, reused, around) -> None:
 def keeps_every_point(
     unit: GradedUnit, parent: ForkServerClient
 ) -> Callable[..., None]:
-    """Return the property: a notebook with these parts earns full points."""
+    """Return the property that a notebook with these parts earns full points."""
 
     def keeps(own, reused, around) -> None:
         with TemporaryDirectory() as folder:

@@ -1,6 +1,7 @@
-"""A class that fills in the Korean notebooks gets the English scores.
+"""A class with Korean notebooks gets the same scores as in English.
 
-The code of every unit's Korean notebook is that of the English one: `test_in_step.py`.
+`test_in_step.py` tests that the code of every unit's Korean notebook equals that of the
+English one.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from autograder.unit import Submission, graded_unit
 
 WHOLE = "04_attention"
 SOME = {"damaged", "half-done", "mistake-1", "untouched"}
-SLOW = {"looping"}  # what never ends is as slow in any language
+SLOW = {"looping"}  # endless loops take as long in any language
 COURSE = load_course()
 
 
@@ -32,7 +33,7 @@ def assert_as_in_english(
     parent: ForkServerClient | None,
     some: set[str] | None = None,
 ) -> dict[str, float]:
-    """Grade a class of Korean notebooks, whole or in part; return the scores."""
+    """Grade a class of Korean notebooks, whole or in part, and return the scores."""
     expected = write_sample_class(slug, folder)
     translate_submissions(COURSE, COURSE.unit(slug), folder, "ko")
     unit = graded_unit(slug)

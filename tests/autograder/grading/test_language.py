@@ -1,4 +1,4 @@
-"""A submission made from a translated notebook is graded, and answered, as it is."""
+"""The grader grades a translated notebook like the original, in its language."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNIT = "01_tiny"
 
 
 class Everything(dict[str, str]):
-    """A catalogue that has everything."""
+    """A catalogue that contains every text."""
 
     def get(self, text: str, default: object = None) -> str:  # type: ignore[override]
         return pseudolocalized(text, with_fields=True)
@@ -46,7 +46,7 @@ def with_translation(root: Path) -> GradedUnit:
 
 @pytest.fixture
 def unit(tiny_class: Path) -> GradedUnit:
-    """The tiny course's unit, which has a Korean notebook."""
+    """Return the tiny course's unit, which has a Korean notebook."""
     return with_translation(tiny_class)
 
 
@@ -127,7 +127,7 @@ def test_what_was_handed_out_in_korean_stays_korean_when_nbgrader_grades(
         if cell.metadata.get("nbgrader", {}).get("locked")
     ]
     assert len(locked) > 2 and set(locked) <= ours
-    marks = cells(classroom)  # untouched, it has no points, as in English
+    marks = cells(classroom)  # untouched: no points, as in English
     assert marks["untouched", "why"] == (0.0, None, False)
     assert marks["mistake-1", "why"] == (None, None, True)
     found = scores(classroom)

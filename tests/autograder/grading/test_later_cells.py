@@ -1,4 +1,4 @@
-"""An answer counts as it was at its own check: a later cell may overwrite it."""
+"""An answer counts as it was at its own check, even if a later cell overwrites it."""
 
 from collections.abc import Callable
 
@@ -35,7 +35,7 @@ OVERWRITES = {
 
 @pytest.fixture
 def scores(tiny_unit: GradedUnit, parents: Callable) -> Callable[..., dict]:
-    """Score the three right answers with a cell of the student's somewhere."""
+    """Score the three right answers and an additional cell of the student's."""
 
     def scored(cell: str, behind: str) -> dict[str, float]:
         notebook = filled_in(

@@ -1,7 +1,7 @@
 """A run with the course's answers reveals only which checks pass.
 
-The student's cells read our answers there, and try to carry them out. Two courses whose
-earlier answers differ must give the same results.
+The student's cells read our answers during this run, and try to send them out. Two
+courses with different earlier answers must give the same results.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import GradedUnit, cells_to_run, our_answers
 
-# The hook sees the source of each cell before it runs, ours among them.
+# The hook sees the source of each cell before it runs, including our cells.
 SPY = """import os, signal, time, torch
 seen = []
 get_ipython().events.register("pre_run_cell", lambda info: seen.append(info.raw_cell))
@@ -48,7 +48,7 @@ LIMITS = Limits(cell_seconds=60, exercise_seconds=6, submission_seconds=300)
 
 
 def told(unit: GradedUnit, parent: object, secret: str, quadruple: str) -> list:
-    """Return all that comes of a submission, where the course has this answer."""
+    """Return all results of a submission in a course with this answer."""
     notebook = filled_in(unit, double=SPY, quadruple=quadruple)
     answers = {**unit.answers, "double": COURSE.format(secret=secret)}
     ours = our_answers(answers, notebook)
@@ -78,7 +78,7 @@ def test_no_channel_carries_an_answer_out(
 def test_a_check_that_passes_tells_one_bit(
     tiny_unit: GradedUnit, parents: Callable
 ) -> None:
-    """This also shows that the spy does see our answers."""
+    """The test also proves that the spy really sees our answers."""
     quadruple = (
         "def quadruple(x):\n    if secret() == 'first':\n        return 4 * x\n"
         "    raise ValueError(secret())\n"

@@ -1,4 +1,4 @@
-"""Exercises are checked in one process, and what fails there in one of its own."""
+"""One process checks all exercises, and failing ones are repeated in new processes."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ def quadruple(x):
 
 @pytest.fixture
 def forks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Return a list to which each fork of a child is added."""
+    """Return a list that records each fork of a child."""
     made: list[bool] = []
     is_forked = SubmissionRunner._is_forked
 
@@ -50,7 +50,7 @@ def forks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def check(
     tiny_unit: GradedUnit, parents: Callable
 ) -> Callable[..., tuple[list[CheckResult], SubmissionRunner]]:
-    """Check answers in forks; return the results and the students that gave them."""
+    """Check answers in forks, and return the results and the students."""
 
     def checked(double=DOUBLE, quadruple=QUADRUPLE, scaler=SCALER, seconds=60.0):
         answers = {"double": double, "quadruple": quadruple, "scaler": scaler}
@@ -109,7 +109,7 @@ def test_what_hangs_is_told_once_and_costs_only_itself(check):
 
 
 def test_a_later_mistake_is_seen_as_if_nothing_had_run_before(check, forks):
-    """The first check of the exercise finds the module as the cells left it."""
+    """For the exercise's first check, the module is in the state after the cells."""
     wrong = SCALER.replace("x * self.weight", "x + self.weight")
     alone, _ = check(scaler=wrong)
     forks.clear()
@@ -136,7 +136,7 @@ def test_all_is_judged_as_in_processes_of_their_own(
 def judged(
     made: SampleClass, unit: GradedUnit, parent: object
 ) -> Iterator[tuple[str, list[CheckResult]]]:
-    """Yield each sample's results, but for the one that takes its limit of time."""
+    """Yield each sample's results, except for the one that reaches its time limit."""
     for sample in made.samples():
         if sample.student != "looping":
             notebook = made.notebook(sample.answers)

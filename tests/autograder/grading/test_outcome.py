@@ -1,4 +1,4 @@
-"""One record goes through: what is kept of an outcome comes back as it was."""
+"""Stored outcomes survive: reading a record returns what was written."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Checks become points; what is not run earns nothing."""
+"""Checks become points, and a check that did not run earns nothing."""
 
 import dataclasses
 
@@ -126,7 +126,7 @@ def test_shape(student, draw):
         ("return 2 * x.clamp(max=9)", "code for small numbers"),
         ("return 2 * x if x.dim() < 2 else x", "code for one axis"),
         ("return (2 * x.clamp(max=9)).flatten()", None),  # two guesses
-        ("return 3 * x", None),  # the ordinary case fails, too
+        ("return 3 * x", None),  # the ordinary case also fails
         ("return 2 * x.min() if x.dim() != 1 else 3 * x", None),
         ("if x.dim() < 1:\n        return [x]\n    return 2 * x", "code for small"),
     ],

@@ -1,6 +1,6 @@
-"""The same submissions get the same report, however often and by whomever graded.
+"""The same submissions always get the same report, whoever grades them.
 
-`COURSE_REGRADES=50` regrades as often as the project promises.
+`COURSE_REGRADES=50` repeats grading as often as the project promises.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ REGRADES = int(os.environ.get("COURSE_REGRADES", "3"))
 
 
 def report_of(folder: ClassFolder) -> ClassReport:
-    """Return the class's report without its times, which do differ."""
+    """Return the class's report without its times, which may differ."""
     report = gather(folder, UNIT)
     rows = [
         dataclasses.replace(row, seconds=None, checks=without_times(row.checks))

@@ -42,7 +42,7 @@ def test_a_name_that_is_no_folders_is_refused(tiny_class: Path, name: str) -> No
 
 @pytest.mark.integration
 def test_nbgrader_stops_at_an_unknown_setting(tiny_class: Path) -> None:
-    """It goes on after other errors, and would grade without our checks."""
+    """It continues after other errors, and would then grade without our checks."""
     path = tiny_class / "autograder" / "course.toml"
     path.write_text(f'coures_id = "a"\n{path.read_text()}')
     shutil.copy(ROOT / "nbgrader_config.py", tiny_class)

@@ -1,4 +1,4 @@
-"""`nbgrader export` writes no formulas; what is no file is refused."""
+"""`nbgrader export` writes no formulas, and refuses a target that is not a file."""
 
 import csv
 import os

@@ -1,4 +1,4 @@
-"""A feedback page shuts no student out: axe-core finds nothing in what is ours."""
+"""A feedback page is accessible: axe-core finds nothing in our parts."""
 
 import pytest
 from axe import barriers
@@ -20,7 +20,7 @@ CODE = '''def attend(query, key, mask=None):
 
 
 def answered():
-    """An answer with what it printed and the error that ended it."""
+    """Make an answer with its printed output and the error that ended it."""
     cell = new_code_cell(CODE)
     cell.outputs = [
         new_output("stream", name="stdout", text="0.5 " * 60),
@@ -31,7 +31,7 @@ def answered():
 
 
 def checked():
-    """The cell with the table of checks: one of each status."""
+    """Make the cell with the table of checks, with one check of each status."""
     cell = check_cell()
     results = [
         CheckResult("decoder-layer", "a", "The shape", 1, 0, 5, status, "It is `nan`.")

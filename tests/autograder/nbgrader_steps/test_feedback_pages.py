@@ -1,4 +1,4 @@
-"""A feedback page names exercises, shows no bare score, and says what is to come."""
+"""A feedback page names exercises, shows no bare score, and lists the next steps."""
 
 import pytest
 from bs4 import BeautifulSoup
@@ -83,7 +83,7 @@ def test_failed_checks_stand_on_top():
     ],
 )
 def test_what_follows_from_a_cause_is_folded(failed, shown):
-    """Each mistake is said once; who wants to see the rest opens it."""
+    """The page shows each mistake once, and a reader can open the rest."""
     checks = [
         check("decoder-layer", "failed", **more | {"title": str(number)})
         for number, more in enumerate(failed)
@@ -102,7 +102,7 @@ def test_what_follows_from_a_cause_is_folded(failed, shown):
 
 @pytest.mark.parametrize("fails", [True, False])
 def test_the_set_up_cell_is_shown_where_it_failed(fails):
-    """The student has it; else each page began with it."""
+    """The student has the set-up cell, with which each page would begin."""
     printed = new_output("stream", name="stdout", text="is set up")
     error = new_output("error", ename="OSError", evalue="no", traceback=["OSError: no"])
     cell = new_code_cell("import torch", outputs=[error if fails else printed])

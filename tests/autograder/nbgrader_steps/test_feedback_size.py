@@ -1,4 +1,4 @@
-"""The feedback of the longest units stays small, however much is wrong."""
+"""The feedback of the longest units stays small, even with many mistakes."""
 
 import re
 import shutil

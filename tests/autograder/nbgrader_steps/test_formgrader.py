@@ -1,7 +1,7 @@
-"""An instructor grades in formgrader, in a real browser, and no student's script runs.
+"""An instructor grades in a real browser, and no student's script runs in formgrader.
 
-One Jupyter server and one browser serve the whole module: a hostile student who
-answered rightly and whose name is a script, and one whose folder's name is one.
+One Jupyter server and one browser serve the whole module. One hostile student has right
+answers and a script as a name. The folder name of another is a script.
 """
 
 import time
@@ -31,7 +31,7 @@ ATTACK = (
     "<details open ontoggle=steal()>x</details>"
 )
 DOT = "iVBORw0KGgo="
-# What formgrader would take for its own fields, and what covers its buttons.
+# HTML that formgrader would take for its own fields, and HTML that covers its buttons.
 GRAB = (
     '<div class="nbgrader_cell"><span id="double-check"></span><span id="why"></span>'
     '<span id="why-comment" name="why"></span><input class="score" id="scaler-check">'
@@ -58,13 +58,13 @@ FORMULAS = (
     r"$a<b$ and $\href{javascript:steal()}{\text{press}}$ "
     r'$\mmlToken{mi}[href="javascript:steal()"]{y}$ $\style{color:red}{z}$'
 )
-# What comes later would overwrite what is typed, or take the cursor away.
+# A later reply would overwrite the typed text, or move the cursor.
 SHOWN = "formgrader.grades?.loaded && formgrader.comments?.loaded && MathJax.loaded"
 RAISING = f"raise ValueError({ATTACK!r})"
 
 
 def make_hostile(path: Path) -> None:
-    """Put scripts everywhere that a student can write something that is shown."""
+    """Write scripts into every place where formgrader shows a student's text."""
     notebook = nbformat.read(path, 4)
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "why":
@@ -90,7 +90,7 @@ def make_hostile(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def taught(tmp_path_factory: pytest.TempPathFactory, make_classroom) -> Path:
-    """Return a class's folder with a hostile student who is right, and a bad name."""
+    """Make a class with a hostile student who is right, and with a bad name."""
     root = make_classroom(tmp_path_factory.mktemp("formgrader") / "class")
     only(root, STUDENT)
     named = root / "submitted" / NAMED / UNIT / f"{UNIT}.ipynb"
@@ -118,7 +118,7 @@ def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def instructor(chrome: Browser, server: tuple[str, str]) -> Iterator[Browser]:
-    """Log the instructor in; whatever they open, no student's script may run."""
+    """Log the instructor in. No page that they open may run a student's script."""
     address, token = server
     chrome.stolen.clear()
     chrome.page.goto(f"{address}/formgrader?token={token}")
@@ -128,7 +128,7 @@ def instructor(chrome: Browser, server: tuple[str, str]) -> Iterator[Browser]:
 
 
 def press(page, student: str, button: str) -> str:
-    """Press a button in a student's row of formgrader; return what it says then."""
+    """Press a button in a student's row of formgrader, and return its new text."""
     row = page.locator("tr", has=page.get_by_text(student, exact=True))
     row.locator(f".{button} a").click()
     modal = page.locator(".modal-content")
@@ -146,7 +146,7 @@ def open_submissions(page) -> None:
 
 
 def open_graded(page) -> None:
-    """Go to a student's graded notebook by the links that an instructor follows."""
+    """Follow an instructor's links to a student's graded notebook."""
     open_submissions(page)
     row = page.locator("tr", has=page.get_by_text(STUDENT, exact=True))
     row.locator(".student-name a").click()
@@ -199,7 +199,7 @@ def test_no_click_on_what_a_student_wrote_gives_points(instructor, taught):
     assert pressed.count() >= 3
     for number in range(pressed.count()):
         pressed.nth(number).click()
-    for place in ((5, 300), (640, 400), (1200, 700)):  # nothing lies over the page
+    for place in ((5, 300), (640, 400), (1200, 700)):  # nothing covers the page
         page.mouse.click(*place)
     page.wait_for_load_state("networkidle")
     assert scores(taught) == {STUDENT: 70.0}
@@ -213,7 +213,7 @@ def test_the_written_answer_is_graded_by_hand(instructor, taught):
     words = page.locator("body").inner_text()
     assert "My own words." in words
     assert page.locator("img[alt=dot]").get_attribute("src").endswith(DOT)
-    assert "<script>steal()</script>" in words  # what was printed is shown as text
+    assert "<script>steal()</script>" in words  # the page shows printed text as text
     page.locator("#why").fill("25")
     with page.expect_response(lambda r: "/api/grade/" in r.url and r.ok):
         page.locator("#why").blur()

@@ -1,6 +1,6 @@
-"""From the menu's page of formgrader, clicks lead to all that an instructor needs.
+"""Clicks lead from formgrader's page in the menu to every page of an instructor.
 
-The class has sixty students, whose archive Moodle has named; three are graded.
+The class has sixty students from an archive of Moodle's, and three are graded.
 """
 
 import shutil
@@ -59,7 +59,7 @@ def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def page(chrome: Browser, home: tuple[str, str]):
-    """Open formgrader as its entry in JupyterLab's menu does."""
+    """Open formgrader as the entry in JupyterLab's menu does."""
     address, token = home
     chrome.page.goto(f"{address}/formgrader?token={token}")
     return chrome.page

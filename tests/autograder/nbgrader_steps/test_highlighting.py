@@ -1,4 +1,4 @@
-"""Code is coloured on pages where that is quick, and nowhere else."""
+"""Pages colour code only where colouring is quick."""
 
 import pytest
 from nbconvert.exporters import HTMLExporter
@@ -13,7 +13,7 @@ ANSWER = "%matplotlib inline\ndef double(x):\n    return 2 * x"
 
 
 def page_of(*sources: str) -> str:
-    """Return code cells as the class's settings have them shown."""
+    """Render code cells with the class's settings."""
     config = Config()
     configure(config)
     config.HTMLExporter.template_name = "basic"
@@ -28,7 +28,7 @@ def test_an_answer_is_coloured():
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> None:
-    """Forget what was coloured before."""
+    """Clear the cache of coloured code."""
     highlighting._coloured.cache_clear()
 
 
@@ -43,7 +43,7 @@ def nothing_kept() -> None:
     ids=["Perl", "JavaScript", "attributes", "texts"],
 )
 def test_a_long_or_strange_cell_is_plain(source, monkeypatch):
-    monkeypatch.setattr(highlighting, "COLOURED", None)  # nobody may call it
+    monkeypatch.setattr(highlighting, "COLOURED", None)  # must not be called
     html = page_of(source)
     assert "def double(x):" in html and "<script" not in html
     assert source[-40:].strip() in html.replace("&#39;", "'")

@@ -1,4 +1,4 @@
-"""In a real browser, nothing that a student writes acts on a page or covers it."""
+"""In a real browser, no text of a student's runs code on a page or covers it."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ PAYLOADS = [
     "<img src='data:image/svg+xml;base64,AA==' width=9999 height=9999>" + "W" * 9999,
     f"[x](//far.example/y 't\" onclick=steal() x=\"') <{FAR}> <q cite={FAR}>z</q>",
 ]
-# What our pages, their scripts or their styles would know of what a student wrote.
+# Attributes by which our pages, scripts or styles would take a student's text for ours.
 KNOWN = "[id], [name], [style], [class], [data-dismiss], [autofocus], script, form"
 OWN = "a[href^='#'], input.score, textarea, button"
 COVERED = """(own) => [...document.querySelectorAll(own)].filter(one => {
@@ -55,7 +55,7 @@ COVERED = """(own) => [...document.querySelectorAll(own)].filter(one => {
 
 
 def notebook():
-    """Return one with every payload in every kind of cell and output."""
+    """Return a notebook with every payload in every kind of cell and output."""
     cells = []
     for payload in PAYLOADS:
         own = {"grade_id": "why", "solution": True, "grade": True, "score": 0}

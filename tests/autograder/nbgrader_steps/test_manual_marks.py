@@ -1,4 +1,4 @@
-"""What a human gave survives every way of grading again, and what changes is shown."""
+"""A human's marks survive every kind of regrading, and formgrader shows changes."""
 
 import shutil
 from pathlib import Path
@@ -43,7 +43,7 @@ def give_marks(root: Path) -> None:
 
 
 def marks(root: Path) -> dict[str, tuple]:
-    """Return everything that a human gave, and the student's score."""
+    """Return all marks and comments that a human gave, and the student's score."""
     with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
         found = gradebook.find_submission(UNIT, STUDENT)
         (notebook,) = found.notebooks
@@ -58,7 +58,7 @@ def auto_score(root: Path, cell: str) -> float | None:
 
 
 def open_cells(root: Path) -> set[str]:
-    """Return the student's cells that a human is to look at."""
+    """Return the student's cells that a human should look at."""
     found = cells(root).items()
     return {
         cell for (who, cell), (_, _, is_open) in found if is_open and who == STUDENT
@@ -74,7 +74,7 @@ def test_grading_again_keeps_manual_scores_and_comments(classroom, again):
     assert before["score"] == (EXPECTED[STUDENT] - 6.67 + 15 + 25 + 2,)
     again(classroom)
     assert marks(classroom) == before
-    assert open_cells(classroom) == set()  # stock nbgrader asks after every regrade
+    assert open_cells(classroom) == set()  # plain nbgrader asks after every regrade
 
 
 @pytest.mark.parametrize("again", WAYS[:1])

@@ -1,7 +1,7 @@
-"""The whole way through ngshare, the exchange of a Hub whose users share no folder.
+"""The complete use of ngshare, the exchange of a Hub whose users share no folder.
 
-ngshare itself runs, as a Hub starts it; of the Hub there is the one answer that ngshare
-asks for: whose token it is. Where the two are not installed, this skips.
+ngshare itself runs in the way that a Hub starts it. Of the Hub, the test provides only
+the answer that ngshare needs: the owner of a token. Without ngshare, the test skips.
 """
 
 import json
@@ -39,14 +39,14 @@ pytestmark = [
 COURSE = "attention-2030"
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "book" / "other_houses.md").read_text(encoding="utf-8")
-ADDRESS = "http://proxy-public/services/ngshare"  # as the page has it
+ADDRESS = "http://proxy-public/services/ngshare"  # as on the page
 SCOPE = "access:services"
-WAIT = 60  # seconds for the server to answer
+WAIT = 60  # seconds in which the server must answer
 Run = Callable[..., str]
 
 
 class HubStandIn(BaseHTTPRequestHandler):
-    """Say of a token `of-NAME` that it is NAME's."""
+    """Answer that NAME owns the token `of-NAME`."""
 
     def do_GET(self) -> None:
         name = self.headers["Authorization"].rpartition("of-")[2]
@@ -70,7 +70,7 @@ def hub() -> Iterator[str]:
 
 @pytest.fixture
 def ngshare(hub: str, tmp_path: Path) -> Iterator[str]:
-    """Run ngshare; return its address."""
+    """Run ngshare, and return its address."""
     place = f"http://127.0.0.1:{held_port()}"
     environment = {
         **{key: text for key, text in os.environ.items() if key != "PYTHONPATH"},
@@ -98,10 +98,10 @@ def ngshare(hub: str, tmp_path: Path) -> Iterator[str]:
 
 
 def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
-    """Return when a server answers.
+    """Wait until a server answers.
 
     Raises:
-        AssertionError: with what it said, if it ends or stays silent.
+        AssertionError: with the server's output, if it ends or does not answer.
     """
     until = time.monotonic() + WAIT
     while time.monotonic() < until and server.poll() is None:
@@ -118,8 +118,8 @@ def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
 def run(
     tiny_class: Path, ngshare: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Run:
-    """Return a function: run a command as somebody, from their own folder."""
-    monkeypatch.setenv("USER", "teacher")  # the package reads it as it is imported
+    """Return a function that runs a command as a user, from the user's own folder."""
+    monkeypatch.setenv("USER", "teacher")  # the package reads it on import
     (lines,) = re.findall(r"^from ngshare_exchange.*?(?=^```)", PAGE, re.M | re.S)
     lines = lines.replace(ADDRESS, ngshare)
     course = f'get_config().CourseDirectory.course_id = "{COURSE}"\n'
@@ -164,7 +164,7 @@ def test_a_unit_goes_out_comes_back_and_its_feedback_returns(
     own = ("--course", COURSE)
     home = tmp_path / "home" / UNIT
     said = run("student", "nbgrader", "fetch_assignment", UNIT, *own)
-    assert (home / "tiny" / "basis.py").is_file(), said  # the kit comes along
+    assert (home / "tiny" / "basis.py").is_file(), said  # the kit is included
     hand = HandIn(tiny_unit, tmp_path, "student")
     hand.right("double", "quadruple")
     (home / f"{UNIT}.ipynb").write_text(hand.text())

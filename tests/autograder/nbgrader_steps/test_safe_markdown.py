@@ -50,7 +50,7 @@ ACTIVE = "script, iframe, object, embed, form, style, svg, meta, base, link, but
 
 
 def page_of(cell) -> BeautifulSoup:
-    """Return what the class's settings show of a cell: the inside of its box."""
+    """Return the inside of a cell's box, as the class's settings render it."""
     config = Config()
     configure(config)
     config.HTMLExporter.template_name = "basic"
@@ -130,7 +130,7 @@ def test_a_picture_that_is_not_in_the_notebook_is_named(place):
 
 
 def formgraders_page(**resources) -> str:
-    """Return what formgrader shows of a submission."""
+    """Return formgrader's page of a submission."""
     config = Config()
     configure(config)
     config.HTMLExporter.template_name = "formgrade"
@@ -157,7 +157,7 @@ def test_sanitising_again_changes_nothing():
     for text in HOSTILE:
         once = safe_html(text)
         again = BeautifulSoup(safe_html(once), "html.parser")
-        assert again == BeautifulSoup(once, "html.parser")  # in any order of attributes
+        assert again == BeautifulSoup(once, "html.parser")  # attributes in any order
 
 
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")

@@ -1,4 +1,4 @@
-"""A cell that tries all that a submission could want in a container."""
+"""A cell that tries every likely attack of a submission in a container."""
 
 HOSTILE = """
 import os, signal, json

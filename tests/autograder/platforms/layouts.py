@@ -1,4 +1,4 @@
-"""Gradescope's container and GitHub's runner, as bare folders of this machine."""
+"""Gradescope's container and GitHub's runner, as plain folders of this machine."""
 
 import json
 import os
@@ -20,7 +20,7 @@ SAYS_WHAT_IT_WAS_ASKED = """#!/bin/sh
 echo "{name} $*" >>{log}
 exit {status}
 """
-# pip looks at what is installed, and at nothing else.
+# pip uses only the installed packages.
 OFFLINE = {
     "PIP_NO_INDEX": "1",
     "PIP_DRY_RUN": "1",
@@ -35,15 +35,15 @@ USUAL = (
 
 
 class Machine:
-    """A folder of programs, and a run of one with no others on the path.
+    """A folder of programs, and a way to run one with only these on the path.
 
     Attributes:
         programs: the only folder on the path.
-        log: what the programs were asked that only note it.
+        log: the arguments of the programs that only record them.
     """
 
     def __init__(self, folder: Path, python: Path):
-        """Lay the programs out; `python` is what the machine has for one."""
+        """Make the programs. `python` is the machine's Python."""
         self.programs, self.log = folder / "programs", folder / "asked.txt"
         self.programs.mkdir()
         self.log.touch()
@@ -61,13 +61,13 @@ class Machine:
         path.chmod(0o755)
 
     def noting(self, name: str, status: int = 0) -> str:
-        """Return a program that notes what it is asked, and no more."""
+        """Return a program that only records its arguments."""
         return SAYS_WHAT_IT_WAS_ASKED.format(name=name, log=self.log, status=status)
 
     def run(
         self, *command: object, cwd: Path, **variables: object
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command there, without a network for pip."""
+        """Run a command on this machine, without a network for pip."""
         words = {name: str(value) for name, value in variables.items()}
         return subprocess.run(
             [*map(str, command)],
@@ -80,13 +80,7 @@ class Machine:
 
 
 def notebook(unit: GradedUnit, *wrong: str, cells: Iterable[str] = ()) -> bytes:
-    """Return a notebook of the tiny course: right, but for some answers.
-
-    Args:
-        unit: the tiny course's.
-        wrong: exercises whose answer is a mistake.
-        cells: more code cells, at the end.
-    """
+    """Return a notebook of the tiny course with right answers and some mistakes."""
     hand = HandIn(unit, Path("nowhere"), "student")
     hand.right()
     for exercise in wrong:
@@ -97,5 +91,5 @@ def notebook(unit: GradedUnit, *wrong: str, cells: Iterable[str] = ()) -> bytes:
 
 
 def results(root: Path) -> dict[str, Any]:
-    """Return what Gradescope would read."""
+    """Return the results that Gradescope would read."""
     return json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))

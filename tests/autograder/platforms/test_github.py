@@ -1,4 +1,4 @@
-"""The workflows for GitHub, and their command lines in a layout like a runner's."""
+"""The workflows for GitHub, and their commands in a layout like a runner's."""
 
 import csv
 import os
@@ -55,7 +55,7 @@ def made(folder: Path, *more: str, root: Path | None = None) -> Path:
 
 
 def workflow(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a workflow and its one job; `on` is YAML's word for true."""
+    """Return a workflow and its only job. YAML reads the key `on` as true."""
     found = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert set(found) <= {"name", True, "permissions", "concurrency", "jobs"}
     (job,) = found["jobs"].values()
@@ -80,7 +80,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 
 def run_steps(machine: Machine, job: dict[str, Any], cwd: Path, **variables: object):
-    """Run the command lines of a job, as the runner's shell does, and all they say."""
+    """Run the commands of a job as the runner's shell does, and return their output."""
     said = ""
     for step in job["steps"]:
         if "run" in step:
@@ -154,7 +154,7 @@ def test_another_address_than_a_repositorys_is_refused(tmp_path: Path) -> None:
 def test_what_grades_at_each_push_is_taken_back(
     tmp_path: Path, tiny_root: Path
 ) -> None:
-    """Its workflow hands out the token of the checks."""
+    """Its workflow passes the token of the checks to the job."""
     folder = made(tmp_path, "--at-each-push", root=tiny_root)
     path = folder / "student/01_tiny/.github/workflows/hidden-checks.yml"
     assert path.is_file()
@@ -189,10 +189,10 @@ def test_each_push_is_graded(
 
 
 def repositories(server: Path, runner: Machine, content: bytes) -> Path:
-    """Make those of a class: one has `content`, one no notebook, one no commit.
+    """Make a class's repositories: one has `content`, one no notebook, one no commit.
 
-    Three are hostile: a tree of 10^10 files beside `content`, a link in the place of
-    the notebook, and a folder with its name.
+    Three are hostile: a tree of 10^10 files next to `content`, a link in place of the
+    notebook, and a folder with the notebook's name.
     """
 
     def git(name: str, *words: str, given: str = "") -> str:
@@ -247,10 +247,10 @@ def test_all_are_graded_from_the_private_repository(
     known = {"UNIT": "01_tiny", "PREFIX": "tiny-", "OWNER": "us", "COMMENT": "true"}
     assert set(job["env"]) == set(known)
     done = run_steps(runner, job, workspace, **known)
-    assert done.returncode == 1  # for one could not be fetched
+    assert done.returncode == 1  # because one clone failed
     assert done.stdout.splitlines()[-1].startswith("::error::tiny-gone could not be")
     own = workspace / "class"
-    assert own.stat().st_mode & 0o077 == 0  # no submission sees another
+    assert own.stat().st_mode & 0o077 == 0  # no submission sees other submissions
     with (own / "grades.csv").open(newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert set(rows) == {name for name in (*COMMITTED, "tiny-alan", "tiny-gone")} - {

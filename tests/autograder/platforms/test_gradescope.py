@@ -1,4 +1,4 @@
-"""Gradescope's autograder, unpacked and run in the layout that its makers document."""
+"""Gradescope's autograder, unpacked and run in the documented layout."""
 
 import io
 import os
@@ -29,7 +29,7 @@ from autograder.unit import GradedUnit, Submission
 
 ROOT = Path(__file__).resolve().parents[3]
 Grade = Callable[..., dict[str, Any]]
-# Gradescope's specification: what it reads, and of which type.
+# The fields that Gradescope reads according to its specification, and their types.
 WHOLE = {
     "score": (int, float),
     "output": str,
@@ -61,7 +61,7 @@ def written(root: Path, unit: str, *more: str) -> Path:
 
 
 def place() -> Path:
-    """Make a folder that every account may pass through, as `/autograder` is."""
+    """Make a folder that every account may enter, like `/autograder`."""
     folder = Path(tempfile.mkdtemp(prefix="gradescope-"))
     folder.chmod(0o755)
     return folder
@@ -97,7 +97,7 @@ def image(machine: Machine, tiny_root: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def grade(machine: Machine, image: Path) -> Grade:
-    """Return a function: hand files in, and read what Gradescope would."""
+    """Return a function that hands files in, and reads Gradescope's results."""
 
     def graded(**files: bytes) -> dict[str, Any]:
         shutil.rmtree(image / "submission")
@@ -298,4 +298,4 @@ def test_the_instructor_is_told_what_protected(
     printed = capsys.readouterr().out
     assert printed.startswith("NOT PROTECTED" if kind == "none" else "Protected by")
     assert "\x1b" not in printed
-    assert protection(Outcome(submission, "refused"), kind) == ""  # nothing was run
+    assert protection(Outcome(submission, "refused"), kind) == ""  # nothing ran

@@ -1,4 +1,4 @@
-"""The page about other platforms: its commands run, and print what it shows."""
+"""The commands on the page about other platforms run, with the output that it shows."""
 
 import os
 import re
@@ -19,7 +19,7 @@ PROMPT = re.compile(r"(student)?\$ (.*)")
 
 
 def steps() -> list[tuple[str, str, list[str]]]:
-    """Return who gives each command of the page, the command, what it is to print."""
+    """Return each command of the page with its user and its expected output."""
     boxes = re.findall(r"^```console\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     found: list[tuple[str, str, list[str]]] = []
     for line in "".join(boxes).splitlines():

@@ -1,4 +1,4 @@
-"""A variant is the answer with a change, which must fit it; whole ones are read too."""
+"""A variant is the answer with a matching change, or a whole answer."""
 
 import ast
 from pathlib import Path
@@ -74,7 +74,7 @@ split_heads.wrong("as it was", body("return x"))
     "change",
     [
         'swap("keys", "values")',  # nowhere
-        'swap("head", "x")',  # a part of words alone
+        'swap("head", "x")',  # a part of a word
         'swap("n_heads", "h")',  # several times
         'swap("return heads", "return heads)")',  # no Python
     ],

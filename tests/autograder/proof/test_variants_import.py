@@ -1,4 +1,4 @@
-"""A variant imports nothing that a student of its unit has not got."""
+"""A variant imports nothing that students of its unit do not have."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""Variants are classes of one name too: each is read with its own text."""
+"""Variants may be classes with the same name, and each keeps its own text."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The hidden checks judge known answers rightly: wrong ones, right ones, mutants."""
+"""The hidden checks grade known answers correctly: wrong ones, right ones, mutants."""
 
 from dataclasses import replace
 
@@ -21,10 +21,7 @@ LINES_OF_A_PART = 200  # about twenty variants: few seconds, so that workers sha
 
 
 def parts() -> list[tuple[str, int, int]]:
-    """Cut each unit's variants into parts: its slug, the part and how many there are.
-
-    Part k of n holds the variants k, k + n, k + 2n, …
-    """
+    """Divide each unit's variants into parts: slug, part number, number of parts."""
     return [
         (unit.slug, part, number)
         for unit in WRITTEN

@@ -1,7 +1,7 @@
-"""A visible check fails for the mistakes that a reader once made unnoticed.
+"""A visible check fails for mistakes that once went unnoticed by a reader.
 
-And it passes for every right style. No known mistake ends in a raw Python error that
-nothing explains.
+The check also passes for every right style. No known mistake ends in a raw Python error
+without an explanation.
 """
 
 import tomllib
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.integration
 
 
 def cases(kind: str) -> list[tuple[str, str, list[str]]]:
-    """List unit, exercise and variants: that `fail`, or are `told_apart`."""
+    """List units, exercises and the variants in `fail` or `told_apart`."""
     return [
         (number, exercise, mistakes)
         for number, exercises in KNOWN[kind].items()
@@ -36,7 +36,7 @@ def cases(kind: str) -> list[tuple[str, str, list[str]]]:
 
 
 CASES = [(*place, mistake) for *place, every in cases("fail") for mistake in every]
-REFUSED = {  # right by the hidden checks
+REFUSED = {  # right according to the hidden checks
     "a plain attribute, moved to x at each call": "the exercise asks for a buffer",
     "layer_states": "it uses the answer of a later exercise",
 }
@@ -64,7 +64,7 @@ def run(number: str, exercise: str, described: str | None, kind: str = "wrong") 
 def test_the_visible_check_fails(number: str, exercise: str, mistake: str) -> None:
     with pytest.raises(AssertionError) as caught:
         run(number, exercise, mistake)
-    assert len(str(caught.value).split()) > 4  # it says in words what is wrong
+    assert len(str(caught.value).split()) > 4  # a message in words
 
 
 @pytest.mark.parametrize(("number", "exercise", "mistakes"), cases("told_apart"))
@@ -99,7 +99,7 @@ def test_right_styles_pass_and_errors_are_explained(unit: Unit) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # a slip may also warn
+@pytest.mark.filterwarnings("ignore::UserWarning")  # a mistake may also cause a warning
 @pytest.mark.parametrize("unit", first_of(COURSE.units), ids=lambda unit: unit.slug)
 def test_slips_are_explained(unit: Unit) -> None:
     every = list(judge_slips(COURSE, unit))

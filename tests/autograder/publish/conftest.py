@@ -1,4 +1,4 @@
-"""A course with a book, and what was published of it."""
+"""A course with a book, and its published files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write files, and look at a repository."""
+"""Write files, and read the state of a repository."""
 
 from __future__ import annotations
 

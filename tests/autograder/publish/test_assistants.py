@@ -1,4 +1,4 @@
-"""The pages for AI assistants ask questions, and hold no answer."""
+"""The pages for AI assistants ask questions, and contain no answer."""
 
 from __future__ import annotations
 

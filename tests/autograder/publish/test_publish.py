@@ -1,4 +1,4 @@
-"""`course publish` writes what is public, names what is not, and leaves no half."""
+"""`course publish` writes only public files, names private ones, and stops cleanly."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_the_guide_stays_at_home_in_both_languages(
 def test_the_korean_book_leads_to_the_notebooks_that_students_get(
     korean: Course, tmp_path: Path
 ) -> None:
-    """They lie where the English ones would: `assignments/ko/` is not published."""
+    """They replace the English ones, because `assignments/ko/` is not published."""
     html = korean.root / "book" / "_build" / "html"
     write(html / "index.html", "<html></html>")
     own = "<p>jupyter lab assignments/ko/01_sums/01_sums.ipynb</p>"

@@ -1,4 +1,4 @@
-"""What is private is never published; what is not ours is left alone."""
+"""`course publish` never publishes private files, and leaves other files unchanged."""
 
 from __future__ import annotations
 

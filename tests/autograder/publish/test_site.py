@@ -1,4 +1,4 @@
-"""The students' site and repository: nothing that is not there yet, nobody's undone."""
+"""The students' site and repository contain no future unit, and keep students' work."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ LATER = Path("assignments", "02_means", "02_means.ipynb")
 
 @pytest.fixture
 def student(course: Course, tmp_path: Path) -> Path:
-    """A student's clone of the repository, with unit 01 published."""
+    """Clone the repository, with unit 01 published, as a student does."""
     publish(course, tmp_path / "public", "01")
     folder = tmp_path / "student"
     steps.git(tmp_path, "clone", "-q", str(tmp_path / "public"), str(folder))
@@ -62,7 +62,7 @@ def test_a_notebook_that_is_moved_away_makes_room_for_the_new_one(
     assert refused.returncode and NOTEBOOK.as_posix() in refused.stderr
     assert (student / NOTEBOOK).read_text() == "my answers"
     mine = tmp_path / "mine.ipynb"
-    mine.write_text((student / NOTEBOOK).read_text())  # a copy is not enough
+    mine.write_text((student / NOTEBOOK).read_text())  # a copy would not help
     assert pull(student).returncode
     (student / NOTEBOOK).rename(mine)
     done = pull(student)

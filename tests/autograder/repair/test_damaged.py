@@ -83,7 +83,7 @@ def test_what_was_repaired_is_said(graded: GradedClass):
 
 
 def _is_about_answers(case: Case) -> bool:
-    """Say whether the repair had to look for an answer."""
+    """Tell whether the repair had to look for an answer."""
     return case.name in {
         *("repeated-answer", "answer-as-markdown", "split-body", "rewritten-elsewhere"),
         *("merged-answers", "all-in-one-cell", "no-metadata-no-ids", "colab"),

@@ -1,4 +1,4 @@
-"""A submission is found and read, or refused with a reason."""
+"""The grader finds and reads a submission, or gives a reason for refusing it."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Damaged submissions are rebuilt."""
+"""The grader rebuilds damaged submissions."""
 
 import copy
 import json
@@ -189,7 +189,7 @@ def test_every_answer_is_found(damage, handed_in, tiny_unit, tmp_path):
 
 
 def halves(raw, *texts):
-    """Split the written answer into cells which keep its name."""
+    """Split the written answer into cells that keep its name."""
     at = position(raw, "why")
     parts = [copy.deepcopy(raw["cells"][at]) | {"source": text} for text in texts]
     raw["cells"][at : at + 1] = parts

@@ -1,4 +1,4 @@
-"""Of two notebooks in `submitted/` the written one counts, and a note says so."""
+"""Of two notebooks in `submitted/`, the filled-in one counts, and a note says so."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def written(handed_in, mark: str) -> bytes:
 
 
 def counts(folder, unit):
-    """Return the notebook that counts as text, and the notes."""
+    """Return the text of the notebook that counts, and the notes."""
     submission = Submission("ada", SLUG, find_notebook(folder, SLUG))
     outcome = read_and_repair(unit, submission)
     return "".join(cell.source for cell in outcome.notebook.cells), outcome.notes

@@ -1,4 +1,4 @@
-"""Right answers to the tiny unit, and what becomes of them."""
+"""Right answers to the tiny unit, and their form after a repair."""
 
 import json
 
@@ -18,7 +18,7 @@ ANSWERS = {
 
 
 def grade_id(cell):
-    """Return the name that nbgrader knows a raw cell by."""
+    """Return the nbgrader id of a raw cell."""
     return cell["metadata"].get("nbgrader", {}).get("grade_id")
 
 
@@ -35,7 +35,7 @@ def code(source, **metadata):
 
 
 def repaired(unit, raw, tmp_path):
-    """Rebuild a submission that is given as raw JSON."""
+    """Rebuild a submission from raw JSON."""
     path = tmp_path / "handed_in.ipynb"
     path.write_text(json.dumps(raw), encoding="utf-8")
     return rebuild(unit, read_submission(path))

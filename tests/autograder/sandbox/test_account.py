@@ -1,4 +1,4 @@
-"""Root without bubblewrap: a child with an account of its own, as in a container."""
+"""Root without bubblewrap: a child has its own account, as in a container."""
 
 import os
 import sys
@@ -38,7 +38,7 @@ def parent() -> Iterator[ForkServerClient]:
 
 @pytest.fixture
 def tried(parent: ForkServerClient) -> Callable[[str], object]:
-    """Return what an expression gives in a child, after a cell of its own."""
+    """Return the value of an expression in a child that first runs a cell."""
 
     def value(expression: str, cell: str = "") -> object:
         cells = ["import os, socket", cell, f"def tried(): return {expression}"]
@@ -120,7 +120,7 @@ if os.fork() == 0:
 
 
 def test_two_graders_at_once_share_no_account(parent: ForkServerClient) -> None:
-    """The end of a child kills its whole account: another's child must not be in it."""
+    """The end of a child kills its account, so other children must not share it."""
     cells = ["import os", "def tried(): return os.getuid()"]
     copies = [ForkServerClient(parent.copy()) for _ in range(2)]  # both count from one
     first, second = (SubmissionRunner(copy, cells, {}, LIMITS) for copy in copies)
@@ -133,12 +133,12 @@ def test_two_graders_at_once_share_no_account(parent: ForkServerClient) -> None:
 
 
 def test_an_account_is_free_again_when_it_was_released() -> None:
-    wanted = uid_leases.USERS - 2  # the numbers go round
+    wanted = uid_leases.USERS - 2  # the numbers start again
     taken = [uid_leases.UidLease(wanted) for _ in range(5)]
     users = [account.user for account in taken]
     assert len(set(users)) == 5
     assert min(users) >= 61184 and max(users) < 61184 + 4096
-    pid = os.fork()  # as a worker's does, which would hold the lock
+    pid = os.fork()  # as in a worker, where it would hold the lock
     if pid == 0:
         time.sleep(60)
         os._exit(0)
@@ -175,7 +175,7 @@ def _runs(words: str) -> bool:
 def test_no_child_in_a_sandbox_has_the_number_of_an_account(
     parent: ForkServerClient,
 ) -> None:
-    """All processes of an account are killed at its end, wherever they live."""
+    """The end of an account kills all its processes, wherever they run."""
     taken = range(FIRST_USER, FIRST_USER + USERS)
     for sandbox in ("root", "user"):
         other = ForkServerClient(replace(parent._line, sandbox=sandbox))

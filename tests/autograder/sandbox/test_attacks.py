@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.integration,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
-MARGIN = 2  # seconds, and more only where the machine is crowded
+MARGIN = 2  # seconds, and more only on a crowded machine
 RUIN_THEMSELVES = {
     *("fork-bomb", "forged-outputs", "memory-of-many", "shadowed-in-the-folder"),
 }
@@ -34,7 +34,7 @@ ACTIVE = "iframe, object, embed, form, svg[onload], meta[http-equiv=refresh], ba
 
 
 def victim(hand: HandIn) -> None:
-    """Hand in right answers with a hidden word that only they may show."""
+    """Hand in right answers with a hidden word that only their own pages may show."""
     hand.right()
     hand.answer("why", WHY + " CANARY-STUDENT")
 
@@ -43,7 +43,7 @@ VICTIM = Case("victim", "is right, and has a secret", victim, FULL)
 
 
 def interleaved(attacks: list[Case], honest: list[Case]) -> list[Case]:
-    """Return attacks with an honest student behind every few of them."""
+    """Return attacks with an honest student after every few of them."""
     every = -(-len(attacks) // len(honest))
     cases = [VICTIM]
     for number, case in enumerate(honest):
@@ -147,7 +147,7 @@ def test_hidden_words_are_in_no_message(graded: GradedClass):
     for case in HONEST:
         assert not any("CANARY" in text for _, text in graded.written(case))
     secret = [path for path, text in graded.written(VICTIM) if "CANARY-STUDENT" in text]
-    assert secret  # only its own pages show what the victim wrote
+    assert secret  # only the victim's own pages show its text
     assert not any("CANARY-CHECKS" in text for _, text in graded.written(VICTIM))
 
 
@@ -180,7 +180,7 @@ def repr_of(output) -> str:
 
 
 def harmless(page: BeautifulSoup) -> None:
-    """Assert that nothing of the student's in a page can act."""
+    """Assert that no part of a page that a student wrote can run."""
     body = page.find("body")
     assert not body.select(ACTIVE)
     for script in page.find_all("script"):

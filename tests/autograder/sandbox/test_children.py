@@ -1,4 +1,4 @@
-"""Children: limits, crashes, what they can reach and what they leave behind."""
+"""Children: their limits, crashes, rights and traces."""
 
 import os
 import re
@@ -14,13 +14,13 @@ from autograder.checking.failures import StudentGone
 from autograder.sandbox import submission_runner
 from autograder.sandbox.limits import Limits
 
-PATIENCE = 30  # seconds by which a crowded machine may be late
+PATIENCE = 30  # seconds of delay on a crowded machine
 QUICK = Limits(cell_seconds=3, exercise_seconds=3, submission_seconds=60)
 
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """Wait longer for a child that has closed its channel: how it ends is asked."""
+    """Wait longer for the end of a child, because these tests check how it ends."""
     monkeypatch.setattr(submission_runner, "PATIENCE", PATIENCE / 3)
 
 
@@ -51,13 +51,13 @@ def test_output_is_bounded(remote):
 
 def test_a_cell_that_never_ends_is_stopped_and_left_out(remote):
     students = remote("while True:\n    pass", DEFINES, limits=QUICK)
-    seconds = students.limits.cell_seconds  # 3, and more on a crowded machine
+    seconds = students.limits.cell_seconds  # 3, or more on a crowded machine
     started = time.monotonic()
     assert torch.equal(run(students), torch.full((2,), 2.0))
     assert time.monotonic() - started < seconds / 3 * (3 + 2)
     assert f"stopped after {round(seconds, 1):g} s" in students.runs[0].stopped
     run(students)
-    assert students.limits_hit == ["cell 0: time"]  # it was not run again
+    assert students.limits_hit == ["cell 0: time"]  # it did not run again
 
 
 def test_a_cell_that_ends_its_process_is_left_out(remote):
@@ -113,7 +113,7 @@ def test_the_submission_as_a_whole_has_a_limit(remote):
     words = re.escape(f"more than {round(seconds, 1):g} s")
     with pytest.raises(StudentGone, match=words):
         run(students)
-    assert len(students.runs) <= 3  # two whole ones, and one that was cut short
+    assert len(students.runs) <= 3  # two whole ones, and an incomplete one
 
 
 def test_time_that_ends_before_the_first_cell_is_the_submissions(remote, monkeypatch):
@@ -167,7 +167,7 @@ def test_the_sandbox_hides_the_machine(remote, tmp_path):
 
 @pytest.mark.parametrize("parent", ["sandbox"], indirect=True)
 def test_nothing_is_left_behind(remote):
-    marker = f"8{secrets.randbelow(10**6):06}.25"  # no other run's
+    marker = f"8{secrets.randbelow(10**6):06}.25"  # from no other run
     students = remote(
         "import subprocess\nsubprocess.Popen(['/bin/sh', '-c', 'setsid sleep "
         f"{marker} &'])\nopen('/tmp/left', 'w').write('x')",
@@ -182,7 +182,7 @@ def test_nothing_is_left_behind(remote):
 
 
 def _comes_true(holds: Callable[[], bool]) -> bool:
-    """Say whether something is so, or soon is: what is killed needs time to go."""
+    """Tell whether a condition is or soon becomes true: killed processes end slowly."""
     until = time.monotonic() + PATIENCE
     while not holds() and time.monotonic() < until:
         time.sleep(0.1)
@@ -219,7 +219,7 @@ def test_memory_and_processes_are_limited(remote, parent):
 
 
 def test_memory_of_all_processes_together_is_limited(remote):
-    """Each of the eight takes less than one may."""
+    """Each of the eight uses less than one may use."""
     hoards = (
         "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n"
         "        hoard = b'x' * (48 << 20)\n        time.sleep(60)\n"

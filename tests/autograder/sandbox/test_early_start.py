@@ -1,4 +1,4 @@
-"""What grading waits for is started early, once, and shared by copying."""
+"""Slow imports start early and only once, and children share them by copying."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ def times(parent: ForkServerClient, files: dict[str, bytes] = KIT) -> torch.Tens
 
 
 def below(pid: int) -> set[int]:
-    """Return the numbers of a process's descendants."""
+    """Return the ids of a process's descendants."""
     try:
         text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     except OSError:
@@ -43,7 +43,7 @@ def below(pid: int) -> set[int]:
 
 
 def alive(pids: set[int]) -> set[int]:
-    """Return which of some processes have not ended."""
+    """Return the processes that have not ended."""
     found = set()
     for pid in pids:
         try:
@@ -56,7 +56,7 @@ def alive(pids: set[int]) -> set[int]:
 
 @pytest.fixture
 def fresh_parent(parent: ForkServerClient) -> ForkServerClient:
-    """Return a parent that holds no kit, of each kind of sandbox in turn."""
+    """Return a parent without a kit, of each kind of sandbox in turn."""
     if parent.kit:
         parent.restart()
     return parent
@@ -64,7 +64,7 @@ def fresh_parent(parent: ForkServerClient) -> ForkServerClient:
 
 @pytest.fixture
 def pool(classroom):
-    """Return two workers for a class of two, which are ended afterwards."""
+    """Return two workers for a class of two, and end them afterwards."""
     only(classroom, "perfect-one", "mistake-1")
     folder = ClassFolder(classroom)
     made = workers.Processes(graded_unit(UNIT, classroom), folder.limits, 2)
@@ -73,7 +73,7 @@ def pool(classroom):
 
 
 def graded(pool: workers.Processes, root: Path) -> dict[str, tuple[str, float]]:
-    """Grade what was handed in under `root`."""
+    """Grade the submissions under `root`."""
     for submission in ClassFolder(root).submissions(UNIT):
         pool.give(submission)
     ended = []

@@ -1,4 +1,4 @@
-"""What an error of a student's says: sizes and names, and not the hidden inputs."""
+"""A student's error message shows sizes and names, and not the hidden inputs."""
 
 import pytest
 

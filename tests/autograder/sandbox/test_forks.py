@@ -1,4 +1,4 @@
-"""The cells run once; a fork that is asked for knows nothing of the others."""
+"""The cells run once, and each fork is independent of the other forks."""
 
 import os
 import time
@@ -135,7 +135,7 @@ def gradient():
 
 
 def test_no_place_of_a_sandbox_outlives_an_exercise(parents: Callable) -> None:
-    """What one exercise has written is nowhere, wherever it may write."""
+    """The files of one exercise are invisible to the others, wherever it may write."""
     require("bubblewrap")
     cell = """
 import os
@@ -173,7 +173,7 @@ def one():
 def test_memory_of_the_cells_is_counted_once(
     remote: Callable[..., SubmissionRunner],
 ) -> None:
-    """The one that waits and its fork hold it together."""
+    """The waiting process and its fork share the memory."""
     cell = """
 import time, torch
 held = torch.ones(90_000_000)  # 360 MB
@@ -190,7 +190,7 @@ def wait():
 def test_a_second_run_begins_when_the_first_has_ended(
     remote: Callable[..., SubmissionRunner],
 ) -> None:
-    """The child with the course's earlier answers does not get as much memory again."""
+    """The child with the course's earlier answers gets no second share of memory."""
     with remote("def first(): return 1", "def second(): return first()") as students:
         students.answers = {"a": OurAnswer(0, "pass", 1), "b": OurAnswer(1, "", 2)}
         assert asked(students, "b", "second") == 1
@@ -204,7 +204,7 @@ def test_a_second_run_begins_when_the_first_has_ended(
 def test_a_fork_weighs_as_much_as_another_submission(
     remote: Callable[..., SubmissionRunner], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From its first moment, also where the grader has to wait for a processor."""
+    """It has this weight from the start, even if the grader waits for a processor."""
     is_forked = SubmissionRunner._is_forked
     monkeypatch.setattr(
         SubmissionRunner, "_is_forked", lambda *a: (is_forked(*a), time.sleep(0.5))[0]

@@ -1,4 +1,4 @@
-"""Who ran out of time is told from who had no processor; what is counted nowhere."""
+"""The grader separates slow students from busy machines, and counts all time."""
 
 import contextlib
 import os
@@ -33,9 +33,9 @@ SPINS, SLEEPS = "while True: pass", "import time\n    time.sleep(600)"
 
 @contextlib.contextmanager
 def crowd() -> Iterator[None]:
-    """Have four processes for each processor that never rest.
+    """Run four processes for each processor that never rest.
 
-    Each has a session of its own: Linux may share the processors out by session.
+    Each has its own session, because Linux may divide the processors by session.
     """
     command = [sys.executable, "-c", "while True: pass"]
     many = [
@@ -52,7 +52,7 @@ def crowd() -> Iterator[None]:
 
 @pytest.fixture
 def impatient(monkeypatch) -> None:
-    """Give no more time where it is crowded; who only sleeps needs it, to be told."""
+    """Give no extra time on a crowded machine. Only sleeping students need it here."""
     monkeypatch.setattr(sandbox_limits, "crowding", lambda: 1.0)
 
 
@@ -63,14 +63,14 @@ def test_who_sleeps_in_a_crowd_was_not_held_up(remote):
 
 @pytest.mark.parametrize("parent", [KIND], indirect=True)
 def test_a_fork_that_works_in_a_crowd_was_held_up(remote, impatient):
-    """It is the fork that works; what it was forked from only waits for it."""
+    """The fork does the work, and its parent process only waits for it."""
     assert was_held_up(remote, SPINS, forks=True)
 
 
 def was_held_up(remote, body: str, forks: bool = False) -> bool:
-    """Run a function in a crowd until its time is over.
+    """Run a function on a crowded machine until its time is over.
 
-    Who only sleeps has more of it: its start in the crowd is to be a small part.
+    A sleeping function gets more time, so that its start is a small part of it.
     """
     limits = replace(SHORT, exercise_seconds=6) if body == SLEEPS else SHORT
     students = remote(f"def double(x):\n    {body}", limits=limits)
@@ -113,7 +113,7 @@ def test_who_ends_in_time_was_not_held_up(remote):
 
 
 def test_what_a_submission_starts_waits_for_others(remote):
-    """Sixty processes that never rest would leave nothing to the next student."""
+    """Sixty processes that never rest would leave no time for the next student."""
     students = remote(
         """
 import os, threading, time

@@ -1,4 +1,4 @@
-"""What a student's process answers cannot harm the grader, nor show what is hidden."""
+"""Replies of a student's process cannot harm the grader or reveal hidden data."""
 
 import os
 import subprocess
@@ -74,13 +74,13 @@ def test_a_question_that_is_too_large_is_no_question():
     with pytest.raises(ProtocolError, match="too many bytes"):
         student._answer(Message({}, bytearray(17 << 20)))
     with pytest.raises(ProtocolError, match="too many bytes"):
-        student._answer(Message({}, size=17 << 20))  # of texts and lists
+        student._answer(Message({}, size=17 << 20))  # in texts and lists
 
 
 def asking(
     target, *arguments, methods=("__call__",)
 ) -> tuple[SubmissionProxy, Message]:
-    """Return a student who was given `target`, and a question to it."""
+    """Return a student with `target` as an argument, and a question to this student."""
     student = forged(ok=None)
     student._refer(Callback(target, methods))
     question = {"key": 0, "method": "__call__", "args": arguments, "kwargs": {}}

@@ -1,4 +1,4 @@
-"""Those who look for what attacks leave behind find it, and nothing of others."""
+"""The search for traces of attacks finds them, and nothing else."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 
 @contextlib.contextmanager
 def orphan(command: str, marker: str) -> Iterator[None]:
-    """Run a command below no living process of ours; end what has the marker."""
+    """Run an orphaned command, and end the processes with the marker."""
     line = f"({command}) >/dev/null &"
     subprocess.run(["/bin/sh", "-c", line], check=True)
     try:
@@ -30,12 +30,12 @@ def orphan(command: str, marker: str) -> Iterator[None]:
 
 
 def left(known: set[int], marker: str) -> list[str]:
-    """Return what an attack with a marker seems to have left."""
+    """Return the traces of an attack with a marker."""
     return [found for found in processes(known) if marker in found]
 
 
 def appears(known: set[int], marker: str) -> bool:
-    """Wait for it: while one program takes another's place it has no command line."""
+    """Wait for it: while a program replaces another one, it has no command line."""
     until = time.monotonic() + 60
     while not left(known, marker) and time.monotonic() < until:
         time.sleep(0.01)

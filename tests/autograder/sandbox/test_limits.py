@@ -1,4 +1,4 @@
-"""More time on a machine that has too much to do; none of the other limits moves."""
+"""A busy machine gets longer time limits, and all other limits stay equal."""
 
 import dataclasses
 import os

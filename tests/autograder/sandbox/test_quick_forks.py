@@ -1,4 +1,4 @@
-"""A child costs a fork and what its code asks for: no imports, no second fork."""
+"""A child costs one fork and the work of its code: no imports, no second fork."""
 
 import subprocess
 import sys

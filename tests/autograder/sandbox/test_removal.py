@@ -1,4 +1,4 @@
-"""Built-ins are missing for good in a process that runs an answer without them."""
+"""Built-ins are removed for good in a process that runs an answer without them."""
 
 from collections.abc import Callable
 
@@ -94,7 +94,7 @@ def test_a_built_in_is_missing(use: str, remote: Callable[..., SubmissionRunner]
     students = remote(f"{IMPORTS}\ndef f(x):\n    {body}")
     with students.fresh("any") as student:
         student.begin(3)
-        student.f(torch.ones(2, 3, 4))  # it works otherwise
+        student.f(torch.ones(2, 3, 4))  # the function works otherwise
     missing = student.without(banned)
     assert missing is not None
     with missing as without, pytest.raises((StudentError, StudentGone)):
@@ -135,7 +135,7 @@ def test_the_built_in_that_was_needed_is_named(remote: Callable[..., SubmissionR
 
 
 def test_a_process_of_the_first_run_is_gone(remote: Callable[..., SubmissionRunner]):
-    """It could answer in the place of what is missing."""
+    """The old process could answer in place of the removed function."""
     body = "import os\ndef f(): return os.getpid()"
     students = remote(body)
     with students, students.fresh("any") as student:

@@ -63,9 +63,9 @@ print(tried(lambda: socket.socket(socket.AF_UNIX)), tried(socket.socketpair))
 
 @pytest.mark.needs("bubblewrap")
 def test_no_memory_is_shared_unseen_and_no_socket_leads_out(parents):
-    """What is written to such memory and no longer mapped is counted for nobody.
+    """No limit counts shared memory that is written and no longer mapped.
 
-    The family 40 is AF_VSOCK: it leads out of a virtual machine.
+    The family 40 is AF_VSOCK, which connects a virtual machine with its host.
     """
     students = SubmissionRunner(parents("sandbox"), [TRIES], {})
     with students.fresh("any"):

@@ -1,4 +1,4 @@
-"""A student's slow cell runs once, unless an answer may use what it makes."""
+"""A student's slow cell runs once, unless an answer may use its results."""
 
 import pytest
 from students_in_children import DEFINES, run

@@ -1,4 +1,4 @@
-"""Where there is no sandbox, nothing is graded until the instructor says so."""
+"""Without a sandbox, nothing is graded until the instructor agrees."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from autograder.sandbox.limits import Limits
 
 @pytest.fixture
 def without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let bubblewrap be found nowhere."""
+    """Make bubblewrap impossible to find."""
     monkeypatch.setattr(shutil, "which", lambda name: None)
     bubblewrap.sandbox_kind.cache_clear()
     yield

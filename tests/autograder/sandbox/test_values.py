@@ -1,4 +1,4 @@
-"""Values cross whole; what is no message is refused, not believed."""
+"""Values arrive whole, and the grader refuses anything that is not a message."""
 
 import json
 import socket
@@ -144,7 +144,7 @@ def test_depth_and_number_of_values_are_limited():
         decoded({"list": [0] * 600_000})
 
 
-PRIME = (1 << 61) - 1  # whole numbers that differ by it have one hash
+PRIME = (1 << 61) - 1  # integers that differ by a multiple have the same hash
 MANY = 50_000
 
 
@@ -154,7 +154,7 @@ MANY = 50_000
         {"set": [n * PRIME for n in range(MANY)]},
         {"frozenset": [n * -PRIME for n in range(MANY)]},
         {"dict": [[n * PRIME, 0] for n in range(MANY)]},
-        {"list": [n * PRIME for n in range(MANY)]},  # a check may make a set of it
+        {"list": [n * PRIME for n in range(MANY)]},  # a check may put them into a set
         {"set": [{"tuple": [n, -n]} for n in range(MANY)]},
         {"set": [float(n) for n in range(MANY)]},
     ],
@@ -176,7 +176,7 @@ def test_many_texts_and_some_numbers_cross():
 
 
 def test_tensors_hold_no_more_than_their_message():
-    """Thirty that point at the same bytes would be thirty times as large."""
+    """Thirty tensors that share the same bytes would be thirty times as large."""
     one = {"tensor": ["uint8", [4], None, 0]}
     assert decoded({"list": [one]}, b"\0" * 4)[0].tolist() == [0] * 4
     assert len(decoded({"list": [one, one]}, b"\0" * 8)) == 2

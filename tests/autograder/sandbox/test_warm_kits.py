@@ -1,4 +1,4 @@
-"""A kit that was imported before a student came is there for its own unit alone."""
+"""A kit that was imported before a student came serves only its own unit."""
 
 import torch
 from students_in_children import DEFINES, printed, run

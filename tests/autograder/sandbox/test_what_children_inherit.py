@@ -1,4 +1,4 @@
-"""Children inherit what every submission imports, and not what few ask for."""
+"""Children inherit the imports that every submission needs, and no rare ones."""
 
 from pathlib import Path
 

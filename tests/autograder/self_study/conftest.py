@@ -16,7 +16,7 @@ from autograder.publish.self_study import self_study_files
 
 COURSE = load_course()
 WITHOUT_UNIX = COURSE.root / "tests" / "project" / "without_unix.py"
-# What grading a class needs, and a learner does not have.
+# Packages that grading a class needs, and that a learner does not have.
 ABSENT = ("nbgrader", "jupytext", "pytest", "rapidfuzz", "sqlalchemy", "nbclient")
 HIDE = f"""
 import builtins, os, signal, sys
@@ -51,7 +51,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def without_unix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder that hides Unix's modules and the grader's packages.
 
-    Python reads its `sitecustomize` at the start of each process.
+    Python reads the folder's `sitecustomize` at the start of each process.
     """
     folder = tmp_path_factory.mktemp("without-unix")
     (folder / "sitecustomize.py").write_text(HIDE, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Notebooks of unit 04: a right one, and others made of it."""
+"""Notebooks of unit 04: a right one, and notebooks made from it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def changed(old: str, new: str) -> str:
     """Return the answers with one place changed.
 
     Raises:
-        ValueError: if the answers do not have this place.
+        ValueError: if the answers do not contain this place.
     """
     text = answers()
     if old not in text:

@@ -1,4 +1,4 @@
-"""Hints come one after the other, and the course's answer comes after the learner's."""
+"""Hints come one by one, and the course's answer comes after the learner's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is no notebook of the unit gets one sentence."""
+"""A file that is no notebook of the unit gets one sentence."""
 
 from __future__ import annotations
 

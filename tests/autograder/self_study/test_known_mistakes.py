@@ -20,9 +20,9 @@ CAUGHT, NAMED = 0.99, 0.90
 
 
 def judged(slug: str, number: int) -> tuple[str, bool, bool]:
-    """Return a variant's kind, whether all checks pass, and whether it is named.
+    """Return a variant's kind, whether all checks pass, and whether a check names it.
 
-    A mistake that the hidden checks need not name has the kind "unnamed".
+    If the hidden checks need not name a mistake, its kind is "unnamed".
     """
     proof = proof_of(slug, COURSE.root)
     variant = proof.variants[number]
@@ -43,7 +43,7 @@ def judged(slug: str, number: int) -> tuple[str, bool, bool]:
 
 
 def require_counts(slugs: list[str], step: int) -> None:
-    """Judge each variant whose number is a multiple of `step`, and count."""
+    """Check each variant whose number is a multiple of `step`, and count results."""
     found = [
         judged(slug, number)
         for slug in slugs

@@ -1,4 +1,4 @@
-"""The report names the function that returns nothing, and counts apart what is ours."""
+"""The report names the function that returns None, and counts our cells separately."""
 
 from __future__ import annotations
 

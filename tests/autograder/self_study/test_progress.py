@@ -1,4 +1,4 @@
-"""The map of the units comes from one readable file, which nothing else loses."""
+"""The map of the units comes from one readable file, which keeps its other content."""
 
 from __future__ import annotations
 

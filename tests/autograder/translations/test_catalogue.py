@@ -1,4 +1,4 @@
-"""Catalogues: a translation stays with its sentence, and none is shown of another."""
+"""A translation in a catalogue stays with its sentence, and is never used elsewhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONG = "The decoder reads what it has written so far, and looks at the source"
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A catalogue of two sentences, of which one is translated."""
+    """Write a catalogue of two sentences. One of them is translated."""
     path = tmp_path / "page.po"
     path.write_text(updated(read(path), [Message("First."), Message(f"{LONG}.")]))
     catalog = read(path)

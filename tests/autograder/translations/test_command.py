@@ -1,4 +1,4 @@
-"""`course translations` fails on what CI must not let through."""
+"""`course translations` fails on faults that CI must not accept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KOREAN = "`code`와 [링크](https://example.org)가 있는 문장."
 
 @pytest.fixture
 def course(pocket: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
-    """The pocket course with a README, a catalogue of it, and a record."""
+    """Give the pocket course a README, its catalogue, and a record."""
     monkeypatch.setattr("autograder.course.load_course", lambda: pocket)
     (pocket.root / "README.md").write_text(README, encoding="utf-8")
     assert translations("extract", "--no-pages").exit_code == 0

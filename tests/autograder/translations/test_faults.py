@@ -1,4 +1,4 @@
-"""Every fault of a translation is found, and what is right is not."""
+"""Every fault of a translation is found, and a right translation has none."""
 
 from __future__ import annotations
 

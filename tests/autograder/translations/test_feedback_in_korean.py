@@ -1,7 +1,8 @@
-"""What a student with a wrong answer is told of a Korean notebook is Korean.
+"""A student with a wrong answer in a Korean notebook gets Korean feedback.
 
-A sample of the recorded wrong variants of every unit goes through its hidden checks;
-what these say may keep code, names, and what an exception or the student's line says.
+A sample of the recorded wrong variants of every unit goes through the unit's hidden
+checks. Their messages may keep code, names, and quotations from an exception or from
+the student's line.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from autograder.translations.feedback_catalogues import feedback_table
 from autograder.unit import cells_to_run, our_answers
 
 COURSE = load_course()
-EVERY = 7  # one wrong variant of so many
-# Code, and what is quoted: of an exception and of the student's own line.
+EVERY = 7  # one wrong variant out of this many
+# Code, and quotations from an exception or from the student's own line.
 BESIDE = re.compile(r"`[^`]*`|“[^”]*”|<[a-z]+>")
 LATIN = re.compile(r"(?<![\w.`=/\[-])[A-Za-z][a-z’']+(?![\w.`=/(\[-])")
 SMALL_WORDS = """
@@ -47,7 +48,7 @@ def english_in(korean: str) -> list[str]:
 
 
 def told(proof: Proof, variant: Variant) -> Iterator[str]:
-    """Yield what a variant's own exercise says of it, in Korean."""
+    """Yield the Korean feedback on a variant's own exercise."""
     unit = proof.graded
     table = feedback_table(COURSE.root, "ko", unit.slug)
     sources = substitute(cells_to_run(proof.notebook), variant)

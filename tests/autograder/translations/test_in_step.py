@@ -1,4 +1,4 @@
-"""The catalogues that are committed are up to date and sound, and every rule fires."""
+"""The committed catalogues are up to date and sound, and every rule finds its fault."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COURSE = load_course()
 
 @pytest.mark.integration
 def test_the_catalogues_are_up_to_date() -> None:
-    """Those of the book's pages too, which CI writes anew."""
+    """The test includes the catalogues of the book's pages, which CI writes again."""
     old = [path for path, _ in outdated(COURSE, quick_messages(COURSE))]
     assert old == [], "run `course translations extract`"
 
@@ -60,7 +60,7 @@ def test_an_outdated_catalogue_is_told_and_written(
 
 @pytest.fixture(scope="module")
 def pseudolocalized(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All catalogues, translated into words that are none."""
+    """Return all catalogues, translated into invented words."""
     folder = tmp_path_factory.mktemp("pseudolocalized") / "ko"
     pseudolocalize(COURSE.root / "book" / "locale" / "ko", folder)
     return folder
@@ -77,7 +77,7 @@ def in_korean(unit: Unit, folder: Path) -> tuple[NotebookNode, NotebookNode]:
 
 
 class Blanked(ast.NodeTransformer):
-    """Put the same text in the place of every string."""
+    """Replaces every string by the same text."""
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         return ast.Constant("text")
@@ -87,7 +87,7 @@ class Blanked(ast.NodeTransformer):
 
 
 def without_words(source: str) -> str:
-    """Return what a cell does but for its strings."""
+    """Return a cell's code without its strings."""
     return ast.dump(Blanked().visit(ast.parse(source)))
 
 
@@ -123,7 +123,7 @@ def test_the_korean_notebook_has_the_code_of_the_english_one(unit: Unit) -> None
 @pytest.mark.parametrize("unit", COURSE.units[:1], ids=lambda unit: unit.slug)
 def test_without_translations_a_notebook_is_english(unit: Unit, tmp_path: Path) -> None:
     english, made = in_korean(unit, tmp_path)
-    for own, other in (  # links lead to the edition's own notebook and chapter
+    for own, other in (  # links lead to the files of this edition
         (f"/assignments/{unit.slug}/", f"/assignments/ko/{unit.slug}/"),
         (f"/{unit.slug}.html", f"/ko/{unit.slug}.html"),
     ):

@@ -1,4 +1,4 @@
-"""The Korean notebooks show no English sentence beside code and what is quoted."""
+"""The Korean notebooks contain no English sentence, except for code and quotations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograder.unit import is_graded_code
 COURSE = load_course()
 BESIDE = re.compile(
     r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)|“[^”]*”|\*[^*\n]+\*|<[^>]*>|"
-    r"\([^()]*\)|\{[^{}]*\}|state dict|float dtype",  # names of PyTorch's, too
+    r"\([^()]*\)|\{[^{}]*\}|state dict|float dtype",  # also names of PyTorch
     re.DOTALL,
 )
 SENTENCE = re.compile(r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}|[A-Za-z]{3,} [a-z]{3,}")
@@ -46,7 +46,7 @@ def test_no_english_sentence_is_left(unit: Unit) -> None:
 
 
 def strings(unit: Unit) -> Iterator[str]:
-    """Yield every string of the visible checks, wherever in a cell it stands."""
+    """Yield every string of the visible checks, wherever it is in a cell."""
     path = COURSE.translated_notebook(unit, "ko")
     for cell in nbformat.read(path, as_version=4).cells:
         if is_graded_code(cell) and grade_id(cell) not in SHARED:
@@ -57,7 +57,7 @@ def strings(unit: Unit) -> Iterator[str]:
 
 @pytest.mark.parametrize("unit", COURSE.units, ids=lambda unit: unit.slug)
 def test_no_string_of_a_check_is_english(unit: Unit) -> None:
-    """A message may look its words up in a dict, or hold a string in a field."""
+    """A message may look up its words in a dict, or contain a string in a field."""
     found = list(strings(unit))
     assert len(found) > 10
     left = [t for t in found if SENTENCE.search(t) and not EXAMPLES.fullmatch(t)]

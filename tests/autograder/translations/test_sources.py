@@ -1,4 +1,4 @@
-"""The texts that the grader may show are found where they are written."""
+"""The search finds all texts that the grader may show."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_what_a_students_process_says_is_found() -> None:
 def said_by_f_strings(source: str) -> list[str]:
     """Return the f-strings of a module with several words of their own.
 
-    What is raised as a fault of the check itself is for its author.
+    Messages about faults of the check itself are for its author, so they do not count.
     """
     tree = ast.parse(source)
     raised = [node for node in ast.walk(tree) if isinstance(node, ast.Raise)]
@@ -64,7 +64,7 @@ def said_by_f_strings(source: str) -> list[str]:
 @pytest.mark.integration
 @pytest.mark.parametrize("folder", ["checks", "checking"])
 def test_no_message_of_a_check_is_an_f_string(folder: str) -> None:
-    """Nobody could translate it: `Phrase` keeps the template."""
+    """Nobody could translate an f-string, because only `Phrase` keeps the template."""
     paths = sorted((COURSE.root / "autograder" / folder).glob("*.py"))
     found = {path.name: said_by_f_strings(path.read_text("utf-8")) for path in paths}
     assert {name: texts for name, texts in found.items() if texts} == {}

@@ -1,4 +1,4 @@
-"""Words are taken out of Markdown, Python and JavaScript, and put in again."""
+"""Words are extracted from Markdown, Python and JavaScript, and inserted again."""
 
 from __future__ import annotations
 

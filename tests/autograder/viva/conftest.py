@@ -1,4 +1,4 @@
-"""The solution's results, from one run in the sandbox."""
+"""The results of the solution, from one run in the sandbox."""
 
 import pytest
 from viva_students import UNIT_04, proof

@@ -1,4 +1,4 @@
-"""A class gets its sheets, and a hostile notebook spoils only its own."""
+"""A class gets its sheets, and a hostile notebook damages only its own sheet."""
 
 import csv
 from pathlib import Path

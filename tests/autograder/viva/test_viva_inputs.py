@@ -1,4 +1,4 @@
-"""Each input is fair: all right styles give the solution's result for it."""
+"""Each input is fair: all right styles give the same result as the solution."""
 
 import pytest
 from viva_students import UNIT_04, answer_cells, right_styles, runner_of

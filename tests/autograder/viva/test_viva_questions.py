@@ -1,4 +1,4 @@
-"""The stated answers are true, and only the student's own code is in question."""
+"""The stated answers are true, and the questions quote only the student's own code."""
 
 import math
 import re

@@ -29,7 +29,7 @@ def right_styles(slug: str, name: str) -> list[Variant]:
 
 
 def styled(number: int) -> dict[str, str]:
-    """Return the answers of unit 04, each in its right style of this number."""
+    """Return the answers of unit 04, each in the right style with this number."""
     answers = dict(proof(UNIT_04).graded.answers)
     for name in CALLS[UNIT_04]:
         styles = right_styles(UNIT_04, name)

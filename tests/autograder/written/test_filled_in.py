@@ -1,4 +1,4 @@
-"""Tables of points that were filled in part by part, or with slips."""
+"""Tables of points that a human filled in part by part, or with mistakes."""
 
 import pytest
 

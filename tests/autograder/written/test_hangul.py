@@ -1,4 +1,4 @@
-"""Answers in Korean: particles are glued to words, and words are short."""
+"""Answers in Korean: particles are attached to words, and words are short."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autograder.written.substance import Answer, Verdict, judge, words_needed
 
 COURSE = load_course()
 POINTS = 15
-# As a student would write them; the first is the model answer in other words.
+# Answers as a student would write them. The first is the model answer in other words.
 ANSWERS = {
     "04_attention": (
         "내적은 서로 독립인 항 $d_k$개를 더한 값이라서 분산도 $d_k$배가 되고 "
@@ -69,7 +69,7 @@ def test_a_korean_answer_has_substance(slug: str) -> None:
 
 
 def changed(text: str, every: int) -> str:
-    """Return a text with each so manieth word replaced."""
+    """Return a text in which every n-th word is replaced: n is `every`."""
     words = text.split()
     return " ".join(
         "정말로" + "." * word.endswith(".") if number % every == every - 1 else word
@@ -78,7 +78,7 @@ def changed(text: str, every: int) -> str:
 
 
 def other_particles(text: str) -> str:
-    """Return a text with other particles, which makes no new sentence."""
+    """Return a text with other particles, which is not a new sentence."""
     swaps = {"은 ": "이 ", "는 ": "가 ", "을 ": "은 ", "를 ": "는 ", "에서 ": "에는 "}
     for one, other in swaps.items():
         text = text.replace(one, other)

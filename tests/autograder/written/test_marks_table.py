@@ -1,4 +1,4 @@
-"""Points by hand in a spreadsheet: tables that come back as they were meant."""
+"""Points by hand in a spreadsheet: reading a table gives the intended points."""
 
 import csv
 import io
@@ -43,7 +43,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def fill(path: Path, found: list[dict[str, str]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, found[0], delimiter=";")  # as Excel does here
+        writer = csv.DictWriter(file, found[0], delimiter=";")  # as Excel does it
         writer.writeheader()
         writer.writerows(found)
 
@@ -82,13 +82,13 @@ def test_points_and_comments_come_back(marked):
     page = marked / "feedback" / "perfect-one" / UNIT / f"{UNIT}.html"
     assert "(Score: 30.0 / 30.0)" in page.read_text()
     before = cells(marked)
-    course(marked, "marks", "01")  # written anew, it says what the gradebook says
+    course(marked, "marks", "01")  # when written again, it shows the gradebook's points
     assert "0 of them new" in course(marked, "marks", "01", "--take", path)
     assert cells(marked) == before
 
 
 def test_an_answer_may_hold_any_line_separator(marked):
-    """A text pasted from elsewhere has U+2028 in it, which ends no row of a table."""
+    """Text pasted from elsewhere may contain U+2028, which does not end a row."""
     course(marked, "marks", "01")
     path = marked / "marks" / f"{UNIT}.csv"
     table = rows(path)
@@ -195,7 +195,7 @@ def test_two_tables_that_differ_are_refused(marked, tmp_path):
     "own", first_of([{"points": "4"}, {"comment": "Well."}, {"points": "many"}])
 )
 def test_a_graders_work_is_not_written_over(marked, own):
-    """Who asks for the tables again loses nothing that was not taken."""
+    """Writing the tables again loses no points that were not yet read."""
     course(marked, "marks", "01", "--among", "ann,bo", "--anonymous")
     path = marked / "marks" / f"{UNIT}-bo.csv"
     table = rows(path)

@@ -1,4 +1,4 @@
-"""What is read as a written answer: its cell, and a student's own cells below it."""
+"""A written answer is its cell and the student's own cells below it."""
 
 import copy
 
@@ -15,7 +15,7 @@ PICTURE = {"x.png": {"image/png": "iVBORw0KGgo="}}
 
 @pytest.fixture
 def answer_of(tiny_unit, tmp_path):
-    """Return a function that reads an answer from a notebook with cells behind it."""
+    """Return a function that reads an answer from a notebook with cells after it."""
 
     def read(text, *behind):
         notebook = copy.deepcopy(tiny_unit.released)

@@ -1,4 +1,4 @@
-"""Every written question of the course has a rubric that its model answer tells."""
+"""Every written question has a rubric, and its model answer covers the rubric."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""One setting decides how written answers count, and one command brings it about."""
+"""One setting decides how written answers count, and one command applies it."""
 
 import csv
 import json
@@ -73,13 +73,13 @@ def contents(root: Path, student: str) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Go through a class in several steps, as through a large one."""
+    """Process a class in several steps, like a large class."""
     monkeypatch.setattr(gradebook, "AT_ONCE", 2)
 
 
 @pytest.fixture
 def three(classroom: Path) -> Path:
-    """Return a class of three; one wrote much, one little, one nothing."""
+    """Return a class of three. One wrote much, one little, one nothing."""
     only(classroom, *TWO)
     write(classroom, "perfect-one", OWN)
     write(classroom, "half-done", "YOUR ANSWER HERE")

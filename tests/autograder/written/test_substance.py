@@ -1,4 +1,4 @@
-"""What has substance, and what tries to look as if it had."""
+"""Answers with substance, and answers that only look as if they had substance."""
 
 import time
 
@@ -43,7 +43,7 @@ def verdict(text: str, handed_out: HandedOut, *others: str):
 
 
 def changed(text: str, every: int) -> str:
-    """Return a text with each so manieth word replaced."""
+    """Return a text in which every n-th word is replaced: n is `every`."""
     words = text.split()
     return " ".join(
         "really" if number % every == every - 1 else word
@@ -112,7 +112,7 @@ def test_a_neighbours_answer_counts_for_neither(text, handed_out):
     found = judge(answers, POINTS, handed_out)
     assert [found[one].has_substance for one in "abc"] == [False, False, True]
     assert (found["a"].like, found["b"].like) == (("b",), ("a",))
-    assert "b" not in found["a"].why.split()  # the student is not told who
+    assert "b" not in found["a"].why.split()  # the student does not learn their names
 
 
 def test_members_of_a_team_may_hand_in_one_answer(handed_out):

@@ -1,4 +1,4 @@
-"""What the tests ask the engine in a browser, and what PyTorch answers."""
+"""The tests' questions to the engine in a browser, and PyTorch's answers."""
 
 import base64
 
@@ -34,7 +34,7 @@ def padded(rows: list[list[int]]) -> Tensor:
 def greedy_of(
     model: Transformer, sources: list[list[int]], most: int = 50
 ) -> list[list[int]]:
-    """Translate greedily; return each sentence's ids, from `<sos>`."""
+    """Translate greedily, and return each sentence's ids from `<sos>` on."""
     cached = CachedTransformer(model, decode_step_cached)
     found = greedy_decode(cached, padded(sources), most)
     return [until_end(row).tolist() for row in found]
@@ -49,7 +49,7 @@ def logits_of(model: Transformer, src: list[int], tgt: list[int]) -> Tensor:
 def hypotheses_of(
     model: Transformer, sources: list[list[int]], settings: SearchSettings
 ) -> Found:
-    """Search; return each sentence's hypotheses, the best first, and their scores."""
+    """Search, and return each sentence's hypotheses and scores, the best first."""
     cached = CachedTransformer(model, decode_step_cached)
     ids, score = beam_search(cached, padded(sources), settings)
     return [
@@ -59,13 +59,13 @@ def hypotheses_of(
 
 
 def ask_logits(engine, src: list[int], tgt: list[int]) -> list[Tensor]:
-    """Let the page compute the logits of a target at once, and word by word."""
+    """Make the page compute the logits of a target, at once and word by word."""
     texts = engine.evaluate("([src, tgt]) => ask.logits(src, tgt)", [src, tgt])
     return [as_floats(text) for text in texts]
 
 
 def ask_beams(engine, sources: list[list[int]], settings: SearchSettings) -> Found:
-    """Let the page search."""
+    """Make the page search."""
     asked = {
         "k": settings.beam_size,
         "alpha": settings.length_penalty,

@@ -32,7 +32,7 @@ SETTINGS = {"text": "die frau ruft den alten mann an .", "at": 2}
 
 @pytest.fixture(scope="session")
 def npm() -> Path:
-    """The folder of the packages that `package.json` names."""
+    """Return the folder of the packages in `package.json`."""
     return packages_of_npm()
 
 
@@ -43,7 +43,7 @@ def examples() -> list[dict[str, str]]:
 
 @pytest.fixture(scope="session")
 def live_folder(tmp_path_factory) -> Path:
-    """A folder with the files that a built book has for the figure."""
+    """Make a folder with the files that a built book has for the figure."""
     folder = tmp_path_factory.mktemp("live-page")
     write_files(folder / "live")
     return folder
@@ -51,7 +51,7 @@ def live_folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def write_page(live_folder, examples) -> Callable[..., Path]:
-    """Write a page with one figure; returns its path."""
+    """Write a page with one figure, and return its path."""
 
     def write(
         name: str = "page", above: str = "", opened: str = "", **settings
@@ -66,7 +66,7 @@ def write_page(live_folder, examples) -> Callable[..., Path]:
 
 @pytest.fixture
 def read(chromium) -> Iterator[Callable[..., Reader]]:
-    """Open a browser window, which notes what goes wrong in it."""
+    """Open a browser window that records errors."""
     readers = []
 
     def new(width: int = 1280, theme: str = "light", **options) -> Reader:
@@ -92,7 +92,7 @@ def sources(shipped) -> list[list[int]]:
 
 @pytest.fixture(scope="session")
 def engine_page(live_folder) -> Path:
-    """A page that has the script, the model and the tests' questions, and no figure."""
+    """Write a page with the script, the model and the questions, but no figure."""
     shutil.copy(HERE / "ask_engine.js", live_folder)
     names = ("live/live.js", "live/tiny-model.js", "ask_engine.js")
     tags = "".join(f'<script src="{name}"></script>' for name in names)
@@ -103,7 +103,7 @@ def engine_page(live_folder) -> Path:
 
 @pytest.fixture(scope="module")
 def engine(chromium, engine_page) -> Iterator[object]:
-    """That page, open in Chromium."""
+    """Open that page in Chromium."""
     context = chromium.new_context()
     page = context.new_page()
     page.goto(engine_page.as_uri())

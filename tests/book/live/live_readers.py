@@ -1,4 +1,4 @@
-"""A window of a browser that is open on a live translator."""
+"""A browser window with a live translator."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ READY = ".live-translator[data-ready]"
 
 
 class Reader:
-    """One window, and everything that goes wrong in it or is asked of the network."""
+    """A window that records every error in it and every request to the network."""
 
     def __init__(self, chromium: object, width: int, theme: str, **options) -> None:
         size = {"width": width, "height": 900}

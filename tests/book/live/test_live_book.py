@@ -1,4 +1,4 @@
-"""The figure in the built book: on its pages, on no other, and open to everyone."""
+"""The figure is on its pages of the built book, on no other page, and accessible."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the pages say of the figure is what comes out."""
+"""The pages' statements about the figure are true."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The engine in a real browser computes what PyTorch computes, and finds the same."""
+"""The engine in a real browser computes and finds the same as PyTorch."""
 
 import base64
 import itertools
@@ -32,12 +32,12 @@ ALPHAS = (0.0, 0.6, 1.0)
 
 
 def random_file(config: TransformerConfig) -> tuple[Transformer, str]:
-    """Make a random model as its file holds it, and the file in base64."""
+    """Make a random model in the format of its file, and return the file in base64."""
     model = Transformer(config).eval()
     sizes = (config.src_vocab_size, config.tgt_vocab_size)
     with torch.no_grad():
         for parameter in model.parameters():
-            # Larger than at the start of a training, so that words differ in score.
+            # Larger than at the start of training, so that the scores of words differ.
             parameter.copy_(
                 (1.3 * parameter + 0.05 * torch.randn_like(parameter)).half()
             )
@@ -55,7 +55,7 @@ def random_sources(size: int, count: int) -> list[list[int]]:
 
 @pytest.fixture
 def tiny(engine):
-    """The page, with the shipped model open."""
+    """Open the page with the shipped model."""
     engine.evaluate("() => ask.open()")
     return engine
 
@@ -111,7 +111,7 @@ def test_every_variant_of_the_configuration(engine, variant):
     engine.evaluate("(file) => ask.open(file)", file)
     sources = random_sources(21, 3)
     for src in sources:
-        tgt = [2, *torch.randint(0, 21, (7,)).tolist()]  # <pad> may be among them
+        tgt = [2, *torch.randint(0, 21, (7,)).tolist()]  # <pad> may be one of them
         for found in ask_logits(engine, src, tgt):
             torch.testing.assert_close(found, logits_of(model, src, tgt), **NEAR)
     settings = SearchSettings(5, 0.6, max_len=8)
@@ -133,7 +133,7 @@ def test_a_model_of_multi30k_s_size(engine):
 
 
 def test_without_the_mask_words_see_later_ones(tiny, shipped, sources):
-    """At inference few translations change: the words behind are not written yet."""
+    """At inference, few translations change, because later words do not exist yet."""
     asked = {"k": 1, "alpha": 0.0, "maxLen": 20, "changes": {"causal": False}}
     found = tiny.evaluate(
         "([s, asked]) => s.map((x) => ask.beams(x, asked))", [sources, asked]
@@ -156,7 +156,7 @@ def test_the_tokeniser_is_spacys_on_all_test_sentences(engine):
 
 
 def test_half_precision_is_read_exactly(engine):
-    """Every number of half precision, read by the page and by PyTorch."""
+    """The page and PyTorch read every number of half precision."""
     from safetensors.torch import save
 
     halves = torch.arange(-32768, 32768).to(torch.int16).view(torch.half)

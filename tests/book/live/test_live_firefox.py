@@ -1,4 +1,4 @@
-"""Another browser: it opens the figure, translates, and finds the same hypotheses."""
+"""A different browser opens the figure, translates, and finds the same hypotheses."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What a stranger does first: the figure says what is the matter, and loses nobody."""
+"""A first visit: the figure explains each problem, and no reader gets lost."""
 
 import xml.etree.ElementTree as ElementTree
 
@@ -37,7 +37,7 @@ def remark(reader) -> str:
 
 
 def choose_own(reader, shipped) -> None:
-    """Open a model of the reader's own, and wait until it is there."""
+    """Open a model of the reader's own, and wait until it is loaded."""
     content = page_file(shipped.model, shipped.words)
     file = {"name": "mine", "mimeType": "", "buffer": content}
     reader.page.locator("input[type=file]").set_input_files(file)
@@ -65,7 +65,7 @@ def test_a_changed_model_is_never_taken_for_the_course_s(read, write_page, tmp_p
     reader.page.get_by_role("button", name="As it was").click()
     assert remark(reader) == ""
     other = read()
-    other.open(write_page(), link)  # with what was changed folded away
+    other.open(write_page(), link)  # with the changed part folded
     assert said in remark(other)
     other.open(path, "#live=live-1&off=nonsense&hidden=a&text=die+frau")
     assert remark(other) == ""
@@ -113,7 +113,7 @@ def test_a_line_that_stays_is_not_read_out_again(read, write_page):
 
 
 def test_large_letters_on_a_telephone_cut_no_word(read, write_page):
-    """Twice as large: the page stays as wide as the window; its words scroll."""
+    """At double size, the page stays as wide as the window, and its words scroll."""
     reader = read(390, has_touch=True, is_mobile=True)
     text = "keine junge schwester kann dem kleinen onkel antworten ."
     reader.open(write_page("large", "", ALL, text=text))
@@ -123,7 +123,7 @@ def test_large_letters_on_a_telephone_cut_no_word(read, write_page):
     lefts = words.evaluate_all(
         "words => words.map(word => word.getBoundingClientRect().left)"
     )
-    assert min(lefts) > 0  # what is cut on the left cannot be scrolled to
+    assert min(lefts) > 0  # a reader cannot scroll to a part that is cut on the left
     last = words.last
     last.scroll_into_view_if_needed()
     box = last.bounding_box()
@@ -158,7 +158,7 @@ def test_a_new_sentence_is_searched_to_its_end(read, write_page):
 
 
 def test_the_same_file_can_be_chosen_again(read, write_page, shipped):
-    """A browser reports no choice of what is chosen already, though it is new."""
+    """A browser reports no choice if the reader chooses the same file name again."""
     reader = read()
     reader.open(write_page("own", "", "own"))
     choose_own(reader, shipped)

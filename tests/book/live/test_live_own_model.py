@@ -1,4 +1,4 @@
-"""A model of the reader's own: read, checked, used; and what is none is refused."""
+"""The page reads, checks and uses a reader's own model, and refuses other files."""
 
 import base64
 import dataclasses
@@ -32,7 +32,7 @@ FRAMES = """() => {
 
 @pytest.fixture(scope="module")
 def content(shipped) -> bytes:
-    """The shipped model as a file of one's own."""
+    """Return the shipped model as a reader's own file."""
     return page_file(shipped.model, shipped.words)
 
 
@@ -42,13 +42,16 @@ def metadata_of(content: bytes) -> dict[str, str]:
 
 
 def changed(content: bytes, **metadata: object) -> bytes:
-    """Return a file with other metadata; None takes one away."""
+    """Return a file with other metadata. The value None removes a field."""
     known = (metadata_of(content) | metadata).items()
     return save(load(content), {name: text for name, text in known if text is not None})
 
 
 def with_tensors(content: bytes, **shapes: tuple[int, ...]) -> bytes:
-    """Return a file in which some tensors have other shapes; () takes one away."""
+    """Return a file in which some tensors have other shapes.
+
+    The shape () removes one.
+    """
     metadata, tensors = metadata_of(content), load(content)
     for name, shape in shapes.items():
         tensors.pop(name)
@@ -58,7 +61,7 @@ def with_tensors(content: bytes, **shapes: tuple[int, ...]) -> bytes:
 
 
 def faulty(content: bytes) -> dict[str, tuple[bytes, str]]:
-    """Return wrong files, each with what the page must say."""
+    """Return wrong files, each with the message that the page must show."""
     w_q = "decoder.layers.1.self_attention.w_q.weight"
     half = {name: () for name in load(content) if name.startswith("decoder.")}
     config = json.loads(metadata_of(content)["config"])
@@ -99,7 +102,7 @@ def choose(reader, content: bytes, name: str = "mine.safetensors") -> None:
 
 
 def notice(reader, pattern: str) -> None:
-    """Wait until the page says something."""
+    """Wait until the page shows a message."""
     said = reader.page.locator(".live-help[role=status]")
     said.filter(has_text=re.compile(pattern)).wait_for()
 
@@ -121,7 +124,7 @@ def test_a_file_of_ones_own_translates_as_the_course_s(read, write_page, content
 def test_examples_are_offered_to_a_model_that_knows_their_words(
     read, write_page, shipped, tmp_path, examples
 ):
-    """The course's vocabulary knows all but one word; another knows three."""
+    """The course's vocabulary has all words but one, and another one has three."""
     target = shipped.words[1]
     few = Vocabulary([*SPECIAL_TOKENS, "der", "mann", "schläft", "."])
     config = dataclasses.replace(shipped.model.config, src_vocab_size=len(few))
@@ -219,5 +222,5 @@ def test_a_model_of_multi30k_s_size_never_freezes_the_page(read, write_page, tmp
     busy = reader.page.locator(".live-translator[aria-busy]")
     busy.wait_for(state="detached")
     assert reader.words("keys") == ["<sos>", "w1", "w2", "w3", "w4", "w5", "<eos>"]
-    assert reader.page.evaluate("window.longest") < 2000  # a busy machine, not a search
+    assert reader.page.evaluate("window.longest") < 2000  # only a busy machine
     assert reader.faults == []

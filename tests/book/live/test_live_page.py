@@ -1,4 +1,4 @@
-"""What a reader meets: a figure that answers, by mouse, by keyboard and by touch."""
+"""A reader uses the figure by mouse, by keyboard and by touch."""
 
 import re
 import xml.etree.ElementTree as ElementTree

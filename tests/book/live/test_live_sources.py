@@ -1,4 +1,4 @@
-"""The script's sources: typed, short, and what is compiled or generated is theirs."""
+"""The script's sources are typed and short, and compiled files come from them."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ def ends(indent: str, line: str) -> bool:
 
 
 def lengths_of_functions(text: str) -> dict[str, int]:
-    """Return the lines of each function and method, by its first line."""
+    """Return the number of lines of each function and method, by its first line."""
     lines, found = text.splitlines(), {}
     for start, line in enumerate(lines):
         head = FUNCTION.match(line)
@@ -44,7 +44,7 @@ def test_the_type_checker_finds_nothing(npm):
 
 
 def test_the_kernel_is_what_its_source_gives(npm):
-    """If it is not, write what stands on the right into `linear.js`."""
+    """If this test fails, write the right side into `linear.js`."""
     command = ["node", HERE / "assemble.js", LIVE / "engine" / "linear.wat"]
     made = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=True)
     text = (LIVE / "engine" / "linear.js").read_text("utf-8")

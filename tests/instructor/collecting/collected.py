@@ -1,4 +1,4 @@
-"""Look at what `course collect` put into a class's folder."""
+"""Read the files that `course collect` put into a class's folder."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,12 +28,12 @@ def utc(*when: int) -> str:
 
 
 def problems(done: Collected) -> list[tuple[str, str]]:
-    """Return what a human must look at, and why."""
+    """Return the cases that need a human, with the reasons."""
     return [(result.source, result.why) for result in done.report.problems()]
 
 
 def beside(done: Collected) -> list[str]:
-    """Return what lay beside, and was not taken."""
+    """Return the files that were put aside or refused and that need no human."""
     aside = done.report.of("put aside", "refused")
     looked_at = done.report.problems()
     return [result.source for result in aside if result not in looked_at]

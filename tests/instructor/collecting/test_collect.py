@@ -1,4 +1,4 @@
-"""`course collect` finds student and unit, keeps all, loses nothing."""
+"""`course collect` finds student and unit, keeps all files, and loses nothing."""
 
 import json
 import os

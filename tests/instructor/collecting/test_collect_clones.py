@@ -1,4 +1,4 @@
-"""What `course collect` makes of clones of students' repositories."""
+"""`course collect` reads clones of students' repositories."""
 
 import os
 
@@ -17,7 +17,7 @@ NOON = 1_790_000_000
 @pytest.mark.integration
 @pytest.mark.parametrize("is_zipped", [False, True])
 def test_clones_of_students_repositories(folder, root, numbered, tmp_path, is_zipped):
-    """A notebook is its repository's, whatever it and its folder are called."""
+    """A notebook belongs to its repository's student, whatever its name and folder."""
     clones = tmp_path / "clones"
     files = {
         "01-tiny-fay/.git/config": b"",
@@ -53,7 +53,7 @@ def test_clones_of_students_repositories(folder, root, numbered, tmp_path, is_zi
 
 
 def test_two_notebooks_in_one_repository(folder, root, notebook, tmp_path):
-    """What is as it was given out never counts; of two others one is named."""
+    """An unchanged released notebook never counts. Two changed ones need a decision."""
     one = answered(notebook, {"double": "def double(x):\n    return 2 * x\n"})
     other = answered(notebook, {"double": "def double(x):\n    return x + x\n"})
     clones = tmp_path / "clones"
@@ -83,7 +83,7 @@ def test_two_notebooks_in_one_repository(folder, root, notebook, tmp_path):
 
 
 def clones_of(folder, files):
-    """Write a folder of repositories; each has Git's own files."""
+    """Write a folder of repositories, each with Git's own files."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -107,7 +107,7 @@ def test_what_a_roster_says_of_repositories(folder, root, numbered, tmp_path):
             "01-tiny-octocat/work.ipynb": numbered(1),
             "01-tiny-B-Ray/work.ipynb": numbered(2),
             "01-tiny-al/work.ipynb": numbered(3),
-            "01-tiny-b-ray - Kim Lee/work.ipynb": numbered(5),  # two are named
+            "01-tiny-b-ray - Kim Lee/work.ipynb": numbered(5),  # the message names two
             "01-tiny-stranger/work.ipynb": numbered(4),
         },
     )
@@ -122,7 +122,7 @@ def test_what_a_roster_says_of_repositories(folder, root, numbered, tmp_path):
 
 
 def test_a_clone_tells_no_time(folder, root, numbered, tmp_path):
-    """Its files have the time of the cloning, which is nobody's lateness."""
+    """Its files have the time of the cloning, which makes nobody late."""
     with Gradebook(folder.db_url) as gradebook:
         gradebook.update_or_create_assignment(
             "01_tiny", duedate="2026-01-01 00:00:00 UTC"
@@ -190,7 +190,7 @@ def test_a_file_that_was_put_aside_is_taken_from_there(
 def test_a_namesake_with_a_friends_very_file_is_put_aside(
     folder, root, numbered, tmp_path
 ):
-    """Each time, until it is said which of the two it is; never as the friend's."""
+    """The file waits until a human chooses, and never counts as the friend's."""
     roster = tmp_path / "roster.csv"
     roster.write_text("id,first_name,last_name\n1,민준,김\n2,민준,김\nk1,Kim,Lee\n")
     names = ["김민준 - 01_tiny.ipynb", "Kim Lee - 01_tiny.ipynb"]

@@ -1,4 +1,4 @@
-"""What one student hands in neither becomes another's nor stops the class's collect."""
+"""A hostile file neither becomes another student's nor stops the class's collect."""
 
 import bz2
 import io
@@ -148,7 +148,7 @@ def deflated(name: str) -> bytes:
 
 
 def of_kind(kind: int, data: bytes) -> bytes:
-    """Return an archive that says its one file was packed as `kind`."""
+    """Return an archive whose only file is marked as packed by `kind`."""
     content = zipped(NOTEBOOK, data)
     for mark, place in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
         at = content.index(mark) + place

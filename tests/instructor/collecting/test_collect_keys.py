@@ -1,4 +1,4 @@
-"""No file counts for a student whom it does not name: ids, addresses, logins, names."""
+"""A file counts only for a student whom it names: ids, addresses, logins, names."""
 
 import csv
 import shutil
@@ -44,27 +44,28 @@ def sheet(tmp_path):
 @pytest.mark.parametrize(
     ("name", "student", "why"),
     [
-        # An own id comes before another student's login or address.
+        # A student's own id takes precedence over another student's login or address.
         (f"s1002 - {UNIT}.ipynb", "s1002", ""),
         (f"S1002 - {UNIT}.ipynb", "s1002", ""),
         (f"niels@example.org - {UNIT}.ipynb", "niels@example.org", ""),
-        # An address that two students share identifies nobody, but the name may.
+        # An address that two students share identifies neither, but the name may.
         (f"shared@example.org - {UNIT}.ipynb", "", "which s1001 and s1002 share"),
         (f"Ada Lovelace shared@example.org {UNIT}.ipynb", "s1001", ""),
         (f"Emmy Noether shared@example.org {UNIT}.ipynb", "s1002", ""),
         (f"Niels Abel shared@example.org {UNIT}.ipynb", "", "but the name of s1003"),
-        # A number that two share, and one whose owner has another name.
+        # A number that two students share, and a number whose owner has a different
+        # name.
         (f"kovalevskayasofia_99_7_{UNIT}.ipynb", "s1008", ""),
         (f"who_99_7_{UNIT}.ipynb", "", "which s1008 and s1009 share"),
         (f"abelniels_12_7_{UNIT}.ipynb", "", "number of s1002, but the name of s1003"),
         (f"noethere_12_7_{UNIT}.ipynb", "s1002", ""),
-        # Names of the same letters, and teams that are called as a student is.
+        # Names with the same letters, and teams with the name of a student.
         (f"Anna Lee - {UNIT}.ipynb", "", "who is not in the roster"),
         (f"Ann Alee - {UNIT}.ipynb", "s1005", ""),
         (f"annalee - {UNIT}.ipynb", "s1005", ""),
         (f"Ada Lovelace - {UNIT}.ipynb", "", "names a team, and s1001"),
         (f"s1001 Ada Lovelace - {UNIT}.ipynb", "s1001", ""),
-        # What a student put in front of the name is no word of the instructor's.
+        # A student's prefix of the name is not the instructor's.
         (f"s1006 - Ida Rhodes - {UNIT}.ipynb", "", "has the id s1006, but the name of"),
         (f"s1006 - s1007 - {UNIT}.ipynb", "", "names several students"),
         (f"s1006 - Team 7 - {UNIT}.ipynb", "s1006", ""),
@@ -312,7 +313,7 @@ NAMINGS = (drive, by_id, by_address, by_login, canvas, moodle, brightspace)
 
 
 def says(name: str, who: dict) -> bool:
-    """Say whether a file's name holds a key or the name of a student."""
+    """Tell whether a file's name contains a key or the name of a student."""
     first, last = who["first_name"], who["last_name"]
     keys = [who[key] for key in ("id", "email", "github")]
     keys += [who["email"].partition("@")[0], first + last, last + first]
@@ -334,10 +335,10 @@ def says(name: str, who: dict) -> bool:
 def test_no_file_counts_for_a_student_whom_it_does_not_name(
     tiny_root, numbered, people, naming, random
 ):
-    """A file is its student's, or it waits in the quarantine: it is nobody else's.
+    """A file belongs to its own student or waits in the quarantine.
 
-    The student's own file may be another's only if its name is the other's as well:
-    one of two with the same name, or a key that is the other's own id.
+    The student's own file may count for another student only if it also names that
+    student: two students have the same name, or the key is the other's own id.
     """
     with TemporaryDirectory() as place:
         root = Path(place) / "class"

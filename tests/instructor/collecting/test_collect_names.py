@@ -1,4 +1,4 @@
-"""What `course collect` reads from the names of files and folders, and a roster."""
+"""`course collect` reads the names of files and folders, and a roster."""
 
 from unicodedata import normalize
 
@@ -94,7 +94,10 @@ def test_who_is_left_when_a_roster_comes_later(folder, roster, numbered, tmp_pat
 
 
 def canvas_then_roster(folder, place, numbered, names, rows):
-    """Collect two of Canvas by these names; return the archive and a later roster."""
+    """Collect two Canvas files by these names.
+
+    Return the archive and a later roster.
+    """
     path = archive(
         place / "a.zip",
         *((f"{who}_{n}_1{n}_01_tiny.ipynb", numbered(n))
@@ -122,7 +125,7 @@ def test_a_roster_that_comes_later_knows_canvas_order_of_names(
 def test_a_roster_that_comes_later_does_not_choose_between_namesakes(
     folder, root, numbered, tmp_path
 ):
-    """It knows one of two of one name: whose work is whose, only a number tells."""
+    """The roster has one of two namesakes. Only a number tells their files apart."""
     rows = "id,first_name,last_name\nam1,Anna,Müller\n"
     names = "mulleranna", "mulleranna"
     path, roster = canvas_then_roster(folder, tmp_path, numbered, names, rows)
@@ -135,7 +138,7 @@ def test_a_roster_that_comes_later_does_not_choose_between_namesakes(
 
 
 def test_only_a_pdf_without_a_roster(root, numbered, tmp_path):
-    """Whose it is nobody knows, but that something must be looked at."""
+    """The owner is unknown, but the report says that a human must look at the file."""
     came = tmp_path / "came"
     came.mkdir()
     (came / "Ada Lovelace - 01_tiny.ipynb").write_bytes(numbered(1))
@@ -162,7 +165,7 @@ def test_lfs_other_unit_and_own_folders(folder, root, numbered, tmp_path):
 
 
 def test_each_folder_has_an_account_of_its_own(folder, numbered, tmp_path):
-    """Two downloads may have one name; the second does not take the first's page."""
+    """If two downloads have the same name, the second one gets its own page."""
     pages = set()
     for week, who in enumerate(("Ann", "Bob", "Ann")):
         came = tmp_path / f"week{week % 2}" / "submissions"
@@ -182,7 +185,7 @@ FIRST, SECOND = "Nov 2, 2026 1015 PM", "Nov 2, 2026 1130 PM"
 
 @pytest.mark.parametrize("with_roster", [False, True])
 def test_brightspace(folder, root, roster, numbered, tmp_path, with_roster):
-    """A folder for each attempt: two attempts are one student's."""
+    """Each attempt has its own folder, and two attempts belong to one student."""
     ada = BRIGHTSPACE.format(9001, "Ada Lovelace", FIRST)
     again = BRIGHTSPACE.format(9001, "Ada Lovelace", SECOND)
     emmy = BRIGHTSPACE.format(9002, "N0042 - Emmy Noether", FIRST)
@@ -229,7 +232,7 @@ submission_13:
 
 @pytest.mark.parametrize("home", ["", "assignment_5_export/"])
 def test_gradescope(folder, root, roster, numbered, tmp_path, home):
-    """The list says whose a folder is, whatever the student called the files in it."""
+    """The list names the owner of a folder, whatever the names of the files in it."""
     path = archive(
         tmp_path / "assignment_5_export.zip",
         (f"{home}submission_11/noetheremmy_102_5_01_tiny.ipynb", numbered(1)),
@@ -280,7 +283,7 @@ def test_a_students_list_of_submissions_is_not_believed(
 
 
 def test_what_was_entered_in_canvas_is_of_its_student(folder, roster, tmp_path):
-    """A text or a link has no number of a file; a student may have no name there."""
+    """A text or a link has no file number, and its name may lack the student."""
     path = archive(
         tmp_path / "a.zip",
         ("lovelaceada_101_text.html", b"<p>"),

@@ -1,4 +1,4 @@
-"""Ids come before names, a roster binds, and teams and hidden names are understood."""
+"""Ids come before names, a roster is binding, and teams and hidden names are read."""
 
 import pytest
 from collected import problems, taken

@@ -1,4 +1,4 @@
-"""The time of a download is no time of handing in."""
+"""The time of a download is not the time of a submission."""
 
 import os
 from dataclasses import replace
@@ -157,7 +157,7 @@ def test_a_time_that_is_certain_is_read(text, when):
 
 
 def test_a_row_of_the_times_is_one_students(folder, root, due, numbered, tmp_path):
-    """An address that two share, or another's id, gives nobody a time."""
+    """An address of two students, or another student's id, gives nobody a time."""
     roster = tmp_path / "roster.csv"
     roster.write_text(
         "id,first_name,last_name,email\na1,Ada,Lovelace,team@example.org\n"
@@ -207,7 +207,7 @@ def test_an_archive_without_times_is_not_late(folder, root, due, numbered, tmp_p
 @pytest.mark.parametrize(
     ("names", "when", "handed_in"),
     [
-        (("7", "8"), NOON, utc(*NOON)),  # Moodle tells the time of each file
+        (("7", "8"), NOON, utc(*NOON)),  # Moodle records the time of each file
         (("LATE_7_71", "8_81"), WEEK_LATER, "2026-11-01 20:00:01 UTC"),
         (("7_71", "8_81"), WEEK_LATER, DUE),  # on Canvas, not LATE is in time
     ],

@@ -1,4 +1,4 @@
-"""`course collect` refuses what leads out, links, bombs and lies, and says so."""
+"""`course collect` refuses outside paths, links, bombs and lies, and reports them."""
 
 import io
 import time
@@ -70,13 +70,13 @@ def test_links_bombs_and_spoilt_entries_are_refused(folder, root, numbered, tmp_
         ("이서연", "cp949", "이서연"),
         ("김민준", "utf-8", "김민준"),
         ("Anna Müller", "cp437", "anna-müller"),
-        ("Zoë Álvarez", "cp437", None),  # cp437 has no Á: any name, but no Hangul
+        ("Zoë Álvarez", "cp437", None),  # cp437 has no Á: any name without Hangul
     ],
 )
 def test_names_in_the_code_of_windows(
     folder, root, numbered, tmp_path, name, code, student
 ):
-    """Explorer writes names of Korea in a code of its own, and does not say so."""
+    """Explorer writes Korean names in a different encoding, without recording it."""
     raw = name.encode(code, errors="replace")
     plain = "#" * len(raw)
     path = archive(tmp_path / "a.zip", (f"{plain} - 01_tiny.ipynb", numbered(1)))
@@ -106,7 +106,7 @@ def test_archives_of_too_much_are_refused(
 
 
 def of_many(count: int) -> bytes:
-    """Return an archive of many empty entries, made from one of them."""
+    """Return an archive with many empty entries, made from an archive with one."""
     one = zipped("a.txt", b"")
     begin = one.index(b"PK\1\2")
     end = one.rindex(b"PK\5\6")
@@ -121,7 +121,7 @@ def of_many(count: int) -> bytes:
 def test_the_entries_of_an_archive_are_counted_first(
     folder, root, numbered, tmp_path, count
 ):
-    """Each costs memory, although all of them are a few hundred bytes when packed."""
+    """Each entry costs memory, although all are a few hundred bytes when packed."""
     many = of_many(count)
     assert count_of_entries(many) == count
     path = archive(
@@ -152,7 +152,7 @@ def test_a_submission_of_many_entries_is_refused():
 
 @pytest.mark.integration
 def test_a_large_archive_is_counted_too():
-    """Beyond 65,535 entries the end of an archive has a longer form."""
+    """Beyond 65,535 entries, the end of an archive has a longer form."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as many:
         for number in range(66_000):
@@ -226,7 +226,7 @@ def test_a_lying_size_is_noticed(folder, tmp_path, numbered):
 def test_what_came_in_another_archive_is_not_missing(
     folder, root, roster, numbered, tmp_path
 ):
-    """Who sent a PDF to one platform is not missing when the next one is collected."""
+    """A student with a PDF on one platform is not missing at the next collection."""
     names = ("lovelaceada_101_1_01_tiny.ipynb", "noetheremmy_102_2_work.pdf")
     first = archive(tmp_path / "1.zip", *((name, numbered(1)) for name in names))
     collect(first, folder, roster=roster)

@@ -1,4 +1,4 @@
-"""A second roster is about the same people: nobody is there twice or loses a thing."""
+"""After a second roster, each student is still there once and has all files."""
 
 from datetime import timedelta
 
@@ -62,7 +62,7 @@ def test_moodles_worksheet_after_a_roster_keeps_the_rosters_ids(
     root, handed_in, numbered, roster_of
 ):
     first = collect(handed_in, ClassFolder(root), roster=roster_of(OURS))
-    assert len(problems(first)) == 2  # the two of one name
+    assert len(problems(first)) == 2  # the two namesakes
     done = collect(handed_in, ClassFolder(root), roster=roster_of(WORKSHEET))
     assert problems(done) == []
     assert done.warnings == []
@@ -84,12 +84,12 @@ def test_a_roster_after_moodles_worksheet_gives_its_ids(
     assert set(taken(root)) == {"am1", "AM2", "kim", "ada"}
     with Gradebook(ClassFolder(root).db_url) as gradebook:
         gradebook.update_or_create_assignment(UNIT, duedate="2030-01-01")
-    with pytest.warns(SAWarning):  # of nbgrader's, as it makes a submission
+    with pytest.warns(SAWarning):  # nbgrader's way of making a submission
         extend(ClassFolder(root).db_url, UNIT, "kim", 3)
     ours = OURS.replace("Lovelace,,", "Lovelace,ada@example.org,")
     done = collect(handed_in, ClassFolder(root), roster=roster_of(ours))
     assert done.moved == {"am1": "st1", "AM2": "st2", "kim": "st3", "ada": "st4"}
-    assert problems(done) == []  # the worksheet's numbers are known still
+    assert problems(done) == []  # the worksheet's numbers are still known
     assert set(taken(root)) == {"st1", "st2", "st3", "st4"}
     assert students(root) == {"st1", "st2", "st3", "st4", "na"}
     with Gradebook(ClassFolder(root).db_url) as gradebook:

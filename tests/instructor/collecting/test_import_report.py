@@ -1,4 +1,4 @@
-"""Every file of an archive is accounted for, and nobody gets another's."""
+"""The report lists every file of an archive, and no student gets another's file."""
 
 import csv
 import io
@@ -95,7 +95,7 @@ def file_of(form: str, name: str, notebook: bytes) -> tuple[str, bytes, list[str
 
 
 def class_of(platform, students: list, numbered) -> tuple:
-    """Return what a class sends, the files in it, whose each is, and a roster."""
+    """Return a class's archive, the files in it, their owners, and a roster."""
     entries, expected, owners, rows = [], Counter(), {}, []
     for number, ((first, last), sent) in enumerate(students, 1):
         who = {"first": first, "last": last, "number": number}

@@ -25,7 +25,7 @@ WORDS = build_vocabularies(PAIRS)
 
 
 def same(first: Batch, second: Batch) -> bool:
-    """Tell whether two batches hold the same ids in the same order."""
+    """Tell whether two batches contain the same ids in the same order."""
     return (
         torch.equal(first.src, second.src)
         and torch.equal(first.tgt, second.tgt)
@@ -94,7 +94,7 @@ def test_without_a_seed_the_order_is_the_given_one() -> None:
 
 
 def test_the_order_is_a_function_of_seed_and_epoch() -> None:
-    """Whatever was drawn before: a resumed run sees the same batches."""
+    """It does not depend on earlier draws, so a resumed run sees the same batches."""
     first = make_batches(PAIRS, WORDS, 64, seed=1)
     for epoch in range(3):
         list(first.epoch(epoch))
@@ -126,7 +126,7 @@ def test_buckets_save_padding() -> None:
 
 
 def test_random_batches_are_of_all_lengths() -> None:
-    """By length a batch's sentences are alike; without, batches are alike."""
+    """With bucketing, a batch's sentences have similar lengths. Without, batches do."""
 
     def widths(by_length: bool) -> set[int]:
         made = make_batches(PAIRS, WORDS, 50, seed=0, by_length=by_length)

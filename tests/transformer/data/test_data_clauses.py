@@ -1,4 +1,4 @@
-"""Whole clauses in both languages, against sentences written by hand."""
+"""Whole clauses in both languages, compared with sentences written by hand."""
 
 import pytest
 
@@ -103,13 +103,13 @@ def both(pair: SentencePair) -> str:
 
 @pytest.mark.parametrize(("clause", "expected"), STATEMENTS)
 def test_statement(clause: Clause, expected: str) -> None:
-    """Case, agreement, separable verbs, do-support, a and any."""
+    """The cases test case, agreement, separable verbs, do-support, a and any."""
     assert both(statement(clause)) == expected
 
 
 @pytest.mark.parametrize(("clause", "expected"), QUESTIONS)
 def test_question(clause: Clause, expected: str) -> None:
-    """The finite verb first, the English auxiliary first."""
+    """The finite verb comes first in German, and the auxiliary in English."""
     assert both(asked(clause)) == expected
 
 
@@ -149,7 +149,7 @@ def test_question(clause: Clause, expected: str) -> None:
     ],
 )
 def test_modal_verbs(modal: str, negation: str, expected: str, question: str) -> None:
-    """The infinitive ends the clause; the negation may change the English modal."""
+    """The infinitive ends the clause, and the negation may change the English modal."""
     clause = Clause(ER, verb("sleep"), modal=MODAL[modal], negation=negation)
     german, english = expected.split(" | ")
     assert both(statement(clause)) == f"er {german} | he {english}"
@@ -169,7 +169,7 @@ def test_modal_verbs(modal: str, negation: str, expected: str, question: str) ->
     ],
 )
 def test_subordinate_clause_ends_in_its_verb(clause: Clause, expected: str) -> None:
-    """A separable verb is one word there."""
+    """In this clause, a separable verb is one word."""
     words = [word for word, _ in german_clauses.verb_last(clause)]
     assert " ".join(words) == expected
 
@@ -196,7 +196,7 @@ def test_subordinate_clause_ends_in_its_verb(clause: Clause, expected: str) -> N
     ],
 )
 def test_adverbs(clause: Clause, expected: str) -> None:
-    """Time stands after the German verb and last in English."""
+    """Time comes after the German verb, and last in English."""
     assert both(statement(clause)) == expected
 
 
@@ -206,21 +206,21 @@ def links(pair: SentencePair) -> set[str]:
 
 
 def test_alignment_of_a_separable_verb() -> None:
-    """Both parts of "ruft … an" are "calls"; "ab" of "holt … ab" is "up"."""
+    """Both parts of "ruft … an" are "calls", and "ab" of "holt … ab" is "up"."""
     assert {"ruft-calls", "an-calls"} <= links(statement(CALL))
     assert {"holt-picks", "ab-up"} <= links(statement(PICK_UP))
     assert "ab-picks" not in links(statement(PICK_UP))
 
 
 def test_alignment_of_negation_and_do() -> None:
-    """The word "keinen" is "not" and "a"; "kauft" is "does" and "buy"."""
+    """The word "keinen" is "not" and "a", and "kauft" is "does" and "buy"."""
     found = links(statement(BUY))
     assert {"keinen-not", "keinen-a", "kauft-does", "kauft-buy"} <= found
     assert {"nicht-not", "helfen-do", "helfen-help"} <= links(statement(HELP))
 
 
 def test_alignment_of_modals() -> None:
-    """The word "cannot" is two German words; "to" belongs to the infinitive."""
+    """The word "cannot" is two German words, and "to" belongs to the infinitive."""
     cannot = Clause(ER, verb("sleep"), modal=MODAL["können"], negation="nicht")
     assert {"kann-cannot", "nicht-cannot"} <= links(statement(cannot))
     wants = Clause(ER, verb("sleep"), modal=MODAL["wollen"])
@@ -233,7 +233,7 @@ def test_alignment_of_modals() -> None:
 
 
 def test_alignment_of_compounds_and_contractions() -> None:
-    """One German word, two English ones."""
+    """One German word corresponds to two English ones."""
     school_bag = Clause(ICH, verb("find"), object=noun("school_bag"))
     assert {"schultasche-school", "schultasche-bag"} <= links(statement(school_bag))
     in_park = Clause(ICH, verb("sit"), adjunct=(PLACES["park"].where[0], noun("park")))

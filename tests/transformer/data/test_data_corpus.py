@@ -1,4 +1,4 @@
-"""The grammar corpus: size, splits, alignments, and what each promises."""
+"""The grammar corpus: size, splits, alignments, and its documented properties."""
 
 import hashlib
 import re
@@ -37,14 +37,14 @@ def checksum(corpus: Corpus) -> str:
 
 
 def test_sizes(corpus: Corpus) -> None:
-    """As the design asks."""
+    """The sizes are those of the design."""
     assert [len(pairs) for _, pairs in corpus.splits()] == [20_000, 1_000, 1_000]
     vocabularies = build_vocabularies(corpus.train)
     assert all(250 < len(words) < 1_000 for words in vocabularies)
 
 
 def test_lengths_and_letters(corpus: Corpus) -> None:
-    """From 3 to 14 tokens on both sides, in lower case, ending in a mark."""
+    """A sentence has 3 to 14 tokens in lower case, and ends in a punctuation mark."""
     for pair in all_pairs(corpus):
         for tokens in (pair.src, pair.tgt):
             assert 3 <= len(tokens) <= 14
@@ -53,7 +53,7 @@ def test_lengths_and_letters(corpus: Corpus) -> None:
         assert pair.src[-1] == pair.tgt[-1]
 
 
-# The corpus alone, without importing torch beside it.
+# Only the corpus, without importing torch next to it.
 PRINT_CHECKSUM = """
 import hashlib, sys, types
 for name, folder in zip(("transformer", "transformer.data"), sys.argv[1:]):
@@ -66,7 +66,7 @@ print(hashlib.sha256(repr(make_grammar_corpus()).encode()).hexdigest())
 
 @pytest.mark.integration
 def test_is_the_same_everywhere(corpus: Corpus) -> None:
-    """The text is fixed, whatever the machine and its order of hashes."""
+    """The text does not depend on the machine or its order of hashes."""
     assert checksum(corpus) == CHECKSUM
     folder = Path(transformer.data.__file__).parent
     ran = subprocess.run(
@@ -81,7 +81,7 @@ def test_is_the_same_everywhere(corpus: Corpus) -> None:
 
 @pytest.mark.integration
 def test_another_seed_gives_another_corpus(corpus: Corpus) -> None:
-    """Of the same size, with the running example in its test."""
+    """The other corpus has the same size, and the running example in its test split."""
     other = make_grammar_corpus(seed=1)
     assert [len(pairs) for _, pairs in other.splits()] == [20_000, 1_000, 1_000]
     assert other.train[:100] != corpus.train[:100]
@@ -89,14 +89,14 @@ def test_another_seed_gives_another_corpus(corpus: Corpus) -> None:
 
 
 def test_no_sentence_twice(corpus: Corpus) -> None:
-    """Neither side of a pair occurs again, in its own split or another."""
+    """No side of a pair occurs again, in its own split or in another one."""
     pairs = all_pairs(corpus)
     assert len({pair.src for pair in pairs}) == len(pairs)
     assert len({pair.tgt for pair in pairs}) == len(pairs)
 
 
 def test_words_of_the_other_splits_are_frequent_in_training(corpus: Corpus) -> None:
-    """On both sides, at least ten times."""
+    """They occur at least ten times, on both sides."""
     for side in ("src", "tgt"):
         counts = Counter(w for pair in corpus.train for w in getattr(pair, side))
         for pair in corpus.valid + corpus.test:
@@ -105,7 +105,7 @@ def test_words_of_the_other_splits_are_frequent_in_training(corpus: Corpus) -> N
 
 @pytest.mark.integration
 def test_one_translation_of_each_german_sentence() -> None:
-    """Whatever the grammar can draw, not the corpus alone."""
+    """This is true for all sentences of the grammar, not only for the corpus."""
     dice, translations = Dice(123), defaultdict(set)
     for _ in range(40_000):
         sentence = sample_sentence(dice)
@@ -117,7 +117,7 @@ def test_one_translation_of_each_german_sentence() -> None:
 
 
 def test_every_word_is_aligned(corpus: Corpus) -> None:
-    """But for the comma of a subordinate clause, which English leaves out."""
+    """The only exception is a subordinate clause's comma, which English leaves out."""
     for pair in all_pairs(corpus):
         assert list(pair.alignment) == sorted(set(pair.alignment))
         src = {i for i, _ in pair.alignment}
@@ -157,7 +157,7 @@ PARTNERS = {
 
 @pytest.mark.parametrize("word", PARTNERS)
 def test_words_are_aligned_with_their_translations(corpus: Corpus, word: str) -> None:
-    """Exactly with these in the whole corpus."""
+    """The whole corpus aligns them with exactly these words."""
     found = {
         pair.tgt[j]
         for pair in all_pairs(corpus)
@@ -169,7 +169,7 @@ def test_words_are_aligned_with_their_translations(corpus: Corpus, word: str) ->
 
 @pytest.mark.parametrize("word", AMBIGUOUS_WORDS)
 def test_ambiguous_words_have_all_their_translations(corpus: Corpus, word: str) -> None:
-    """Each of them at least twenty times in training."""
+    """Each translation occurs at least twenty times in training."""
     found = Counter(
         pair.tgt[j]
         for pair in corpus.train
@@ -202,13 +202,13 @@ def test_ambiguous_words_have_all_their_translations(corpus: Corpus, word: str) 
 def test_constructions_occur(
     corpus: Corpus, name: str, pattern: str, least: int
 ) -> None:
-    """Each construction is frequent enough to be learned."""
+    """Each construction is frequent enough for a model to learn it."""
     found = sum(bool(re.search(pattern, " ".join(p.src))) for p in corpus.train)
     assert found >= least, name
 
 
 def test_running_example(corpus: Corpus) -> None:
-    """A separable verb, an accusative, a weak ending; the first of the test."""
+    """It has a separable verb, an accusative and a weak ending, and starts the test."""
     assert " ".join(RUNNING_EXAMPLE.src) == "die frau ruft den alten mann an ."
     assert " ".join(RUNNING_EXAMPLE.tgt) == "the woman calls the old man ."
     assert RUNNING_EXAMPLE.alignment == (
@@ -226,7 +226,7 @@ def test_running_example(corpus: Corpus) -> None:
 
 
 def test_translations_of_a_word() -> None:
-    """From left to right, and only where there is an alignment."""
+    """The translations are in order from left to right, and only at aligned places."""
     assert RUNNING_EXAMPLE.translations(2) == ("calls",)
     assert RUNNING_EXAMPLE.translations(6) == ("calls",)
     with pytest.raises(IndexError, match="from 0 to 7, found 8"):
@@ -236,6 +236,6 @@ def test_translations_of_a_word() -> None:
 
 
 def test_pairs_cannot_be_changed() -> None:
-    """They are shared by everybody who asks for the corpus."""
+    """All callers share the pairs of the corpus."""
     with pytest.raises(FrozenInstanceError):
         RUNNING_EXAMPLE.src = ("nein",)

@@ -1,4 +1,4 @@
-"""The downloader, against a real HTTP server on this machine."""
+"""The downloader, tested with a real HTTP server on this machine."""
 
 import gzip
 import hashlib
@@ -20,7 +20,7 @@ CHECKSUM = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Serve what `files` holds; `cut` counts the answers to break off."""
+    """Serve the contents of `files`. `cut` counts the answers to break off."""
 
     files: dict[str, bytes]
     cut: int
@@ -69,7 +69,7 @@ def address(server: Server, name: str = "") -> str:
 
 
 def names(folder: Path) -> list[str]:
-    """Return what lies in a folder, hidden files too."""
+    """Return the names of all files in a folder, including hidden ones."""
     return sorted(os.listdir(folder))
 
 
@@ -81,7 +81,7 @@ def test_a_file_arrives_whole(server: Server, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("old", [b"old", None])
 def test_wrong_checksum(server: Server, tmp_path: Path, old: bytes | None) -> None:
-    """It is named with the right one; the old file stays, the new one goes."""
+    """The message names both sums. The old file stays, and the new one is deleted."""
     path = tmp_path / "file"
     if old:
         path.write_bytes(old)
@@ -125,7 +125,7 @@ def test_a_silent_server_is_left(tmp_path: Path) -> None:
 
 
 def test_full_disk(server: Server, tmp_path: Path, monkeypatch) -> None:
-    """It is no network error, and leaves nothing behind."""
+    """It is not reported as a network error, and leaves no file."""
 
     def fail(_self: Path, _target: Path) -> None:
         raise OSError(28, "No space left on device")
@@ -138,7 +138,7 @@ def test_full_disk(server: Server, tmp_path: Path, monkeypatch) -> None:
 
 @pytest.fixture
 def small(server: Server, monkeypatch) -> dict[str, bytes]:
-    """Serve six small files, with their checksums, in place of Multi30k's."""
+    """Serve six small files, with their checksums, instead of Multi30k's."""
     files = {}
     for name in multi30k.SHA256:
         text = "Ein Hund.\n" if ".de" in name else "A dog.\n"

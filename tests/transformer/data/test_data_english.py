@@ -1,4 +1,4 @@
-"""English forms, against tables written by hand."""
+"""English forms, compared with tables written by hand."""
 
 import pytest
 
@@ -26,7 +26,7 @@ from transformer.data.language.nouns import NOUNS
     }.items(),
 )
 def test_third_person(verb: str, expected: str) -> None:
-    """-s, -es or -ies."""
+    """The ending is -s, -es or -ies."""
     assert third_person(verb) == expected
 
 
@@ -35,12 +35,12 @@ def test_third_person(verb: str, expected: str) -> None:
     [("apple", "an"), ("old", "an"), ("umbrella", "an"), ("house", "a"), ("boy", "a")],
 )
 def test_indefinite_article(word: str, expected: str) -> None:
-    """By the sound that follows, which the lexicon's letters show."""
+    """The next sound decides, and in the lexicon its letters show the sound."""
     assert indefinite_article(word) == expected
 
 
 def test_no_word_of_the_lexicon_breaks_the_rule_for_articles() -> None:
-    """No silent h, no "u" or "eu" spoken as in "you"."""
+    """The lexicon has no silent h, and no "u" or "eu" that sounds like "you"."""
     words = {noun.english[0] for noun in NOUNS} | {word.english for word in ADJECTIVES}
     odd = ("hour", "hon", "heir", "uni", "use", "usu", "eu", "one")
     assert not [word for word in words if word.startswith(odd)]

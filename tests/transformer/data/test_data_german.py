@@ -1,4 +1,4 @@
-"""German forms, against tables written by hand."""
+"""German forms, compared with tables written by hand."""
 
 import pytest
 
@@ -116,13 +116,13 @@ STRONG = {
 
 
 def written(words: list[tuple[str, int]]) -> str:
-    """Return the words without their bits."""
+    """Return the words without their grammatical bits."""
     return " ".join(word for word, _ in words)
 
 
 @pytest.mark.parametrize(("key", "forms"), PHRASES)
 def test_noun_phrase_in_three_cases(key: tuple, forms: str) -> None:
-    """Articles, endings of adjectives and nouns agree in every case."""
+    """Articles and the endings of adjectives and nouns agree in every case."""
     determiner, noun, adjective, plural = key
     phrase = NounPhrase(
         NOUN_BY_NAME[noun], determiner, plural, ADJECTIVE_BY_NAME[adjective]
@@ -133,7 +133,7 @@ def test_noun_phrase_in_three_cases(key: tuple, forms: str) -> None:
 
 @pytest.mark.parametrize(("infinitive", "forms"), PRESENT.items())
 def test_regular_verbs(infinitive: str, forms: str) -> None:
-    """The endings, with their linking e, and the irregular verbs."""
+    """The test covers the endings, with their linking e, and the irregular verbs."""
     assert " ".join(conjugate(infinitive)) == forms
 
 
@@ -159,7 +159,7 @@ def test_strong_verbs_of_the_lexicon(infinitive: str, forms: str) -> None:
     }.items(),
 )
 def test_dative_plural(noun: str, forms: str) -> None:
-    """It ends in -n, but for plurals in -s."""
+    """It ends in -n, except for plurals in -s."""
     found = [inflect_noun(NOUN_BY_NAME[noun], case, plural=True) for case in CASES]
     assert found == forms.split()
 
@@ -182,7 +182,7 @@ def test_dative_plural(noun: str, forms: str) -> None:
 def test_contractions(
     preposition: tuple[str, str], noun: str, determiner, plural: bool, expected: str
 ) -> None:
-    """Preposition and definite article become one word where German does it."""
+    """German joins some prepositions and definite articles into one word."""
     german, case = preposition
     phrase = NounPhrase(NOUN_BY_NAME[noun], determiner, plural)
     words = german_prepositional(Preposition(german, case, ("in",)), phrase)

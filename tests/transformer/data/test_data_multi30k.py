@@ -1,4 +1,4 @@
-"""Multi30k from a folder: the real files where they are, and small ones made here."""
+"""Multi30k from a folder: the real files, if they are there, and small made-up ones."""
 
 import gzip
 import os
@@ -18,7 +18,7 @@ LINES = {
 
 
 def real_folder() -> Path | None:
-    """Return where the real files are, if they are on this machine."""
+    """Return the folder of the real files, or None if it is not on this machine."""
     beside = Path(__file__).parents[4] / "shared" / "multi30k"
     folder = Path(os.environ.get("MULTI30K_DIR", beside))
     return folder if folder.is_dir() else None
@@ -32,7 +32,7 @@ needs_files = pytest.mark.skipif(
 
 
 def write_files(folder: Path, compressed: bool = True) -> None:
-    """Write six small files as the real ones are named."""
+    """Write six small files with the names of the real ones."""
     folder.mkdir(exist_ok=True)
     for stem in SPLITS.values():
         for language, lines in LINES.items():
@@ -132,7 +132,7 @@ def test_the_real_files_are_the_published_ones() -> None:
 @needs_files
 @pytest.mark.slow
 def test_vocabularies_of_the_tutorial() -> None:
-    """7,853 German and 5,893 English words that occur at least twice."""
+    """7,853 German and 5,893 English words occur at least twice."""
     corpus = load_multi30k(REAL)
     assert [len(pairs) for _, pairs in corpus.splits()] == [29_000, 1_014, 1_000]
     src, tgt = build_vocabularies(corpus.train, min_freq=2)

@@ -1,4 +1,4 @@
-"""Combinations of words that the test alone has, read off the English text."""
+"""Word combinations that only the test split has, found in the English text."""
 
 from collections import Counter, defaultdict
 from itertools import starmap
@@ -28,7 +28,7 @@ for _verb in sorted(VERBS, key=lambda verb: not verb.particle):
 
 
 def read_noun_phrase(words: tuple[str, ...]) -> tuple[str, int]:
-    """Return the noun that a phrase at the beginning has, and the phrase's length."""
+    """Return the noun of a phrase at the beginning, and the phrase's length."""
     if words and words[0] in _PRONOUNS:
         return "", 1
     start = 0
@@ -65,7 +65,7 @@ def read_state(before: tuple[str, ...], after: tuple[str, ...]) -> set[tuple[str
 
 
 def read_object(verbs: list[Verb], after: tuple[str, ...]) -> tuple[str, str]:
-    """Read what follows one of the verbs with the same form."""
+    """Read the object that follows one of several verbs of equal form."""
     verb = next(
         (v for v in verbs if not v.particle or after[:1] == (v.particle,)), None
     )
@@ -86,7 +86,7 @@ def corpus() -> Corpus:
 
 
 def test_novel_pairs_hold_a_combination_that_training_lacks(corpus: Corpus) -> None:
-    """Read off the English text alone."""
+    """The test finds the combinations in the English text only."""
     known = set().union(*(read_combinations(pair.tgt) for pair in corpus.train))
     assert len(known) > 1_500
     assert not [combination for combination in known if is_held_out(*combination)]
@@ -98,7 +98,7 @@ def test_novel_pairs_hold_a_combination_that_training_lacks(corpus: Corpus) -> N
 
 
 def test_a_fair_part_of_the_test_is_novel(corpus: Corpus) -> None:
-    """Three tenths; combinations of both kinds."""
+    """Three tenths of the test are novel, with combinations of both kinds."""
     assert sum(corpus.novel) == 300
     assert len(corpus.novel) == len(corpus.test)
     verbs = {verb.name for verb in VERBS}

@@ -1,4 +1,4 @@
-"""The toy task: the target is the source backwards."""
+"""The toy task: the target is the reversed source."""
 
 import pytest
 import torch

@@ -31,7 +31,7 @@ def test_an_empty_text_has_no_words() -> None:
 
 
 def test_white_space_beyond_a_space_is_a_token() -> None:
-    """As in the trained pipelines; it does not survive detokenising."""
+    """The trained pipelines do the same. Detokenising loses this white space."""
     words = tokenize("120  cm", "de")
     assert words == ["120", " ", "cm"]
     assert detokenize(words) == "120 cm"
@@ -59,7 +59,7 @@ def test_detokenize_undoes_tokenize(text: str) -> None:
 
 
 def test_grammar_sentences_survive_the_tokenizer() -> None:
-    """What one types, and what the corpus holds, are the same tokens."""
+    """A typed sentence and the corpus have the same tokens."""
     for pair in make_grammar_corpus().test[:300]:
         assert tuple(tokenize(detokenize(pair.src), "de")) == pair.src
         tgt = tokenize(detokenize(pair.tgt), "en")
@@ -68,6 +68,6 @@ def test_grammar_sentences_survive_the_tokenizer() -> None:
 
 @pytest.mark.integration
 def test_importing_the_data_does_not_import_spacy() -> None:
-    """It takes about a second, which the grammar corpus does not need."""
+    """The import takes about a second, and the grammar corpus does not need it."""
     code = "import sys, transformer.data; sys.exit('spacy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

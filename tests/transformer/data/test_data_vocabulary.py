@@ -1,4 +1,4 @@
-"""Words to ids and back, and the same ids as torchtext."""
+"""Words to ids and back, with the same ids as in torchtext."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ SENTENCES = [["b", "a", "c"], ["a", "b"], ["a", "d"]]
 
 
 def build(sentences: list[list[str]], min_freq: int = 1) -> Vocabulary:
-    """Build one vocabulary, of sentences that are their own translations."""
+    """Build one vocabulary from sentences that are their own translations."""
     pairs = [SentencePair(tuple(words), tuple(words)) for words in sentences]
     src, tgt = build_vocabularies(pairs, min_freq)
     assert src == tgt

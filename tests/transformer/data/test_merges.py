@@ -1,4 +1,4 @@
-"""Byte-pair merges by hand are counted, chosen and applied as the page says."""
+"""Byte-pair merges by hand are counted, chosen and applied as on the page."""
 
 from collections import Counter
 from itertools import pairwise

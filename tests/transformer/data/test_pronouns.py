@@ -1,4 +1,4 @@
-"""Sentences with pronouns: each noun by another way, and the corpus without them."""
+"""Sentences with pronouns: each noun by its own rule, and the corpus without them."""
 
 from collections import Counter, defaultdict
 
@@ -24,7 +24,7 @@ def noun_at(sentence: PronounSentence, place: int) -> Noun:
 
 
 def pronoun_for(sentence: PronounSentence, place: int) -> str:
-    """Return the pronoun that can stand for the noun at a place."""
+    """Return the pronoun that can replace the noun at a place."""
     return ("er", "sie", "es")[noun_at(sentence, place).gender]
 
 
@@ -79,7 +79,7 @@ def test_people_are_he_or_she_and_things_are_it(sentences):
 
 
 def test_either_noun_is_the_subject_and_either_comes_first(sentences):
-    """In English the subject is first; no other place tells a person from a thing."""
+    """In English, the subject is first. No other place tells a person from a thing."""
     found = Counter()
     for one in sentences:
         person = one.other if one.pair.tgt[one.tgt_pronoun] == "it" else one.noun
@@ -90,7 +90,7 @@ def test_either_noun_is_the_subject_and_either_comes_first(sentences):
 
 
 def test_what_is_said_decides_where_nothing_else_does(sentences):
-    """And suits both nouns where their gender or order decides."""
+    """Where gender or order decides, the statement fits both nouns."""
     meant = defaultdict(set)
     for one in sentences:
         is_thing = one.pair.tgt[one.tgt_pronoun] == "it"
@@ -113,7 +113,7 @@ def test_neither_the_nearest_noun_nor_the_first_nor_the_person_is_it(sentences, 
 
 
 def test_the_same_words_in_another_order_refer_to_another_noun():
-    """So no bag of words can tell what "dieser" is."""
+    """Therefore, no bag of words can find the meaning of "dieser"."""
     meant = defaultdict(set)
     for one in of_kind(make_pronoun_sentences(9_000), "order"):
         meant[tuple(sorted(one.pair.src))].add(one.pair.tgt[one.tgt_pronoun])

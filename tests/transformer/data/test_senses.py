@@ -1,4 +1,4 @@
-"""The labelled sentences: each means what its label says, and none comes twice."""
+"""The labelled sentences have the meanings of their labels, and none occurs twice."""
 
 from collections import Counter
 
@@ -23,7 +23,7 @@ def test_verbs_of_one_meaning_stand_with_its_label():
 
 
 def test_the_labels_agree_with_the_corpus():
-    """Sentences that the corpus translates get the label of its translation."""
+    """For sentences of the corpus, the label is that of the corpus's translation."""
     english = {pair.src: pair.tgt for pair in make_grammar_corpus().train}
     sentences, labels = make_sense_sentences(600, seed=0)
     shared = [

@@ -1,4 +1,4 @@
-"""Subwords are learned the same way each time, and give every text back."""
+"""Learning subwords gives the same result each time, and loses no text."""
 
 import unicodedata
 

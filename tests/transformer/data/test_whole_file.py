@@ -1,4 +1,4 @@
-"""A file is the old one or the new one, and nothing is left beside it."""
+"""A file is either the old or the new one, and no other file is left next to it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The vocabulary and the batches of torchtext, which those of the course must equal."""
+"""The vocabulary and the batches of torchtext, to which the course's must be equal."""
 
 import random
 from collections.abc import Sequence

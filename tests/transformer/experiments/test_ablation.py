@@ -1,4 +1,4 @@
-"""What an ablation takes out is out, and nothing else."""
+"""An ablation removes exactly its part, and nothing else."""
 
 import torch
 

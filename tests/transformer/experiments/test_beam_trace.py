@@ -1,4 +1,4 @@
-"""What is watched of a beam search is what the search did."""
+"""The trace of a beam search agrees with the search."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The capstone trains on what there is, says so, and goes on after a stop."""
+"""The capstone trains on the available data, reports it, and continues after a stop."""
 
 import json
 import os
@@ -26,7 +26,7 @@ FACTS = ROOT / "benchmarks" / "results" / "multi30k_facts.json"
 
 
 def real_folder() -> Path | None:
-    """Return where the real files are, if they are on this machine."""
+    """Return the folder of the real files, or None if it is not on this machine."""
     beside = ROOT.parent / "shared" / "multi30k"
     folder = Path(os.environ.get("MULTI30K_DIR", beside))
     return folder if folder.is_dir() else None

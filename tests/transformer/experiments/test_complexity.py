@@ -29,7 +29,7 @@ TWO_SIDED = {"self_attention", "restricted_attention"}
 
 
 def naive_restricted_attention(x: Tensor, r: int) -> Tensor:
-    """Attend to r neighbours laid side by side, zeros beyond the ends."""
+    """Attend to r neighbours in a window, with zeros beyond the ends."""
     side = (r - 1) // 2
     near = F.pad(x, (0, 0, side, side)).unfold(-2, r, 1)  # (b, n, d, r)
     weights = torch.einsum("bnd,bndr->bnr", x, near).softmax(dim=-1)
@@ -100,7 +100,7 @@ def test_layer_cost_names_what_is_wrong(sizes, message):
 
 
 def connections(kind: str, length: int, width: int, layer: int) -> np.ndarray:
-    """Return which position (row) sees which (column) in a layer, by brute force."""
+    """Return the positions (columns) that each position (row) of a layer sees."""
 
     def sees(i: int, j: int) -> bool:
         back = i - j

@@ -1,4 +1,4 @@
-"""The loop that fits small models tells its progress where it is asked to."""
+"""The loop that fits small models reports its progress where the caller wants it."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What heads link: rows and columns, baselines by hand, heads that are silent."""
+"""The links of heads: rows and columns, baselines by hand, silent heads."""
 
 import pytest
 import torch
@@ -122,7 +122,7 @@ def test_a_silent_head_says_nothing_and_the_model_stays_as_it_was(model, vocabul
         assert not torch.allclose(one(src, tgt), before, atol=1e-4)
         silent = silence_heads(silent, layer, range(4))
     assert torch.equal(model(src, tgt), before)
-    other = src.flip(1)  # with all heads silent, the source cannot be heard
+    other = src.flip(1)  # with all heads silent, the source has no effect
     assert torch.allclose(silent(src, tgt), silent(other, tgt), atol=1e-6)
     assert not torch.allclose(before, model(other, tgt), atol=1e-4)
 

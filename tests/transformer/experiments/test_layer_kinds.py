@@ -1,4 +1,4 @@
-"""The layers of Table 1: their shapes, what they see, and restricted attention."""
+"""The layers of Table 1: their shapes, their reach, and restricted attention."""
 
 import numpy as np
 import pytest

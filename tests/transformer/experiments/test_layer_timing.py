@@ -1,4 +1,4 @@
-"""The layers' times, and where two kinds cross."""
+"""The times of layers, and the lengths at which two kinds take the same time."""
 
 import math
 

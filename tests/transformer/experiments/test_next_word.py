@@ -1,4 +1,4 @@
-"""The model that shows what a mask is for, and the measure of what reaches what."""
+"""The model that shows the effect of a mask, and the measure of influence."""
 
 import pytest
 import torch
@@ -96,7 +96,7 @@ def test_with_the_mask_it_writes_and_without_it_only_copies():
 def test_writing_begins_with_what_is_given_alone():
     task, model = mirror_task(WORDS, 4, 3, seed=0), make_model()
     blank = Task(task.sentences.clone(), task.given, task.words)
-    blank.sentences[:, task.given :] = 0  # the answers must not be read
+    blank.sentences[:, task.given :] = 0  # the model must not see the answers
     written = write_on(model, task, look_back)
     assert written.shape == (3, 5)
     assert torch.equal(written, write_on(model, blank, look_back))

@@ -1,4 +1,4 @@
-"""Where a pronoun looks: rows and columns by hand, and what silence changes."""
+"""The attention of a pronoun: rows and columns by hand, and the effect of silence."""
 
 import pytest
 import torch
@@ -126,7 +126,7 @@ def test_a_silent_head_says_nothing_and_the_model_stays(model, words):
     attention = silent.encoder.layers[1].self_attention
     moved = x + torch.randn_like(x)
     others = [attention.w_v.weight[:64], attention.w_v.weight[96:]]
-    for weight in others:  # heads 0, 1 and 3 have no values: head 2 alone would speak
+    for weight in others:  # heads 0, 1 and 3 have no values: only head 2 contributes
         weight.zero_()
     attention.w_v.bias.zero_()
     assert torch.equal(attention(x, x, x)[0], attention(moved, moved, moved)[0])

@@ -1,4 +1,4 @@
-"""The tasks of unit 01: data, learning rate and accuracy; chapter 01 trains on them."""
+"""The tasks of unit 01: data, learning rate and accuracy. Chapter 01 trains on them."""
 
 import pytest
 import torch
@@ -50,7 +50,7 @@ def test_padding_does_not_count_in_the_loss():
 
 
 class Mirror:
-    """Reverse every source perfectly, but for the first word if `wrong`."""
+    """Reverse every source perfectly, except for the first word if `wrong`."""
 
     def __init__(self, wrong: bool) -> None:
         self.wrong = wrong

@@ -1,4 +1,4 @@
-"""What a report is made of agrees with the trainer, sacreBLEU, and by hand."""
+"""The parts of a report agree with the trainer, with sacreBLEU and by hand."""
 
 import math
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def test_the_perplexity_of_parts_is_weighted_by_tokens() -> None:
 
 
 def translations(n: int = 40) -> tuple[list[list[str]], list[list[str]]]:
-    """Return references, and the same with a word exchanged in two of three."""
+    """Return references, and the same with a word replaced in two of three."""
     references = [list(pair.tgt) for pair in make_grammar_corpus().test[:n]]
     hypotheses = [
         [*r[:1], "cat", *r[2:]] if i % 3 else r for i, r in enumerate(references)
@@ -101,7 +101,7 @@ def test_the_interval_holds_the_score_and_shrinks_with_the_root_of_n() -> None:
         low, high = bootstrap_interval(hypotheses, references, draw_sentences(n, 60))
         assert low < corpus_bleu(hypotheses, references) < high
         widths.append(high - low)
-    assert 2 < widths[0] / widths[1] < 4.5  # 3, but for chance
+    assert 2 < widths[0] / widths[1] < 4.5  # about 3, by chance
 
 
 def test_the_interval_agrees_with_numpy_and_depends_on_the_draws_alone() -> None:

@@ -1,4 +1,4 @@
-"""The experiment of chapter 10: what its wrong ways do wrong, and nothing else."""
+"""The experiment of chapter 10: each wrong run has its own mistake, and no other."""
 
 import pytest
 import torch

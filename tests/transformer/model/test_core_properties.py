@@ -56,11 +56,12 @@ def test_the_tutorial_has_9038341_parameters():
 
 
 def test_the_papers_base_model_has_63_million_parameters():
-    """Table 3 says 65 million, and does not say how they are counted.
+    """Table 3 says 65 million, but not how the paper counts them.
 
-    From its sizes come 44.1 million in the layers, biases included, and with a shared
-    vocabulary of "about 37000" 19.0 million in the one matrix and its bias. For 65 the
-    vocabulary would need 40,665 rows; without tying there would be 101 million.
+    The paper's sizes give 44.1 million in the layers, including biases. With a shared
+    vocabulary of "about 37000", the only matrix and its bias have 19.0 million. For 65
+    million, the vocabulary would need 40,665 rows. Without tying, the model would have
+    101 million.
     """
     with torch.device("meta"):
         model = Transformer(TransformerConfig.base())
@@ -81,7 +82,7 @@ def test_the_papers_base_model_has_63_million_parameters():
 
 @pytest.mark.integration
 def test_a_step_of_the_base_model_takes_six_operations_a_parameter_and_token():
-    """PyTorch counts those of all products of matrices, attention's too."""
+    """PyTorch counts the operations of all matrix products, including attention's."""
     n, config = 25, TransformerConfig.base()
     model = Transformer(config)
     sides = torch.full((2, 2, n), 9)
@@ -274,7 +275,7 @@ def test_one_hot_times_matrix_is_a_look_up():
 def test_positions_are_not_drowned_by_the_words():
     words = TokenEmbedding(8000, 256)(torch.arange(8000)[None])
     ratio = words.std() / sinusoidal_encoding(100, 256).std()
-    assert 0.2 < ratio < 2  # with N(0, 1) for the table it would be about 32
+    assert 0.2 < ratio < 2  # with N(0, 1) for the table, it would be about 32
 
 
 def test_the_vocabulary_counts_and_sorts():

@@ -1,4 +1,4 @@
-"""Parts that came after the paper: against formulas, PyTorch, and what they promise."""
+"""Parts from after the paper, compared with formulas, PyTorch and their properties."""
 
 import pytest
 import torch
@@ -133,7 +133,7 @@ def test_attention_with_positions_inside_knows_the_order(make):
     swapped = attention(x[:, order], x[:, order], x[:, order])[0][:, order]
     plain = attention(x, x, x)[0]
     assert not torch.allclose(plain, swapped, atol=1e-4)
-    if isinstance(attention, BiasedAttention):  # both directions count alike
+    if isinstance(attention, BiasedAttention):  # both directions have the same weight
         assert torch.allclose(plain, flipped, atol=1e-5)
 
 

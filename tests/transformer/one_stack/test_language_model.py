@@ -1,4 +1,4 @@
-"""A decoder alone sees neither future nor padding, and writes sentences on."""
+"""A model with only a decoder sees neither future nor padding, and writes on."""
 
 import pytest
 import torch

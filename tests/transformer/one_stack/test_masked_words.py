@@ -1,4 +1,4 @@
-"""Words are hidden by BERT's rule, and an encoder alone learns to guess them."""
+"""BERT's rule hides words, and a model with only an encoder learns to predict them."""
 
 import pytest
 import torch

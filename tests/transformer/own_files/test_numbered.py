@@ -1,4 +1,4 @@
-"""Numbered sentences come back from the disk, and into batches that lose none."""
+"""Numbered sentences return unchanged from disk, and batches lose none of them."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Text files are read line by line, and refused in a sentence that says where."""
+"""Text files are read line by line, and a refusal names the line in one sentence."""
 
 import gzip
 from pathlib import Path
@@ -74,7 +74,7 @@ def test_a_file_is_named_once_by_whatever_name(tmp_path):
     for path in paths[:3]:
         path.write_text(GOOD)
     both = PairedText(*paths[:2]), PairedText(*paths[2:])
-    require_different_files(both)  # one is missing, which is said when it is read
+    require_different_files(both)  # one is missing, which the message says on reading
     with pytest.raises(TextError, match=r"a\.de is named twice: source"):
         require_different_files([PairedText(paths[0], paths[0])])
     paths[3].symlink_to(paths[0])

@@ -1,4 +1,4 @@
-"""The figures of unit 04 show what they are given."""
+"""The figures of unit 04 show their data."""
 
 import pytest
 import torch

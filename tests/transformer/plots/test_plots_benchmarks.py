@@ -1,4 +1,4 @@
-"""Check that the figures of the appendix draw, and refuse what cannot be drawn."""
+"""Check that the appendix's figures are drawn, and refuse data that do not fit."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The figures of unit 13 show what they are given."""
+"""The figures of unit 13 show their data."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The figures of unit 12 run, show what they are given, and refuse the rest."""
+"""The figures of unit 12 run, show their data, and refuse other data."""
 
 import numpy as np
 import pytest

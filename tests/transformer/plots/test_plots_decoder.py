@@ -1,4 +1,4 @@
-"""The figure of unit 09 shows what it is given."""
+"""The figure of unit 09 shows its data."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The figures of embeddings are drawn, and refuse what does not fit."""
+"""The figures of embeddings are drawn, and refuse data that do not fit."""
 
 import numpy as np
 import pytest

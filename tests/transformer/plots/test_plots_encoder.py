@@ -1,4 +1,4 @@
-"""The figures of the encoder show what they are given."""
+"""The figures of the encoder show their data."""
 
 import numpy as np
 import pytest

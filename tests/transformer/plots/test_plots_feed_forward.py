@@ -1,4 +1,4 @@
-"""The figures and the experiments of unit 06 run and show what they should."""
+"""The figures and the experiments of unit 06 run, and show their data."""
 
 import pytest
 import torch

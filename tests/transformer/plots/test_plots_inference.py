@@ -1,4 +1,4 @@
-"""The figures of unit 11 show what they are given."""
+"""The figures of unit 11 show their data."""
 
 from transformer.plots.inference import (
     Branch,

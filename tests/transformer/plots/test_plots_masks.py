@@ -1,4 +1,4 @@
-"""The figures of masks show what they are given."""
+"""The figures of masks show their data."""
 
 import pytest
 import torch

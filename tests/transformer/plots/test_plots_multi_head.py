@@ -1,4 +1,4 @@
-"""The figures and the experiment of unit 05 run, and refuse what does not fit."""
+"""The figures and the experiment of unit 05 run, and refuse data that do not fit."""
 
 import pytest
 import torch

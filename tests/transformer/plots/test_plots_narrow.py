@@ -1,4 +1,4 @@
-"""A figure that is laid out anew for a telephone keeps its words, and their size."""
+"""A figure with a new layout for a telephone keeps its words and their size."""
 
 import base64
 import re
@@ -84,7 +84,7 @@ def test_panels_that_would_be_too_narrow_stand_below_each_other():
     narrow = narrowed(PICTURES["heads"]())
     corners = {axes.get_position().x0.round(2) for axes in narrow.axes[:4]}
     assert len(corners) == 2
-    for axes in narrow.axes[:3:2]:  # the left ones
+    for axes in narrow.axes[:3:2]:  # the left panels
         assert [t.get_text() for t in axes.get_yticklabels() if t.get_visible()]
 
 

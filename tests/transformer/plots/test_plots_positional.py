@@ -1,4 +1,4 @@
-"""The figures of positions are drawn, and show what they say."""
+"""The figures of positions are drawn, and show the stated facts."""
 
 import numpy as np
 import pytest

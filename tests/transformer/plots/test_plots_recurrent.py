@@ -1,4 +1,4 @@
-"""The figures of unit 01 show what they are given."""
+"""The figures of unit 01 show their data."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The figures of unit 10 show what they are given."""
+"""The figures of unit 10 show their data."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The recurrent translators for a whole corpus, by their properties."""
+"""The properties of the recurrent translators for a whole corpus."""
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ def make_model(attention: bool = True, **changes) -> BidirectionalTranslator:
 def by_equations(model: BidirectionalTranslator, src: Tensor, tgt: Tensor) -> Tensor:
     """Compute the logits (t, words) of one sentence from the equations, word by word.
 
-    The cell's equations are Cho et al.'s (2014), as chapter 01 has them.
+    The cell's equations are those of Cho et al. (2014), as in chapter 01.
     """
     h = model.encode(src[None])[0]
     s = torch.tanh(model.first_state(h[0, model.config.d_h :]))
@@ -120,7 +120,7 @@ def test_without_attention_the_decoder_sees_the_last_states_alone():
 
 
 def test_the_output_sees_the_word_before_beside_state_and_context():
-    """A cell that ignores its input still leaves the last word in the output."""
+    """If a cell ignores its input, the output still depends on the last word."""
     model = make_model()
     nn.init.zeros_(model.cell.weight_ih)
     changed = TGT.clone()

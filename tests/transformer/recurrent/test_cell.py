@@ -1,4 +1,4 @@
-"""One step of a GRU, against PyTorch's cell."""
+"""One step of a GRU, compared with PyTorch's cell."""
 
 import pytest
 import torch
@@ -28,4 +28,4 @@ def test_numbers_of_any_size_give_a_state() -> None:
     weights = [torch.zeros(6, 1), torch.zeros(6, 2), torch.zeros(6)]
     gates = torch.tensor([1e4, -1e4, 1e4, -1e4, 1e4, -1e4])
     new = gru_step(torch.ones(1, 1), torch.tensor([[0.5, 0.5]]), *weights, gates)
-    assert new.tolist() == [[0.5, pytest.approx(0.0)]]  # kept, and a proposal of 0
+    assert new.tolist() == [[0.5, pytest.approx(0.0)]]  # kept, and the proposal is 0

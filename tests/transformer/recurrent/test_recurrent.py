@@ -1,4 +1,4 @@
-"""Recurrent translators and the classifier, by their properties."""
+"""The properties of the recurrent translators and the classifier."""
 
 import pytest
 import torch
@@ -124,7 +124,7 @@ def test_a_gradient_reaches_every_parameter(kind):
 
 @ATTENTIVE
 def test_the_previous_state_asks(kind):
-    """With one state and one memory the weights cannot depend on the word read now."""
+    """With equal states and memories, the weights cannot depend on the current word."""
     model = make_translator(kind)
     memory, state, mask = model.encode(SRC)
     one = model.step(torch.tensor([4, 4, 4]), state, memory, mask)
@@ -221,7 +221,7 @@ def test_more_padding_changes_nothing_in_the_classifier():
 
 
 def test_the_classifier_by_hand():
-    """One sentence without padding, by PyTorch's own operations."""
+    """The test computes one sentence without padding with PyTorch's own operations."""
     torch.manual_seed(8)
     model = BiLSTMAttention(10, 4, 5, 6).eval()
     ids = torch.tensor([[5, 9, 7, 4]])

@@ -1,4 +1,4 @@
-"""Recurrent attention's shifted target, scores and averages, against PyTorch."""
+"""Recurrent attention's shifted target, scores and averages, compared with PyTorch."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""A run of three epochs that several files look at."""
+"""A run of three epochs that several test files use."""
 
 import pytest
 from small_runs import make_trainer

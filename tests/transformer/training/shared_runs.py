@@ -1,4 +1,4 @@
-"""Small runs, for one process or several; as a program, for those of torchrun."""
+"""Small runs in one process or several, and a program that torchrun starts."""
 
 import dataclasses
 import json
@@ -30,7 +30,7 @@ CHANGES = {
 
 
 class Losses(Silence):
-    """Keep the loss of every step."""
+    """Record the loss of every step."""
 
     def __init__(self) -> None:
         self.found: list[float] = []
@@ -51,13 +51,13 @@ def recurrent(config: TrainingConfig, processes: Processes) -> Trainer:
 
 
 def trainers(processes: Processes = ALONE) -> dict[str, Trainer]:
-    """Return a trainer of every kind: 20 steps and more, nothing left to luck."""
+    """Return a trainer of every kind, with more than 20 steps and no randomness."""
     make = partial(make_trainer, processes=processes, **SURE)
     kinds = {
         name: make(config=dataclasses.replace(CONFIG, **changes))
         for name, changes in CHANGES.items()
     }
-    # Of three sentences one process has two, in two parts, and the other has one.
+    # One process has two of three sentences, in two parts, and the other has one.
     small = dataclasses.replace(CONFIG, batch_size=3, epochs=2, accumulate=4)
     kinds["one sentence at the end"] = make(config=small, pairs=slice(0, 31))
     kinds["tied"] = make(tie="target")
@@ -66,14 +66,14 @@ def trainers(processes: Processes = ALONE) -> dict[str, Trainer]:
 
 
 def follow(trainer: Trainer) -> list[float]:
-    """Train, and return each step's loss, and each epoch's in validation."""
+    """Train, and return the loss of each step and the validation loss of each epoch."""
     losses = Losses()
     history = trainer.run(losses)
     return losses.found + [record["valid_loss"] for record in history]
 
 
 def differing(trainer: Trainer) -> list[str]:
-    """Name the parameters that are not those of the first process."""
+    """Name the parameters that differ from those of the first process."""
     names = []
     for name, value in trainer.model.state_dict().items():
         theirs = value.clone()
@@ -84,8 +84,8 @@ def differing(trainer: Trainer) -> list[str]:
 
 
 def main(folder: Path) -> None:
-    """Train all of it; every process writes what it found."""
-    torch.compile = partial(torch.compile, backend="eager")  # the others are slow
+    """Train all kinds of runs, and write the results of each process."""
+    torch.compile = partial(torch.compile, backend="eager")  # others are slow
     processes = join_processes("cpu")
     found: dict[str, object] = {"differing": {}}
     for name, trainer in trainers(processes).items():
@@ -99,7 +99,7 @@ def main(folder: Path) -> None:
     found["begun alone"] = begun_alone.run()
     found["with dropout"] = make().run()
     make(folder / "stopped", ONE_EPOCH).run()
-    distributed.barrier()  # the file is there
+    distributed.barrier()  # the file exists
     stopped = make(folder / "stopped")
     stopped.resume()
     found["stopped"] = stopped.run()

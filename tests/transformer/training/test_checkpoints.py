@@ -1,4 +1,4 @@
-"""A checkpoint is whole, plain and of its own run, or it is refused."""
+"""A checkpoint is complete, plain and from its own run, or the trainer refuses it."""
 
 import dataclasses
 import resource
@@ -106,7 +106,7 @@ def test_checkpoint_of_before_a_setting_was_added_can_be_resumed(tmp_path):
 
 
 def test_a_file_of_plain_values_under_these_names_loads(tmp_path, whole_run):
-    """So does every run that was saved before: no class is named in the file."""
+    """Runs that were saved earlier also load, because the file names no class."""
     words = ["<unk>", "<pad>", "<sos>", "<eos>", "a"]
     fields = {
         "model_config": {**SIZES, "src_vocab_size": 5, "tgt_vocab_size": 5},
@@ -125,7 +125,7 @@ def test_a_file_of_plain_values_under_these_names_loads(tmp_path, whole_run):
     assert found.vocabularies()[0].words == tuple(words)
     assert (found.epoch, found.step) == (1, 7)
     written = torch.load(whole_run[2] / LAST, weights_only=True)
-    newer = {"model_name", "subwords"}  # there was one model, and whole words
+    newer = {"model_name", "subwords"}  # older files have neither
     assert written.keys() == fields.keys() | newer
     for name, value in fields.items():
         assert type(written[name]) is type(value), name

@@ -1,4 +1,4 @@
-"""Several processes train what one would: tried with two, started by torchrun."""
+"""Several processes train like one: two processes, started by torchrun."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from transformer.training.loop import step_function
 
 TWO = [
     *("-m", "torch.distributed.run", "--standalone"),
-    *("--local-addr", "localhost"),  # the name of a bare machine may resolve to nothing
+    *("--local-addr", "localhost"),  # a machine's own name may have no address
     *("--nproc-per-node", "2"),
 ]
 KINDS = ("plain", "parts", "compiled", "clipped", "one sentence at the end", "tied")
@@ -27,7 +27,7 @@ KINDS = ("plain", "parts", "compiled", "clipped", "one sentence at the end", "ti
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory) -> tuple[Path, list[dict]]:
-    """Train in two processes; return the folder, and what each has found."""
+    """Train in two processes, and return the folder and the results of each."""
     folder = tmp_path_factory.mktemp("together")
     make_trainer(folder / "alone", ONE_EPOCH, **SURE).run()
     command = [sys.executable, *TWO, shared_runs.__file__, folder]
@@ -45,7 +45,7 @@ def together(tmp_path_factory) -> tuple[Path, list[dict]]:
 
 @pytest.fixture(scope="module")
 def alone() -> dict[str, list[float]]:
-    """Train in this process alone."""
+    """Train in this process only."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
         return {name: follow(trainer) for name, trainer in trainers().items()}
@@ -125,7 +125,7 @@ def test_each_process_drops_other_units_and_can_be_repeated():
 
 @pytest.fixture
 def launched(monkeypatch):
-    """Make this process the second of three that torchrun has started."""
+    """Make this process the second of three that torchrun started."""
     names = {"RANK": 1, "LOCAL_RANK": 1, "WORLD_SIZE": 3, "LOCAL_WORLD_SIZE": 3}
     for name, value in {"TORCHELASTIC_RUN_ID": "a", **names}.items():
         monkeypatch.setenv(name, str(value))

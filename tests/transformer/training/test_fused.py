@@ -1,4 +1,4 @@
-"""Check that the fused attention is the one that is read."""
+"""Check that the fused attention computes the attention of the chapters."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""A model as one file for the book's page: whole, small, and the same model again."""
+"""A model in one file for the book's page: complete, small, and unchanged."""
 
 import json
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""The recipes train as they did when the figures that the book shows were measured."""
+"""The recipes train as they did when the figures in the book were measured."""
 
 import dataclasses
 import json
@@ -33,9 +33,9 @@ from transformer.training.presets import (
 from transformer.training.progress import Silence
 
 RESULTS = Path(__file__).resolve().parents[3] / "benchmarks" / "results"
-# The last rate, the loss in validation after so many steps, and each one's target
-# tokens. Those of tiny, tutorial and best are those of the code before it knew
-# subwords and several processes.
+# The last rate, the validation loss after these steps, and the target tokens of each
+# step. For tiny, tutorial and best, these are values of the code before it had subwords
+# and several processes.
 FIRST_STEPS = {
     "tiny": (8 * 2e-3 / 150, 6.0075, [700, 842, 342, 623, 655, 445, 770, 374]),
     "tutorial": (5e-4, 5.2060, [1260, 855, 1236, 1285]),
@@ -44,7 +44,7 @@ FIRST_STEPS = {
 
 
 class Tokens(Silence):
-    """Keep the target tokens of every step."""
+    """Record the number of target tokens of every step."""
 
     def __init__(self) -> None:
         self.found: list[int] = []
@@ -81,9 +81,9 @@ def small_trainer(preset: Preset, steps: int) -> Trainer:
 @pytest.mark.integration
 @pytest.mark.parametrize("name", first_of(FIRST_STEPS))
 def test_the_first_steps_are_those_of_before(name):
-    """What dropout draws changes this loss by 0.001, a rate higher by a third by 0.02.
+    """Other dropout changes this loss by 0.001, and a rate higher by a third by 0.02.
 
-    So the tolerance holds on a processor that draws and rounds in another way.
+    The tolerance is therefore right for a processor that draws and rounds differently.
     """
     rate, loss, tokens = FIRST_STEPS[name]
     seen = Tokens()
@@ -94,13 +94,13 @@ def test_the_first_steps_are_those_of_before(name):
 
 
 def as_written(config: Any) -> dict[str, Any]:
-    """Return a configuration's fields as a file holds them."""
+    """Return a configuration's fields in the form of a file."""
     return json.loads(json.dumps(dataclasses.asdict(config)))
 
 
 @pytest.mark.parametrize("name", ["tutorial", "best", "subword"])
 def test_the_recipe_is_that_of_the_committed_figures(name):
-    """What a setting was that an older file lacks is what it is if none is given."""
+    """If an older file lacks a setting, the setting had its current default value."""
     run = json.loads((RESULTS / f"multi30k_{name}.json").read_text("utf-8"))
     chosen = recipe(Preset(name))
     words = (run["model"]["src_vocab_size"], run["model"]["tgt_vocab_size"])

@@ -1,4 +1,4 @@
-"""Check that a step in parts is the step of the whole batch."""
+"""Check that a step in parts equals the step of the whole batch."""
 
 import pytest
 import torch
@@ -50,7 +50,7 @@ def test_any_number_of_parts_takes_the_same_step(parts):
 
 
 def test_parts_leave_little_padding():
-    """Count what the model is given; the whole batch is half padding."""
+    """Count the model's input tokens. Half of the whole batch is padding."""
     given = []
 
     class Counting(torch.nn.Module):

@@ -1,4 +1,4 @@
-"""Check that runs can be stopped at any moment and go on with nothing lost."""
+"""Check that runs can be stopped at any moment and continue without losses."""
 
 import dataclasses
 
@@ -28,7 +28,7 @@ def losses(history) -> list[tuple[float, float, float]]:
 
 
 class StopAt(Silence):
-    """Interrupt the training, as Ctrl-C does, after so many steps."""
+    """Interrupt the training, as Ctrl-C does, after some steps."""
 
     def __init__(self, steps: int) -> None:
         self.left = steps
@@ -50,7 +50,7 @@ def test_loss_falls(whole_run):
 def test_interrupted_run_goes_on_as_if_it_had_not_been(tmp_path, whole_run, steps):
     with pytest.raises(KeyboardInterrupt):
         make_trainer(tmp_path).run(StopAt(steps))
-    torch.manual_seed(999)  # a new process starts with another state
+    torch.manual_seed(999)  # a new process starts with a different state
     trainer = make_trainer(tmp_path)
     trainer.resume()
     assert trainer.epoch == (steps - 1) // 7
@@ -241,9 +241,7 @@ def test_compiled_model_is_the_one_that_is_trained(tmp_path, monkeypatch, whole_
     trainer = make_trainer(tmp_path, dataclasses.replace(CONFIG, compile=True))
     assert compiled == [trainer.model]
     assert losses(trainer.run()) == losses(whole_run[0])
-    model = load_checkpoint(
-        tmp_path / LAST
-    ).build_model()  # the names are the plain ones
+    model = load_checkpoint(tmp_path / LAST).build_model()  # the names have no prefix
     assert mean_loss(model, trainer.data.valid) == pytest.approx(
         trainer.history[-1]["valid_loss"], abs=1e-6
     )

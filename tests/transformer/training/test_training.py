@@ -121,7 +121,7 @@ def test_rate_names_what_is_wrong(arguments):
 
 
 class Copier(nn.Module):
-    """Predict from the decoder's input alone, with dropout to show the mode."""
+    """Predict from only the decoder's input, with dropout to show the mode."""
 
     def __init__(self) -> None:
         super().__init__()

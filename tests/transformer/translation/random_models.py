@@ -1,4 +1,4 @@
-"""Small random models and sources for the searches."""
+"""Small random models and sources for the tests of searches."""
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ variants = pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.ke
 
 
 def make_model(seed: int = 0, tgt_vocab_size: int = 13, **changes) -> Transformer:
-    """Make a small random model, spread out so that words differ in probability."""
+    """Make a small random model whose words have different probabilities."""
     torch.manual_seed(seed)
     sizes = {"d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 24, "max_len": 12}
     config = TransformerConfig(17, tgt_vocab_size, **{**sizes, **changes})
@@ -33,7 +33,7 @@ def make_model(seed: int = 0, tgt_vocab_size: int = 13, **changes) -> Transforme
 
 
 def end_after_about(model: Transformer, bias: float) -> Transformer:
-    """Make the end of the sentence likelier, so that lengths differ in a batch."""
+    """Make the end of the sentence likelier, so that lengths in a batch differ."""
     with torch.no_grad():
         model.projection.bias[EOS_ID] += bias
     return model

@@ -1,4 +1,4 @@
-"""Corpus BLEU, against sacreBLEU and torchtext, and by its properties."""
+"""Corpus BLEU, compared with sacreBLEU and torchtext, and its properties."""
 
 import math
 import random
@@ -55,7 +55,7 @@ def test_equals_torchtext_in_its_single_precision(corpus):
 
 
 def noisy_corpus(n_sentences: int) -> tuple[list[list[str]], list[list[str]]]:
-    """Draw sentences, and hypotheses with a word in ten changed and one in ten lost."""
+    """Draw sentences, and hypotheses with a tenth of the words changed or lost each."""
     draw = random.Random(0)
     hypotheses, references = [], []
     for _ in range(n_sentences):

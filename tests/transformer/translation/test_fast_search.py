@@ -1,4 +1,4 @@
-"""Check that the fast search finds what the plain ones find."""
+"""Check that the fast search and the plain searches find the same."""
 
 import pytest
 import torch
@@ -23,12 +23,12 @@ VARIANTS = [
 
 
 def make_model(seed: int = 0, end: float = 0.0, **variant) -> Transformer:
-    """Make a model with random weights; `end` makes `<eos>` more or less likely."""
+    """Make a model with random weights. `end` makes `<eos>` more or less likely."""
     torch.manual_seed(seed)
     model = Transformer(TransformerConfig(30, 25, **{**SIZES, **variant}))
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.mul_(2.0)  # or every word would be about as likely
+            parameter.mul_(2.0)  # otherwise, all words would be about as likely
         model.projection.bias[EOS_ID] += end
     return model
 

@@ -26,7 +26,7 @@ from transformer.translation.inference import (
 
 
 def one_by_one(model: Transformer, row: Tensor, max_len: int) -> list[int]:
-    """Decode one unpadded sentence greedily, with `forward` alone."""
+    """Decode one unpadded sentence greedily, with only `forward`."""
     src = row[row != PAD].unsqueeze(0)
     words = [SOS_ID]
     while len(words) <= max_len and words[-1] != EOS_ID:
@@ -113,7 +113,7 @@ def test_beam_of_one_is_greedy(variant, alpha):
 
 
 def every_hypothesis(model: Transformer, row: Tensor, settings: SearchSettings):
-    """Yield every hypothesis for one sentence, and its score, with `forward` alone."""
+    """Yield every hypothesis for one sentence, and its score, with only `forward`."""
     words = range(model.config.tgt_vocab_size)
     going_on = [word for word in words if word != settings.eos_id]
     src = row[row != PAD].unsqueeze(0)

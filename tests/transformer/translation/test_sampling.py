@@ -1,4 +1,4 @@
-"""Draws of the next word follow what temperature, top-k and top-p leave."""
+"""Draws of the next word follow the temperature, top-k and top-p."""
 
 import pytest
 import torch
