@@ -101,7 +101,7 @@ def build_convolutions(student, draw) -> tuple[Any, Any, dict[str, Tensor]]:
     return *convolutions, state
 
 
-# --- feed-forward: what goes wrong ------------------------------------------------
+# --- feed-forward: mistakes -------------------------------------------------------
 
 
 def feed_forward(state: State, x: Tensor, inner=torch.relu, outer=None) -> Tensor:
@@ -473,7 +473,7 @@ def test_conv_leaves_its_input(student, draw):
     expect_same_device(student, student.conv_feed_forward, *given, what="the output")
 
 
-# --- layer_norm: what goes wrong --------------------------------------------------
+# --- layer_norm: mistakes ---------------------------------------------------------
 
 
 def norm_by(
