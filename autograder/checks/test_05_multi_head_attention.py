@@ -53,7 +53,7 @@ OUTPUT_AND_WEIGHTS = "two things, the output and the weights"
 OTHERS_HEADS = "the heads left over from another module"
 
 
-# --- what goes wrong --------------------------------------------------------------
+# --- mistakes ---------------------------------------------------------------------
 
 
 def view_split(x: Tensor, n_heads: int) -> Tensor:

@@ -109,7 +109,7 @@ def build_convolutions(
     return *convolutions, state
 
 
-# --- feed-forward: what goes wrong ------------------------------------------------
+# --- feed-forward: mistakes -------------------------------------------------------
 
 
 def feed_forward(state: State, x: Tensor, inner=torch.relu, outer=None) -> Tensor:
@@ -500,7 +500,7 @@ def test_conv_leaves_its_input(student, draw):
     expect_same_device(student, student.conv_feed_forward, *given, what="the output")
 
 
-# --- layer_norm: what goes wrong --------------------------------------------------
+# --- layer_norm: mistakes ---------------------------------------------------------
 
 
 def norm_by(

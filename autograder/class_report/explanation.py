@@ -55,7 +55,7 @@ def explain(folder: ClassFolder, report: ClassReport, row: Row) -> Iterator[str]
 def _about_file(
     folder: ClassFolder, slug: str, row: Row, found: SubmittedAssignment | None
 ) -> Iterator[str]:
-    """Yield the status, the file that counts, the other files and the hand-in time."""
+    """Yield the status, the counted file, the remaining files and the hand-in time."""
     yield f"Status: {row.status}{f': {row.reason}' if row.reason else ''}"
     if row.status == "not graded":
         yield f"  Grade it: course grade {slug[:2]} --student {row.student}"

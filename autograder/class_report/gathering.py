@@ -42,7 +42,8 @@ def gather(folder: ClassFolder, slug: str, only: str | None = None) -> ClassRepo
     Args:
         folder: the class.
         slug: the slug of the unit.
-        only: the one student to gather, who may be unknown; by default all students.
+        only: a single student to gather, perhaps an unknown one. The default is all
+            students.
 
     Raises:
         FileNotFoundError: if the unit was never graded in this class.

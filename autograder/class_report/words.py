@@ -41,7 +41,7 @@ def language_of_most(languages: Iterable[str]) -> str:
 
 
 def words_in(language: str, slug: str, root: Path) -> Words:
-    """Return the translations for a unit's report; other texts stay in English."""
+    """Return the translations for a unit's report. Other texts stay in English."""
     if language == ENGLISH:
         return Words()
     own = translations(locale_of(course_of(root), language) / REPORT)

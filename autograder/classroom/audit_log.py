@@ -18,7 +18,7 @@ NAME = "audit.jsonl"
 
 
 class AuditLog:
-    """The audit log of a class, `grading/audit.jsonl`; lines are only ever added."""
+    """The audit log of a class, `grading/audit.jsonl`. Lines are only ever added."""
 
     def __init__(self, root: Path):
         """Open the log of the class in `root`."""

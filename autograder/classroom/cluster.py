@@ -43,7 +43,7 @@ CONNECT_SECONDS = 20
 PATIENCE = 60  # seconds without any worker before a run gives up
 POLL = 1.0
 AHEAD = 2  # submissions in flight for each worker, so that none waits for the network
-# Errors of distributed if the scheduler is lost; a closed pool gives a RuntimeError.
+# Errors of distributed if the scheduler is lost. A closed pool gives a RuntimeError.
 GONE = (OSError, TimeoutError, CommClosedError, RuntimeError)
 LOST = "every worker that graded it was lost"
 

@@ -170,7 +170,7 @@ def _read_settings(root: Path) -> Config:
     """Run a class's configuration file, which may contain any error.
 
     Raises:
-        CourseError: if there is an error; names the file, the line and the error.
+        CourseError: if there is an error, with the file, the line and the error.
     """
     try:
         return PyFileConfigLoader(SETTINGS, path=str(root)).load_config()

@@ -191,7 +191,10 @@ class _Run:
         self.records.keep(outcome, submission_hash, with_feedback, marks)
 
     def _end(self, outcome: Outcome, marks: Marks | None = None) -> None:
-        """Log an outcome, then record it; if killed in between, it is graded again."""
+        """Log an outcome, then record it.
+
+        If the run is killed in between, the next run grades the submission again.
+        """
         submission = outcome.submission
         self.log.add(outcome, self._hashes[submission], self.records.unit_hash)
         if outcome.status == "graded" and not outcome.is_kept:

@@ -106,7 +106,7 @@ def near_known(
     known: list[KnownSolution],
     names: Mapping[str, set[str]],
 ) -> list[NearKnown]:
-    """Return the students who are close to a known solution, the closest first.
+    """Return the students close to a known solution, the closest first.
 
     The exercises that agree have at least 40 tokens together, and at most one student
     in twenty is expected to have such answers.

@@ -82,7 +82,8 @@ def _collect(drive: Path, work: Path, unit: str) -> None:
 def run_course(*words: object) -> int:
     """Run a command of `course`, show its output and return its status.
 
-    Status 1 means that some submissions were refused or failed; the others are done.
+    Status 1 means that some submissions were refused or failed, and the others are
+    done.
 
     Raises:
         CalledProcessError: if the command fails with any other status.

@@ -1,4 +1,4 @@
-"""Record what has been graded, so that a run can continue where another stopped.
+"""Record the graded submissions, so that a run can continue where another stopped.
 
 Everything is under `grading/` in the class's folder. `done/` has a record for each
 graded submission, written completely or not at all. `locks/` has a lock for each

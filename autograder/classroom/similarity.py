@@ -212,12 +212,12 @@ class ComparedExercise:
     """Hold the agreement of all pairs of answers to one exercise.
 
     Attributes:
-        shares: the agreement of each pair, 0 to 1; -1 where one has no answer.
-        tokens: number of tokens of each pair; 0 where one has no answer.
-        usual: the median agreement; 0 if there are fewer than three pairs.
+        shares: the agreement of each pair, 0 to 1, or -1 where one has no answer.
+        tokens: number of tokens of each pair, or 0 where one has no answer.
+        usual: the median agreement, or 0 if there are fewer than three pairs.
         beyond: the agreement of each pair beyond the usual one, 0 to 1.
-        rarity: minus the logarithm of the share of the class that agrees with one of
-            a pair as much as the two agree.
+        rarity: minus the logarithm of the share of the class that agrees with one of a
+            pair as much as the two agree.
     """
 
     shares: np.ndarray
@@ -253,7 +253,7 @@ def compared(texts: Sequence[str]) -> ComparedExercise:
 
 
 def _rarity(shares: np.ndarray, answered: int) -> np.ndarray:
-    """Return how rare each pair's agreement is; shares count as `RARE` at least."""
+    """Return how rare each pair's agreement is. Shares count as `RARE` at least."""
     as_near = np.empty(shares.shape)
     for row, own in enumerate(shares):
         as_near[row] = len(own) - np.searchsorted(np.sort(own), own - NEARLY)

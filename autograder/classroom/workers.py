@@ -42,7 +42,7 @@ class Workers(Protocol):
         """Return whether any outcomes are still to come."""
 
     def give(self, submission: Submission) -> None:
-        """Start a submission; the caller checks for room first."""
+        """Start a submission. The caller checks for room first."""
 
     def outcomes(self) -> list[Outcome]:
         """Wait for at least one outcome, and return all that are ready."""
@@ -95,7 +95,7 @@ class Processes:
         number: int,
         work: Work = grade_submission,
     ):
-        """Prepare to grade submissions of `unit`; processes start when needed.
+        """Prepare to grade submissions of `unit`. Processes start when needed.
 
         With other `work`, its results take the place of the outcomes.
         """

@@ -48,7 +48,7 @@ class Allowance:
         """Open an archive, unless it has too many entries.
 
         Raises:
-            CollectError: if it has too many; then nothing is read.
+            CollectError: if it has too many entries. Then nothing is read.
         """
         count = count_of_entries(content)
         if count > self.entries:
@@ -60,7 +60,7 @@ class Allowance:
         """Subtract entries from the allowance.
 
         Raises:
-            CollectError: if they are too many or too large; then nothing is read.
+            CollectError: if they are too many or too large. Then nothing is read.
         """
         size = sum(info.file_size for info in infos)
         if len(infos) > self.files:
@@ -90,11 +90,11 @@ def read_archive(
         parents: the folders and archives around it, and its own name.
         when: its own time, in UTC.
         reading: collects the files that are found.
-        allowance: how much may be read; by default the limits for a whole class.
-        depth: the nesting depth of this archive; 1 for the outermost.
+        allowance: how much may be read. The default is the limits for a whole class.
+        depth: the nesting depth of this archive, which is 1 for the outermost.
 
     Raises:
-        CollectError: if the whole archive is broken, empty or too large; then nothing
+        CollectError: if the whole archive is broken, empty or too large. Then no file
             is taken.
     """
     own = allowance or Allowance(MAX_TOTAL, MAX_FILES, MAX_ENTRIES)
@@ -229,7 +229,7 @@ def _read_entry(
     allowance: Allowance,
     depth: int,
 ) -> None:
-    """Read one entry; its errors do not affect the others."""
+    """Read one entry, so that its errors do not affect the others."""
     own = _entry_time(info)
     when = own or otherwise
     try:

@@ -38,7 +38,7 @@ def kept_assignments(root: Path) -> list[str]:
 
 
 def columns_of(unit: Unit, headings: Iterable[str], titles: Iterable[str]) -> list[str]:
-    """Return the headings that name a unit; several if the match is ambiguous.
+    """Return the headings that name a unit, several if the match is ambiguous.
 
     A heading names the unit if it is the slug or a title, optionally after the number.
     If there is no such heading, one that starts with the unit's number names it.

@@ -90,7 +90,7 @@ class Collected:
 
     @property
     def missing(self) -> dict[str, list[str]]:
-        """Return, for each unit, the students who sent nothing."""
+        """Return the students without any file, for each unit."""
         return self.report.missing
 
 

@@ -128,7 +128,7 @@ class IncomingFiles:
     times: dict[tuple[str, ...], datetime] = field(default_factory=dict)
 
     def named(self, parts: tuple[str, ...], slugs: tuple[str, ...]) -> ParsedName:
-        """Parse a path; the outermost folder that names a student decides.
+        """Parse a path. The outermost folder that names a student decides.
 
         Names that a student gave to inner files say nothing about the owner.
         """

@@ -32,7 +32,7 @@ class Match:
     """Hold the students of one file.
 
     Attributes:
-        students: their folder names; all members of a team, otherwise one or none.
+        students: their folder names: all members of a team, otherwise one or none.
         why: the reason if there is no student.
     """
 
@@ -177,7 +177,7 @@ class StudentMatcher:
         return Match((self.known[key],))
 
     def _key_of_new(self, named: ParsedName) -> str:
-        """Return the key that identifies a student who is not in a roster."""
+        """Return the key that identifies a student outside the roster."""
         if number := named.user or named.account:
             return f"{named.platform}:{number}"
         words = words_of(named.people[0])
@@ -193,7 +193,7 @@ class StudentMatcher:
         return next((student.id for student in found if student), "")
 
     def others(self, named: ParsedName, students: tuple[str, ...]) -> Iterator[str]:
-        """Yield other people who are named inside the students' submission."""
+        """Yield other people whose names are inside the students' submission."""
         inner = named.inner
         while inner:
             known = [self.roster.find([one], inner.user) for one in inner.people]

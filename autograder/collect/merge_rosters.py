@@ -46,9 +46,9 @@ class Joined:
 def join(given: Roster, before: Roster, is_graded: Callable[[str], bool]) -> Joined:
     """Complete a new roster with facts from the old one.
 
-    Students who are not in the new roster are removed. Fields without a column in the
-    new roster keep their old values. The new roster's id replaces the old one only if
-    the instructor assigned it.
+    Students outside the new roster are removed. Fields without a column in the new
+    roster keep their old values. The new roster's id replaces the old one only if the
+    instructor assigned it.
 
     Args:
         given: the new roster.

@@ -119,7 +119,7 @@ class ParsedName:
 def parse_path(
     parts: tuple[str, ...], slugs: tuple[str, ...], levels: int = INNER_LEVELS
 ) -> ParsedName:
-    """Parse a path; `slugs` are the names of the units.
+    """Parse a path, with `slugs` as the names of the units.
 
     The outermost name from a platform counts, because the student chose the inner ones.
     """
@@ -160,7 +160,7 @@ def parse_repository_path(
 
 
 def match_platform(part: str) -> re.Match[str] | None:
-    """Match file names that platforms generate; if two match, use the shorter name."""
+    """Match file names that platforms generate. If two match, use the shorter name."""
     found = [pattern.fullmatch(part) for pattern in PLATFORMS]
     return min(filter(None, found), key=lambda one: one.end("name"), default=None)
 

@@ -21,7 +21,7 @@ class Quarantine:
     """Manage the folder of files that were put aside."""
 
     def __init__(self, root: Path) -> None:
-        """Read which files have no hand-in time; `root` is the class's folder."""
+        """Read which files have no hand-in time. `root` is the class's folder."""
         self.store = root / STORE
         self.folder = self.store / UNSORTED
         self._known = self.store / UNTIMED
@@ -88,7 +88,7 @@ class Quarantine:
 
 
 def _name_of(incoming: IncomingNotebook) -> str:
-    """Return a file's name here; an instructor can put an id in front of it."""
+    """Return a file's name here. An instructor can put an id in front of it."""
     plain = incoming.source.removesuffix(".ipynb").replace("_", " ")
     source = folder_name(plain)  # a platform's name would identify a student
     return f"{sha256(incoming.content)[:8]}-{source}"

@@ -21,7 +21,7 @@ from autograder.collect.submission_store import STORE, Record, SubmissionStore
 def moves_of(
     folder: ClassFolder, known: Mapping[str, str], roster: Roster
 ) -> dict[str, str]:
-    """Return the roster's id for each student who was known by a name or number.
+    """Return the roster's id for each student with a known name or number.
 
     Args:
         folder: the class.

@@ -60,7 +60,7 @@ class Student:
         """Return the ways to write the name, each as words of letters.
 
         Returns:
-            First name first; last name first; and all others, including the id.
+            First name first, last name first, and all others, including the id.
         """
         first, last = words_of(self.first), words_of(self.last)
         both = first + last
@@ -143,7 +143,7 @@ class Roster:
                     by_letters["".join(form)].append((form, student))
 
     def by_number(self, lms: str) -> list[Student]:
-        """Find the students with a platform's number; several may share it."""
+        """Find the students with a platform's number, which several may share."""
         return self._numbers.get(lms, [])
 
     def by_key(self, text: str) -> list[Student]:
@@ -190,10 +190,10 @@ class Roster:
     def by_name(
         self, people: Iterable[str], platform: str = "", lms: str = ""
     ) -> list[Student]:
-        """Find the students with a name; several students may share it.
+        """Find the students with a name, which several students may share.
 
         The platform's order of first and last name distinguishes Kim Lee from Lee Kim.
-        A student who is known to have another number does not match.
+        A student with a different known number does not match.
         """
         first, last, others = self._forms
         order = (last, first, others) if platform == "canvas" else (first, last, others)

@@ -60,7 +60,7 @@ class Sorter:
         self.slugs = tuple(unit.slug for unit in detector.units)
 
     def sort(self, reading: IncomingFiles, matcher: StudentMatcher) -> SortResult:
-        """Sort all notebooks; files that are left out still help to find namesakes."""
+        """Sort all notebooks. Files that are left out still help to find namesakes."""
         found = SortResult()
         notebooks = reading.notebooks
         named = [reading.named(one.parts, self.slugs) for one in notebooks]

@@ -221,7 +221,7 @@ def _written_time(path: Path) -> datetime | None:
     try:
         with path.open(encoding="utf-8") as file:
             when = parse_utc(file.read(LONGEST_TIME).strip())
-    except Exception:  # a student may have written it; dateutil raises many errors
+    except Exception:  # a student may have written it, and dateutil raises many errors
         return None
     return when if when.year >= 1000 else None  # `%Y` does not pad, so sorting fails
 

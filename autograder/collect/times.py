@@ -57,7 +57,7 @@ class UncertainTime(ValueError):
 
 @dataclass(frozen=True)
 class TimeRow:
-    """Hold the time of a student's submission; an empty slug means any unit."""
+    """Hold the time of a student's submission. An empty slug means any unit."""
 
     student: Student
     slug: str
@@ -169,7 +169,7 @@ def read_times(path: Path, course: Course) -> Times:
 
 
 def parse_time(text: str) -> datetime:
-    """Return a time in UTC; a time without a zone is in this machine's zone.
+    """Return a time in UTC. A time without a zone is in this machine's zone.
 
     Raises:
         UncertainTime: if the time is ambiguous or unreadable, with the reason.

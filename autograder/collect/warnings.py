@@ -55,7 +55,7 @@ def warnings_about_times(
 
 
 def _a_second(grace: float) -> str:
-    """Return what it costs to be one second late."""
+    """Return the points that one second of lateness costs."""
     if not grace:
         return "they count as one second late; say more with --times"
     return (

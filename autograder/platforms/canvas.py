@@ -62,7 +62,8 @@ def score_rows(report: ClassReport, heading: str = "") -> Iterator[Sequence[str]
 
     Args:
         report: the report of the class.
-        heading: the assignment's column heading in Canvas; by default the unit's slug.
+        heading: the assignment's column heading in Canvas. The default is the unit's
+            slug.
     """
     yield "Student", "ID", "SIS Login ID", "Section", heading or report.slug
     yield "Points Possible", "", "", "", number(report.max_score)

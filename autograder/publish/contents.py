@@ -36,7 +36,8 @@ FOLDERS = ("assignments", "book", SITE)
 COPIED = ("LICENSE", "CITATION.cff", "constraints.txt")
 MADE = ("README.md", "requirements.txt", "environment.yml", ".gitignore", *ASSISTANTS)
 KEPT = (f"{SITE}/CNAME",)  # written by GitHub Pages into the published repository
-# Files that tools leave behind, or that are useless without the private course.
+# Files that tools create and do not delete, or that are useless without the private
+# course.
 LEFT_OUT = (
     "__pycache__",
     ".ipynb_checkpoints",
@@ -153,7 +154,7 @@ def hints_page(course: Course, unit: Unit, language: str) -> str:
 
 
 def copy_tree(source: Path, target: Path, without: Sequence[str] = ()) -> None:
-    """Copy a folder, except for files that tools leave behind.
+    """Copy a folder, except for the files that tools create in it.
 
     Raises:
         PublishError: if there is a link, because its target may be private.

@@ -62,7 +62,7 @@ TAG = re.compile(r"<[^>]*>")
 
 
 class PublishError(ValueError):
-    """Report why the course cannot be published; `problems` lists all reasons."""
+    """Report why the course cannot be published. `problems` lists all reasons."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         """Join all problems in one message."""
@@ -79,7 +79,7 @@ def refuse_class(course: Course) -> None:
     """Refuse a course with a class, whose students must not see the hidden checks.
 
     Raises:
-        PublishError: if a file or folder belongs to a class; names the first one.
+        PublishError: if a file or folder belongs to a class, with the first such name.
     """
     for name in OF_CLASS:
         path = course.root / name

@@ -58,7 +58,7 @@ def leave_guide_out(site: Path) -> None:
 
 
 def _links(page: str) -> Iterator[re.Pattern[str]]:
-    """Yield patterns for elements that link to a page; the last matches any link."""
+    """Yield patterns for elements that link to a page. The last matches any link."""
     target = rf'href="{page}\.html(#[^"]*)?"'
     yield re.compile(
         rf'<li class="toctree-l[^"]*"><a [^>]*{target}[^>]*>[^<]*</a></li>'
@@ -95,7 +95,7 @@ def _without_pages(script: str) -> str:
 
 
 def _other(pages: int | list[int], gone: set[int]) -> int | list[int]:
-    """Return page numbers without those in `gone`; Sphinx writes one without a list."""
+    """Return page numbers without those in `gone`. Sphinx writes one without a list."""
     left = [pages] if isinstance(pages, int) else pages
     left = [page for page in left if page not in gone]
     return left[0] if len(left) == 1 else left

@@ -50,7 +50,7 @@ class Wish:
 def main(
     arguments: Sequence[str], language: str, folder: Path, default_unit: str = ""
 ) -> int:
-    """Check a saved notebook; return 0 if all passes, 1 if not, 2 if it did not run.
+    """Check a saved notebook. Return 0 if all passes, 1 if not, 2 if it did not run.
 
     Without a unit, print a map of all units.
 

@@ -25,7 +25,7 @@ def read_progress(folder: Path) -> Progress:
     """Return the contents of the progress file, or {} if there is none.
 
     Raises:
-        NotRun: if the file is damaged; the file stays unchanged.
+        NotRun: if the file is damaged. The file stays unchanged.
     """
     path = folder / FILE
     try:

@@ -94,7 +94,7 @@ def facts_of(
 
 
 def _written(notebook: NotebookNode, name: str) -> str:
-    """Return a written answer; for a task, the cells that the learner has added."""
+    """Return a written answer or, in a task, the cells that the learner has added."""
     places = [c.metadata.get("nbgrader", {}).get("grade_id") for c in notebook.cells]
     cell = notebook.cells[places.index(name)]
     if not cell.metadata.nbgrader.get("task"):
@@ -171,7 +171,7 @@ def first_cause(failed: Sequence[CheckResult]) -> CheckResult:
 
     A check that names a result kept from an earlier call comes before all others,
     because each check then sees the results of the check before. If no check names a
-    mistake, the one with the most points is returned.
+    mistake, the check with the most points is returned.
     """
     named = [result for result in failed if result.mistake]
     kept = [result for result in named if KEPT in str(result.mistake)]

@@ -30,7 +30,7 @@ class NotRun(Exception):
 
 
 def check_notebook(unit: str, notebook: Path, language: str) -> dict[str, Any]:
-    """Check a notebook; return its `report`, whether it `passed`, and its `exercises`.
+    """Check a notebook. Return its `report`, whether it `passed`, and its `exercises`.
 
     Raises:
         NotRun: if the notebook could not be checked.

@@ -35,7 +35,7 @@ def file_of(db_url: str) -> Path:
 
 
 def asked(db_url: str, question: str) -> list[tuple]:
-    """Return the answer of a query in a different process."""
+    """Return the rows of a query as a different process would see them."""
     connection = sqlite3.connect(file_of(db_url))
     try:
         return connection.execute(question).fetchall()

@@ -161,7 +161,7 @@ def test_rows_of_a_cell_that_came_later_are_added(graded):
 
 
 def test_the_released_notebook_has_metadata_that_nbgrader_takes(classroom):
-    """Submissions are rebuilt from it, so a check of each submission is unnecessary."""
+    """The test checks it only once, because submissions are rebuilt from it."""
     released = graded_unit(UNIT, classroom).released
     assert CheckCellMetadata().preprocess(released, {})[0] is released
 

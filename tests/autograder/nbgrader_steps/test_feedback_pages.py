@@ -102,7 +102,7 @@ def test_what_follows_from_a_cause_is_folded(failed, shown):
 
 @pytest.mark.parametrize("fails", [True, False])
 def test_the_set_up_cell_is_shown_where_it_failed(fails):
-    """The student has the set-up cell, with which each page would begin."""
+    """The student has this cell, and otherwise each page would begin with it."""
     printed = new_output("stream", name="stdout", text="is set up")
     error = new_output("error", ename="OSError", evalue="no", traceback=["OSError: no"])
     cell = new_code_cell("import torch", outputs=[error if fails else printed])

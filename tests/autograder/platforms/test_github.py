@@ -154,7 +154,7 @@ def test_another_address_than_a_repositorys_is_refused(tmp_path: Path) -> None:
 def test_what_grades_at_each_push_is_taken_back(
     tmp_path: Path, tiny_root: Path
 ) -> None:
-    """Its workflow passes the token of the checks to the job."""
+    """The old workflow would still pass on the token of the checks."""
     folder = made(tmp_path, "--at-each-push", root=tiny_root)
     path = folder / "student/01_tiny/.github/workflows/hidden-checks.yml"
     assert path.is_file()

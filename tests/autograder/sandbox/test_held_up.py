@@ -1,4 +1,4 @@
-"""The grader separates slow students from busy machines, and counts all time."""
+"""The grader tells slow code from a busy machine, and counts hidden memory."""
 
 import contextlib
 import os

@@ -31,7 +31,7 @@ COURSE = load_course()
 
 @pytest.mark.integration
 def test_the_catalogues_are_up_to_date() -> None:
-    """The test includes the catalogues of the book's pages, which CI writes again."""
+    """CI also compares the catalogues of the book's pages, which take a minute."""
     old = [path for path, _ in outdated(COURSE, quick_messages(COURSE))]
     assert old == [], "run `course translations extract`"
 
