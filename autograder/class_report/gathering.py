@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from autograder.marks import Marks, marks_of
 from autograder.phrases import Phrase, restored
 from autograder.translations.unit_table import title_of
 from autograder.unit import CHECK_SUFFIX, Submission, graded_unit
+from autograder.viva.marks import marks_path, read_marks, shown
 from autograder.written.settling import how_settled
 
 CHANGED = Phrase("it has changed since it was graded")
@@ -67,8 +68,12 @@ def gather(folder: ClassFolder, slug: str, only: str | None = None) -> ClassRepo
         scale = partial(scaled, counted=counted, total=total)
         doubts = settled.without_substance()
         sources = _Sources(folder, slug, gradebook, log, handed_in, scale, doubts)
+        viva = read_marks(marks_path(folder.root, slug))
         rows = [
-            sources.row(name, _details(known.get(name)))
+            replace(
+                sources.row(name, _details(known.get(name))),
+                viva=shown(viva.get(name, ())),
+            )
             for name in sorted(known.keys() | handed_in.keys() | log.keys())
             if only in (None, name)
         ]

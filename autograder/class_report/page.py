@@ -68,6 +68,7 @@ def page_of(report: ClassReport) -> str:
         to_look_at=[row for row in report.rows if needs_a_look(row)],
         missing=[row for row in report.rows if row.status == "missing"],
         has_penalty=any(row.penalty for row in report.rows),
+        has_viva=any(row.viva for row in report.rows),
     )
 
 

@@ -41,6 +41,7 @@ class Row:
         page: the address of the feedback page, or "" if there is none.
         language: the language of the submitted notebook.
         sandbox: the kind of sandbox in which the cells ran, or "none".
+        viva: the marks of the oral exam and their sum, or "".
     """
 
     student: str
@@ -59,6 +60,7 @@ class Row:
     page: str = ""
     language: str = ENGLISH
     sandbox: str = ""
+    viva: str = ""
 
     @property
     def name(self) -> str:

@@ -18,6 +18,11 @@ from autograder.commands.grading import (
 )
 from autograder.library_log import log_warnings
 
+Taken = Annotated[
+    list[Path] | None,
+    typer.Option("--take", help="A filled-in table of marks; may be repeated."),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add `viva` to the `course` command."""
@@ -31,6 +36,7 @@ def viva(
     to: Annotated[
         Path | None, typer.Option(help="The folder to write into; default: report/.")
     ] = None,
+    take: Taken = None,
     unprotected: Unprotected = False,
 ) -> None:
     """Write a sheet for each student with three questions about their own lines.
@@ -41,15 +47,22 @@ def viva(
     Print the first page, which has one sheet for each student. The second page has the
     answers, and the CSV file has the questions as a quiz. With --student, the file
     names contain the ids, so the pages of the whole class stay as they are.
+
+    Another CSV file has an empty mark for each question. Fill in 0, 1 or 2, and read
+    the file in with --take: then `course report` shows the marks.
     """
+    log_warnings(course_root)
+    if take:
+        _take(course_root, unit, take)
+        return
     require_fork()
     if not unprotected:
         require_sandbox()
-    log_warnings(course_root)
     from autograder.classroom.folder import ClassFolder, require_class
     from autograder.course import CourseError
     from autograder.sandbox.control_channel import NoParent
     from autograder.unit import graded_unit
+    from autograder.viva.marks import marks_path, read_marks, write_marks
     from autograder.viva.pages import write_sheets
     from autograder.viva.sheets import CALLS, sheets_of
 
@@ -80,8 +93,42 @@ def viva(
     place = to or course_root.resolve() / "report"
     ids = [one.student for one in chosen] if student else []
     paths = write_sheets(folder.root, graded, sheets, place, ids)
+    table = paths[-1].with_name(paths[-1].name.replace("-viva-quiz", "-viva-marks"))
+    asked = [one.submission.student for one in sheets if one.questions]
+    try:  # the file may have marks that nobody has taken yet
+        taken = read_marks(marks_path(folder.root, slug))
+        chosen_marks = {one: taken[one] for one in asked if one in taken}
+        write_marks(table, asked, chosen_marks, read_marks(table))
+        paths.append(table)
+    except CourseError as error:
+        complain(error)
     number = sum(bool(one.questions) for one in sheets)
     show(console, f"{slug}: {number} of {len(sheets)} sheets have questions.")
     if rows := [(one.submission.student, one.reason) for one in sheets if one.reason]:
         console.print(problems_table(rows, "student", "no questions, because"))
     show(console, *paths)
+
+
+def _take(course_root: Path, unit: str, paths: list[Path]) -> None:
+    """Take the marks of filled-in tables.
+
+    Raises:
+        Exit: with status 2 and a message, if a table has an error.
+    """
+    from autograder.classroom.folder import ClassFolder, require_class
+    from autograder.collect.warnings import several
+    from autograder.course import CourseError
+    from autograder.viva.marks import take
+
+    try:
+        require_class(course_root)
+        folder = ClassFolder(course_root)
+        slug = folder.course.unit(unit).slug
+        students = {one.student for one in folder.submissions(slug)}
+        for path in paths:
+            number = take(folder.root, slug, path, students)
+            show(Console(), f"{path}: took the marks of {several(number, 'student')}.")
+    except CourseError as error:
+        complain(f"{error}. Nothing of this table was taken.")
+        raise typer.Exit(2) from None
+    show(Console(), f"`course report {slug[:2]}` shows them.")

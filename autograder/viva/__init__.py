@@ -3,5 +3,6 @@
 `inputs` holds the calls of each function, `listing` the student's code and changed
 copies of it, and `run_inside` runs both in the sandbox. `effects` compares results,
 `questions` writes and chooses questions, `causes` says why their answers are true,
-`sheets` makes the sheet of one submission, and `pages` writes all sheets of a class.
+`sheets` makes the sheet of one submission, `pages` writes all sheets of a class, and
+`marks` keeps the marks.
 """

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nbgrader.api import Grade, Gradebook
 
+from autograder.atomic_write import atomic_write
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.grading.feedback_table import number
 from autograder.grading.outputs import safe_text
@@ -62,6 +64,7 @@ def write_tables(
         _write(made[-1], rows)
     if is_anonymous:
         _keep_codes(folder, unit.slug, students)
+    _remember(folder, unit.slug, given)
     return made
 
 
@@ -92,6 +95,43 @@ def given_by_hand(
     return found
 
 
+def _known(folder: ClassFolder, slug: str) -> Path:
+    """Return the file with the points that tables last contained or gave."""
+    return grading_folder(folder.root) / "written" / f"{slug}-known.json"
+
+
+def _remember(
+    folder: ClassFolder, slug: str, given: Mapping[str, Mapping[str, tuple[str, str]]]
+) -> None:
+    points = {
+        student: {question: one[0] for question, one in own.items()}
+        for student, own in given.items()
+    }
+    text = json.dumps(points, ensure_ascii=False)
+    atomic_write(_known(folder, slug), text.encode("utf-8"))
+
+
+def _newer(
+    folder: ClassFolder, slug: str, marks: Mapping[tuple[str, str], Mark]
+) -> list[str]:
+    """Return the rows whose points would replace newer ones from formgrader."""
+    path = _known(folder, slug)
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    given = given_by_hand(folder, slug)
+    faults = []
+    for (student, question), mark in marks.items():
+        before = known.get(student, {}).get(question)
+        now = given.get(student, {}).get(question, ("", ""))[0]
+        own = "" if mark.points is None else number(mark.points)
+        if own and now and before is not None and now not in (before, own):
+            faults.append(
+                f"{mark.place}: {own} points, but the gradebook has {now}, which were "
+                "given after this table was written. Empty the row's points to keep "
+                f"{now}, or enter {own} in formgrader."
+            )
+    return faults
+
+
 def code_of(slug: str, student: str) -> str:
     """Return a student's code in an anonymous table."""
     return "a-" + hashlib.sha256(f"{slug} {student}".encode()).hexdigest()[:8]
@@ -119,7 +159,8 @@ def take(folder: ClassFolder, unit: GradedUnit, marks: Sequence[Mark]) -> int:
     """Write marks into the gradebook, all or none, and return how many were new.
 
     Raises:
-        MarksError: if a student does not exist, or two rows contradict each other.
+        MarksError: if a student does not exist, two rows contradict each other, or the
+            points are older than those in the gradebook.
     """
     new = 0
     with Gradebook(folder.db_url) as gradebook:
@@ -135,11 +176,12 @@ def take(folder: ClassFolder, unit: GradedUnit, marks: Sequence[Mark]) -> int:
                 faults.append(f"{mark.place}: nobody is called {mark.student!r}.")
             elif before != mark:
                 faults.append(f"{mark.place} contradicts {before.place}.")
-        refuse(faults)
+        refuse([*faults, *_newer(folder, unit.slug, seen)])
         for (student, question), mark in seen.items():
             where = (question, unit.slug, unit.slug, student)
             new += _take(gradebook, gradebook.find_grade(*where), mark, where)
         gradebook.db.commit()
+    _remember(folder, unit.slug, given_by_hand(folder, unit.slug))
     return new
 
 

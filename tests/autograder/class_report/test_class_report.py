@@ -20,6 +20,7 @@ from autograder.collect.roster import read_roster
 from autograder.commands.app import app
 from autograder.platforms.scores import write_scores
 from autograder.sandbox.safe_cells import safe_cell, unquoted
+from autograder.viva.marks import marks_path, write_marks
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
@@ -60,6 +61,18 @@ def test_regrading_keeps_the_times(graded):
     assert grade(graded).exit_code == 1
     after = {r.student: r.seconds for r in gather(ClassFolder(graded), UNIT).rows}
     assert after == before
+
+
+def test_the_marks_of_an_oral_exam_have_a_column(graded):
+    assert "oral exam" not in page_of(gather(ClassFolder(graded), UNIT))
+    path = marks_path(graded, UNIT)
+    write_marks(path, (), {"perfect-one": ["2", "1", "0"]})
+    report = gather(ClassFolder(graded), UNIT)
+    page = page_of(report)
+    assert page.count("oral exam") == 1 and page.count("2 + 1 + 0 = 3") == 1
+    rows = {one.student: one for one in report.rows}
+    assert rows["perfect-one"].score == EXPECTED["perfect-one"]
+    path.unlink()
 
 
 def test_the_command_writes_page_and_files(graded, tmp_path):

@@ -9,6 +9,7 @@ from viva_students import UNIT_04, hand_in, proof, styled
 
 from autograder.commands.app import app
 from autograder.sandbox.limits import Limits
+from autograder.viva.marks import read_marks
 from autograder.viva.pages import returned, write_sheets
 from autograder.viva.sheets import CALLS, make_sheet
 
@@ -60,6 +61,8 @@ def test_the_command_writes_both_pages_and_the_quiz(tmp_path):
     assert answers.count("The student has written no answer.") == 1
     rows = list(csv.DictReader(quiz.splitlines(keepends=True)))
     assert [row["student"] for row in rows] == ["'=ann"] * 3
+    table = tmp_path / "report" / f"{UNIT_04}-viva-marks.csv"
+    assert read_marks(table) == {"=ann": [""] * 3}
     for row in rows:
         assert "Suppose it were" in row["question"] and "\nA: " in row["question"]
         assert row["right answer"] and row["wrong choice 1"]

@@ -211,6 +211,29 @@ def test_a_graders_work_is_not_written_over(marked, own):
     assert {row["points"] for row in rows(path)} == {"4.12"}
 
 
+def test_a_newer_mark_of_formgrader_is_not_replaced(marked):
+    course(marked, "marks", "01")
+    path = marked / "marks" / f"{UNIT}.csv"
+    table = rows(path)
+    fill(path, [{**row, "points": "13"} for row in table])
+    with Gradebook(f"sqlite:///{marked}/gradebook.db") as gradebook:
+        gradebook.find_grade("why", UNIT, UNIT, "mistake-1").manual_score = 12
+        gradebook.db.commit()
+    before = cells(marked)
+    said = course(marked, "marks", "01", "--take", path, status=2)
+    assert "13 points, but the gradebook has 12, which were given after" in said
+    assert said.count("points, but") == 1 and cells(marked) == before
+    fill(path, [row | {"points": "" if "mistake" in row["student"] else "13"}
+                for row in table])  # fmt: skip
+    course(marked, "marks", "01", "--take", path)
+    found = scores(marked)
+    assert found["mistake-1"] == pytest.approx(EXPECTED["mistake-1"] + 12)
+    assert found["half-done"] == pytest.approx(EXPECTED["half-done"] + 13)
+    fill(path, [{**row, "points": "14"} for row in table])  # a table taken again
+    course(marked, "marks", "01", "--take", path)
+    assert scores(marked)["half-done"] == pytest.approx(EXPECTED["half-done"] + 14)
+
+
 def test_a_grader_named_twice_is_asked_about(marked):
     said = course(marked, "marks", "01", "--among", "ann, bo,Ann", status=2)
     assert "--among ann,bo,Ann names a grader twice" in said
