@@ -7,6 +7,7 @@ the same book: see `conf.py`.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from guide_pictures.chromium import ARGUMENTS, find_chromium
 
 BOOK = Path(__file__).resolve().parent
 PROGRAMS = str(Path(sys.executable).parent)
@@ -32,6 +34,11 @@ OF_JUPYTER_BOOK = {
     "html": [],
     "gettext": ["--builder", "custom", "--custom-builder", "gettext"],
 }
+BY_HAND = "open {page} in a browser and print it on A4 paper."
+PRINTABLE = """async () => {
+  await Promise.all([MathJax.startup.promise, document.fonts.ready]);
+  for (const link of [...document.links]) link.removeAttribute("href"); // of this disk
+}"""
 OTHER = re.compile(r"<!--other edition-->.*?<!--end-->", re.DOTALL)
 
 
@@ -56,11 +63,14 @@ def build(
     site, settings = output / "_build" / "html", {"COURSE_EDITION": edition}
     if language == SOURCE:
         status = run(book, output, settings, quiet)
+        if status == 0:
+            print_summary(site)
     else:
         apart = output / "_build" / language
         settings["COURSE_CONFIG"] = str(translated_config(book, apart, language))
         status = run(book, apart, settings, quiet)
         if status == 0:
+            print_summary(apart / "_build" / "html")
             put_in(apart / "_build" / "html", site, language)
     if status == 0:
         link_editions(site)
@@ -102,6 +112,42 @@ def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
         is_inner = isinstance(value, dict) and isinstance(both.get(key), dict)
         both[key] = merged(both[key], value) if is_inner else value
     return both
+
+
+def print_summary(folder: Path) -> None:
+    """Print the two-page summary in `folder` to a PDF, if it has changed."""
+    page, pdf = folder / "summary.html", folder / "summary.pdf"
+    styles = folder / "_static" / "drawings.css"
+    text = OTHER.sub("", page.read_text("utf-8")) + styles.read_text("utf-8")
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    record = folder.parent / "summary.sha256"
+    if pdf.is_file() and record.is_file() and record.read_text() == digest:
+        return
+    pdf.unlink(missing_ok=True)
+    executable, by_hand = find_chromium(), BY_HAND.format(page=page)
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ModuleNotFoundError:
+        executable = None
+    if not executable:
+        print(f"summary.pdf needs Chromium and playwright. Without them, {by_hand}")
+        return
+    mathjax = BOOK / "_vendor" / "mathjax" / "tex-svg-full.js"
+    try:
+        with sync_playwright() as driver:
+            chromium = driver.chromium.launch(
+                executable_path=executable, args=[*ARGUMENTS]
+            )
+            tab = chromium.new_page()
+            # A translation has no copy of MathJax until it is in the English book.
+            tab.route(f"**/{mathjax.name}", lambda route: route.fulfill(path=mathjax))
+            tab.goto(page.as_uri())
+            tab.evaluate(PRINTABLE)
+            tab.pdf(path=pdf, prefer_css_page_size=True)
+    except Error as error:
+        print(f"Chromium did not print summary.pdf: {error}\nInstead, {by_hand}")
+        return
+    record.write_text(digest)
 
 
 def put_in(built: Path, site: Path, language: str) -> None:

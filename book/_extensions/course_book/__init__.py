@@ -19,6 +19,7 @@ from .everyone import describe, mend
 from .excerpts import write_excerpts
 from .freshness import find_outdated
 from .gloss import Gloss, gloss, show_gloss
+from .lecture import write_lecture
 from .live import LiveTranslator, add_to_page, write_live_files
 from .mathjax import MathJaxError, copy_mathjax
 from .narrow_figures import show_narrow_figures
@@ -110,4 +111,5 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("html-page-context", spare_mathjax, priority=900)
     app.connect("html-page-context", write_excerpts)
     app.connect("html-page-context", add_to_page)
+    app.connect("build-finished", write_lecture)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
